@@ -1,0 +1,227 @@
+"""Measure graphfix against the limits that it promises, and against polygraphy; write a table.
+
+    python benchmarks/speed.py [-o benchmarks/results/speed.md] [--gib 100]
+
+User CPU seconds and peak resident memory are those of the command and of all its children. Ends
+with 1 when a limit is passed. Polygraphy is compared with where it is installed beside Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+from generate import main as generate
+from references import difference, run_model
+
+HERE = Path(__file__).resolve().parent
+SMALL = HERE.parent / "fixtures" / "mod_int_ts11.onnx"
+_SIZES = (2_000, 5_000, 20_000)
+_TRIES = 10
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one command took: user CPU and wall seconds, peak MB, its exit code, its last words."""
+
+    user: float
+    wall: float
+    megabytes: float
+    code: int
+    said: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table: what was run, what it gave, the limit, and whether it holds."""
+
+    what: str
+    result: str
+    limit: str = ""
+    holds: bool = True
+
+
+def measure(command: Sequence[str], folder: Path) -> Cost:
+    """Run a command in a folder and return its cost."""
+    said = folder / "said.txt"
+    start = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        try:
+            output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            os.chdir(folder)
+            os.execvp(command[0], list(command))
+        finally:
+            os._exit(127)
+    _, status, used = os.wait4(child, 0)
+    wall = time.monotonic() - start
+    code = os.waitstatus_to_exitcode(status)
+    lines = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return Cost(used.ru_utime, wall, used.ru_maxrss / 1024, code, lines[-1] if lines else "")
+
+
+def graphfix(*words: str) -> list[str]:
+    """Return a command line of graphfix, by the script that pip installs where it is there."""
+    script = Path(sys.executable).with_name("graphfix")
+    return [str(script), *words] if script.exists() else [sys.executable, "-m", "graphfix", *words]
+
+
+def many_nodes(folder: Path) -> list[Line]:
+    """Compare with polygraphy on 20,000 nodes; measure smaller ones for the growth."""
+    lines, costs = [], {}
+    for size in _SIZES:
+        source, out = folder / f"n{size}.onnx", folder / f"n{size}.out.onnx"
+        generate(["nodes", str(size), str(source)])
+        words = ("run", source.name, "--target", "trt8", "--verify", "off", "-o", out.name)
+        costs[size] = measure(graphfix(*words), folder)
+        lines.append(_cost_line(f"graphfix {shlex.join(words)}", costs[size], out))
+    growth = np.log(costs[_SIZES[-1]].user / costs[_SIZES[1]].user)
+    growth /= np.log(_SIZES[-1] / _SIZES[1])
+    lines.append(Line("growth exponent of user CPU, 5,000 to 20,000 nodes", f"{growth:.2f}"))
+    source, ours = folder / f"n{_SIZES[-1]}.onnx", folder / f"n{_SIZES[-1]}.out.onnx"
+    lines.append(_equal_outputs("graphfix", source, ours))
+    tool = Path(sys.executable).with_name("polygraphy")
+    if not tool.exists():
+        return [*lines, Line("polygraphy", "not installed: not compared")]
+    theirs = folder / "polygraphy.onnx"
+    sanitize = ("surgeon", "sanitize", source.name, "--fold-constants", "-o", theirs.name)
+    other = measure([str(tool), *sanitize], folder)
+    lines.append(_cost_line(f"polygraphy {shlex.join(sanitize)}", other, theirs))
+    lines.append(_equal_outputs("polygraphy", source, theirs))
+    mine = costs[_SIZES[-1]]
+    quicker = Line(
+        "graphfix / polygraphy, user CPU",
+        f"{mine.user / other.user:.2f}",
+        "below 1",
+        mine.user < other.user,
+    )
+    if not ours.exists() or not theirs.exists():
+        return [*lines, quicker]
+    left = len(onnx.load(ours).graph.node), len(onnx.load(theirs).graph.node)
+    fewer = Line("nodes left, graphfix / polygraphy", f"{left[0]} / {left[1]}", "at most as many")
+    return [*lines, quicker, Line(fewer.what, fewer.result, fewer.limit, left[0] <= left[1])]
+
+
+def _cost_line(what: str, cost: Cost, out: Path) -> Line:
+    nodes = f", {len(onnx.load(out).graph.node)} nodes left" if out.exists() else ""
+    result = f"{cost.user:.2f} s user, {cost.megabytes:.0f} MB{nodes}"
+    if cost.code in (0, 1) and out.exists():
+        return Line(what, result, "writes a file")
+    return Line(what, f"exit code {cost.code}: {cost.said}", "writes a file", False)
+
+
+def _equal_outputs(tool: str, source: Path, out: Path) -> Line:
+    """Compare outputs bit for bit where possible, on inputs for which the output differs."""
+    what = f"outputs of the 20,000 nodes after {tool}"
+    if not out.exists():
+        return Line(what, "no file", "equal", False)
+    random = np.random.default_rng(20)
+    seen, wrong = [], ""
+    for _ in range(3):
+        arrays = {"in_x": random.normal(size=(4, 16)).astype(np.float32)}
+        before, after = run_model(source, arrays), run_model(out, arrays)
+        seen.append(next(iter(before.values())))
+        for name, value in before.items():
+            wrong = wrong or difference(after[name], value)
+    if np.array_equal(seen[0], seen[1]):
+        return Line(what, "the output does not depend on the input", "equal", False)
+    return Line(what, wrong or "equal on 3 inputs", "equal", not wrong)
+
+
+def help_text(folder: Path) -> list[Line]:
+    """Compare the start of the program with the import of click."""
+    plain = [sys.executable, "-c", "import click"]
+    ours, theirs = [], []
+    for _ in range(_TRIES):  # in turns, so that a busy moment hits both
+        ours.append(measure(graphfix("--help"), folder))
+        theirs.append(measure(plain, folder))
+    mine, click = min(c.wall for c in ours), min(c.wall for c in theirs)
+    ratio = mine / click
+    return [
+        Line("graphfix --help, best of 10", f"{1000 * mine:.0f} ms"),
+        Line('python -c "import click", best of 10', f"{1000 * click:.0f} ms"),
+        Line(
+            "ratio of the two",
+            f"{ratio:.2f}",
+            "at most 1.5",
+            ratio <= 1.5 and all(c.code == 0 for c in ours),
+        ),
+    ]
+
+
+def small_model(folder: Path) -> list[Line]:
+    """Repair and verify a model of less than 1 KB."""
+    out = folder / "small.onnx"
+    cost = measure(graphfix("run", str(SMALL), "--target", "trt8", "-o", str(out)), folder)
+    what = f"graphfix run {SMALL.relative_to(HERE.parent)} --target trt8 ({SMALL.stat().st_size} B)"
+    holds = cost.wall < 3 and cost.code == 0 and out.exists()
+    result = f"{cost.wall:.2f} s wall, {cost.user:.2f} s user, exit code {cost.code}"
+    return [Line(what, result, "below 3 s, exit code 0", holds)]
+
+
+def sparse_weights(folder: Path, gib: int) -> list[Line]:
+    """Repair a model whose weights are far larger than the memory."""
+    generate(["sparse", str(folder / "sparse.onnx"), "--gib", str(gib)])
+    words = ("run", "sparse.onnx", "--target", "trt8", "--verify", "off", "-o", "sparse.out.onnx")
+    cost = measure(graphfix(*words), folder)
+    out = folder / "sparse.out.onnx"
+    gone = out.exists() and not any(
+        node.op_type == "Mod" for node in onnx.load(out, load_external_data=False).graph.node
+    )
+    result = f"{cost.megabytes:.0f} MB, {cost.wall:.2f} s wall, exit code {cost.code}"
+    result += "" if gone else f", not repaired: {cost.said}"
+    what = f"graphfix {shlex.join(words)} ({gib} GiB of sparse external data)"
+    return [Line(what, result, "below 300 MB, repaired", gone and cost.megabytes < 300)]
+
+
+def render(lines: Sequence[Line]) -> str:
+    """Return the table as Markdown."""
+    text = [
+        "# Speed and memory",
+        "",
+        f"`python benchmarks/speed.py`, Python {platform.python_version()}, {os.cpu_count()} CPUs.",
+        "The models come from `benchmarks/generate.py`; commands run in the folder they lie in.",
+        "",
+        "| what | measured | limit | holds |",
+        "|---|---|---|---|",
+    ]
+    for line in lines:
+        verdict = ("yes" if line.holds else "**no**") if line.limit else ""
+        result = line.result.replace("|", "\\|")
+        text.append(f"| `{line.what}` | {result} | {line.limit} | {verdict} |")
+    return "\n".join([*text, ""])
+
+
+def main(words: Sequence[str]) -> int:
+    """Measure and write; see the module."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, default=HERE / "results" / "speed.md")
+    parser.add_argument("--gib", type=int, default=100)
+    given = parser.parse_args(words)
+    # For `python -m graphfix` from a checkout that is not installed.
+    os.environ["PYTHONPATH"] = str(HERE.parent)
+    with tempfile.TemporaryDirectory(prefix="speed-") as scratch:
+        folder = Path(scratch)
+        lines = [*help_text(folder), *small_model(folder), *many_nodes(folder)]
+        lines += sparse_weights(folder, given.gib)
+    text = render(lines)
+    given.output.parent.mkdir(parents=True, exist_ok=True)
+    given.output.write_text(text, encoding="utf-8")
+    print(text)
+    return 0 if all(line.holds for line in lines) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

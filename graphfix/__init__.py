@@ -1,0 +1,73 @@
+"""Repair exported ONNX files for a deployment target, with proof.
+
+The public names are loaded when they are first used, so that `import graphfix` stays cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from graphfix.authoring.declaring import Unknown, graph_pass, rewrite
+    from graphfix.authoring.refusing import Refuse
+    from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
+    from graphfix.model import Model
+    from graphfix.pipeline.api import check, load, run, save
+    from graphfix.registry import get_pass
+    from graphfix.report import APPROXIMATE, EXACT, LOSSY
+
+_HOMES = {
+    "Model": "graphfix.model",
+    "load": "graphfix.pipeline.api",
+    "save": "graphfix.pipeline.api",
+    "run": "graphfix.pipeline.api",
+    "check": "graphfix.pipeline.api",
+    "get_pass": "graphfix.registry",
+    "rewrite": "graphfix.authoring.declaring",
+    "graph_pass": "graphfix.authoring.declaring",
+    "Unknown": "graphfix.authoring.declaring",
+    "Refuse": "graphfix.authoring.refusing",
+    "EXACT": "graphfix.report",
+    "APPROXIMATE": "graphfix.report",
+    "LOSSY": "graphfix.report",
+    "GraphfixError": "graphfix.errors",
+    "InvalidModel": "graphfix.errors",
+    "UsageError": "graphfix.errors",
+    "PassBug": "graphfix.errors",
+}
+
+__all__ = [
+    "APPROXIMATE",
+    "EXACT",
+    "LOSSY",
+    "GraphfixError",
+    "InvalidModel",
+    "Model",
+    "PassBug",
+    "Refuse",
+    "Unknown",
+    "UsageError",
+    "check",
+    "get_pass",
+    "graph_pass",
+    "load",
+    "rewrite",
+    "run",
+    "save",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'graphfix' has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return [*__all__, "__version__"]

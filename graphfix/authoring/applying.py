@@ -1,0 +1,229 @@
+"""Putting a finished rewrite into the graph, whole or not at all, and taking it out again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.workspace import Workspace
+from graphfix.errors import PassBug
+from graphfix.graph import (
+    Constant,
+    Graph,
+    Node,
+    Tensor,
+    Variable,
+    is_empty,
+)
+from graphfix.inference import merge_type, type_of
+from graphfix.report import NodeRef
+
+
+@dataclass(slots=True)
+class Draft:
+    """What a pass built for one node, not yet in the graph."""
+
+    node: Node
+    nodes: list[Node]
+    constants: list[Constant]
+    results: list[Value | None]
+
+
+@dataclass(slots=True)
+class Edit:
+    """One applied site: what came, what went."""
+
+    graph: Graph
+    node: NodeRef
+    added: list[Node] = field(default_factory=list[Node])
+    removed: list[Node] = field(default_factory=list[Node])
+    removed_refs: list[NodeRef] = field(default_factory=list[NodeRef])
+    touched: list[Node] = field(default_factory=list[Node])
+
+
+def apply_draft(workspace: Workspace, draft: Draft) -> Edit:
+    """Put a draft in the place of its node; edges change, node lists do not yet.
+
+    The names of what the node computed survive: a replaced output keeps its tensor, so that all
+    consumers in all nested scopes see the new producer. The caller puts ``added`` where the node
+    stood and drops ``removed`` from the node lists.
+
+    Raises:
+        PassBug: A used output has no replacement, or dtype or rank differ. Nothing is changed.
+    """
+    node = draft.node
+    outputs = list(node.outputs)
+    results = list(draft.results) + [None] * (len(outputs) - len(draft.results))
+    if len(results) > len(outputs):
+        raise PassBug(f"{len(results)} results for {len(outputs)} outputs of {node.op}")
+    for old, new in zip(outputs, results, strict=True):
+        _check_result(node, old, new)
+    edit = Edit(node.graph, NodeView(node).ref())
+    refs = {id(node): edit.node}
+    doc_holder = node.proto if node.proto is not None else node.inherit
+    drafted = {id(t): n for n in draft.nodes for t in n.outputs}
+    taken: set[int] = set()
+    used_before = [tensor for tensor in node.inputs]
+    for old, new in zip(outputs, results, strict=True):
+        if is_empty(old) or new is None:
+            continue
+        fresh = new.tensor
+        producer = drafted.get(id(fresh))
+        if producer is not None and id(fresh) not in taken:
+            taken.add(id(fresh))
+            _take_over(draft, producer, fresh, old)
+        elif old.output_count or isinstance(old, Constant):
+            keep = Node("Identity", node.graph, name=workspace.node_name(f"{node.name or node.op}/Identity"))
+            remove_producers(old)
+            keep.hold([fresh], [old])
+            draft.nodes.append(keep)
+        else:
+            edit.touched.extend(_rewire(old, fresh))
+    node.detach()
+    for fresh_node in draft.nodes:
+        attach_node(fresh_node, node.graph)
+    if doc_holder is not None and draft.nodes:
+        first = next((n for n in draft.nodes if any(t is outputs[0] for t in n.outputs)), None)
+        if first is not None:
+            first.inherit = doc_holder
+    for constant in draft.constants:
+        if constant.outputs:
+            node.graph.initializers.append(constant)
+    for domain in {n.domain or "" for n in draft.nodes} - set(node.graph.opsets):
+        node.graph.opsets[domain] = default_version(workspace, domain)
+    edit.added.extend(draft.nodes)
+    edit.removed.append(node)
+    _drop_dead(used_before, edit, refs)
+    edit.removed_refs = [refs[id(n)] for n in edit.removed]
+    return edit
+
+
+def default_version(workspace: Workspace, domain: str) -> int:
+    """Return the version to import a domain with: the model's where it has one, else 1 (or 17)."""
+    known = workspace.model.graph.opsets.get(domain)
+    if known is not None:
+        return known
+    return 17 if domain == "" else 1
+
+
+def _check_result(node: Node, old: Tensor, new: Value | None) -> None:
+    if is_empty(old):
+        return
+    if new is None:
+        if old.outputs or old.output_count:
+            raise PassBug(f"no replacement for the used output {old.name!r} of {node.op}")
+        return
+    fresh = new.tensor
+    if fresh.elem_type and old.elem_type and fresh.elem_type != old.elem_type:
+        raise PassBug(
+            f"output {old.name!r} of {node.op} would change from {Value(old).type_name} to "
+            f"{new.type_name}"
+        )
+    if fresh.shape is None or old.shape is None:
+        return
+    if len(fresh.shape) != len(old.shape) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b
+        for a, b in zip(fresh.shape, old.shape, strict=True)
+    ):
+        raise PassBug(
+            f"output {old.name!r} of {node.op} would change its shape from {list(old.shape)} to "
+            f"{list(fresh.shape)}"
+        )
+
+
+def _take_over(draft: Draft, producer: Node, fresh: Tensor, old: Tensor) -> None:
+    """Let the old tensor be what `producer` gives; its consumers need not know."""
+    producer.outputs[:] = [old if t is fresh else t for t in producer.outputs]
+    for node in draft.nodes:
+        _replace_in(node, fresh, old)
+    if isinstance(old, Variable) and isinstance(fresh, Variable):
+        known = type_of(fresh)
+        if known is not None:
+            merge_type(old, known)
+    remove_producers(old)
+
+
+def remove_producers(tensor: Tensor) -> None:
+    """Cut a tensor off from the node that computed it."""
+    for node in list(tensor.inputs):
+        position = next(i for i, t in enumerate(node.outputs) if t is tensor)
+        list.__setitem__(node.outputs, position, Variable(""))
+    list.clear(tensor.inputs)
+
+
+def _replace_in(node: Node, fresh: Tensor, old: Tensor) -> None:
+    if any(t is fresh for t in node.inputs):
+        node.inputs[:] = [old if t is fresh else t for t in node.inputs]
+    for _, body in node.graphs():
+        for inner in body.nodes:
+            _replace_in(inner, fresh, old)
+
+
+def _rewire(old: Tensor, fresh: Tensor) -> list[Node]:
+    consumers: list[Node] = list(old.outputs)
+    for consumer in consumers:
+        for position, tensor in enumerate(consumer.inputs):
+            if tensor is old:
+                list.__setitem__(consumer.inputs, position, fresh)
+                list.append(fresh.outputs, consumer)
+    list.clear(old.outputs)
+    return consumers
+
+
+def attach_node(node: Node, graph: Graph) -> None:
+    """Make a held node part of `graph`: tensors learn of it, bodies and all."""
+    inputs, outputs = list(node.inputs), list(node.outputs)
+    node.__dict__["graph"] = graph
+    node.attach(inputs, outputs)
+    for tensor in outputs:
+        if isinstance(tensor, Variable):
+            tensor.draft = None
+    for _, body in node.graphs():
+        body.parent = node
+        body.opsets = graph.opsets
+        for inner in body.nodes:
+            attach_node(inner, body)
+
+
+def _drop_dead(candidates: Sequence[Tensor], edit: Edit, refs: dict[int, NodeRef]) -> None:
+    """Remove producers and initializers that lost their last consumer with this site."""
+    pending = list(candidates)
+    while pending:
+        tensor = pending.pop()
+        if is_empty(tensor) or tensor.outputs or tensor.output_count:
+            continue
+        if isinstance(tensor, Constant):
+            continue  # swept up by `drop_orphans`, once for a whole sweep
+        for producer in list(tensor.inputs):
+            if any(t.outputs or t.output_count for t in producer.outputs):
+                continue
+            refs[id(producer)] = NodeView(producer).ref()
+            pending.extend(producer.inputs)
+            for _, body in producer.graphs():
+                for inner_graph in body.walk():
+                    for inner in list(inner_graph.nodes):
+                        pending.extend(inner.inputs)
+                        inner.detach()
+            producer.detach()
+            edit.removed.append(producer)
+
+
+def drop_orphans(graph: Graph, before: set[int]) -> None:
+    """Remove initializers without a consumer, except those in `before` (unused from the start)."""
+    kept = [
+        c
+        for c in graph.initializers
+        if c.outputs or c.output_count or c.overridable or id(c) in before or _is_input(graph, c)
+    ]
+    if len(kept) != len(graph.initializers):
+        graph.initializers = kept
+
+
+def _is_input(graph: Graph, constant: Constant) -> bool:
+    return any(t is constant for t in graph.inputs)
+
+
+def unused_constants(graph: Graph) -> set[int]:
+    """Return the ids of the initializers that nothing uses."""
+    return {id(c) for c in graph.initializers if not c.outputs and not c.output_count}

@@ -1,0 +1,282 @@
+"""Building the nodes that replace a node: aside, typed at once, in the form of the opset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from onnx.defs import OpSchema
+
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring.workspace import Workspace
+from graphfix.errors import PassBug
+from graphfix.graph import Attributes, Constant, Function, Graph, Node, Tensor, Variable
+from graphfix.inference import infer_node
+from graphfix.report import Accuracy
+from graphfix.schemas import Form, form_of, newest_opset
+
+Operand = Value | Array | np.generic | int | float | bool | Sequence[int] | None
+
+
+class Builder:
+    """Collects the nodes that a pass emits; nothing in the graph changes until it is done.
+
+    ``build.Mul(x, y)`` emits an operator and returns its first output. Operands are values,
+    arrays, Python numbers (which take the dtype of the first operand that is a value), lists of
+    integers (int64), or None for an omitted input. Keywords are attributes; a keyword that the
+    opset at hand takes as an input (``axes`` of Squeeze from 13 on) becomes one, and the other
+    way round, so that a pass is written once for all opsets.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        node: NodeView,
+        options: Mapping[str, Any] | None = None,
+        graph: Graph | None = None,
+        opsets: Mapping[str, int] | None = None,
+    ) -> None:
+        """Build in the place of `node`; `opsets` overrides the opsets of its graph."""
+        self._workspace = workspace
+        self._for = node
+        self._graph = graph if graph is not None else node.graph
+        self._opsets = dict(opsets) if opsets is not None else None
+        self._options = dict(options or {})
+        self.nodes: list[Node] = []
+        self.constants: list[Constant] = []
+        self.accuracy: Accuracy | None = None
+        self.note = ""
+
+    def __getattr__(self, op: str) -> Callable[..., Value]:
+        """Return the function that emits operator `op` of the default domain."""
+        if op.startswith("_"):
+            raise AttributeError(op)
+
+        def emit(*operands: Operand, **attributes: Any) -> Value:
+            return self.multi(op, *operands, outputs=1, **attributes)[0]
+
+        return emit
+
+    @property
+    def opset(self) -> int:
+        """The opset of the default domain where the nodes will stand."""
+        return self._version("")
+
+    def _version(self, domain: str) -> int:
+        opsets = self._opsets if self._opsets is not None else self._graph.opsets
+        if domain in opsets:
+            return opsets[domain]
+        return min(newest_opset(), 17) if domain == "" else 1
+
+    def option(self, name: str) -> Any:
+        """Return the value of an option that the pass declares."""
+        return self._options[name]
+
+    def declare(self, accuracy: Accuracy, note: str) -> None:
+        """Label this site; `note` states the domain and the error of an approximation."""
+        self.accuracy = accuracy
+        self.note = note
+
+    def const(self, value: Value | None) -> Array | None:
+        """Return the array of a constant; None for anything that is not one."""
+        return None if value is None else value.array()
+
+    def need_const(self, value: Value | None, what: str) -> Array:
+        """Return the array of a constant.
+
+        Raises:
+            Refuse: `what` is computed at run time.
+        """
+        array = self.const(value)
+        if array is None:
+            raise Refuse(f"{what} is computed at run time")
+        return array
+
+    def constant(self, array: Array | np.generic, name: str = "") -> Value:
+        """Put an array into the graph and return it as a value."""
+        wish = name or f"{self._stem()}/const"
+        values = np.asarray(array)
+        if self._as_node():
+            return self.multi("Constant", outputs=1, value=values)[0]
+        constant = Constant.of(self._workspace.tensor_name(wish), values)
+        self.constants.append(constant)
+        return Value(constant)
+
+    def _as_node(self) -> bool:
+        # Functions have no initializers, and those of IR 3 would have to be graph inputs.
+        root = self._graph.root
+        return isinstance(root, Function) or self._workspace.model.ir_version < 4
+
+    def multi(
+        self, op: str, *operands: Operand, outputs: int = 1, domain: str = "", **attributes: Any
+    ) -> tuple[Value, ...]:
+        """Emit an operator and return all its outputs.
+
+        Raises:
+            Refuse: The opset at hand has no such operator, or wants a constant where `operands`
+                or `attributes` have a value computed at run time.
+        """
+        version = self._version(domain)
+        form = form_of(op, version, domain)
+        if form is None and domain == "":
+            raise Refuse(f"opset {version} has no {op}")
+        inputs = list(operands)
+        written: dict[str, Any] = {}
+        if form is None:
+            written = {k: v for k, v in attributes.items() if v is not None}
+        else:
+            self._place(op, form, inputs, attributes, written)
+        like = next((v for v in inputs if isinstance(v, Value)), None)
+        tensors = [self._tensor(operand, like) for operand in inputs]
+        node = Node(op, self._graph, name=self._workspace.node_name(f"{self._stem()}/{op}"),
+                    domain=domain, attrs=self._attributes(written))
+        results: list[Tensor] = []
+        for _ in range(outputs):
+            variable = Variable(self._workspace.tensor_name(f"{self._stem()}/{op}_output"))
+            variable.draft = node
+            results.append(variable)
+        node.hold(tensors, results)
+        for _, body in node.graphs():
+            body.parent = node
+        self.nodes.append(node)
+        if self._opsets is None:
+            infer_node(node)
+        else:
+            self._infer_at(node, self._opsets)
+        return tuple(Value(variable) for variable in results)
+
+    def _infer_at(self, node: Node, opsets: Mapping[str, int]) -> None:
+        # The numbers of the graph change only when a whole opset step is applied.
+        stand_in = Graph(self._graph.name, dict(opsets))
+        node.__dict__["graph"] = stand_in
+        try:
+            infer_node(node)
+        finally:
+            node.__dict__["graph"] = self._graph
+
+    def _place(
+        self,
+        op: str,
+        form: Form,
+        inputs: list[Operand],
+        attributes: Mapping[str, Any],
+        written: dict[str, Any],
+    ) -> None:
+        for name, value in attributes.items():
+            if value is None:
+                continue
+            if name in form.attributes:
+                written[name] = self._attribute(op, name, value, form)
+            elif name in form.inputs:
+                index = form.inputs.index(name)
+                while len(inputs) <= index:
+                    inputs.append(None)
+                inputs[index] = value
+            else:
+                raise Refuse(f"{op} has no {name!r} at opset {form.since}")
+        while inputs and inputs[-1] is None:
+            inputs.pop()
+        if len(inputs) > len(form.inputs) and not form.variadic_input:
+            raise Refuse(f"{op} of opset {form.since} takes {len(form.inputs)} inputs")
+
+    def _attribute(self, op: str, name: str, value: Any, form: Form) -> Any:
+        if isinstance(value, Value):
+            array = value.array()
+            if array is None:
+                raise Refuse(f"{op} of opset {form.since} wants a constant {name!r}")
+            value = array
+        if isinstance(value, np.ndarray | np.generic):
+            kind = form.schema.attributes[name].type
+            if kind != OpSchema.AttrType.TENSOR:
+                plain: Any = np.asarray(value).tolist()
+                if kind in (OpSchema.AttrType.INTS, OpSchema.AttrType.FLOATS):
+                    return plain if isinstance(plain, list) else [plain]
+                return plain[0] if isinstance(plain, list) else plain
+        return list(value) if isinstance(value, tuple) else value
+
+    def _attributes(self, written: Mapping[str, Any]) -> Attributes:
+        attributes = Attributes()
+        for name, value in written.items():
+            attributes[name] = value
+        return attributes
+
+    def _tensor(self, operand: Operand, like: Value | None) -> Tensor:
+        if operand is None:
+            return Variable("")
+        if isinstance(operand, Value):
+            return operand.tensor
+        if isinstance(operand, np.ndarray | np.generic):
+            return self.constant(np.asarray(operand)).tensor
+        if isinstance(operand, bool | int | float):
+            dtype = like.dtype if like is not None else None
+            if dtype is None:
+                raise Refuse("the dtype of an operand is unknown")
+            return self.constant(np.array(operand, dtype=dtype)).tensor
+        return self.constant(np.array(list(operand), dtype=np.int64)).tensor
+
+    def _stem(self) -> str:
+        node = self._for
+        return node.name or next((t.name for t in node.node.outputs if t.name), node.op)
+
+    def body(
+        self,
+        inputs: Sequence[tuple[str, int, Sequence[int | str | None] | None]],
+        make: Callable[..., Sequence[Value]],
+    ) -> Graph:
+        """Build the body of an If, Loop or Scan.
+
+        Args:
+            inputs: (name, element type, shape) of each input of the body.
+            make: Called with a builder for the body and one value per input; returns the
+                outputs. It may use values of the graphs around it.
+        """
+        graph = Graph(self._workspace.tensor_name(f"{self._stem()}/body"), self._graph.opsets)
+        # The parent is set when the node is emitted; until then the body counts as part of the
+        # graph around it, which is where its scope and its function are looked up.
+        holder = Node("body", self._graph, name=self._stem())
+        holder.hold([], [])
+        graph.parent = holder
+        inner = Builder(self._workspace, self._for, self._options, graph, self._opsets)
+        variables: list[Tensor] = []
+        for name, elem_type, shape in inputs:
+            variables.append(
+                Variable(
+                    self._workspace.tensor_name(f"{self._stem()}/{name}"),
+                    elem_type,
+                    None if shape is None else tuple(shape),
+                )
+            )
+        graph.inputs = variables
+        results = list(make(inner, *(Value(v) for v in variables)))
+        outputs: list[Tensor] = []
+        for value in results:
+            tensor = value.tensor
+            inside = isinstance(tensor, Variable) and tensor.draft in inner.nodes
+            if not inside or any(tensor is known for known in outputs):
+                # A body gives out what its own nodes compute, each name once.
+                tensor = inner.Identity(value).tensor
+            outputs.append(tensor)
+        graph.nodes = inner.nodes
+        graph.initializers = inner.constants
+        graph.set_outputs(outputs)
+        return graph
+
+
+def returned_values(result: object, pass_id: str) -> tuple[Value | None, ...]:
+    """Return what a pass function returned as one entry per output.
+
+    Raises:
+        PassBug: It returned something else than values.
+    """
+    if isinstance(result, Value):
+        return (result,)
+    if isinstance(result, tuple):
+        values: list[Value | None] = []
+        for item in result:  # type: ignore[misc]
+            if item is not None and not isinstance(item, Value):
+                raise PassBug(f"{pass_id} returned {item!r}, not a value", pass_id=pass_id)
+            values.append(item)
+        return tuple(values)
+    raise PassBug(f"{pass_id} returned {result!r}, not a value", pass_id=pass_id)

@@ -1,0 +1,239 @@
+"""How a pass is declared: `@rewrite` for one node, `@graph_pass` for a whole graph."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.views import NodeView
+from graphfix.errors import PassBug
+from graphfix.features import feature
+from graphfix.report import EXACT, Accuracy
+
+Stage = str
+PREPARE = "prepare"  # mends what the checker complains of, before anything is inferred
+CANONICAL = "canonical"  # runs whenever a target is given; lowers a written measure
+TARGETED = "targeted"  # fires only for a finding
+NAMED = "named"  # runs only when named
+
+Evaluate = Callable[
+    [list["np.ndarray[Any, Any] | None"], dict[str, Any]], tuple["np.ndarray[Any, Any]", ...]
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A rule's answer where something needed to judge is not known.
+
+    Attributes:
+        missing: What is unknown, such as ``dtype of x``.
+    """
+
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class InferredType:
+    """The type of one output of an operator without schema; shape None while unknown."""
+
+    elem_type: int
+    shape: tuple[int | str | None, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A typed option of a pass, given with ``--option PASS.KEY=VALUE``.
+
+    Attributes:
+        type: int, float, str or bool.
+        default: Used when the option is not given.
+        help: One sentence.
+    """
+
+    type: type
+    default: Any
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One kind of repair.
+
+    Attributes:
+        id: The function's name with dashes; the file's name too, below ``passes/``.
+        function: `(node, build) -> values` for a rewrite, `(editor) -> None` for a graph pass.
+        kind: ``rewrite`` or ``graph``.
+        matches: (domain, operator) pairs; the domain ``*`` stands for any.
+        removes: Features that are gone after it; a trailing ``*`` stands for any ending.
+        emits: Operators it may emit.
+        accuracy: The label of its sites unless one says otherwise.
+        stage: When it runs.
+        since: Oldest opset that it matches; 0 for any.
+        until: Newest opset that it matches; 0 for any.
+        options: Its options by name.
+        infer: Types of an operator without schema.
+        evaluate: The name of the numpy model of that operator in its file; empty without one.
+        family: The folder it lies in; empty for passes of a user.
+        doc: The docstring of its file.
+        source: The file.
+    """
+
+    id: str
+    function: Callable[..., Any]
+    kind: str
+    matches: tuple[tuple[str, str], ...]
+    removes: tuple[str, ...]
+    emits: tuple[str, ...]
+    accuracy: Accuracy
+    stage: Stage
+    since: int = 0
+    until: int = 0
+    options: Mapping[str, Option] = field(default_factory=dict[str, Option])
+    infer: Callable[[NodeView], Sequence[InferredType | None]] | None = None
+    evaluate: Evaluate | None = None
+    family: str = ""
+    doc: str = ""
+    source: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The first line of the documentation."""
+        return self.doc.strip().partition("\n")[0]
+
+    def removes_feature(self, wanted: str) -> bool:
+        """Say whether the pass declares that it removes the feature."""
+        return any(
+            wanted == known or (known.endswith("*") and wanted.startswith(known[:-1]))
+            for known in self.removes
+        )
+
+    def matches_node(self, node: NodeView) -> bool:
+        """Say whether operator, domain and opset of the node fit."""
+        if not any(
+            op == node.op and domain in ("*", node.domain) for domain, op in self.matches
+        ):
+            return False
+        opset = node.graph.opsets.get("", 0)
+        return self.since <= opset and (not self.until or opset <= self.until)
+
+    def default_options(self) -> dict[str, Any]:
+        """Return the options as they are when nothing is given."""
+        return {name: option.default for name, option in self.options.items()}
+
+
+def _names(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _key(op: str) -> tuple[str, str]:
+    domain, _, name = op.rpartition("::")
+    return ("" if domain == "ai.onnx" else domain, name)
+
+
+def _make(function: Callable[..., Any], kind: str, **fields: Any) -> Pass:
+    removes = tuple(feature(f) for f in fields.pop("removes"))
+    module = sys.modules.get(function.__module__)
+    names = function.__module__.split(".")
+    inside = names[:2] == ["graphfix", "passes"] and len(names) > 3
+    return Pass(
+        id=function.__name__.replace("_", "-"),
+        function=function,
+        kind=kind,
+        removes=removes,
+        family=names[2] if inside else "",
+        doc=(module.__doc__ if inside and module is not None else function.__doc__) or "",
+        source=function.__code__.co_filename,
+        **fields,
+    )
+
+
+def rewrite(
+    ops: str | Sequence[str],
+    *,
+    removes: str | Sequence[str] = (),
+    emits: str | Sequence[str] = (),
+    accuracy: Accuracy = EXACT,
+    stage: Stage = TARGETED,
+    since: int = 0,
+    until: int = 0,
+    options: Mapping[str, Option] | None = None,
+    infer: Callable[[NodeView], Sequence[InferredType | None]] | None = None,
+    evaluate: Evaluate | None = None,
+) -> Callable[[Callable[..., Any]], Pass]:
+    """Declare a pass that replaces one node by an expression.
+
+    Args:
+        ops: ``Op`` or ``domain::Op``, one or several; the domain ``*`` stands for any.
+        removes: Features that the node shows no longer.
+        emits: Operators that the pass may emit, written like `ops`.
+        accuracy: The label of its sites; `build.declare` labels one site.
+        stage: `TARGETED` (for findings), `PREPARE`, `CANONICAL` or `NAMED`.
+        since: Oldest opset of the default domain that it matches.
+        until: Newest opset of the default domain that it matches.
+        options: Options by name.
+        infer: Output types of an operator without schema, one entry per output.
+        evaluate: A numpy model of that operator: `(inputs, attributes) -> outputs`.
+    """
+
+    def declare(function: Callable[..., Any]) -> Pass:
+        return _make(
+            function,
+            "rewrite",
+            matches=tuple(_key(op) for op in _names(ops)),
+            removes=_names(removes),
+            emits=_names(emits),
+            accuracy=accuracy,
+            stage=stage,
+            since=since,
+            until=until,
+            options=dict(options or {}),
+            infer=infer,
+            evaluate=evaluate,
+        )
+
+    return declare
+
+
+def graph_pass(
+    *,
+    removes: str | Sequence[str] = (),
+    emits: str | Sequence[str] = (),
+    accuracy: Accuracy = EXACT,
+    stage: Stage = TARGETED,
+    options: Mapping[str, Option] | None = None,
+) -> Callable[[Callable[..., Any]], Pass]:
+    """Declare a pass that sees whole graphs through an `Editor`; arguments as for `rewrite`."""
+
+    def declare(function: Callable[..., Any]) -> Pass:
+        return _make(
+            function,
+            "graph",
+            matches=(),
+            removes=_names(removes),
+            emits=_names(emits),
+            accuracy=accuracy,
+            stage=stage,
+            options=dict(options or {}),
+        )
+
+    return declare
+
+
+def check_emitted(declared: Pass, ops: Sequence[tuple[str, str]]) -> None:
+    """Check that a pass emitted only what it declares.
+
+    Raises:
+        PassBug: It emitted another operator.
+    """
+    allowed = {_key(op) for op in declared.emits} | {("", "Constant"), ("", "Identity")}
+    for domain, op in ops:
+        if (domain, op) not in allowed and ("*", "*") not in allowed:
+            name = f"{domain}::{op}" if domain else op
+            raise PassBug(
+                f"pass {declared.id} emitted {name}, which it does not declare",
+                pass_id=declared.id,
+            )

@@ -1,0 +1,80 @@
+"""Running a rewrite aside: its nodes are built, checked, and not yet in the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphfix.authoring.applying import Draft
+from graphfix.authoring.building import Builder, returned_values
+from graphfix.authoring.declaring import Pass, check_emitted
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView
+from graphfix.authoring.workspace import Workspace
+from graphfix.errors import GraphfixError, PassBug
+from graphfix.graph import Node
+from graphfix.report import Accuracy
+
+
+@dataclass(slots=True)
+class Drafted:
+    """A draft with the label of its site."""
+
+    draft: Draft
+    accuracy: Accuracy
+    note: str
+
+
+def draft_rewrite(
+    declared: Pass, view: NodeView, workspace: Workspace, options: Mapping[str, Any] | None = None
+) -> Drafted:
+    """Run a rewrite on one node without touching the graph.
+
+    Raises:
+        Refuse: The pass will not touch this node.
+        PassBug: The pass raised something else, or broke its declaration.
+    """
+    mark = workspace.mark()
+    build = Builder(
+        workspace, view, {**declared.default_options(), **(options or {})}
+    )
+    try:
+        result = declared.function(view, build)
+        results = returned_values(result, declared.id)
+        check_emitted(declared, [(n.domain or "", n.op) for n in _all_nodes(build.nodes)])
+    except (Refuse, PassBug, GraphfixError):
+        workspace.release(mark)
+        raise
+    except Exception as error:
+        workspace.release(mark)
+        raise PassBug(
+            f"pass {declared.id} raised {type(error).__name__}: {error}", pass_id=declared.id
+        ) from error
+    draft = Draft(view.node, list(build.nodes), list(build.constants), list(results))
+    return Drafted(prune(draft), build.accuracy or declared.accuracy, build.note)
+
+
+def _all_nodes(nodes: list[Node]) -> list[Node]:
+    found: list[Node] = []
+    for node in nodes:
+        found.append(node)
+        for _, body in node.graphs():
+            found.extend(_all_nodes(body.nodes))
+    return found
+
+
+def prune(draft: Draft) -> Draft:
+    """Drop drafted nodes that no result needs."""
+    needed = {id(value.tensor) for value in draft.results if value is not None}
+    kept: list[Node] = []
+    for node in reversed(draft.nodes):
+        if any(id(t) in needed for t in node.outputs):
+            kept.append(node)
+            needed.update(id(t) for n in _all_nodes([node]) for t in n.inputs)
+            for _, body in node.graphs():
+                for inner in body.walk():
+                    needed.update(id(t) for t in inner.outputs)
+    kept.reverse()
+    draft.nodes = kept
+    return draft

@@ -1,0 +1,172 @@
+"""What a graph pass edits with: every change is a recorded site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from onnx import ModelProto
+
+from graphfix.authoring.applying import (
+    Draft,
+    Edit,
+    apply_draft,
+    drop_orphans,
+    unused_constants,
+)
+from graphfix.authoring.building import Builder, returned_values
+from graphfix.authoring.drafting import prune
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.workspace import Workspace
+from graphfix.graph import Graph, Node
+from graphfix.model import Model
+from graphfix.report import Accuracy, NodeRef, Site
+
+
+@dataclass(slots=True)
+class Recorded:
+    """One recorded site of a graph pass."""
+
+    site: Site
+    edit: Edit | None = None
+
+
+@dataclass(slots=True)
+class Refused:
+    """One place that a graph pass would not touch."""
+
+    node: NodeRef
+    reason: str
+
+
+@dataclass(slots=True)
+class Editor:
+    """Edits a model on behalf of one graph pass.
+
+    Attributes:
+        model: The model.
+        workspace: The names that are taken.
+        options: The options of the pass.
+        accuracy: The label of its sites.
+        recorded: The sites so far.
+        refused: The places it would not touch.
+    """
+
+    model: Model
+    workspace: Workspace
+    options: Mapping[str, Any]
+    accuracy: Accuracy
+    recorded: list[Recorded] = field(default_factory=list[Recorded])
+    refused: list[Refused] = field(default_factory=list[Refused])
+    _pending: dict[int, list[Node]] = field(default_factory=dict[int, "list[Node]"])
+    _removed: set[int] = field(default_factory=set[int])
+    _kept_alive: list[Node] = field(default_factory=list[Node])
+    _unused: dict[int, set[int]] = field(default_factory=dict[int, "set[int]"])
+
+    def graphs(self) -> list[Graph]:
+        """Return every scope: main graph, bodies, functions."""
+        return list(self.model.graphs())
+
+    def nodes(self, graph: Graph) -> Iterator[NodeView]:
+        """Walk the nodes of a scope that are still there; edits while walking are fine."""
+        for node in list(graph.nodes):
+            if id(node) not in self._removed:
+                yield NodeView(node)
+
+    def option(self, name: str) -> Any:
+        """Return the value of an option that the pass declares."""
+        return self.options[name]
+
+    def refuse(self, node: NodeView, reason: str) -> None:
+        """Record that a place was left alone, and why."""
+        self.refused.append(Refused(node.ref(), reason))
+
+    def replace(
+        self,
+        node: NodeView,
+        make: Callable[[Builder], Value | tuple[Value | None, ...]],
+        *,
+        accuracy: Accuracy | None = None,
+        note: str = "",
+    ) -> bool:
+        """Replace one node by what `make` builds; False where `make` refused.
+
+        Raises:
+            PassBug: The replacement does not fit (missing output, other dtype or shape).
+        """
+        mark = self.workspace.mark()
+        build = Builder(self.workspace, node, self.options)
+        try:
+            results = returned_values(make(build), "graph pass")
+        except Refuse as refusal:
+            self.workspace.release(mark)
+            self.refuse(node, refusal.reason)
+            return False
+        draft = prune(Draft(node.node, list(build.nodes), list(build.constants), list(results)))
+        self.apply(draft, accuracy or build.accuracy or self.accuracy, note or build.note)
+        return True
+
+    def apply(self, draft: Draft, accuracy: Accuracy, note: str = "") -> Edit:
+        """Put a finished draft into the graph and record its site."""
+        graph = draft.node.graph
+        for scope in (graph, graph.root):
+            self._unused.setdefault(id(scope), unused_constants(scope))
+        edit = apply_draft(self.workspace, draft)
+        self._pending[id(draft.node)] = edit.added
+        self._removed.update(id(n) for n in edit.removed)
+        self._kept_alive.extend(edit.removed)
+        added = tuple(NodeView(n).ref() for n in edit.added)
+        self.recorded.append(
+            Recorded(Site(edit.node, accuracy, tuple(edit.removed_refs), added, note=note), edit)
+        )
+        return edit
+
+    def remove(self, nodes: Sequence[NodeView]) -> None:
+        """Remove nodes whose outputs nothing uses."""
+        for view in nodes:
+            ref = view.ref()
+            scope = view.graph
+            self._unused.setdefault(id(scope), unused_constants(scope))
+            for _, body in view.node.graphs():
+                for inner_graph in body.walk():
+                    for inner in inner_graph.nodes:
+                        inner.detach()
+            view.node.detach()
+            self._removed.add(id(view.node))
+            self._kept_alive.append(view.node)
+            edit = Edit(scope, ref, removed=[view.node], removed_refs=[ref])
+            self.recorded.append(Recorded(Site(ref, self.accuracy, (ref,)), edit))
+
+    def record(self, node: NodeRef, note: str = "") -> None:
+        """Record a change that is not the replacement of a node: an order, an import, a type."""
+        self.recorded.append(Recorded(Site(node, self.accuracy, note=note)))
+
+    def reload(self, proto: ModelProto) -> None:
+        """Take the graph and the functions of `proto`, which was made from this model."""
+        fresh = Model(proto, path=self.model.path, sha256=self.model.sha256, size=self.model.size)
+        self.model.proto = proto
+        self.model.graph = fresh.graph
+        self.model.functions = fresh.functions
+        self.workspace = Workspace(self.model)
+
+    def finish(self) -> None:
+        """Bring the node lists and initializers up to date; called once, by the engine."""
+        if self._removed or self._pending:
+            for graph in self.model.graphs():
+                if any(id(n) in self._removed for n in graph.nodes):
+                    graph.nodes = self._spliced(graph.nodes)
+            for graph in self.model.graphs():
+                drop_orphans(graph, self._unused.get(id(graph), set()))
+        self._removed.clear()
+        self._pending.clear()
+
+    def _spliced(self, nodes: Sequence[Node]) -> list[Node]:
+        result: list[Node] = []
+        for node in nodes:
+            if id(node) in self._pending:
+                result.extend(self._spliced(self._pending[id(node)]))
+            elif id(node) not in self._removed:
+                result.append(node)
+        return result

@@ -1,0 +1,120 @@
+"""Asking the rules of a target about every node: what stands in the way, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import cast
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView
+from graphfix.model import Model
+from graphfix.report import Finding, NodeRef, Severity
+from graphfix.rules.declaring import Answer, Rule, Yes, rules_for
+from graphfix.targets.profiles import Target
+
+
+def check_node(
+    node: NodeView, target: Target, assumed: Collection[tuple[str, str]] = (), index: int = -1
+) -> list[Finding]:
+    """Return what the target's rules say of one node.
+
+    Args:
+        node: The node.
+        target: The target.
+        assumed: (domain, operator) pairs that the user says the engine has.
+        index: The position of the node in its graph, for the report.
+    """
+    if (node.domain, node.op) in assumed or ("", node.op) in assumed:
+        return [
+            Finding(
+                rule="assumed-operator",
+                feature=f"op:{node.op}",
+                severity=Severity.NOTE,
+                node=node.ref(index),
+                message=f"{node.op} is taken to be there, as --assume-op says",
+            )
+        ]
+    rules = rules_for(target)
+    findings: list[Finding] = []
+    for known in (*rules.everywhere, *rules.by_op.get(node.op, ())):
+        if known.ops and not _fits(known, node):
+            continue
+        finding = _ask(known, node, target, index)
+        if finding is not None:
+            findings.append(finding)
+    return findings
+
+
+def _fits(known: Rule, node: NodeView) -> bool:
+    return any(op == node.op and domain in ("*", node.domain) for domain, op in known.ops)
+
+
+def _ask(known: Rule, node: NodeView, target: Target, index: int) -> Finding | None:
+    try:
+        answer = cast(Answer, known.check(node, target))
+    except Refuse as refusal:
+        answer = Unknown(refusal.reason)
+    return _finding(known, answer, node, index)
+
+
+def _finding(
+    known: Rule, answer: Answer, node: NodeView | None, index: int = -1
+) -> Finding | None:
+    if answer is None or answer is False:
+        return None
+    certain, missing, message, text = True, "", known.message, known.text
+    feature, severity = known.feature, known.severity
+    if isinstance(answer, Unknown):
+        certain, missing = False, answer.missing
+    elif isinstance(answer, str):
+        message = answer
+    elif isinstance(answer, Yes):
+        message, text = answer.message or message, answer.text or text
+        feature, severity = answer.feature or feature, answer.severity or severity
+        node = answer.node or node
+    op = node.op if node is not None else ""
+    return Finding(
+        rule=known.id,
+        feature=feature.replace("{op}", op),
+        severity=severity,
+        node=node.ref(index) if node is not None else NodeRef(),
+        message=message.replace("{op}", op),
+        engine_text=text.replace("{op}", op),
+        certain=certain,
+        missing=missing,
+        source=known.source,
+    )
+
+
+def check_model(
+    model: Model, target: Target, assumed: Collection[tuple[str, str]] = ()
+) -> tuple[Finding, ...]:
+    """Return every finding of a model for a target, those about the model first."""
+    return (
+        *check_whole(model, target),
+        *(finding for _, found in check_nodes(model, target, assumed) for finding in found),
+    )
+
+
+def check_whole(model: Model, target: Target) -> Iterator[Finding]:
+    """Return the findings about the model itself."""
+    for known in rules_for(target).whole:
+        answers = known.check(model, target)
+        many = answers if isinstance(answers, Sequence) and not isinstance(answers, str) else [answers]
+        for answer in cast("Iterable[Answer]", many):
+            finding = _finding(known, answer, None)
+            if finding is not None:
+                yield finding
+
+
+def check_nodes(
+    model: Model, target: Target, assumed: Collection[tuple[str, str]] = ()
+) -> Iterator[tuple[NodeView, list[Finding]]]:
+    """Walk the nodes of every scope that have findings."""
+    for graph in model.graphs():
+        for index, node in enumerate(graph.nodes):
+            view = NodeView(node)
+            found = check_node(view, target, assumed, index)
+            if found:
+                yield view, found

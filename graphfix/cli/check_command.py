@@ -1,0 +1,81 @@
+"""`graphfix check`: what stands in the way of a model on a target."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphfix.cli.shared import (
+    CONTEXT,
+    assume_option,
+    model_argument,
+    output_options,
+    pass_file_option,
+    shape_option,
+)
+from graphfix.report import Finding
+
+
+@click.command(
+    context_settings=CONTEXT, short_help="List what a target rejects or computes wrongly."
+)
+@model_argument
+@click.option("--target", metavar="NAME", required=True, help="See `graphfix targets`.")
+@shape_option
+@assume_option
+@pass_file_option
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Show every node, the source of each fact, and what the passes do.",
+)
+@output_options
+def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
+    """List all problems of MODEL on a target, each with the engine's own error text.
+
+    Exit codes: 0 no problem; 1 problems, certain or possible; 2 wrong usage; 3
+    MODEL cannot be read or is not a model; 5 a fault in graphfix.
+    """
+    from graphfix.cli.console import emit, emit_json, say, style_for
+    from graphfix.pipeline.files import CheckRequest, check_file
+
+    request = CheckRequest(**asked)
+    result = check_file(request)
+    code = int(any(f.blocks for f in result.findings))
+    if as_json:
+        from graphfix.rendering.as_json import check_json
+
+        for note in result.notes:
+            say(f"graphfix: note: {note}")
+        emit_json(check_json(result.target.name, result.findings))
+        return code
+    from graphfix.rendering.text_check import check_text
+
+    emit(
+        check_text(
+            str(request.model),
+            result.target.name,
+            result.findings,
+            result.notes,
+            explain=explain,
+            remedies=_remedies(result.findings, request.pass_files) if explain else (),
+            style=style_for(sys.stdout),
+        )
+    )
+    return code
+
+
+def _remedies(findings: Iterable[Finding], pass_files: tuple[Path, ...]) -> tuple[str, ...]:
+    """Return one line for each pass that removes a finding: what it does, how close it stays."""
+    from graphfix.registry import all_passes
+
+    helpful = {name for f in findings for name in f.removed_by}
+    return tuple(
+        f"{info.id} ({info.accuracy}): {info.summary}"
+        for info in all_passes(pass_files)
+        if info.id in helpful
+    )

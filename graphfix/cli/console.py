@@ -1,0 +1,53 @@
+"""Where output goes: results to stdout, everything else to stderr, and no surprise in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TextIO
+
+from graphfix.rendering.style import PLAIN, Style
+
+
+def emit(text: str) -> None:
+    """Write a result to stdout.
+
+    A reader that went away (``| head``) does not change the exit code: the work is done.
+    Characters that the terminal's encoding lacks come out as escapes.
+    """
+    try:
+        sys.stdout.write(_encodable(text, sys.stdout) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more at its end; that must not raise either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def emit_json(value: dict[str, object]) -> None:
+    """Write one JSON object to stdout; the views have replaced what JSON cannot say."""
+    emit(json.dumps(value, allow_nan=False))
+
+
+def say(text: str) -> None:
+    """Write one line for people to stderr."""
+    sys.stderr.write(_encodable(text, sys.stderr) + "\n")
+
+
+def style_for(stream: TextIO) -> Style:
+    """Return colours for a terminal, plain text for anything else and with NO_COLOR."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return PLAIN
+    return Style(colour=True) if stream.isatty() else PLAIN
+
+
+def one_line(text: str) -> str:
+    """Fold line breaks and other control characters away, so that an error is one line."""
+    folded = " ".join(text.split())
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in folded)
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    """Escape what the stream's encoding cannot write."""
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)

@@ -1,0 +1,34 @@
+"""`graphfix inspect`: what is in a model."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from graphfix.cli.shared import CONTEXT, model_argument, output_options
+
+
+@click.command(context_settings=CONTEXT, short_help="Show what is in a model, weights unread.")
+@model_argument
+@output_options
+def inspect(*, as_json: bool, model: Path) -> int:
+    """Show opsets, inputs and outputs, operators, biggest weights, functions, data files.
+
+    Weights are not read, so this is quick on files of any size. Exit codes: 0; 2
+    wrong usage; 3 MODEL cannot be read or is not a model.
+    """
+    from graphfix.cli.console import emit, emit_json, style_for
+    from graphfix.pipeline.inspecting import inspect_file
+
+    found = inspect_file(model)
+    if as_json:
+        from graphfix.rendering.inspect_json import inspect_json
+
+        emit_json(inspect_json(found))
+        return 0
+    from graphfix.rendering.text_inspect import inspect_text
+
+    emit(inspect_text(found, style=style_for(sys.stdout)))
+    return 0

@@ -1,0 +1,99 @@
+"""The small languages of the options: shapes, pass options, lists of names, report files.
+
+Each function is a click callback: it gets the text as typed and returns what it means, or raises
+one line with the right form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+Value = TypeVar("Value")
+
+SHAPE_FORM = "NAME=1x3x224x224"
+OPTION_FORM = "PASS.KEY=VALUE"
+OPERATOR_FORM = "[DOMAIN::]OP"
+REPORT_SUFFIXES = (".json", ".md")
+
+_SHAPE = re.compile(r"(?P<name>.+)=(?P<dims>\d+(?:x\d+)*)", re.DOTALL)
+_OPTION = re.compile(r"(?P<key>[\w-]+\.[\w-]+)=(?P<value>.*)", re.DOTALL)
+_OPERATOR = re.compile(r"(?:[^\s:]+(?:::?[^\s:]+)*::)?[^\s:]+")
+
+
+def shapes(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, tuple[int, ...]]:
+    """Read ``NAME=1x3x224x224``, repeated; a name may hold anything, ``=`` too."""
+    return _once_each(_shape(ctx, param, value) for value in values)
+
+
+def pass_options(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """Read ``PASS.KEY=VALUE``, repeated; the value is left to the pass."""
+    return _once_each(_pass_option(ctx, param, value) for value in values)
+
+
+def names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Read ``a,b``; blanks around a name do not count. None where the option is not given."""
+    if value is None:
+        return None
+    found = tuple(name.strip() for name in value.split(","))
+    if not all(found):
+        raise _bad(f"{value!r} is not of the form a,b: a name is empty", ctx, param)
+    return found
+
+
+def operators(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Read ``OP`` or ``DOMAIN::OP``, repeated."""
+    for value in values:
+        if _OPERATOR.fullmatch(value) is None:
+            raise _bad(f"{value!r} is not of the form OP or DOMAIN::OP", ctx, param)
+    return values
+
+
+def report_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    """Check that a report can be written, before the work and not after it."""
+    if value is None:
+        return None
+    if value.suffix.lower() not in REPORT_SUFFIXES:
+        offered = " or ".join(f"FILE{suffix}" for suffix in REPORT_SUFFIXES)
+        raise _bad(f"{str(value)!r} is not of the form {offered}", ctx, param)
+    if not value.parent.is_dir():
+        raise _bad(f"{str(value)!r}: there is no folder {str(value.parent)!r}", ctx, param)
+    return value
+
+
+def _shape(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, tuple[int, ...]]:
+    match = _SHAPE.fullmatch(value)
+    if match is None:
+        raise _bad(f"{value!r} is not of the form {SHAPE_FORM}", ctx, param)
+    return match["name"], tuple(int(dim) for dim in match["dims"].split("x"))
+
+
+def _pass_option(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, str]:
+    match = _OPTION.fullmatch(value)
+    if match is None:
+        raise _bad(f"{value!r} is not of the form {OPTION_FORM}", ctx, param)
+    return match["key"], match["value"]
+
+
+def _once_each(pairs: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """Return the pairs as a mapping; the same key twice is a mistake, not an override."""
+    seen: dict[str, Value] = {}
+    for key, value in pairs:
+        if key in seen:
+            raise click.BadParameter(f"{key!r} is given twice")
+        seen[key] = value
+    return seen
+
+
+def _bad(message: str, ctx: click.Context, param: click.Parameter) -> click.BadParameter:
+    return click.BadParameter(message, ctx=ctx, param=param)

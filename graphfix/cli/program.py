@@ -1,0 +1,72 @@
+"""The `graphfix` command itself: the table of commands, `--version` and `--debug`."""
+
+from __future__ import annotations
+
+import click
+
+from graphfix.cli.lazy import LazyCommand, LazyGroup
+
+COMMANDS = {
+    "run": LazyCommand(
+        "graphfix.cli.run_command:run", "Repair a model for a target, verify it, write it."
+    ),
+    "check": LazyCommand(
+        "graphfix.cli.check_command:check", "List what a target rejects or computes wrongly."
+    ),
+    "passes": LazyCommand(
+        "graphfix.cli.passes_command:passes", "List the repairs, or explain one of them."
+    ),
+    "targets": LazyCommand(
+        "graphfix.cli.targets_command:targets", "List the targets, or show what one accepts."
+    ),
+    "inspect": LazyCommand(
+        "graphfix.cli.inspect_command:inspect", "Show what is in a model, weights unread."
+    ),
+}
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted and not ctx.resilient_parsing:
+        from graphfix import __version__
+
+        click.echo(f"graphfix {__version__}")
+        ctx.exit()
+
+
+def _group_help() -> None:
+    r"""Repair exported ONNX files for a deployment target, with proof.
+
+    \b
+      graphfix check model.onnx --target trt8    what stands in the way
+      graphfix run model.onnx --target trt8      repair, verify, write
+
+    Exit codes: 0 done and verified; 1 written, but findings are left or equality
+    could not be shown; 2 wrong usage; 3 the input is not a readable model; 4 the
+    result differs, nothing written; 5 a fault in graphfix.
+    """
+
+
+program = LazyGroup(
+    COMMANDS,
+    name="graphfix",
+    help=_group_help.__doc__,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_print_version,
+            help="Show the version and exit.",
+        ),
+        click.Option(
+            ["--debug"],
+            is_flag=True,
+            expose_value=False,
+            help="Show tracebacks; also GRAPHFIX_DEBUG=1.",
+        ),
+    ],
+)

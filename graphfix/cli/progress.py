@@ -1,0 +1,79 @@
+"""A progress bar on stderr, for people who wait; nothing at all for programs and short runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, TextIO
+
+from graphfix.hooks import Hook, SilentHook
+from graphfix.report import Outcome
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+PATIENCE = 1.0  # seconds before a bar is worth its flicker
+
+
+@contextmanager
+def progress_hooks(stream: TextIO | None = None) -> Generator[tuple[Hook, ...]]:
+    """Give the hooks that show progress on `stream` (stderr): none unless it is a terminal."""
+    shown = sys.stderr if stream is None else stream
+    if not shown.isatty():
+        yield ()
+        return
+    hook = ProgressHook(shown)
+    try:
+        yield (hook,)
+    finally:
+        hook.close()
+
+
+class ProgressHook(SilentHook):
+    """Shows the stage and how far it has come, once a run has taken `patience` seconds."""
+
+    def __init__(self, stream: TextIO, patience: float = PATIENCE) -> None:
+        """Start the clock; rich is imported when the first bar is drawn."""
+        self._stream = stream
+        self._start = perf_counter() + patience
+        self._stage = ""
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def stage(self, name: str) -> None:
+        """Show the new stage with an empty bar."""
+        self._stage = name
+        self._show(0, 0)
+
+    def progress(self, done: int, total: int) -> None:
+        """Move the bar."""
+        self._show(done, total)
+
+    def pass_done(self, outcome: Outcome) -> None:
+        """Name the pass behind the stage."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, description=f"{self._stage}: {outcome.pass_id}")
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _show(self, done: int, total: int) -> None:
+        if self._bar is None:
+            if perf_counter() < self._start:
+                return
+            from rich.console import Console
+            from rich.progress import Progress
+
+            console = Console(file=self._stream, stderr=True)
+            self._bar = Progress(console=console, transient=True)
+            self._task = self._bar.add_task(self._stage, total=None)
+            self._bar.start()
+        if self._task is not None:
+            self._bar.update(
+                self._task, description=self._stage, completed=done, total=total or None
+            )

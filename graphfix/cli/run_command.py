@@ -1,0 +1,183 @@
+"""`graphfix run`: repair a model, verify it, write it, and say what became of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphfix.cli.parameters import OPTION_FORM, names, pass_options, report_file
+from graphfix.cli.shared import (
+    CONTEXT,
+    FILE,
+    assume_option,
+    model_argument,
+    output_options,
+    pass_file_option,
+    shape_option,
+)
+
+if TYPE_CHECKING:
+    from graphfix.report import Report
+
+
+@click.command(
+    context_settings=CONTEXT, short_help="Repair a model for a target, verify it, write it."
+)
+@model_argument
+@click.option("--target", metavar="NAME", help="What to repair for: see `graphfix targets`.")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="OUT",
+    help="Where to write; default: beside MODEL, named after the target.",
+)
+@click.option("--passes", callback=names, metavar="A,B", help="Run exactly these, in this order.")
+@click.option("--skip", callback=names, metavar="A,B", help="Never run these.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    callback=pass_options,
+    metavar=OPTION_FORM,
+    help="Set an option of a pass (`graphfix passes NAME` lists them); repeat for more.",
+)
+@click.option("--opset", type=click.IntRange(min=1), metavar="N", help="Convert to this opset.")
+@click.option("--allow-lossy", is_flag=True, help="Let passes run that change the outputs.")
+@click.option(
+    "--allow-io-change", is_flag=True, help="Let inputs and outputs change type or shape."
+)
+@assume_option
+@click.option(
+    "--partial", is_flag=True, help="Apply large repairs too that leave other problems standing."
+)
+@click.option("--strict", is_flag=True, help="Write nothing while a problem is left.")
+@click.option("--force", is_flag=True, help="Overwrite OUT even if graphfix did not write it.")
+@click.option(
+    "--verify",
+    type=click.Choice(["auto", "full", "off"]),
+    default="auto",
+    show_default=True,
+    help="How to compare the result with the input.",
+)
+@click.option("--inputs", type=FILE, metavar="FILE.npz", help="Compare on these inputs.")
+@shape_option
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="For the generated inputs.",
+)
+@pass_file_option
+@click.option(
+    "--report",
+    type=FILE,
+    callback=report_file,
+    metavar="FILE.{json,md}",
+    help="Write the report there too.",
+)
+@click.option("--dry-run", is_flag=True, help="Do everything but write.")
+@click.option("--in-place", is_flag=True, help="Overwrite MODEL itself.")
+@click.option(
+    "--data",
+    type=click.Choice(["keep", "copy", "link", "inline"]),
+    default="keep",
+    show_default=True,
+    help="What to do with external data.",
+)
+@click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")
+@output_options
+def run(
+    *,
+    as_json: bool,
+    report: Path | None,
+    no_provenance: bool,
+    skip: tuple[str, ...] | None,
+    **asked: Any,
+) -> int:
+    """Repair MODEL for a target, verify that it computes the same, and write it.
+
+    The input is never changed (but see --in-place). Without --target, --passes
+    runs repairs by name and --opset converts.
+
+    Exit codes: 0 written and verified; 1 written, but problems are left or equality
+    could not be shown; 2 wrong usage; 3 MODEL cannot be read or is not a model; 4
+    the result differs, nothing written; 5 a fault in graphfix, nothing written.
+    """
+    if asked["in_place"] and asked["output"] is not None:
+        raise click.UsageError("--in-place and --output exclude each other")
+    from graphfix.cli.progress import progress_hooks
+    from graphfix.pipeline.files import RunRequest, run_file
+
+    request = RunRequest(provenance=not no_provenance, skip=skip or (), **asked)
+    with progress_hooks() as hooks:
+        result = run_file(request, hooks)
+    code = int(result.exit_code)
+    line = ""
+    if report is not None or not as_json:
+        line = _trtexec(result.report, plugins=bool(request.assume_ops))
+    if report is not None:
+        _write_report(report, result.report, code, request.dry_run, line)
+    _show(result.report, code, as_json=as_json, dry_run=request.dry_run, line=line)
+    return code
+
+
+def _show(report: Report, code: int, *, as_json: bool, dry_run: bool, line: str) -> None:
+    """Print the report on stdout; what JSON has no field for goes to stderr."""
+    import sys
+
+    from graphfix.cli.console import emit, emit_json, say, style_for
+
+    if as_json:
+        from graphfix.rendering.as_json import report_json
+
+        for note in report.notes:
+            say(f"graphfix: note: {note}")
+        emit_json(report_json(report))
+        return
+    from graphfix.rendering.text_report import report_text
+
+    emit(report_text(report, code, dry_run=dry_run, trtexec=line, style=style_for(sys.stdout)))
+
+
+def _trtexec(report: Report, *, plugins: bool) -> str:
+    """Return the trtexec line for what was written; empty where nothing was, or for others."""
+    if report.output is None or not report.target.startswith("trt"):
+        return ""
+    from graphfix.pipeline.inspecting import interface_of
+    from graphfix.rendering.trtexec import trtexec_line
+
+    path = report.output.path
+    inputs = [
+        # An unknown rank leaves the whole shape to the user.
+        (port.name, ("shape",) if port.shape is None else port.shape)
+        for port in interface_of(Path(path))
+    ]
+    libraries = ("<your-plugins.so>",) if plugins else ()
+    return trtexec_line(path, inputs, report.target, libraries)
+
+
+def _write_report(path: Path, report: Report, code: int, dry_run: bool, line: str) -> None:
+    """Write the report in the view that the suffix names."""
+    import json
+
+    from graphfix.errors import UsageError
+    from graphfix.rendering.as_json import report_json
+    from graphfix.rendering.markdown import report_markdown
+
+    if path.suffix.lower() == ".json":
+        text = json.dumps(report_json(report), allow_nan=False, indent=1) + "\n"
+    else:
+        text = report_markdown(report, code, dry_run=dry_run, trtexec=line)
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise UsageError(
+            f"the report cannot be written: {error.strerror}",
+            where=str(path),
+            hint="the run itself is done",
+        ) from error

@@ -1,0 +1,1 @@
+"""Numbers of one model against those of another, in a child process with limits."""

@@ -1,0 +1,110 @@
+"""The child process: ``python -m graphfix.comparing.child FOLDER``.
+
+Reads ``request.json`` in the folder and writes ``answer.json``. Nothing else of the caller's
+state reaches it, and a crash of an engine ends it alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphfix.comparing import memory, whole
+from graphfix.comparing.engines import open_engine
+from graphfix.comparing.evaluators import Evaluators
+from graphfix.comparing.messages import read_values, write_values
+from graphfix.comparing.process import ANSWER, REQUEST
+from graphfix.errors import EngineFailed, GraphfixError, InvalidModel, UsageError
+from graphfix.report import Verdict, Verification
+
+_SHARE = 0.8
+
+
+def main(folder: Path) -> None:
+    """Answer the request in a folder."""
+    request: dict[str, Any] = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
+    try:
+        answer = _answer(folder, request)
+    except GraphfixError as error:
+        answer = {"error": _error(error)}
+    except MemoryError:
+        answer = {"error": _error(EngineFailed("ran out of memory"))}
+    (folder / ANSWER).write_text(json.dumps(answer), encoding="utf-8")
+
+
+def _error(error: GraphfixError) -> dict[str, str]:
+    kind = "engine"
+    if isinstance(error, UsageError):
+        kind = "usage"
+    elif isinstance(error, InvalidModel):
+        kind = "invalid"
+    message = "ran out of memory" if "bad_alloc" in error.message else error.message
+    return {"kind": kind, "message": message, "where": error.where, "hint": error.hint}
+
+
+def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
+    free = memory.available_memory()
+    limit = request["memory_limit"]
+    if limit is None and free is not None:
+        limit = int(_SHARE * free)
+    paths = [Path(text) for text in request["models"]]
+    short = _short_of_memory(_file_sizes(paths), limit)
+    if short:
+        return _refused(request, short)
+    models = [whole.read_model(path) for path in paths]
+    short = _short_of_memory([memory.weight_bytes(model) for model in models], limit)
+    if short:
+        return _refused(request, short)
+    # Its libraries are mapped before the limit is counted from.
+    importlib.import_module("onnxruntime")
+    if limit is not None:
+        memory.limit_memory(limit)
+    places = {(domain, op): place for domain, op, place in request["evaluators"]}
+    evaluators = Evaluators(places)
+    # Engines print numpy warnings about NaN and overflow that random inputs are meant to cause.
+    with np.errstate(all="ignore"):
+        if request["do"] == "run":
+            engine = open_engine(models[0], str(paths[0].parent), evaluators)
+            feeds = read_values(folder / "feeds.json")
+            write_values(folder / "outputs.json", [engine.run(feed) for feed in feeds])
+            return {"engine": engine.name}
+        task = whole.Task(
+            models[0],
+            models[1],
+            str(paths[0].parent),
+            str(paths[1].parent),
+            evaluators,
+            inputs=Path(request["inputs"]) if request["inputs"] else None,
+            seed=request["seed"],
+            samples=request["samples"],
+            lossy=request["lossy"],
+            bindings={name: tuple(dims) for name, dims in request["bindings"].items()},
+        )
+        return {"verification": dataclasses.asdict(whole.compare(task))}
+
+
+def _file_sizes(paths: list[Path]) -> list[int]:
+    return [path.stat().st_size if path.is_file() else 0 for path in paths]
+
+
+def _short_of_memory(sizes: list[int], limit: int | None) -> str:
+    needed = memory.COPIES * sum(sizes)
+    if limit is None or needed <= limit:
+        return ""
+    return f"needs {memory.gibibytes(needed)}, {memory.gibibytes(limit)} available"
+
+
+def _refused(request: dict[str, Any], reason: str) -> dict[str, Any]:
+    if request["do"] == "run":
+        raise EngineFailed(reason)
+    return {"verification": dataclasses.asdict(Verification(Verdict.SKIPPED, reason))}
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,122 @@
+"""Compare two model files by the numbers they compute."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphfix.errors import EngineFailed
+from graphfix.report import OutputDifference, Verdict, Verification
+
+Evaluators = Mapping[tuple[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonOptions:
+    """How to compare.
+
+    Attributes:
+        inputs: The user's input set (.npz, arrays named after inputs); it replaces drawn ones.
+            Further samples are the same with floats moved by some percent.
+        seed: The same seed draws the same inputs.
+        samples: How many input sets.
+        lossy: Report a difference of numbers as lossy instead of mismatch.
+        timeout: Seconds for everything.
+        memory_limit: Bytes; 80% of the available memory by default.
+        evaluators: Numpy models of operators that no engine has, by (domain, operator):
+            ``module:function`` or ``/path/file.py:function``. The function is called as
+            ``evaluate(inputs, attributes)`` with arrays (None for absent inputs) and returns a
+            tuple of arrays, one per output.
+        bindings: Shapes of inputs, by name.
+    """
+
+    inputs: Path | None = None
+    seed: int = 0
+    samples: int = 5
+    lossy: bool = False
+    timeout: float = 300.0
+    memory_limit: int | None = None
+    evaluators: Evaluators = field(default_factory=dict[tuple[str, str], str])
+    bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+
+
+def compare_files(
+    before: Path, after: Path, options: ComparisonOptions | None = None
+) -> Verification:
+    """Run two models on the same inputs in a child process and compare what they compute.
+
+    The status is ``equal`` only if the comparison could have failed: every output that depends
+    on an input moved, and a change of the second model by 5% was noticed. ``mismatch`` (or
+    ``lossy``), ``inconclusive`` and ``skipped`` carry a reason. What an engine does to itself
+    (crash, memory, time) is ``inconclusive``.
+
+    Raises:
+        UsageError: `inputs`, `bindings` or `evaluators` do not fit the model.
+        InvalidModel: A file is missing or not a model.
+    """
+    from graphfix.comparing.process import Limits, ask
+
+    options = options or ComparisonOptions()
+    request: dict[str, Any] = {
+        "do": "compare",
+        "models": [str(before.absolute()), str(after.absolute())],
+        "inputs": str(options.inputs.absolute()) if options.inputs is not None else None,
+        "seed": options.seed,
+        "samples": max(1, options.samples),
+        "lossy": options.lossy,
+        "evaluators": _listed(options.evaluators),
+        "bindings": {name: list(dims) for name, dims in options.bindings.items()},
+    }
+    with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
+        try:
+            limits = Limits(options.timeout, options.memory_limit)
+            found = ask(Path(folder), request, limits)["verification"]
+        except EngineFailed as error:
+            return Verification(Verdict.INCONCLUSIVE, error.message)
+    outputs = tuple(
+        OutputDifference(o["name"], o["max_abs"], o["max_rel"], Verdict(o["status"]))
+        for o in found["outputs"]
+    )
+    return Verification(Verdict(found["status"]), found["reason"], found["method"], outputs)
+
+
+def run_model(
+    path: Path,
+    feeds: list[dict[str, Any]],
+    *,
+    evaluators: Evaluators | None = None,
+    timeout: float = 300.0,
+    memory_limit: int | None = None,
+) -> list[dict[str, Any]]:
+    """Run a model on input sets in a child process; returns the outputs by name, per set.
+
+    Raises:
+        EngineFailed: No engine runs it, or the engine crashed, ran out of memory or time.
+        UsageError: A numpy model cannot be imported.
+        InvalidModel: The file is missing or not a model.
+    """
+    from graphfix.comparing.messages import read_values, write_values
+    from graphfix.comparing.process import Limits, ask
+
+    with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
+        folder = Path(text)
+        write_values(folder / "feeds.json", feeds)
+        request: dict[str, Any] = {
+            "do": "run",
+            "models": [str(path.absolute())],
+            "evaluators": _listed(evaluators or {}),
+        }
+        ask(folder, request, Limits(timeout, memory_limit))
+        return read_values(folder / "outputs.json")
+
+
+def _listed(evaluators: Evaluators) -> list[list[str]]:
+    return [[domain, op, _absolute(place)] for (domain, op), place in evaluators.items()]
+
+
+def _absolute(place: str) -> str:
+    source, _, name = place.rpartition(":")
+    return f"{Path(source).absolute()}:{name}" if source.endswith(".py") else place

@@ -1,0 +1,153 @@
+"""How far rounding errors move the original: its own noise.
+
+The original is run again with its float weights and inputs moved by one unit in the last place,
+and once with onnxruntime's optimisations on, which order the same sums otherwise. Round values
+(zeros, small integers, halves: those with many trailing zero bits) are not moved, since every
+correct rewrite computes with exactly them, and equal inputs stay equal: a tie that breaks
+another way, or a multiple whose remainder is wrong, is a difference and not noise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+
+from graphfix.comparing.constants import Change, changed
+from graphfix.comparing.engines import Engine, OrtEngine, open_engine
+from graphfix.comparing.evaluators import Evaluators
+from graphfix.comparing.numbers import magnitude_of, mismatches, widened
+from graphfix.errors import EngineFailed
+from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
+
+# Trailing mantissa bits that are zero in a round value, by dtype.
+_ROUND_BITS = {"float16": 5, "bfloat16": 3, "float32": 12, "float64": 40}
+_BITS = {"float16": np.uint16, "bfloat16": np.uint16, "float32": np.uint32, "float64": np.uint64}
+
+
+def moved(array: Array, seed: int) -> Array:
+    """Return floats moved by one unit in the last place, up or down by a hash of their bits."""
+    kind: Any = _BITS[array.dtype.name]
+    bits = np.ascontiguousarray(array).view(kind)
+    mask = kind((1 << _ROUND_BITS[array.dtype.name]) - 1)
+    hashed = (bits.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+    up = (hashed >> np.uint64(40)) & np.uint64(1)
+    # Past the round values there is always room below and above in the mantissa.
+    step: Array = np.where(up == 1, 1, -1).astype(kind)
+    keep = ((bits & mask) == 0) | ~np.isfinite(widened(array))
+    result: Array = np.where(keep, bits, bits + step).astype(kind).view(array.dtype)
+    return result.reshape(array.shape)
+
+
+def moved_value(value: Value, seed: int) -> Value:
+    """Move every float tensor inside a value; the rest stays."""
+    if isinstance(value, list):
+        return [moved_value(item, seed) for item in value]
+    if isinstance(value, np.ndarray) and is_wide_float(value.dtype) and value.size:
+        return moved(value, seed)
+    return value
+
+
+def _mover(seed: int) -> Change:
+    def move(number: int, array: Array) -> Array | None:
+        return moved(array, seed + number) if is_wide_float(array.dtype) else None
+
+    return move
+
+
+@dataclass(slots=True)
+class Measured:
+    """What noise did to one sample.
+
+    Attributes:
+        floats: Largest difference per output and label of a floating tensor.
+        flipped: Per output and label, where a discrete tensor (or the place of a NaN) moved.
+        reshaped: Outputs whose structure or shape moved.
+    """
+
+    floats: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
+    flipped: dict[tuple[str, str], Array] = field(default_factory=dict[tuple[str, str], Array])
+    reshaped: set[str] = field(default_factory=set[str])
+
+    def add(self, name: str, before: Value, again: Value) -> None:
+        """Take in another run of the original."""
+        left, right = list(leaves(before)), list(leaves(again))
+        if len(left) != len(right):
+            self.reshaped.add(name)
+            return
+        for (label, one), (_, two) in zip(left, right, strict=True):
+            if one is None or two is None:
+                continue
+            if one.shape != two.shape or one.dtype != two.dtype:
+                self.reshaped.add(name)
+            elif is_floating(one.dtype):
+                self._add_floats(name, label, one, two)
+            else:
+                self._flip(name, label, mismatches(one, two))
+
+    def _add_floats(self, name: str, label: str, one: Array, two: Array) -> None:
+        a, b = widened(one), widened(two)
+        finite = np.isfinite(a) & np.isfinite(b)
+        gap = np.abs(a[finite] - b[finite])
+        known = self.floats.setdefault(name, {})
+        known[label] = max(known.get(label, 0.0), float(gap.max()) if gap.size else 0.0)
+        self._flip(name, label, ~finite & mismatches(one, two))
+
+    def _flip(self, name: str, label: str, where: Array) -> None:
+        key = (name, label)
+        self.flipped[key] = self.flipped[key] | where if key in self.flipped else where
+
+
+class Noise:
+    """Runs the original with rounding errors; engines are loaded when they are first needed."""
+
+    def __init__(self, model: onnx.ModelProto, folder: str, evaluators: Evaluators) -> None:
+        """Remember the original; its external data lies in `folder`."""
+        self._model = model
+        self._folder = folder
+        self._evaluators = evaluators
+        self._engines: list[tuple[int, Engine]] | None = None
+
+    def measure(self, feed: Feed, before: dict[str, Value]) -> Measured:
+        """Return how rounding moves the outputs of one sample."""
+        result = Measured()
+        for seed, engine in self._loaded():
+            changed_feed = {name: moved_value(value, seed) for name, value in feed.items()}
+            try:
+                again = engine.run(changed_feed if seed else feed)
+            except EngineFailed:
+                continue  # a rounding error may make a size impossible: no measure of noise
+            for name, value in before.items():
+                result.add(name, value, again.get(name))
+        return result
+
+    def _loaded(self) -> list[tuple[int, Engine]]:
+        if self._engines is None:
+            self._engines = []
+            for seed in (1, 2, 3):
+                model = changed(self._model, self._folder, _mover(seed))
+                self._open(seed, model or self._model)
+            # Not every original runs in onnxruntime; the moved runs remain.
+            with contextlib.suppress(EngineFailed):
+                self._engines.append((0, OrtEngine(self._model, self._folder, optimised=True)))
+        return self._engines
+
+    def _open(self, seed: int, model: onnx.ModelProto) -> None:
+        try:
+            engine = open_engine(model, self._folder, self._evaluators)
+        except EngineFailed:
+            return  # one way of measuring less
+        if self._engines is not None:
+            self._engines.append((seed, engine))
+
+
+def magnitudes(value: Value) -> dict[str, float]:
+    """Return the magnitude of each floating tensor inside a value, by label."""
+    return {
+        label: magnitude_of(array)
+        for label, array in leaves(value)
+        if array is not None and is_floating(array.dtype)
+    }

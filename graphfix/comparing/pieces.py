@@ -1,0 +1,185 @@
+"""Run a model in pieces: runs of nodes in onnxruntime, single foreign nodes in Python.
+
+A numpy model or the reference evaluator computes only the operators that onnxruntime lacks, so
+that everything else keeps the semantics of its opset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx
+
+from graphfix.comparing.engines import Engine, MissingOperator, OpKey, OrtEngine
+from graphfix.comparing.evaluators import Evaluators, ReferenceEngine
+from graphfix.errors import EngineFailed
+from graphfix.feeds.kinds import Array, Feed, Value
+
+_MOST_FOREIGN = 32
+
+
+@dataclass(slots=True)
+class _Piece:
+    nodes: list[onnx.NodeProto]
+    foreign: bool
+    wanted: list[str] = field(default_factory=list[str])
+    engines: dict[str, Engine] = field(default_factory=dict[str, "Engine"])
+
+
+class PiecewiseEngine:
+    """A model cut at the operators that onnxruntime lacks."""
+
+    def __init__(
+        self, model: onnx.ModelProto, folder: str, evaluators: Evaluators, foreign: set[OpKey]
+    ) -> None:
+        """Cut the main graph.
+
+        Raises:
+            EngineFailed: A foreign operator stands in the body of an If, Loop or Scan.
+        """
+        self.name = "onnxruntime in pieces"
+        self._model = _inlined(model)
+        self._folder = folder
+        self._evaluators = evaluators
+        self._foreign = set(foreign)
+        self._initializers = {tensor.name: tensor for tensor in self._model.graph.initializer}
+        self._pieces = self._cut()
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        """Run once; operators that turn out to be missing become foreign and it starts again."""
+        while True:
+            try:
+                return self._run(feed)
+            except MissingOperator as error:
+                if error.key in self._foreign or len(self._foreign) >= _MOST_FOREIGN:
+                    raise
+                self._foreign.add(error.key)
+                self._pieces = self._cut()
+
+    def _cut(self) -> list[_Piece]:
+        pieces: list[_Piece] = []
+        for node in self._model.graph.node:
+            foreign = (node.domain, node.op_type) in self._foreign
+            if not foreign and any(key in self._foreign for key in _inner_operators(node)):
+                raise EngineFailed(f"a body of {node.op_type} has an operator without kernel")
+            if foreign or not pieces or pieces[-1].foreign:
+                pieces.append(_Piece([], foreign))
+            pieces[-1].nodes.append(node)
+        needed = {info.name for info in self._model.graph.output}
+        for piece in reversed(pieces):
+            made = [name for node in piece.nodes for name in node.output if name]
+            piece.wanted = [name for name in made if name in needed]
+            needed |= _names_read(piece.nodes)
+        return pieces
+
+    def _run(self, feed: Feed) -> dict[str, Value]:
+        values: dict[str, Value] = dict(feed)
+        for piece in self._pieces:
+            if not piece.wanted:
+                continue
+            if piece.foreign and self._has_model(piece.nodes[0]):
+                node = piece.nodes[0]
+                inputs = [self._array(name, values) if name else None for name in node.input]
+                results = self._evaluators.evaluate(node, inputs)
+                values.update(zip(node.output, results, strict=True))
+            else:
+                inputs_here = {n: values[n] for n in _names_read(piece.nodes) if n in values}
+                engine = self._engine(piece, inputs_here)
+                values.update(engine.run(inputs_here))
+        outputs = [info.name for info in self._model.graph.output]
+        return {n: values[n] if n in values else self._array(n, values) for n in outputs}
+
+    def _has_model(self, node: onnx.NodeProto) -> bool:
+        return (node.domain, node.op_type) in self._evaluators
+
+    def _array(self, name: str, values: dict[str, Value]) -> Array:
+        if name in values:
+            return np.asarray(values[name])
+        if name not in self._initializers:
+            raise EngineFailed(f"{name} is used but never defined")
+        return onnx.numpy_helper.to_array(self._initializers[name], self._folder)
+
+    def _engine(self, piece: _Piece, inputs: dict[str, Value]) -> Engine:
+        types = {name: _type_of(value) for name, value in inputs.items()}
+        signature = repr(sorted((name, str(kind)) for name, kind in types.items()))
+        if signature not in piece.engines:
+            model = self._piece_model(piece, types)
+            if not piece.foreign:
+                piece.engines[signature] = OrtEngine(model, self._folder)
+            else:
+                try:
+                    piece.engines[signature] = ReferenceEngine(
+                        model, self._folder, self._evaluators
+                    )
+                except EngineFailed as error:
+                    node = piece.nodes[0]
+                    raise MissingOperator((node.domain, node.op_type), error.message) from error
+        return piece.engines[signature]
+
+    def _piece_model(self, piece: _Piece, types: dict[str, onnx.TypeProto]) -> onnx.ModelProto:
+        read = _names_read(piece.nodes)
+        graph = onnx.GraphProto(name="piece")
+        graph.node.extend(piece.nodes)
+        graph.initializer.extend(
+            tensor for n, tensor in self._initializers.items() if n in read and n not in types
+        )
+        for name, kind in types.items():
+            info = graph.input.add()
+            info.name = name
+            info.type.CopyFrom(kind)
+        for name in piece.wanted:
+            graph.output.add().name = name
+        model = onnx.ModelProto(ir_version=max(self._model.ir_version, 4), graph=graph)
+        model.opset_import.extend(self._model.opset_import)
+        return model
+
+
+def _inlined(model: onnx.ModelProto) -> onnx.ModelProto:
+    if not model.functions:
+        return model
+    import onnx.inliner
+
+    return onnx.inliner.inline_local_functions(model)
+
+
+def _bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
+    for attribute in node.attribute:
+        if attribute.type == onnx.AttributeProto.GRAPH:
+            yield attribute.g
+        yield from attribute.graphs
+
+
+def _inner_operators(node: onnx.NodeProto) -> Iterator[OpKey]:
+    for body in _bodies(node):
+        for inner in body.node:
+            yield inner.domain, inner.op_type
+            yield from _inner_operators(inner)
+
+
+def _names_read(nodes: list[onnx.NodeProto]) -> set[str]:
+    """Return every name that nodes or their bodies read, made among them or not."""
+    names: set[str] = set()
+    for node in nodes:
+        names |= {name for name in node.input if name}
+        for body in _bodies(node):
+            names |= _names_read(list(body.node)) | {info.name for info in body.output}
+    return names
+
+
+def _type_of(value: Value) -> onnx.TypeProto:
+    """Return the ONNX type of a value, without a shape."""
+    kind = onnx.TypeProto()
+    if isinstance(value, list):
+        if not value:
+            raise EngineFailed("an empty sequence crosses two engines and has no type")
+        kind.sequence_type.elem_type.CopyFrom(_type_of(value[0]))
+        return kind
+    if value is None or isinstance(value, dict):
+        raise EngineFailed("a map or an absent optional crosses two engines")
+    if value.dtype.kind in "OU":
+        kind.tensor_type.elem_type = onnx.TensorProto.STRING
+    else:
+        kind.tensor_type.elem_type = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
+    return kind

@@ -1,0 +1,238 @@
+"""The comparison of two whole models; runs inside the child process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnx
+
+from graphfix.comparing import observed, power, randomness
+from graphfix.comparing.engines import Engine, MissingOperator, open_engine
+from graphfix.comparing.evaluators import Evaluators
+from graphfix.comparing.interface import Interface, compare_interfaces, convert
+from graphfix.comparing.judging import Judge
+from graphfix.comparing.samples import Samples
+from graphfix.errors import EngineFailed, InvalidModel
+from graphfix.feeds.kinds import Feed, Value
+from graphfix.feeds.maker import FeedMaker, static_limits
+from graphfix.report import OutputDifference, Verdict, Verification
+
+_POWER_SAMPLES = 2
+
+
+@dataclass(slots=True)
+class Task:
+    """Two models and how to compare them; see `graphfix.comparing.models.ComparisonOptions`."""
+
+    before: onnx.ModelProto
+    after: onnx.ModelProto
+    before_folder: str
+    after_folder: str
+    evaluators: Evaluators
+    inputs: Path | None = None
+    seed: int = 0
+    samples: int = 5
+    lossy: bool = False
+    bindings: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+
+
+def read_model(path: Path) -> onnx.ModelProto:
+    """Read a model without its external data.
+
+    Raises:
+        InvalidModel: The file is missing or not a model.
+    """
+    try:
+        model: onnx.ModelProto = onnx.ModelProto.FromString(path.read_bytes())
+    except Exception as error:  # protobuf's and the file system's errors alike
+        raise InvalidModel(f"is not a model: {error}", where=str(path)) from None
+    if not model.HasField("graph"):
+        raise InvalidModel("is not a model: it has no graph", where=str(path))
+    return model
+
+
+def compare(task: Task) -> Verification:
+    """Compare two models; see `graphfix.comparing.models.compare_files`."""
+    interface = compare_interfaces(task.before, task.after)
+    if interface.wrong:
+        return Verification(Verdict.MISMATCH, interface.wrong, "interface")
+    cut = randomness.cut(task.before, task.after)
+    if cut.reason:
+        return Verification(Verdict.INCONCLUSIVE, cut.reason, "interface")
+    maker = FeedMaker(task.before, task.seed, task.bindings, static_limits(task.after))
+    source: Engine | None = None
+    try:
+        if cut.before is not None and cut.after is not None and cut.source is not None:
+            source = open_engine(cut.source, task.before_folder, task.evaluators)
+            task.before, task.after = cut.before, cut.after
+            if not task.before.graph.output:
+                return Verification(Verdict.INCONCLUSIVE, "every output is drawn at random")
+        before = open_engine(task.before, task.before_folder, task.evaluators)
+    except EngineFailed as error:
+        return Verification(Verdict.SKIPPED, f"the original cannot be run: {error.message}")
+    try:
+        after = open_engine(task.after, task.after_folder, task.evaluators)
+    except MissingOperator as error:
+        reason = f"no engine has {error.key[1]} of the result: {error.message}"
+        return Verification(Verdict.INCONCLUSIVE, reason, before.name)
+    except EngineFailed as error:
+        return Verification(Verdict.MISMATCH, f"the result does not load: {error.message}")
+    original = _Drawing(source, before, cut.names) if source is not None else before
+    samples = Samples(task.before, original, maker, task.inputs)
+    return _Comparison(task, interface, before, after, samples).verdict()
+
+
+class _Drawing:
+    """The original with its random operators: draws once, then runs on what was drawn."""
+
+    def __init__(self, source: Engine, cut: Engine, names: tuple[str, ...]) -> None:
+        self.name = cut.name
+        self._source = source
+        self._cut = cut
+        self._names = names
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        drawn = self._source.run(feed)
+        feed.update({name: drawn[name] for name in self._names})
+        return self._cut.run(feed)
+
+
+class _Comparison:
+    """Runs samples until there are enough that say something."""
+
+    def __init__(
+        self, task: Task, interface: Interface, before: Engine, after: Engine, samples: Samples
+    ) -> None:
+        self._task = task
+        self._interface = interface
+        self._before = before
+        self._after = after
+        self._samples = samples
+        self._judge = Judge(task.before, task.before_folder, task.evaluators)
+        self._feeds: list[Feed] = []
+        self._values: list[dict[str, Value]] = []
+        self._dependent = observed.dependent_outputs(task.before)
+        self._squashed = observed.squashed_outputs(task.before)
+
+    def verdict(self) -> Verification:
+        wanted = self._task.samples
+        failed = self._run_range(0, wanted)
+        if failed is not None:
+            return failed
+        if not self._feeds and self._judge.unstable == 0:
+            error = self._samples.last_error
+            text = error.message if error is not None else "no sample"
+            return Verification(
+                Verdict.SKIPPED, f"the original runs with no input that was tried: {text}"
+            )
+        if self._silent() or len(self._feeds) < wanted:
+            # Other styles and sizes may move what has not moved yet, or avoid a tie.
+            failed = self._run_range(wanted, 2 * wanted)
+            if failed is not None:
+                return failed
+        return self._conclude()
+
+    def _run_range(self, first: int, last: int) -> Verification | None:
+        """Run samples; returns a verdict only where the result does not run."""
+        for number in range(first, last):
+            drawn = self._samples.next(number)
+            if drawn is None:
+                if not self._feeds:
+                    return None
+                continue
+            feed, expected = drawn
+            try:
+                got = self._run_after(feed)
+            except MissingOperator as error:
+                return Verification(
+                    Verdict.INCONCLUSIVE,
+                    f"no engine has {error.key[1]} of the result: {error.message}",
+                    self._method(),
+                )
+            except EngineFailed as error:
+                reason = f"the result fails where the original runs: {error.message}"
+                return Verification(Verdict.MISMATCH, reason, self._method())
+            if self._judge.take(feed, expected, got):
+                self._feeds.append(feed)
+                self._values.append(expected)
+            if self._judge.broken and not self._task.lossy:
+                return None
+        return None
+
+    def _run_after(self, feed: Feed) -> dict[str, Value]:
+        got = self._after.run(convert(feed, self._interface.inputs))
+        return convert(got, self._interface.outputs)
+
+    def _silent(self) -> dict[str, str]:
+        """Return the outputs that say nothing, with the reason."""
+        found: dict[str, str] = {}
+        for info in self._task.before.graph.output:
+            name = info.name
+            values = [sample[name] for sample in self._values]
+            if not values or name not in self._dependent:
+                continue  # an output that depends on no input is compared exactly as it is
+            reason = observed.silence(values, squashed=name in self._squashed)
+            if reason:
+                found[name] = reason
+        return found
+
+    def _method(self) -> str:
+        names = dict.fromkeys((self._before.name, self._after.name))
+        text = f"{' against '.join(names)}, {len(self._feeds)} samples"
+        if self._judge.noise_used:
+            text += ", tolerance from the original's own noise"
+        return "; ".join([text, *self._interface.notes])
+
+    def _conclude(self) -> Verification:
+        if self._judge.broken:
+            return self._different()
+        if not self._feeds:
+            reason = (
+                "rounding errors alone change the outputs of the original in every sample: "
+                + self._judge.unstable_reason
+            )
+            return self._result(Verdict.INCONCLUSIVE, reason)
+        silent = self._silent()
+        if silent:
+            text = "; ".join(f"output {name} {reason}" for name, reason in silent.items())
+            return self._result(Verdict.INCONCLUSIVE, text, frozenset(silent))
+        if not self._dependent:
+            text = "no output depends on an input: compared exactly"
+            return self._result(Verdict.EQUAL, text)
+        noticed = power.notices(
+            self._task.after,
+            self._task.after_folder,
+            self._task.evaluators,
+            self._after,
+            [convert(feed, self._interface.inputs) for feed in self._feeds[:_POWER_SAMPLES]],
+            self._differs,
+        )
+        if not noticed:
+            reason = "no change of a constant or an input by 5% shows in an output"
+            return self._result(Verdict.INCONCLUSIVE, reason)
+        return self._result(Verdict.EQUAL, "")
+
+    def _differs(self, sample: int, got: dict[str, Value]) -> bool:
+        values = convert(got, self._interface.outputs)
+        return self._judge.differs(self._values[sample], values)
+
+    def _different(self) -> Verification:
+        structural = self._judge.structural
+        status = Verdict.LOSSY if self._task.lossy and not structural else Verdict.MISMATCH
+        text = "; ".join(f"output {n}: {reason}" for n, reason in self._judge.broken.items())
+        return self._result(status, text)
+
+    def _result(
+        self, status: Verdict, reason: str, silent: frozenset[str] = frozenset()
+    ) -> Verification:
+        outputs: list[OutputDifference] = []
+        for info in self._task.before.graph.output:
+            worst = self._judge.worst.get(info.name, (None, None))
+            verdict: Verdict = status if status is Verdict.INCONCLUSIVE else Verdict.EQUAL
+            if silent and info.name not in silent:
+                verdict = Verdict.EQUAL
+            if info.name in self._judge.broken:
+                verdict = status
+            outputs.append(OutputDifference(info.name, worst[0], worst[1], verdict))
+        return Verification(status, reason, self._method(), tuple(outputs))

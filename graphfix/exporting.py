@@ -1,0 +1,380 @@
+"""From the graph back to protos: what nobody touched is written as it came in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+
+from graphfix.errors import PassBug
+from graphfix.graph import AttributeRef, Constant, Function, Graph, Node, Variable
+from graphfix.importing import snapshot
+
+
+def export_model(
+    original: ModelProto, graph: Graph, functions: list[Function], *, weights: bool = True
+) -> ModelProto:
+    """Return a new ModelProto.
+
+    Args:
+        original: The model as it was loaded; everything that the graph does not hold is its.
+        graph: The main graph.
+        functions: The local functions that are left.
+        weights: False leaves the values of big initializers out and makes graph inputs of
+            them, for shape inference and the checker.
+    """
+    result = ModelProto()
+    if weights:
+        result.CopyFrom(original)
+    else:
+        _copy_without(original, result, {"graph", "functions", "training_info"})
+    _write_opsets(result.opset_import, graph.opsets)
+    if weights:
+        _write_graph(graph, result.graph)
+    else:
+        result.graph.name = graph.name
+        _write_light(graph, result.graph, result.graph)
+    _write_functions(result, original, functions, copied=weights)
+    return result
+
+
+def _copy_without(source: Any, target: Any, names: set[str]) -> None:
+    for descriptor, value in source.ListFields():
+        if descriptor.name in names:
+            continue
+        if descriptor.is_repeated:
+            getattr(target, descriptor.name).extend(value)
+        elif descriptor.message_type is not None:
+            getattr(target, descriptor.name).CopyFrom(value)
+        else:
+            setattr(target, descriptor.name, value)
+
+
+def _write_opsets(target: Any, opsets: dict[str, int]) -> None:
+    seen: set[str] = set()
+    kept: list[int] = []
+    for position, entry in enumerate(target):
+        domain = "" if entry.domain == "ai.onnx" else entry.domain
+        if domain in opsets and domain not in seen:
+            seen.add(domain)
+            if entry.version != opsets[domain]:
+                entry.version = opsets[domain]
+            kept.append(position)
+    for position in reversed(range(len(target))):
+        if position not in kept:
+            del target[position]
+    for domain, version in opsets.items():
+        if domain not in seen:
+            target.add(domain=domain, version=version)
+
+
+def _write_functions(
+    result: ModelProto, original: ModelProto, functions: list[Function], *, copied: bool
+) -> None:
+    protos: list[onnx.FunctionProto] = []
+    changed = len(functions) != len(original.functions)
+    for function in functions:
+        proto = onnx.FunctionProto()
+        proto.CopyFrom(function.function)
+        touched = _write_nodes(function, proto)
+        names = [tensor.name for tensor in function.outputs]
+        if names != list(proto.output):
+            touched = True
+            del proto.output[:]
+            proto.output.extend(names)
+        before = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in proto.opset_import}
+        if before != function.opsets:
+            touched = True
+            _write_opsets(proto.opset_import, function.opsets)
+        changed = changed or touched
+        protos.append(proto)
+    if changed or not copied:
+        del result.functions[:]
+        result.functions.extend(protos)
+
+
+def _write_graph(graph: Graph, target: GraphProto) -> bool:
+    """Bring `target`, a copy of the graph's original, up to date; say whether that changed it."""
+    touched = _write_nodes(graph, target)
+    touched = _write_initializers(graph, target) or touched
+    for tensors, declared in ((graph.inputs, target.input), (graph.outputs, target.output)):
+        infos = [_declaration(tensor) for tensor in tensors]
+        names = [declaration.name for declaration in declared]
+        if names != [tensor.name for tensor in tensors] or any(
+            info is not None and info != declaration
+            for info, declaration in zip(infos, declared, strict=True)
+        ):
+            touched = True
+            before = {declaration.name: declaration for declaration in declared}
+            fresh = [
+                info or before.get(t.name) or make_info(t)
+                for info, t in zip(infos, tensors, strict=True)
+            ]
+            copies = [_copied(info) for info in fresh]
+            del declared[:]
+            declared.extend(copies)
+    return _write_value_infos(graph, target) or touched
+
+
+def _copied(info: ValueInfoProto) -> ValueInfoProto:
+    copy = ValueInfoProto()
+    copy.CopyFrom(info)
+    return copy
+
+
+def _declaration(tensor: Variable | Constant) -> ValueInfoProto | None:
+    return tensor.info if isinstance(tensor, Variable) else None
+
+
+def make_info(tensor: Variable | Constant, name: str = "") -> ValueInfoProto:
+    """Return a declaration of what is known of a tensor."""
+    info = ValueInfoProto(name=name or tensor.name)
+    if isinstance(tensor, Variable) and tensor.opaque is not None:
+        info.type.CopyFrom(tensor.opaque)
+        return info
+    info.type.tensor_type.elem_type = tensor.elem_type
+    if tensor.shape is not None:
+        info.type.tensor_type.shape.SetInParent()
+        for dim in tensor.shape:
+            entry = info.type.tensor_type.shape.dim.add()
+            if isinstance(dim, int):
+                entry.dim_value = dim
+            elif dim is not None:
+                entry.dim_param = dim
+    return info
+
+
+def _write_nodes(graph: Graph, target: GraphProto | onnx.FunctionProto) -> bool:
+    protos: list[NodeProto] = []
+    same = len(graph.nodes) == len(target.node)
+    original = graph.function.node if isinstance(graph, Function) else (
+        graph.proto.node if graph.proto is not None else ()
+    )
+    for position, node in enumerate(graph.nodes):
+        proto = export_node(node)
+        if same and (
+            proto is not node.proto or position >= len(original) or proto is not original[position]
+        ):
+            same = position < len(original) and proto == original[position]
+        protos.append(proto)
+    if same:
+        return False
+    # The originals lie in the loaded model, never in `target`, so nothing is lost by clearing it.
+    del target.node[:]
+    target.node.extend(protos)
+    return True
+
+
+def export_node(node: Node) -> NodeProto:
+    """Return the proto of a node: its own where nothing changed, else an updated copy."""
+    proto = node.proto
+    bodies = {name: body for name, body in node.graphs()}
+    if proto is not None and not bodies and not node.attrs.replaced():
+        if node.__dict__["snapshot"] == snapshot(node):
+            return proto
+    fresh = NodeProto()
+    if proto is not None:
+        fresh.CopyFrom(proto)
+    elif node.inherit is not None:
+        fresh.doc_string = node.inherit.doc_string
+        fresh.metadata_props.extend(node.inherit.metadata_props)
+    fresh.op_type = node.op
+    if fresh.domain != (node.domain or ""):
+        fresh.domain = node.domain or ""
+    if fresh.name != node.name:
+        fresh.name = node.name
+    if fresh.overload != node.overload:
+        fresh.overload = node.overload
+    for field, tensors in ((fresh.input, node.inputs), (fresh.output, node.outputs)):
+        names = [tensor.name for tensor in tensors]
+        if names != list(field):
+            del field[:]
+            field.extend(names)
+    _write_attributes(node, fresh)
+    if proto is not None and fresh == proto:
+        return proto
+    return fresh
+
+
+def _write_attributes(node: Node, fresh: NodeProto) -> None:
+    written: set[str] = set()
+    for position in reversed(range(len(fresh.attribute))):
+        attribute = fresh.attribute[position]
+        if attribute.name not in node.attrs:
+            del fresh.attribute[position]
+        elif node.attrs.proto(attribute.name) is None:
+            attribute.CopyFrom(encode_attribute(node, attribute.name, node.attrs[attribute.name]))
+            written.add(attribute.name)
+        else:
+            value = node.attrs[attribute.name]
+            if isinstance(value, Graph):
+                _write_graph(value, attribute.g)
+            written.add(attribute.name)
+    for name in node.attrs:
+        if name not in written:
+            fresh.attribute.add().CopyFrom(encode_attribute(node, name, node.attrs[name]))
+
+
+def encode_attribute(node: Node, name: str, value: Any) -> AttributeProto:
+    """Return the proto of a new attribute value.
+
+    Raises:
+        PassBug: The value is of a kind that no attribute can have.
+    """
+    if isinstance(value, AttributeProto):
+        return value
+    if isinstance(value, Graph):
+        proto = AttributeProto(name=name, type=AttributeProto.GRAPH)
+        proto.g.name = value.name
+        _write_graph(value, proto.g)
+        return proto
+    if isinstance(value, AttributeRef):
+        return AttributeProto(name=name, type=value.type, ref_attr_name=value.name)
+    if isinstance(value, np.ndarray):
+        value = onnx.numpy_helper.from_array(value)
+    elif isinstance(value, np.generic):
+        value = value.item()
+    elif isinstance(value, bool):
+        value = int(value)
+    kind = _schema_type(node, name) if isinstance(value, list | tuple) and not value else None
+    if kind is None and isinstance(value, int) and _schema_type(node, name) == AttributeProto.FLOAT:
+        value = float(value)
+    try:
+        return onnx.helper.make_attribute(name, value, attr_type=kind)
+    except (TypeError, ValueError) as error:
+        raise PassBug(f"attribute {name!r} of {node.op}: {error}") from error
+
+
+def _schema_type(node: Node, name: str) -> int | None:
+    version = node.graph.opsets.get(node.domain or "", 1)
+    try:
+        schema = onnx.defs.get_schema(node.op, version, node.domain or "")
+    except onnx.defs.SchemaError:
+        return AttributeProto.INTS
+    attribute = schema.attributes.get(name)
+    return None if attribute is None else int(attribute.type.value)
+
+
+def _write_initializers(graph: Graph, target: GraphProto) -> bool:
+    touched = False
+    known = {id(constant.weights.proto) for constant in graph.initializers}
+    originals: set[int] = set()
+    source = graph.proto
+    for field, copies in (
+        (source.initializer if source is not None else (), target.initializer),
+        (source.sparse_initializer if source is not None else (), target.sparse_initializer),
+    ):
+        gone: list[int] = []
+        for position, proto in enumerate(field):
+            if id(proto) in known:
+                originals.add(id(proto))
+            else:
+                gone.append(position)
+        for position in reversed(gone):
+            del copies[position]
+        touched = touched or bool(gone)
+    for constant in graph.initializers:
+        proto = constant.weights.proto
+        if id(proto) in originals:
+            continue
+        touched = True
+        if isinstance(proto, TensorProto):
+            target.initializer.add().CopyFrom(proto)
+            target.initializer[-1].name = constant.name
+        else:
+            target.sparse_initializer.add().CopyFrom(proto)
+            target.sparse_initializer[-1].values.name = constant.name
+    return touched
+
+
+def _write_value_infos(graph: Graph, target: GraphProto) -> bool:
+    source = graph.proto
+    if source is None or not target.value_info:
+        return False
+    kept = {tensor.name: tensor.info for node in graph.nodes for tensor in node.outputs}
+    kept.update((constant.name, None) for constant in graph.initializers)
+    before = {name for node in source.node for name in node.output}
+    before.update(initializer.name for initializer in source.initializer)
+    touched = False
+    for position in reversed(range(len(source.value_info))):
+        original = source.value_info[position]
+        if original.name in before and original.name not in kept:
+            del target.value_info[position]
+            touched = True
+            continue
+        info = kept.get(original.name)
+        if info is not None and info is not original and info != original:
+            target.value_info[position].CopyFrom(info)
+            touched = True
+    return touched
+
+
+SMALL_BYTES = 4096
+
+
+def _write_light(graph: Graph, target: GraphProto, main: GraphProto) -> None:
+    """Write a graph whose big initializers are inputs of `main`, with the types that are known."""
+    target.node.extend(_light_node(node, main) for node in graph.nodes)
+    declared: set[str] = {info.name for info in main.input} if target is not main else set()
+    for tensor in graph.inputs:
+        if isinstance(tensor, Variable):
+            target.input.add().CopyFrom(tensor.info or make_info(tensor))
+            declared.add(tensor.name)
+        elif tensor.overridable:
+            target.input.add().CopyFrom(make_info(tensor))
+            declared.add(tensor.name)
+    for constant in graph.initializers:
+        if constant.name not in declared:
+            _write_light_constant(constant, target, main)
+    outputs = {tensor.name for tensor in graph.outputs}
+    for tensor in graph.outputs:
+        info = tensor.info if isinstance(tensor, Variable) else None
+        target.output.add().CopyFrom(info or make_info(tensor))
+    for node in graph.nodes:
+        for tensor in node.outputs:
+            known = tensor.elem_type or tensor.opaque is not None
+            if tensor.name and tensor.name not in outputs and known:
+                target.value_info.add().CopyFrom(make_info(tensor))
+
+
+def _write_light_constant(constant: Constant, target: GraphProto, main: GraphProto) -> None:
+    proto = constant.weights.proto
+    if not isinstance(proto, TensorProto) or constant.weights.nbytes > SMALL_BYTES:
+        # A body cannot have further inputs; it sees those of the main graph.
+        main.input.add().CopyFrom(make_info(constant))
+        return
+    small = target.initializer.add()
+    if proto.data_location == TensorProto.EXTERNAL:
+        small.CopyFrom(onnx.numpy_helper.from_array(constant.weights.load()))
+        small.data_type = proto.data_type
+    else:
+        small.CopyFrom(proto)
+    small.name = constant.name
+
+
+def _light_node(node: Node, main: GraphProto) -> NodeProto:
+    bodies = list(node.graphs())
+    if not bodies:
+        return export_node(node)
+    fresh = NodeProto(
+        op_type=node.op,
+        domain=node.domain or "",
+        name=node.name,
+        overload=node.overload,
+        input=[tensor.name for tensor in node.inputs],
+        output=[tensor.name for tensor in node.outputs],
+    )
+    inner = dict(bodies)
+    for name in node.attrs:
+        if name in inner:
+            attribute = fresh.attribute.add(name=name, type=AttributeProto.GRAPH)
+            attribute.g.name = inner[name].name
+            _write_light(inner[name], attribute.g, main)
+        else:
+            proto = node.attrs.proto(name)
+            fresh.attribute.add().CopyFrom(
+                proto if proto is not None else encode_attribute(node, name, node.attrs[name])
+            )
+    return fresh

@@ -1,0 +1,102 @@
+"""Sizes for dynamic dimensions: the same name has the same size, and several sizes are tried."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+
+# Free sizes differ from each other, so that two dimensions that were mixed up are seen.
+_BATCH = (2, 1, 3)
+_SPATIAL = (16, 32, 24, 64, 8)
+_OTHER = (4, 7, 5, 3, 8, 6)
+# Sizes for every dimension at once, for models that only run where some of them agree.
+_EQUAL = (2, 1, 3, 4, 8, 16, 32, 64, 224, 5, 6, 10, 80, 128, 512)
+
+FREE_PATTERNS = 3
+ATTEMPTS = FREE_PATTERNS + 2 * len(_EQUAL)
+
+
+def choose(symbols: Mapping[str, str], sample: int, attempt: int) -> dict[str, int]:
+    """Return a size for every symbol.
+
+    Args:
+        symbols: Symbol to kind: ``batch``, ``spatial`` or ``other``.
+        sample: Number of the input set; sets differ in their sizes where the attempt is free.
+        attempt: 0 up to `ATTEMPTS` - 1. The first ones give each symbol a size of its own, the
+            others give all symbols one size, with a batch of that size and then of one.
+    """
+    if attempt < FREE_PATTERNS:
+        result: dict[str, int] = {}
+        for index, (symbol, kind) in enumerate(symbols.items()):
+            if kind == "batch":
+                result[symbol] = _BATCH[(sample + attempt) % len(_BATCH)]
+            elif kind == "spatial":
+                result[symbol] = _SPATIAL[(sample + attempt) % len(_SPATIAL)]
+            else:
+                result[symbol] = _OTHER[(sample + attempt + index) % len(_OTHER)]
+        return result
+    size = _EQUAL[(attempt - FREE_PATTERNS) // 2]
+    batch = size if (attempt - FREE_PATTERNS) % 2 else 1
+    return {symbol: batch if kind == "batch" else size for symbol, kind in symbols.items()}
+
+
+def kind_of(symbol: str, axis: int, rank: int) -> str:
+    """Guess what a dynamic dimension counts from its name and place."""
+    name = symbol.lower()
+    if "batch" in name or (axis == 0 and rank > 1 and "seq" not in name):
+        return "batch"
+    if rank in (4, 5) and axis >= 2:
+        return "spatial"
+    return "other"
+
+
+def names_in(expression: str) -> list[str]:
+    """Return the names in a dimension such as ``past + seq``; the text itself if it is no sum."""
+    tree = _parse(expression)
+    if tree is None:
+        return [expression]
+    return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+
+
+def evaluate(expression: str, sizes: Mapping[str, int]) -> int | None:
+    """Return the size of a dimension name or expression, None where a name has no size."""
+    if expression in sizes:
+        return sizes[expression]
+    tree = _parse(expression)
+    if tree is None:
+        return None
+    try:
+        return max(0, _value(tree.body, sizes))
+    except (KeyError, ZeroDivisionError, ValueError):
+        return None
+
+
+def _parse(expression: str) -> ast.Expression | None:
+    try:
+        tree = ast.parse(expression, mode="eval")
+    except (SyntaxError, ValueError):
+        return None
+    allowed = (ast.Expression, ast.BinOp, ast.operator, ast.Name, ast.Load, ast.Constant)
+    return tree if _all_are(ast.walk(tree), allowed) else None
+
+
+def _all_are(nodes: Iterable[ast.AST], kinds: tuple[type[ast.AST], ...]) -> bool:
+    return all(isinstance(node, kinds) for node in nodes)
+
+
+def _value(node: ast.expr, sizes: Mapping[str, int]) -> int:
+    if isinstance(node, ast.Name):
+        return sizes[node.id]
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value
+    if isinstance(node, ast.BinOp):
+        left, right = _value(node.left, sizes), _value(node.right, sizes)
+        if isinstance(node.op, ast.Add):
+            return left + right
+        if isinstance(node.op, ast.Sub):
+            return left - right
+        if isinstance(node.op, ast.Mult):
+            return left * right
+        if isinstance(node.op, ast.FloorDiv | ast.Div):
+            return left // right
+    raise ValueError("not arithmetic on sizes")

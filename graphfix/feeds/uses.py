@@ -1,0 +1,84 @@
+"""What the inputs of a model are used for: the node and position that each one reaches.
+
+An input is followed through operators that only move or convert values, into the bodies of
+control flow as well; a model with local functions is looked at after inlining them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import onnx
+
+# Position 0 of these reaches their output with its values unchanged.
+_CARRIERS = frozenset(
+    {"Cast", "Unsqueeze", "Reshape", "Squeeze", "Identity", "Flatten", "Transpose", "Slice"}
+    | {"Expand", "Tile", "Split", "CastLike"}
+)
+_CARRIERS_ANY = frozenset({"Concat", "SequenceConstruct", "Optional"})
+_DEPTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One consumer of an input: the node, the position, and whether a Unsqueeze came before."""
+
+    node: onnx.NodeProto
+    position: int
+
+    @property
+    def op(self) -> str:
+        """The operator that consumes the value."""
+        return self.node.op_type
+
+
+def all_nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+    """Yield the nodes of a graph and of all bodies inside it."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                yield from all_nodes(attribute.g)
+            for body in attribute.graphs:
+                yield from all_nodes(body)
+
+
+def consumers(graph: onnx.GraphProto) -> dict[str, list[Use]]:
+    """Return who reads each tensor, by name; scopes share names, as ONNX forbids shadowing."""
+    result: dict[str, list[Use]] = {}
+    for node in all_nodes(graph):
+        for position, name in enumerate(node.input):
+            if name:
+                result.setdefault(name, []).append(Use(node, position))
+    return result
+
+
+def uses_of(name: str, readers: Mapping[str, list[Use]]) -> list[Use]:
+    """Return where a tensor ends up, through operators that only carry its values."""
+    found: list[Use] = []
+    seen: set[str] = set()
+    pending = [(name, 0)]
+    while pending:
+        current, depth = pending.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        for use in readers.get(current, []):
+            carried = (use.op in _CARRIERS and use.position == 0) or use.op in _CARRIERS_ANY
+            if carried and depth < _DEPTH:
+                pending.extend((output, depth + 1) for output in use.node.output if output)
+            if not carried or use.op in ("Cast", "Reshape", "Slice", "Expand"):
+                found.append(use)
+    return found
+
+
+def attribute_of(node: onnx.NodeProto, name: str) -> onnx.AttributeProto | None:
+    """Return an attribute of a node, None when it is absent."""
+    return next((a for a in node.attribute if a.name == name), None)
+
+
+def int_attribute(node: onnx.NodeProto, name: str, default: int) -> int:
+    """Return an integer attribute of a node, or its default."""
+    attribute = attribute_of(node, name)
+    return default if attribute is None else int(attribute.i)

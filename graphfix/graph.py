@@ -1,0 +1,542 @@
+"""The graph that passes edit: onnx-graphsurgeon's classes, mended where they forget or break.
+
+Every object keeps the proto that it was made from, so that what nobody touched is written back
+as it came in. Nodes and tensors are compared by identity (graphsurgeon compares tensors by name
+and raises on nodes with array attributes), initializers belong to one graph (graphsurgeon writes
+an initializer into every graph that uses it), and types that it does not know are kept opaque.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
+
+from graphfix.storage.weights import dtype_of, load_array
+
+if TYPE_CHECKING:
+
+    class _GsTensor:
+        name: str
+        inputs: list[Any]
+        outputs: list[Any]
+
+    class _GsVariable(_GsTensor):
+        pass
+
+    class _GsConstant(_GsTensor):
+        pass
+
+    class _GsLazyValues:
+        pass
+
+    class _GsNode:
+        op: str
+        name: str
+        domain: str | None
+        attrs: Any
+        inputs: list[Any]
+        outputs: list[Any]
+
+    class _GsGraph:
+        nodes: list[Any]
+        inputs: list[Any]
+        outputs: list[Any]
+        name: str
+        opset: int
+        import_domains: Any
+
+        def __init__(self, **kwargs: Any) -> None: ...
+
+    class AttributeRef:
+        """Refers to an attribute of the function that the node stands in."""
+
+        name: str
+        type: Any
+
+        def __init__(self, name: str, type: Any) -> None: ...
+
+    class SynchronizedList(list[Any]):
+        """A list that keeps the other end of each edge."""
+
+        def __init__(self, parent_obj: Any, field_name: str, initial: list[Any]) -> None: ...
+else:
+    from onnx_graphsurgeon.ir.graph import Graph as _GsGraph
+    from onnx_graphsurgeon.ir.node import Node as _GsNode
+    from onnx_graphsurgeon.ir.tensor import Constant as _GsConstant
+    from onnx_graphsurgeon.ir.tensor import LazyValues as _GsLazyValues
+    from onnx_graphsurgeon.ir.tensor import Variable as _GsVariable
+    from onnx_graphsurgeon.util.misc import SynchronizedList
+
+    AttributeRef = _GsNode.AttributeRef
+
+Shape = tuple["int | str | None", ...]
+
+
+def shape_of_type(proto: TypeProto) -> tuple[int, Shape | None]:
+    """Return (element type, shape) of a tensor type; (0, None) for any other kind."""
+    if not proto.HasField("tensor_type"):
+        return 0, None
+    tensor = proto.tensor_type
+    if not tensor.HasField("shape"):
+        return tensor.elem_type, None
+    dims: list[int | str | None] = []
+    for dim in tensor.shape.dim:
+        if dim.HasField("dim_value"):
+            dims.append(dim.dim_value)
+        else:
+            dims.append(dim.dim_param or None)
+    return tensor.elem_type, tuple(dims)
+
+
+class Variable(_GsVariable):
+    """A tensor that a node computes or that the caller gives.
+
+    Attributes:
+        elem_type: TensorProto.DataType; 0 while unknown or when not a tensor.
+        shape: Dimensions (int, symbol, or None for unknown); None while the rank is unknown.
+        opaque: The type of anything that is not a plain tensor; None for tensors.
+        info: The ValueInfoProto it came with; None for new ones.
+        output_count: How many graphs list it as an output.
+        draft: The node that will produce it while a rewrite is only tried; None otherwise.
+    """
+
+    elem_type: int
+    shape: Shape | None
+    opaque: TypeProto | None
+    info: ValueInfoProto | None
+    output_count: int
+    draft: Node | None
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __init__(
+        self,
+        name: str,
+        elem_type: int = 0,
+        shape: Shape | None = None,
+        info: ValueInfoProto | None = None,
+    ) -> None:
+        """Make a variable that nothing produces or uses yet."""
+        fields = self.__dict__
+        fields["name"] = name
+        fields["inputs"] = SynchronizedList(self, "outputs", [])
+        fields["outputs"] = SynchronizedList(self, "inputs", [])
+        fields["elem_type"] = elem_type
+        fields["shape"] = shape
+        fields["type"] = "tensor_type"
+        fields["opaque"] = None
+        fields["info"] = None
+        fields["output_count"] = 0
+        fields["draft"] = None
+        if info is not None:
+            self.set_info(info)
+
+    def set_info(self, info: ValueInfoProto) -> None:
+        """Take type, shape and all else that the declaration says."""
+        self.info = info
+        if info.type.WhichOneof("value") == "tensor_type":
+            self.elem_type, self.shape = shape_of_type(info.type)
+        elif info.type.WhichOneof("value") is not None:
+            self.opaque = info.type
+
+    @property
+    def dtype(self) -> Any:
+        """The numpy dtype that graphsurgeon users expect; None while unknown."""
+        return dtype_of(self.elem_type)
+
+    @dtype.setter
+    def dtype(self, value: Any) -> None:
+        if value is None:
+            self.elem_type = 0
+        elif isinstance(value, int):
+            self.elem_type = value
+        else:
+            self.elem_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(value))
+
+
+class Weights(_GsLazyValues):
+    """The values of a constant, read when they are asked for and never before."""
+
+    def __init__(self, proto: TensorProto | onnx.SparseTensorProto, base_dir: str) -> None:
+        """Refer to `proto`; external data is looked up in `base_dir`."""
+        self.proto = proto
+        self.base_dir = base_dir
+        dense = proto.values if isinstance(proto, onnx.SparseTensorProto) else proto
+        self.elem_type: int = dense.data_type
+        self.shape: tuple[int, ...] = tuple(proto.dims)
+        self.tensor = proto
+
+    @property
+    def dtype(self) -> Any:
+        """The numpy dtype of the values."""
+        return dtype_of(self.elem_type)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the values take in memory."""
+        dtype = self.dtype
+        return int(np.prod(self.shape, dtype=np.int64)) * (dtype.itemsize if dtype else 1)
+
+    def load(self) -> np.ndarray[Any, Any]:
+        """Read the values.
+
+        Raises:
+            InvalidModel: The external data is missing or too short.
+        """
+        return load_array(self.proto, self.base_dir)
+
+
+class Constant(_GsConstant):
+    """An initializer.
+
+    Attributes:
+        weights: Where the values come from.
+        elem_type: TensorProto.DataType.
+        shape: Dimensions.
+        info: Always None; here so that all tensors look alike.
+        output_count: How many graphs list it as an output.
+        overridable: Whether the caller may give another value (it is a graph input too).
+    """
+
+    weights: Weights
+    output_count: int
+    overridable: bool
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __init__(self, name: str, weights: Weights) -> None:
+        """Make an initializer that nothing uses yet."""
+        fields = self.__dict__
+        fields["name"] = name
+        fields["inputs"] = SynchronizedList(self, "outputs", [])
+        fields["outputs"] = SynchronizedList(self, "inputs", [])
+        fields["weights"] = weights
+        fields["data_location"] = None
+        fields["_export_dtype"] = None
+        fields["output_count"] = 0
+        fields["overridable"] = False
+        fields["draft"] = None
+
+    @classmethod
+    def of(cls, name: str, array: np.ndarray[Any, Any], elem_type: int = 0) -> Constant:
+        """Make an initializer from an array; `elem_type` where numpy has no such dtype."""
+        proto = onnx.numpy_helper.from_array(np.asarray(array), name)
+        if elem_type and proto.data_type != elem_type:
+            proto.data_type = elem_type
+        return cls(name, Weights(proto, ""))
+
+    @property
+    def _values(self) -> Any:
+        return self.weights
+
+    @property
+    def values(self) -> Any:
+        """The array, as graphsurgeon users expect it."""
+        return self.weights.load()
+
+    @values.setter
+    def values(self, array: Any) -> None:
+        """Replace the values."""
+        self.weights = Weights(onnx.numpy_helper.from_array(np.asarray(array), self.name), "")
+
+    @property
+    def elem_type(self) -> int:
+        """TensorProto.DataType."""
+        return self.weights.elem_type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Dimensions."""
+        return self.weights.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The numpy dtype."""
+        return self.weights.dtype
+
+    @property
+    def opaque(self) -> None:
+        """Constants are always tensors."""
+        return None
+
+
+Tensor = Variable | Constant
+
+
+class Attributes(MutableMapping[str, Any]):
+    """The attributes of a node; decoded when read, written back untouched when not replaced."""
+
+    __slots__ = ("_protos", "_values")
+
+    def __init__(self, protos: Iterator[AttributeProto] | None = None) -> None:
+        """Hold the given attribute protos."""
+        self._protos: dict[str, AttributeProto] = {p.name: p for p in protos} if protos else {}
+        self._values: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the decoded value."""
+        if name in self._values:
+            return self._values[name]
+        value = decode_attribute(self._protos[name])
+        return value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Replace the value; the original is forgotten."""
+        self._protos.pop(name, None)
+        self._values[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        """Remove an attribute."""
+        found = name in self._protos or name in self._values
+        self._protos.pop(name, None)
+        self._values.pop(name, None)
+        if not found:
+            raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Walk the names, those of the file first."""
+        yield from self._protos
+        yield from (n for n in self._values if n not in self._protos)
+
+    def __len__(self) -> int:
+        """Count the attributes."""
+        return len(self._protos) + sum(1 for n in self._values if n not in self._protos)
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether the attribute is there."""
+        return name in self._protos or name in self._values
+
+    def proto(self, name: str) -> AttributeProto | None:
+        """Return the untouched proto of `name`, or None where the value was replaced."""
+        return self._protos.get(name)
+
+    def adopt_graph(self, name: str, graph: Graph) -> None:
+        """Put the imported graph of attribute `name` beside its proto."""
+        self._values[name] = graph
+
+    def replaced(self) -> bool:
+        """Say whether anything differs from the file, inner graphs left out of account."""
+        return any(name not in self._protos for name in self._values)
+
+
+def decode_attribute(proto: AttributeProto) -> Any:
+    """Return the Python value of an attribute: numbers, text, lists, or the proto itself."""
+    if proto.ref_attr_name:
+        return AttributeRef(proto.ref_attr_name, proto.type)
+    kind = proto.type
+    if kind == AttributeProto.INT:
+        return proto.i
+    if kind == AttributeProto.FLOAT:
+        return proto.f
+    if kind == AttributeProto.STRING:
+        return _text(proto.s)
+    if kind == AttributeProto.INTS:
+        return list(proto.ints)
+    if kind == AttributeProto.FLOATS:
+        return list(proto.floats)
+    if kind == AttributeProto.STRINGS:
+        return [_text(s) for s in proto.strings]
+    if kind == AttributeProto.TENSOR:
+        return proto.t
+    if kind == AttributeProto.SPARSE_TENSOR:
+        return proto.sparse_tensor
+    if kind == AttributeProto.TYPE_PROTO:
+        return proto.tp
+    return proto
+
+
+def _text(raw: bytes) -> str | bytes:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw
+
+
+class Node(_GsNode):
+    """One operation.
+
+    Attributes:
+        proto: The proto it came from; None for new nodes.
+        inherit: The proto of the node it replaces: doc string and metadata go on to it.
+        graph: The graph it stands in.
+    """
+
+    proto: NodeProto | None
+    inherit: NodeProto | None
+    graph: Graph
+    overload: str
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __init__(
+        self,
+        op: str,
+        graph: Graph,
+        *,
+        name: str = "",
+        domain: str = "",
+        attrs: Attributes | None = None,
+        proto: NodeProto | None = None,
+        overload: str = "",
+    ) -> None:
+        """Make a node without edges; `attach` or `hold` gives it its tensors."""
+        fields = self.__dict__
+        fields["op"] = op
+        fields["graph"] = graph
+        fields["name"] = name
+        fields["domain"] = domain
+        fields["attrs"] = attrs if attrs is not None else Attributes()
+        fields["proto"] = proto
+        fields["inherit"] = None
+        fields["overload"] = overload
+        fields["snapshot"] = None
+
+    def attach(self, inputs: list[Tensor], outputs: list[Tensor]) -> None:
+        """Connect the node: tensors learn that it uses or produces them."""
+        fields = self.__dict__
+        fields["inputs"] = SynchronizedList(self, "outputs", inputs)
+        fields["outputs"] = SynchronizedList(self, "inputs", outputs)
+
+    def hold(self, inputs: list[Tensor], outputs: list[Tensor]) -> None:
+        """Give a draft node its tensors without telling them."""
+        self.__dict__["inputs"] = inputs
+        self.__dict__["outputs"] = outputs
+
+    def detach(self) -> None:
+        """Disconnect the node from all tensors."""
+        for tensor in self.inputs:
+            remove_by_identity(tensor.outputs, self)
+        for tensor in self.outputs:
+            if self in tensor.inputs:  # a tensor may have been given to another producer before
+                remove_by_identity(tensor.inputs, self)
+        self.__dict__["inputs"] = []
+        self.__dict__["outputs"] = []
+
+    def graphs(self) -> Iterator[tuple[str, Graph]]:
+        """Walk the (attribute name, graph) pairs of the bodies of this node."""
+        for name, value in self.attrs._values.items():
+            if isinstance(value, Graph):
+                yield name, value
+
+
+def remove_by_identity(items: list[Any], item: Any) -> None:
+    """Take one occurrence of `item` out of an edge list, without the list's own bookkeeping."""
+    list.remove(items, item)
+
+
+class Graph(_GsGraph):
+    """A main graph, or the body of an If, Loop or Scan.
+
+    Attributes:
+        proto: The GraphProto it came from; None for new ones.
+        initializers: The constants that this graph owns, in the order of the file.
+        parent: The node that it is a body of; None for a main graph or a function.
+        attribute: The attribute of `parent` that holds it.
+        opsets: Domain -> version; of the model, or of the function that it lies in.
+    """
+
+    proto: GraphProto | None
+    initializers: list[Constant]
+    parent: Node | None
+    attribute: str
+    opsets: dict[str, int]
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __init__(
+        self,
+        name: str,
+        opsets: dict[str, int],
+        *,
+        proto: GraphProto | None = None,
+        parent: Node | None = None,
+        attribute: str = "",
+    ) -> None:
+        """Make an empty graph."""
+        self.proto = proto
+        self.initializers = []
+        self.parent = parent
+        self.attribute = attribute
+        self.opsets = opsets
+        super().__init__(name=name, opset=opsets.get("", 1))
+        self.name = name
+
+    @property
+    def root(self) -> Graph:
+        """The main graph or the function that this graph lies in."""
+        graph = self
+        while graph.parent is not None:
+            graph = graph.parent.graph
+        return graph
+
+    @property
+    def scope(self) -> str:
+        """The scope as reports name it: ``main/If_3.then_branch``."""
+        if self.parent is None:
+            return "main"
+        step = f"{self.parent.name or self.parent.op}.{self.attribute}"
+        return f"{self.parent.graph.scope}/{step}"
+
+    def set_outputs(self, tensors: list[Tensor]) -> None:
+        """Replace the outputs and keep the counts of the tensors right."""
+        for tensor in self.outputs:
+            tensor.output_count -= 1
+        self.outputs = tensors
+        for tensor in tensors:
+            tensor.output_count += 1
+
+    def walk(self) -> Iterator[Graph]:
+        """Walk this graph and every body below it, outer ones first."""
+        yield self
+        for node in self.nodes:
+            for _, body in node.graphs():
+                yield from body.walk()
+
+
+class Function(Graph):
+    """A local function of the model.
+
+    Attributes:
+        function: The FunctionProto it came from.
+        defaults: Attribute name -> proto of the default value.
+        attribute_names: Attributes without a default.
+    """
+
+    function: onnx.FunctionProto
+
+    def __init__(self, function: onnx.FunctionProto) -> None:
+        """Make an empty function for `function`."""
+        opsets = {normal_domain(o.domain): o.version for o in function.opset_import}
+        super().__init__(function.name, opsets)
+        self.function = function
+        self.domain = function.domain
+        self.overload = function.overload
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Domain, name and overload."""
+        return (self.domain, self.name, self.overload)
+
+    @property
+    def scope(self) -> str:
+        """The scope as reports name it: ``function:domain::name:overload``."""
+        tail = f":{self.overload}" if self.overload else ""
+        return f"function:{self.domain}::{self.name}{tail}"
+
+
+def normal_domain(domain: str | None) -> str:
+    """Return the domain with the default one always written as the empty string."""
+    return "" if domain in (None, "ai.onnx") else domain
+
+
+def is_empty(tensor: Tensor) -> bool:
+    """Say whether the tensor stands for an omitted optional input or output."""
+    return not tensor.name

@@ -1,0 +1,64 @@
+"""Watching a run from outside: what is called when, a base that does nothing, and a stopwatch."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Protocol
+
+from graphfix.report import Outcome
+
+
+class Hook(Protocol):
+    """What a run tells those who listen; a hook never changes what the run does."""
+
+    def stage(self, name: str) -> None:
+        """Begin a stage (``load``, ``check``, ``repair``, ...); the one before has ended."""
+        ...
+
+    def progress(self, done: int, total: int) -> None:
+        """Report how far the stage has come; `total` is 0 where that is not known."""
+        ...
+
+    def pass_done(self, outcome: Outcome) -> None:
+        """Report one outcome, as soon as it is certain."""
+        ...
+
+
+class SilentHook:
+    """A hook that does nothing; a base for those that want one of the calls."""
+
+    def stage(self, name: str) -> None:
+        """Ignore the stage."""
+
+    def progress(self, done: int, total: int) -> None:
+        """Ignore the progress."""
+
+    def pass_done(self, outcome: Outcome) -> None:
+        """Ignore the outcome."""
+
+
+class TimingHook(SilentHook):
+    """Adds up the wall-clock seconds of each stage; a stage may come more than once."""
+
+    def __init__(self) -> None:
+        """Start with no stage."""
+        self._seconds: dict[str, float] = {}
+        self._name = ""
+        self._since = 0.0
+
+    def stage(self, name: str) -> None:
+        """End the stage before, begin this one."""
+        self.end()
+        self._name, self._since = name, perf_counter()
+
+    def end(self) -> None:
+        """End the last stage; does nothing when none is open."""
+        if self._name:
+            spent = perf_counter() - self._since
+            self._seconds[self._name] = self._seconds.get(self._name, 0.0) + spent
+        self._name = ""
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds by stage, in the order in which the stages first ended."""
+        return dict(self._seconds)

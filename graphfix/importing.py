@@ -1,0 +1,188 @@
+"""From protos to the graph that passes edit; nothing is read that a pass does not ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
+
+from graphfix.errors import InvalidModel
+from graphfix.graph import (
+    Attributes,
+    Constant,
+    Function,
+    Graph,
+    Node,
+    Tensor,
+    Variable,
+    Weights,
+    normal_domain,
+)
+
+
+@dataclass(slots=True)
+class _Scope:
+    """Names that a node may refer to: those of its graph, then those of the graphs around it."""
+
+    tensors: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
+    outer: _Scope | None = None
+
+    def find(self, name: str) -> Tensor | None:
+        scope: _Scope | None = self
+        while scope is not None:
+            tensor = scope.tensors.get(name)
+            if tensor is not None:
+                return tensor
+            scope = scope.outer
+        return None
+
+
+def import_main(proto: ModelProto, base_dir: str) -> Graph:
+    """Build the main graph of a model.
+
+    Raises:
+        InvalidModel: A node uses a name that nothing defines, or an attribute has no type.
+    """
+    opsets = {normal_domain(o.domain): o.version for o in proto.opset_import}
+    graph = Graph(proto.graph.name, opsets, proto=proto.graph)
+    _fill(graph, proto.graph, _Scope(), base_dir, overridable=proto.ir_version >= 4)
+    return graph
+
+
+def import_function(proto: FunctionProto, base_dir: str) -> Function:
+    """Build the body of a local function; its inputs have no types of their own."""
+    function = Function(proto)
+    infos = {info.name: info for info in proto.value_info}
+    scope = _Scope()
+    inputs: list[Tensor] = []
+    for name in proto.input:
+        variable = Variable(name, info=infos.get(name))
+        scope.tensors[name] = variable
+        inputs.append(variable)
+    function.inputs = inputs
+    _fill_nodes(function, list(proto.node), scope, infos, base_dir)
+    function.set_outputs([_output(scope, name, function) for name in proto.output])
+    return function
+
+
+def _fill(
+    graph: Graph, proto: GraphProto, scope: _Scope, base_dir: str, *, overridable: bool
+) -> None:
+    tensors = scope.tensors
+    for initializer in proto.initializer:
+        constant = Constant(initializer.name, Weights(initializer, base_dir))
+        graph.initializers.append(constant)
+        tensors[constant.name] = constant
+    for sparse in proto.sparse_initializer:
+        constant = Constant(sparse.values.name, Weights(sparse, base_dir))
+        graph.initializers.append(constant)
+        tensors[constant.name] = constant
+    inputs: list[Tensor] = []
+    for info in proto.input:
+        known = tensors.get(info.name)
+        if isinstance(known, Constant):
+            known.overridable = overridable
+            inputs.append(known)
+            continue
+        variable = Variable(info.name, info=info)
+        tensors[info.name] = variable
+        inputs.append(variable)
+    graph.inputs = inputs
+    infos = {info.name: info for info in proto.value_info}
+    infos.update((info.name, info) for info in proto.output)
+    _fill_nodes(graph, list(proto.node), scope, infos, base_dir)
+    graph.set_outputs([_output(scope, info.name, graph) for info in proto.output])
+
+
+def _output(scope: _Scope, name: str, graph: Graph) -> Tensor:
+    tensor = scope.find(name)
+    if tensor is None:
+        raise InvalidModel(
+            f"output {name!r} is not defined by any node, input or initializer",
+            where=graph.scope,
+            hint="the file was cut or edited wrongly; export it again",
+        )
+    return tensor
+
+
+def _fill_nodes(
+    graph: Graph,
+    protos: list[NodeProto],
+    scope: _Scope,
+    infos: Mapping[str, object],
+    base_dir: str,
+) -> None:
+    # Outputs are declared before any input is looked up, so that a file whose nodes are not
+    # sorted still gets one object for each tensor.
+    tensors = scope.tensors
+    produced: list[list[Variable]] = []
+    for proto in protos:
+        variables: list[Variable] = []
+        for name in proto.output:
+            variable = Variable(name, info=infos.get(name) if name else None)  # type: ignore[arg-type]
+            variables.append(variable)
+            if name and not isinstance(tensors.get(name), Constant):
+                tensors.setdefault(name, variable)
+        produced.append(variables)
+    redefined: dict[str, Variable] = {}
+    nodes: list[Node] = []
+    for index, (proto, outputs) in enumerate(zip(protos, produced, strict=True)):
+        inputs: list[Tensor] = []
+        for name in proto.input:
+            if not name:
+                inputs.append(Variable(""))
+                continue
+            tensor: Tensor | None = redefined.get(name) or scope.find(name)
+            if tensor is None:
+                raise InvalidModel(
+                    f"node {index} ({proto.op_type} {proto.name!r}) uses {name!r}, "
+                    "which no node, input or initializer defines",
+                    where=graph.scope,
+                    hint="the file was cut or edited wrongly; export it again",
+                )
+            inputs.append(tensor)
+        node = Node(
+            proto.op_type,
+            graph,
+            name=proto.name,
+            domain=proto.domain,
+            attrs=Attributes(iter(proto.attribute)),
+            proto=proto,
+            overload=proto.overload,
+        )
+        node.attach(inputs, list(outputs))
+        node.__dict__["snapshot"] = snapshot(node)
+        for variable in outputs:
+            if variable.name and tensors.get(variable.name) is not variable:
+                redefined[variable.name] = variable
+        nodes.append(node)
+        for attribute in proto.attribute:
+            _import_bodies(node, attribute, scope, base_dir)
+    tensors.update(redefined)
+    graph.nodes = nodes
+
+
+def _import_bodies(node: Node, attribute: AttributeProto, scope: _Scope, base_dir: str) -> None:
+    if attribute.type != AttributeProto.GRAPH:
+        return
+    body = Graph(
+        attribute.g.name,
+        node.graph.opsets,
+        proto=attribute.g,
+        parent=node,
+        attribute=attribute.name,
+    )
+    _fill(body, attribute.g, _Scope(outer=scope), base_dir, overridable=False)
+    node.attrs.adopt_graph(attribute.name, body)
+
+
+def snapshot(node: Node) -> tuple[object, ...]:
+    """Return what tells an edited node from an untouched one, attributes left out."""
+    return (
+        node.op,
+        node.domain,
+        node.name,
+        tuple(tensor.name for tensor in node.inputs),
+        tuple(tensor.name for tensor in node.outputs),
+    )

@@ -1,0 +1,200 @@
+"""Types and shapes: of one node at once, and of a whole model."""
+
+from __future__ import annotations
+
+import onnx
+from onnx import ModelProto, TensorProto, TypeProto
+
+from graphfix.exporting import export_node, make_info
+from graphfix.graph import Constant, Function, Graph, Node, Tensor, Variable, shape_of_type
+from graphfix.model import Model
+from graphfix.schemas import form_of
+
+SMALL_ELEMENTS = 64
+
+
+def type_of(tensor: Tensor) -> TypeProto | None:
+    """Return what is known of a tensor as a TypeProto; None while nothing is."""
+    if tensor.opaque is not None:
+        return tensor.opaque
+    if not tensor.elem_type:
+        return None
+    return make_info(tensor).type
+
+
+def infer_node(node: Node) -> None:
+    """Fill in types and shapes of the outputs of one node from those of its inputs.
+
+    A node without schema, and one whose inference fails, leaves its outputs as they are: a
+    missing type is unknown, never an error.
+    """
+    domain = node.domain or ""
+    form = form_of(node.op, node.graph.opsets.get(domain, 1), domain)
+    if form is None:
+        return
+    types: dict[str, TypeProto] = {}
+    data: dict[str, TensorProto] = {}
+    for tensor in node.inputs:
+        if not tensor.name:
+            continue
+        known = type_of(tensor)
+        if known is None:
+            return
+        types[tensor.name] = known
+        constant = small_constant(tensor)
+        if constant is not None:
+            data[tensor.name] = constant
+    imports = [onnx.helper.make_opsetid(d, v) for d, v in node.graph.opsets.items()]
+    try:
+        inferred = onnx.shape_inference.infer_node_outputs(
+            form.schema, export_node(node), types, data, opset_imports=imports
+        )
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError):
+        return
+    for tensor in node.outputs:
+        if tensor.name in inferred and isinstance(tensor, Variable):
+            merge_type(tensor, inferred[tensor.name])
+
+
+def small_constant(tensor: Tensor) -> TensorProto | None:
+    """Return the value of a small constant, for shape inference; None for anything else."""
+    if isinstance(tensor, Constant):
+        proto = tensor.weights.proto
+        count = 1
+        for dim in tensor.shape:
+            count *= dim
+        if tensor.overridable or not isinstance(proto, TensorProto) or count > SMALL_ELEMENTS:
+            return None
+        return None if proto.data_location == TensorProto.EXTERNAL else proto
+    node = tensor.inputs[0] if tensor.inputs else tensor.draft
+    if node is not None and node.op == "Constant" and not node.domain and "value" in node.attrs:
+        value = node.attrs["value"]
+        return value if isinstance(value, TensorProto) else None
+    return None
+
+
+def merge_type(tensor: Variable, proto: TypeProto) -> bool:
+    """Add what `proto` knows to what is known of `tensor`; say whether that was news.
+
+    What is known is never given up: a dimension that both know differently keeps its old value.
+    """
+    if not proto.HasField("tensor_type"):
+        if tensor.opaque is None and not tensor.elem_type and proto.WhichOneof("value"):
+            tensor.opaque = proto
+            return True
+        return False
+    elem_type, shape = shape_of_type(proto)
+    news = False
+    if not tensor.elem_type and elem_type and tensor.opaque is None:
+        tensor.elem_type = elem_type
+        news = True
+    if shape is None:
+        return news
+    if tensor.shape is None:
+        tensor.shape = shape
+        return True
+    if len(tensor.shape) != len(shape):
+        return news
+    merged = tuple(
+        new if isinstance(new, int) and not isinstance(old, int) else (old if old is not None else new)
+        for old, new in zip(tensor.shape, shape, strict=True)
+    )
+    if merged != tensor.shape:
+        tensor.shape = merged
+        return True
+    return news
+
+
+def infer_model(model: Model) -> None:
+    """Infer types and shapes of every tensor of the main graph, its bodies and the functions.
+
+    Types in function bodies come from the call sites; where call sites disagree, what they
+    disagree on stays unknown.
+    """
+    light = model.light_proto()
+    inferred = infer_proto(light)
+    _take(model.graph, inferred.graph)
+    if model.functions:
+        _infer_functions(model)
+
+
+def infer_proto(proto: ModelProto) -> ModelProto:
+    """Run ONNX shape inference; where a node makes it fail, what was known before stays."""
+    try:
+        return onnx.shape_inference.infer_shapes(proto, data_prop=True)
+    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError):
+        pass
+    try:
+        return onnx.shape_inference.infer_shapes(proto)
+    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError):
+        return proto
+
+
+def _take(graph: Graph, proto: onnx.GraphProto) -> None:
+    infos = {info.name: info.type for info in proto.value_info}
+    infos.update((info.name, info.type) for info in proto.output)
+    bodies = {}
+    for position, node in enumerate(graph.nodes):
+        for tensor in node.outputs:
+            found = infos.get(tensor.name) if tensor.name else None
+            if found is not None:
+                merge_type(tensor, found)
+        if any(True for _ in node.graphs()):
+            bodies[position] = node
+    for position, node in bodies.items():
+        attributes = {a.name: a.g for a in proto.node[position].attribute if a.HasField("g")}
+        for name, body in node.graphs():
+            if name in attributes:
+                inner = attributes[name]
+                for tensor, info in zip(body.inputs, inner.input, strict=False):
+                    if isinstance(tensor, Variable):
+                        merge_type(tensor, info.type)
+                _take(body, inner)
+
+
+def infer_walk(graph: Graph) -> None:
+    """Infer node by node, in order; used where the whole-model inference does not look."""
+    for node in graph.nodes:
+        for _, body in node.graphs():
+            infer_walk(body)
+        infer_node(node)
+
+
+def _infer_functions(model: Model) -> None:
+    calls: dict[tuple[str, str, str], list[Node]] = {}
+    known = {function.key: function for function in model.functions}
+    for node in model.nodes():
+        key = (node.domain or "", node.op, node.overload)
+        if key in known:
+            calls.setdefault(key, []).append(node)
+    # A function may be called from another one, so types settle in at most one round per level.
+    for _ in range(len(known) + 1):
+        news = False
+        for key, sites in calls.items():
+            news = _bind_inputs(known[key], sites) or news
+            infer_walk(known[key])
+        if not news:
+            return
+
+
+def _bind_inputs(function: Function, sites: list[Node]) -> bool:
+    news = False
+    for position, tensor in enumerate(function.inputs):
+        if not isinstance(tensor, Variable):
+            continue
+        given = [s.inputs[position] for s in sites if position < len(s.inputs)]
+        types = {g.elem_type for g in given}
+        if len(given) != len(sites) or len(types) != 1 or not given[0].elem_type:
+            continue
+        if not tensor.elem_type:
+            tensor.elem_type = given[0].elem_type
+            news = True
+        shapes = [g.shape for g in given]
+        ranks = {None if s is None else len(s) for s in shapes}
+        if len(ranks) == 1 and shapes[0] is not None and tensor.shape is None:
+            columns = zip(*(s for s in shapes if s is not None), strict=True)
+            tensor.shape = tuple(
+                c[0] if len(set(c)) == 1 and isinstance(c[0], int) else None for c in columns
+            )
+            news = True
+    return news

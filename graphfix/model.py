@@ -1,0 +1,96 @@
+"""A loaded file: the graph that passes edit, plus everything that travels untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from onnx import ModelProto
+
+from graphfix.exporting import export_model
+from graphfix.graph import Function, Graph, Node
+from graphfix.importing import import_function, import_main
+
+
+class Model:
+    """A model in memory.
+
+    Attributes:
+        proto: The model as it was loaded; never changed.
+        graph: The main graph.
+        functions: The local functions, in the order of the file.
+        ir_version: The IR version that the model is to be written with.
+        metadata: Entries to add to (or replace in) ``metadata_props``.
+        path: The file it was read from; None when it was made in memory.
+        base_dir: The folder that external data is looked up in; empty in memory.
+        sha256: Of the .onnx file; empty when made in memory.
+    """
+
+    def __init__(
+        self, proto: ModelProto, *, path: Path | None = None, sha256: str = "", size: int = 0
+    ) -> None:
+        """Import `proto`, which must not be changed afterwards.
+
+        Raises:
+            InvalidModel: A name is used that nothing defines.
+        """
+        self.proto = proto
+        self.path = path
+        self.base_dir = str(path.parent) if path is not None else ""
+        self.sha256 = sha256
+        self.size = size
+        self.ir_version: int = proto.ir_version
+        self.metadata: dict[str, str] = {}
+        self.functions: list[Function] = [
+            import_function(function, self.base_dir) for function in proto.functions
+        ]
+        self.graph: Graph = import_main(proto, self.base_dir)
+
+    @property
+    def opset(self) -> int:
+        """The opset of the default domain; 0 where the model does not import it."""
+        return self.graph.opsets.get("", 0)
+
+    def roots(self) -> Iterator[Graph]:
+        """Walk the main graph and the local functions."""
+        yield self.graph
+        yield from self.functions
+
+    def graphs(self) -> Iterator[Graph]:
+        """Walk every scope: main graph, bodies, functions and their bodies."""
+        for root in self.roots():
+            yield from root.walk()
+
+    def nodes(self) -> Iterator[Node]:
+        """Walk the nodes of every scope."""
+        for graph in self.graphs():
+            yield from graph.nodes
+
+    def node_count(self) -> int:
+        """Count the nodes of every scope."""
+        return sum(len(graph.nodes) for graph in self.graphs())
+
+    def to_proto(self) -> ModelProto:
+        """Return the model as a proto; external data stays where it is."""
+        return self._finished(export_model(self.proto, self.graph, self.functions))
+
+    def light_proto(self) -> ModelProto:
+        """Return the model with big initializers as inputs, for inference and the checker."""
+        return self._finished(
+            export_model(self.proto, self.graph, self.functions, weights=False)
+        )
+
+    def _finished(self, result: ModelProto) -> ModelProto:
+        if result.ir_version != self.ir_version:
+            result.ir_version = self.ir_version
+        entries = {entry.key: entry for entry in result.metadata_props}
+        for key, value in self.metadata.items():
+            entry = entries.get(key) or result.metadata_props.add(key=key)
+            entry.value = value
+        return result
+
+    def copy(self) -> Model:
+        """Return an independent copy as the model is now."""
+        edited = Model(self.to_proto(), path=self.path, sha256=self.sha256, size=self.size)
+        edited.base_dir = self.base_dir
+        return edited

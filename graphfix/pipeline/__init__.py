@@ -1,0 +1,1 @@
+"""The flow of a run: load, check, repair, verify, save, report."""

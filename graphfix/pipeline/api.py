@@ -1,0 +1,244 @@
+"""The Python API: load, check, run, save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onnx import ModelProto
+
+from graphfix.authoring.declaring import Pass
+from graphfix.checking import check_model
+from graphfix.errors import UsageError
+from graphfix.hooks import Hook
+from graphfix.model import Model
+from graphfix.pipeline.attributing import with_removers
+from graphfix.pipeline.binding import bind_shapes
+from graphfix.pipeline.settings import Settings, parse_options
+from graphfix.pipeline.typing import infer_types
+from graphfix.registry import all_passes, get_pass
+from graphfix.report import Finding, Report
+from graphfix.storage.reading import read_model
+from graphfix.targets.profiles import Target, load_target
+
+PassLike = str | Pass | Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a run gives back.
+
+    Attributes:
+        exit_code: As on the command line.
+        report: All that was done and found.
+        model: The repaired model.
+    """
+
+    exit_code: int
+    report: Report
+    model: Model
+
+
+def load(source: str | Path | ModelProto) -> Model:
+    """Load a model from a file, or from a proto (which is copied); external data is not read.
+
+    Raises:
+        InvalidModel: It cannot be read or is not a model.
+    """
+    if isinstance(source, ModelProto):
+        copy = ModelProto()
+        copy.CopyFrom(source)
+        return Model(copy)
+    read = read_model(Path(source))
+    return Model(read.proto, path=read.path, sha256=read.sha256, size=read.size)
+
+
+def save(model: Model, path: str | Path, *, data: str = "keep") -> None:
+    """Write a model atomically: the old file or the new one is there at any moment.
+
+    Args:
+        model: The model.
+        path: The .onnx file to write.
+        data: ``keep``, ``copy``, ``link`` or ``inline``, for external data.
+
+    Raises:
+        UsageError: The folder is not there, or there is no space for the data.
+    """
+    from graphfix.storage.saving import save_model
+
+    save_model(model.to_proto(), Path(path), base_dir=model.base_dir, data=data)
+
+
+def check(
+    model: Model | str | Path | ModelProto,
+    target: str | Target,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    assume_ops: Sequence[str] = (),
+    passes: Sequence[Pass] | None = None,
+) -> tuple[Finding, ...]:
+    """Return everything that stands in the way of a model on a target.
+
+    Raises:
+        InvalidModel: The model cannot be read.
+        UsageError: The target is not known, or a shape does not fit its input.
+    """
+    fresh = as_model(model)
+    available = tuple(passes) if passes is not None else all_passes()
+    bind_shapes(fresh, {name: tuple(sizes) for name, sizes in (shapes or {}).items()})
+    infer_types(fresh, available)
+    found = check_model(fresh, load_target(target), assumed_operators(assume_ops))
+    return with_removers(found, available)
+
+
+def as_model(model: Model | str | Path | ModelProto) -> Model:
+    """Return an independent model that may be edited."""
+    return model.copy() if isinstance(model, Model) else load(model)
+
+
+def assumed_operators(names: Sequence[str]) -> frozenset[tuple[str, str]]:
+    """Parse ``[DOMAIN::]OP`` into (domain, operator) pairs."""
+    pairs: set[tuple[str, str]] = set()
+    for name in names:
+        domain, _, op = name.rpartition("::")
+        pairs.add((domain, op))
+    return frozenset(pairs)
+
+
+def run(
+    model: Model | str | Path | ModelProto,
+    target: str | Target | None = None,
+    *,
+    opset: int | None = None,
+    passes: Sequence[PassLike] | None = None,
+    skip: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    assume_ops: Sequence[str] = (),
+    allow_lossy: bool = False,
+    allow_io_change: bool = False,
+    partial: bool = False,
+    verify: str = "auto",
+    inputs: str | Path | Mapping[str, Any] | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    seed: int = 0,
+    pass_files: Sequence[str | Path] = (),
+    hooks: Sequence[Hook] = (),
+) -> Result:
+    """Repair a model for a target; the model given is not changed.
+
+    Args:
+        model: A loaded model, a path, or a proto.
+        target: The target's name; None for named passes or opset conversion alone.
+        opset: The opset to convert to.
+        passes: Exactly these passes, in this order: names, or passes themselves.
+        skip: Passes that are not to run.
+        options: ``"PASS.KEY" -> value``.
+        assume_ops: Operators that the engine is said to have, ``[DOMAIN::]OP``.
+        allow_lossy: Consent to lossy sites.
+        allow_io_change: Consent to changes of inputs and outputs.
+        partial: Apply big decompositions although findings are left.
+        verify: ``auto``, ``full`` or ``off``.
+        inputs: An .npz file, or a mapping of arrays, to compare on.
+        shapes: Input name -> sizes, for dynamic inputs.
+        seed: For the inputs that are made.
+        pass_files: Files with further passes.
+        hooks: Told of stages and passes.
+
+    Raises:
+        InvalidModel: The model cannot be read.
+        UsageError: A name or an argument is wrong.
+        PassBug: A pass broke its declaration in a way that cannot be undone.
+    """
+    from graphfix.pipeline.finishing import finish
+
+    fresh = as_model(model)
+    before = fresh.copy() if isinstance(model, ModelProto) else as_model(model)
+    settings = make_settings(
+        target=target,
+        opset=opset,
+        passes=passes,
+        skip=skip,
+        options=options or {},
+        assume_ops=assume_ops,
+        allow_lossy=allow_lossy,
+        allow_io_change=allow_io_change,
+        partial=partial,
+        verify=verify,
+        inputs=inputs,
+        shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
+        seed=seed,
+        pass_files=[Path(p) for p in pass_files],
+    )
+    return finish(before, fresh, settings, hooks)
+
+
+def make_settings(
+    *,
+    target: str | Target | None,
+    opset: int | None,
+    passes: Sequence[PassLike] | None,
+    skip: Sequence[str],
+    options: Mapping[str, Any],
+    assume_ops: Sequence[str],
+    allow_lossy: bool,
+    allow_io_change: bool,
+    partial: bool,
+    verify: str,
+    inputs: str | Path | Mapping[str, Any] | None,
+    shapes: Mapping[str, tuple[int, ...]],
+    seed: int,
+    pass_files: Sequence[Path],
+) -> Settings:
+    """Resolve the names in a request; arguments as for `run`.
+
+    Raises:
+        UsageError: A name or a value is wrong, or nothing was asked for.
+    """
+    if verify not in ("auto", "full", "off"):
+        raise UsageError(f"{verify!r} is not auto, full or off", where="--verify")
+    if target is None and opset is None and passes is None:
+        raise UsageError(
+            "nothing to do", hint="give --target NAME, --opset N or --passes a,b"
+        )
+    available = all_passes(pass_files)
+    named: list[Pass] | None = None
+    if passes is not None:
+        named = []
+        for wanted in passes:
+            declared = wanted if isinstance(wanted, Pass) else get_pass(str(wanted), available)
+            named.append(declared)
+            if declared not in available:
+                available = (*available, declared)
+    skipped = {get_pass(name, available).id for name in skip}
+    return Settings(
+        target=load_target(target) if target is not None else None,
+        opset=opset,
+        named=tuple(p for p in named if p.id not in skipped) if named is not None else None,
+        available=tuple(p for p in available if p.id not in skipped),
+        options=parse_options(options, available),
+        assumed=assumed_operators(assume_ops),
+        allow_lossy=allow_lossy,
+        allow_io_change=allow_io_change,
+        partial=partial,
+        verify=verify,
+        inputs=_inputs_file(inputs),
+        shapes=shapes,
+        seed=seed,
+    )
+
+
+def _inputs_file(inputs: str | Path | Mapping[str, Any] | None) -> Path | None:
+    if inputs is None:
+        return None
+    if isinstance(inputs, str | Path):
+        return Path(inputs)
+    import tempfile
+
+    import numpy as np
+
+    handle = tempfile.NamedTemporaryFile(suffix=".npz", delete=False)  # noqa: SIM115
+    with handle:
+        np.savez(handle, **{name: np.asarray(value) for name, value in inputs.items()})
+    return Path(handle.name)

@@ -1,0 +1,97 @@
+"""Binding dynamic dimensions of the inputs to the sizes that the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onnx import ValueInfoProto
+
+from graphfix.errors import UsageError
+from graphfix.graph import Shape, Variable, is_empty
+from graphfix.model import Model
+from graphfix.report import IoChange
+
+
+def bind_shapes(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> tuple[IoChange, ...]:
+    """Fix the sizes of inputs; symbols that become known are replaced in every scope.
+
+    Raises:
+        UsageError: There is no such input, the rank differs, or a known size differs.
+    """
+    changes: list[IoChange] = []
+    symbols: dict[str, int] = {}
+    inputs = {t.name: t for t in model.graph.inputs}
+    for name, sizes in shapes.items():
+        tensor = inputs.get(name)
+        where = f"--shape {name}"
+        if not isinstance(tensor, Variable):
+            raise UsageError(f"the model has no input {name!r}", where=where,
+                             hint=f"it has: {', '.join(inputs) or 'none'}")
+        old = tensor.shape
+        if old is None:
+            old = (None,) * len(sizes)
+        if len(old) != len(sizes):
+            raise UsageError(f"the input has {len(old)} dimensions, not {len(sizes)}", where=where)
+        for known, size in zip(old, sizes, strict=True):
+            if isinstance(known, int) and known != size:
+                raise UsageError(
+                    f"a dimension of the input is {known} and cannot become {size}", where=where
+                )
+            if isinstance(known, str) and symbols.setdefault(known, size) != size:
+                raise UsageError(
+                    f"dimension {known!r} cannot be {symbols[known]} and {size} at once",
+                    where=where,
+                )
+        if tensor.shape != sizes:
+            changes.append(IoChange(name, _text(tensor.shape), _text(sizes)))
+        tensor.shape = sizes
+        _declare(tensor)
+    if symbols:
+        changes.extend(_replace_symbols(model, symbols, set(shapes)))
+    return tuple(changes)
+
+
+def _replace_symbols(model: Model, symbols: Mapping[str, int], done: set[str]) -> list[IoChange]:
+    changes: list[IoChange] = []
+    ends = {id(t) for t in (*model.graph.inputs, *model.graph.outputs)}
+    seen: set[int] = set()
+    for graph in model.graphs():
+        tensors = [*graph.inputs, *(t for n in graph.nodes for t in n.outputs)]
+        for tensor in tensors:
+            if not isinstance(tensor, Variable) or tensor.shape is None or is_empty(tensor):
+                continue
+            if id(tensor) in seen or tensor.name in done:
+                continue
+            seen.add(id(tensor))
+            bound: Shape = tuple(
+                symbols.get(d, d) if isinstance(d, str) else d for d in tensor.shape
+            )
+            if bound != tensor.shape:
+                if id(tensor) in ends:
+                    changes.append(IoChange(tensor.name, _text(tensor.shape), _text(bound)))
+                tensor.shape = bound
+                _declare(tensor)
+    return changes
+
+
+def _declare(tensor: Variable) -> None:
+    if tensor.info is None or tensor.shape is None:
+        return
+    fresh = ValueInfoProto()
+    fresh.CopyFrom(tensor.info)
+    shape = fresh.type.tensor_type.shape
+    shape.SetInParent()
+    while len(shape.dim) < len(tensor.shape):
+        shape.dim.add()
+    for entry, dim in zip(shape.dim, tensor.shape, strict=True):
+        if isinstance(dim, int):
+            entry.dim_value = dim
+        elif dim is not None:
+            entry.dim_param = dim
+    tensor.info = fresh
+
+
+def _text(shape: Shape | None) -> str:
+    if shape is None:
+        return "unknown rank"
+    return "[" + ", ".join("?" if d is None else str(d) for d in shape) + "]"

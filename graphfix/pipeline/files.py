@@ -1,0 +1,207 @@
+"""Runs on files: where the result goes, what may be overwritten, what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from graphfix import __version__
+from graphfix.checking import check_model
+from graphfix.errors import InvalidModel, UsageError
+from graphfix.hooks import Hook
+from graphfix.model import Model
+from graphfix.pipeline.api import Result, assumed_operators, load, make_settings, save
+from graphfix.pipeline.attributing import with_removers
+from graphfix.pipeline.binding import bind_shapes
+from graphfix.pipeline.finishing import facts_of, finish
+from graphfix.pipeline.typing import infer_types
+from graphfix.registry import all_passes
+from graphfix.report import FileFacts, Finding, Report, Status
+from graphfix.storage.reading import read_model
+from graphfix.targets.profiles import Target, resolve
+
+PROVENANCE = "graphfix."
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """Everything that `graphfix run` can be asked; see the command line."""
+
+    model: Path
+    target: str | None = None
+    output: Path | None = None
+    passes: tuple[str, ...] | None = None
+    skip: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    opset: int | None = None
+    allow_lossy: bool = False
+    allow_io_change: bool = False
+    assume_ops: tuple[str, ...] = ()
+    partial: bool = False
+    strict: bool = False
+    force: bool = False
+    verify: str = "auto"
+    inputs: Path | None = None
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    seed: int = 0
+    pass_files: tuple[Path, ...] = ()
+    dry_run: bool = False
+    in_place: bool = False
+    data: str = "keep"
+    provenance: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """Everything that `graphfix check` can be asked."""
+
+    model: Path
+    target: str
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    assume_ops: tuple[str, ...] = ()
+    pass_files: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What `graphfix check` found."""
+
+    target: Target
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+
+def check_file(request: CheckRequest) -> CheckResult:
+    """Check a file for a target.
+
+    Raises:
+        InvalidModel: The file is not a model.
+        UsageError: The target, a shape or a pass file is wrong.
+    """
+    target, notes = resolve(request.target)
+    available = all_passes(request.pass_files)
+    model = load(request.model)
+    bind_shapes(model, request.shapes)
+    infer_types(model, available)
+    found = check_model(model, target, assumed_operators(request.assume_ops))
+    return CheckResult(target, with_removers(found, available), notes)
+
+
+def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
+    """Repair a file and write the result.
+
+    Raises:
+        InvalidModel: The input is not a model; nothing is written.
+        UsageError: A name is wrong, or the output may not be written; nothing is written.
+        PassBug: A fault in graphfix; nothing is written.
+    """
+    notes: tuple[str, ...] = ()
+    if request.target is not None:
+        _, notes = resolve(request.target)
+    settings = make_settings(
+        target=request.target,
+        opset=request.opset,
+        passes=request.passes,
+        skip=request.skip,
+        options=request.options,
+        assume_ops=request.assume_ops,
+        allow_lossy=request.allow_lossy,
+        allow_io_change=request.allow_io_change,
+        partial=request.partial,
+        verify=request.verify,
+        inputs=request.inputs,
+        shapes=request.shapes,
+        seed=request.seed,
+        pass_files=request.pass_files,
+    )
+    for hook in hooks:
+        hook.stage("load")
+    before = load(request.model)
+    complete = output_path(request, partial=False)
+    for path in {complete, output_path(request, partial=True)}:
+        _check_writable(path, request)
+    result = finish(before, load(request.model), settings, hooks)
+    findings_left = any(f.blocks for f in result.report.findings_after)
+    report = replace(result.report, notes=(*notes, *result.report.notes))
+    if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):
+        return Result(result.exit_code, report, result.model)
+    path = output_path(request, partial=findings_left and settings.target is not None)
+    unchanged = not any(o.status is Status.APPLIED for o in report.outcomes) and not request.shapes
+    if not unchanged and request.provenance:
+        result.model.metadata.update(provenance(report, before))
+    if not request.dry_run:
+        for hook in hooks:
+            hook.stage("save")
+        save(result.model, path, data=request.data)
+    return Result(result.exit_code, replace(report, output=_written(result.model, path, request)),
+                  result.model)
+
+
+def _written(model: Model, path: Path, request: RunRequest) -> FileFacts:
+    facts = facts_of(model)
+    if request.dry_run:
+        return replace(facts, path=str(path), sha256="", bytes=0)
+    read = read_model(path)
+    return replace(facts, path=str(path), sha256=read.sha256, bytes=read.size)
+
+
+def output_path(request: RunRequest, *, partial: bool) -> Path:
+    """Return where the result goes; see "The command line" of the design."""
+    if request.in_place:
+        return request.model
+    if request.output is not None:
+        return request.output
+    stem = request.model.name.removesuffix(".onnx")
+    if request.target is not None:
+        middle = Path(request.target).name.removesuffix(".toml")
+        if partial:
+            middle += ".partial"
+    elif request.opset is not None:
+        middle = f"opset{request.opset}"
+    else:
+        middle = "fixed"
+    return request.model.with_name(f"{stem}.{middle}.onnx")
+
+
+def _check_writable(path: Path, request: RunRequest) -> None:
+    if request.in_place:
+        return
+    if not path.parent.is_dir():
+        raise UsageError("the folder does not exist", where=str(path.parent), hint="make it first")
+    if path.is_dir():
+        raise UsageError("is a folder", where=str(path), hint="-o takes a file name")
+    if not path.exists():
+        return
+    if request.model.exists() and path.samefile(request.model):
+        raise UsageError(
+            "would overwrite the input", where=str(path), hint="use --in-place if that is meant"
+        )
+    if not request.force and not written_by_graphfix(path):
+        raise UsageError(
+            "is there already and was not written by graphfix",
+            where=str(path),
+            hint="use --force, or another name with -o",
+        )
+
+
+def written_by_graphfix(path: Path) -> bool:
+    """Say whether a file bears graphfix's provenance."""
+    try:
+        proto = read_model(path).proto
+    except InvalidModel:
+        return False
+    return any(entry.key == f"{PROVENANCE}version" for entry in proto.metadata_props)
+
+
+def provenance(report: Report, before: Model) -> dict[str, str]:
+    """Return the metadata that tells where a file comes from."""
+    applied = dict.fromkeys(o.pass_id for o in report.outcomes if o.status is Status.APPLIED)
+    left = dict.fromkeys(f"{f.rule}" for f in report.findings_after if f.blocks)
+    return {
+        f"{PROVENANCE}version": __version__,
+        f"{PROVENANCE}target": report.target,
+        f"{PROVENANCE}passes": ",".join(applied),
+        f"{PROVENANCE}findings_left": ",".join(left),
+        f"{PROVENANCE}input_sha256": before.sha256,
+    }

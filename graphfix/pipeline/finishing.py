@@ -1,0 +1,162 @@
+"""From a run to its result: checks, comparison, blame, report and exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from graphfix import __version__
+from graphfix.errors import PassBug
+from graphfix.hooks import Hook
+from graphfix.model import Model
+from graphfix.pipeline.api import Result
+from graphfix.pipeline.attributing import with_removers
+from graphfix.pipeline.binding import bind_shapes
+from graphfix.pipeline.journal import Journal
+from graphfix.pipeline.running import Run
+from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.validating import interface, new_complaints, validity_of
+from graphfix.pipeline.verifying import verify
+from graphfix.report import (
+    LOSSY,
+    FileFacts,
+    IoChange,
+    NodeRef,
+    Outcome,
+    Report,
+    Site,
+    Status,
+    Verdict,
+    Verification,
+)
+
+MAX_BLAMED = 8
+
+
+@dataclass(slots=True)
+class _Attempt:
+    run: Run
+    verification: Verification
+    fault: str
+    io_changes: tuple[IoChange, ...]
+
+    @property
+    def broken(self) -> bool:
+        return bool(self.fault) or self.verification.status is Verdict.MISMATCH
+
+
+def finish(before: Model, model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
+    """Run the passes over `model`, prove the result against `before`, and report.
+
+    Where the result is wrong, the passes that were applied are left out one at a time; the first
+    that cures it is reported as failed, and the run goes on without it.
+
+    Raises:
+        PassBug: Leaving out any one pass does not give a valid model.
+    """
+    attempt = _attempt(before, model, settings, hooks)
+    blamed: list[Outcome] = []
+    if attempt.broken:
+        cured = _without_culprit(before, settings, hooks, attempt)
+        if cured is not None:
+            attempt, outcome = cured
+            blamed.append(outcome)
+    if attempt.fault:
+        raise PassBug(f"the result is not valid: {attempt.fault}")
+    run = attempt.run
+    code = exit_code(attempt, settings)
+    report = Report(
+        version=__version__,
+        target=settings.target.name if settings.target is not None else "",
+        input=facts_of(before),
+        output=None,
+        findings_before=with_removers(run.findings_before, settings.available),
+        outcomes=(*run.journal.outcomes(), *blamed),
+        findings_after=with_removers(run.findings_after, settings.available),
+        io_changes=attempt.io_changes,
+        verification=attempt.verification,
+        seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
+    )
+    return Result(code, report, run.model)
+
+
+def facts_of(model: Model) -> FileFacts:
+    """Return what identifies the model."""
+    return FileFacts(
+        path=str(model.path) if model.path is not None else "",
+        sha256=model.sha256,
+        opset=model.opset,
+        ir_version=model.ir_version,
+        nodes=model.node_count(),
+        bytes=model.size,
+    )
+
+
+def _attempt(
+    before: Model, model: Model, settings: Settings, hooks: Sequence[Hook]
+) -> _Attempt:
+    io_changes = bind_shapes(model, settings.shapes)
+    expected = interface(model)
+    run = Run(model, settings, hooks)
+    run.execute()
+    fault = ""
+    start = perf_counter()
+    if run.journal.applied_passes():
+        fault = new_complaints(validity_of(before), validity_of(model))
+        if not fault and interface(model) != expected:
+            fault = "inputs or outputs changed"
+    run.seconds["validate"] = perf_counter() - start
+    if fault:
+        return _Attempt(run, Verification(Verdict.SKIPPED, fault), fault, io_changes)
+    for hook in hooks:
+        hook.stage("verify")
+    start = perf_counter()
+    if run.journal.applied_passes() or settings.verify == "off":
+        verification = verify(before, model, settings, lossy=_any_lossy(run.journal))
+    else:
+        verification = Verification(Verdict.EQUAL, "nothing was changed", "the graph is the same")
+    run.seconds["verify"] = perf_counter() - start
+    return _Attempt(run, verification, "", io_changes)
+
+
+def _any_lossy(journal: Journal) -> bool:
+    return any(
+        site.accuracy is LOSSY
+        for outcome in journal.outcomes()
+        if outcome.status is Status.APPLIED
+        for site in outcome.sites
+    )
+
+
+def _without_culprit(
+    before: Model, settings: Settings, hooks: Sequence[Hook], broken: _Attempt
+) -> tuple[_Attempt, Outcome] | None:
+    why = broken.fault or broken.verification.reason or "the outputs differ"
+    for pass_id in list(reversed(broken.run.journal.applied_passes()))[:MAX_BLAMED]:
+        narrowed = replace(
+            settings,
+            available=tuple(p for p in settings.available if p.id != pass_id),
+            named=tuple(p for p in settings.named if p.id != pass_id)
+            if settings.named is not None
+            else None,
+        )
+        attempt = _attempt(before, before.copy(), narrowed, hooks)
+        if not attempt.broken:
+            return attempt, Outcome(
+                pass_id, Status.FAILED, f"its result was taken back: {why}", (Site(NodeRef()),)
+            )
+    return None
+
+
+def exit_code(attempt: _Attempt, settings: Settings) -> int:
+    """Return 0, 1 or 4 as the contract says."""
+    status = attempt.verification.status
+    if status is Verdict.MISMATCH:
+        return 4
+    left = [f for f in attempt.run.findings_after if f.blocks]
+    if left:
+        return 1
+    if settings.opset is not None and attempt.run.model.opset != settings.opset:
+        return 1
+    return 1 if status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED) else 0

@@ -1,0 +1,50 @@
+"""What the passes of a run did, collected and then frozen into outcomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from graphfix.report import NodeRef, Outcome, Site, Status
+
+
+@dataclass(slots=True)
+class Journal:
+    """Collects sites by pass, status and reason, in the order in which they first came."""
+
+    _entries: dict[tuple[str, Status, str], list[Site]] = field(
+        default_factory=dict[tuple[str, Status, str], list[Site]]
+    )
+
+    def applied(self, pass_id: str, site: Site) -> None:
+        """Record a site that was changed."""
+        self._entries.setdefault((pass_id, Status.APPLIED, ""), []).append(site)
+
+    def refused(self, pass_id: str, reason: str, node: NodeRef) -> None:
+        """Record a place that was left alone; the same place and reason count once."""
+        sites = self._entries.setdefault((pass_id, Status.REFUSED, reason), [])
+        if all(site.node != node for site in sites):
+            sites.append(Site(node))
+
+    def failed(self, pass_id: str, reason: str, node: NodeRef) -> None:
+        """Record a fault of a pass."""
+        self._entries.setdefault((pass_id, Status.FAILED, reason), []).append(Site(node))
+
+    def not_needed(self, pass_id: str) -> None:
+        """Record that a pass that was asked for found nothing to do."""
+        if not any(known == pass_id for known, _, _ in self._entries):
+            self._entries[(pass_id, Status.NOT_NEEDED, "")] = []
+
+    def forget_refusals(self) -> None:
+        """Drop refusals: a later round looks at the same places again."""
+        self._entries = {k: v for k, v in self._entries.items() if k[1] is not Status.REFUSED}
+
+    def applied_passes(self) -> tuple[str, ...]:
+        """Return the passes that changed something, in the order of their first site."""
+        return tuple(k[0] for k in self._entries if k[1] is Status.APPLIED)
+
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Freeze what was collected."""
+        return tuple(
+            Outcome(pass_id, status, reason, tuple(sites))
+            for (pass_id, status, reason), sites in self._entries.items()
+        )

@@ -1,0 +1,194 @@
+"""Trying candidates aside until everything they emit is legal, and choosing the best."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphfix.authoring.applying import Draft
+from graphfix.authoring.declaring import Pass
+from graphfix.authoring.drafting import draft_rewrite, prune
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.workspace import Workspace
+from graphfix.checking import check_node
+from graphfix.errors import PassBug
+from graphfix.graph import Node, Tensor, Variable, is_empty
+from graphfix.inference import merge_type, type_of
+from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Finding
+from graphfix.targets.profiles import Target
+
+MAX_DEPTH = 6
+_RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2}
+
+
+@dataclass(slots=True)
+class Tree:
+    """A candidate whose emitted nodes are all legal."""
+
+    draft: Draft
+    accuracy: Accuracy
+    notes: list[str]
+    passes: list[str]
+
+    def cost(self) -> tuple[int, int, str]:
+        """Accuracy of the whole tree, then node count, then pass id."""
+        return (_RANK[self.accuracy], len(self.draft.nodes), self.passes[0])
+
+
+@dataclass(slots=True)
+class Rejection:
+    """Why one candidate was not taken."""
+
+    pass_id: str
+    reason: str
+    bug: PassBug | None = None
+
+
+@dataclass(slots=True)
+class Legaliser:
+    """Finds, for a node with findings, the best tree of rewrites that leaves none.
+
+    Attributes:
+        workspace: The names that are taken.
+        target: The target whose rules decide; None tries single passes without rules.
+        passes: The rewrites that may be used.
+        options: Pass id -> options.
+        assumed: Operators that the user says the engine has.
+        allow_lossy: Whether lossy trees may be chosen.
+    """
+
+    workspace: Workspace
+    target: Target
+    passes: Sequence[Pass]
+    options: Mapping[str, Mapping[str, Any]]
+    assumed: Collection[tuple[str, str]] = ()
+    allow_lossy: bool = False
+    rejections: list[Rejection] = field(default_factory=list[Rejection])
+    _by_op: dict[str, list[Pass]] = field(default_factory=dict[str, "list[Pass]"])
+
+    def __post_init__(self) -> None:
+        """Index the passes by operator, so that a node meets only those that match it."""
+        for declared in self.passes:
+            if declared.kind == "rewrite":
+                for _, op in declared.matches:
+                    self._by_op.setdefault(op, []).append(declared)
+
+    def blocking(self, view: NodeView) -> list[Finding]:
+        """Return what stands in the way of a node."""
+        return [f for f in check_node(view, self.target, self.assumed) if f.blocks]
+
+    def candidates(self, view: NodeView, findings: Sequence[Finding]) -> list[Pass]:
+        """Return the passes that match the node and remove one of its findings."""
+        return [
+            declared
+            for declared in self._by_op.get(view.op, ())
+            if (self.allow_lossy or declared.accuracy is not LOSSY)
+            and any(declared.removes_feature(f.feature) for f in findings)
+            and declared.matches_node(view)
+        ]
+
+    def solve(self, view: NodeView, findings: Sequence[Finding]) -> Tree | None:
+        """Return the best tree for a node, or None; `rejections` then say why."""
+        self.rejections = []
+        return self._solve(view, findings, 0, ())
+
+    def _solve(
+        self, view: NodeView, findings: Sequence[Finding], depth: int, lineage: tuple[str, ...]
+    ) -> Tree | None:
+        best: Tree | None = None
+        for declared in self.candidates(view, findings):
+            if declared.id in lineage:
+                continue
+            tree = self._try(declared, view, depth, (*lineage, declared.id))
+            if tree is not None and (best is None or tree.cost() < best.cost()):
+                best = tree
+        return best
+
+    def _try(
+        self, declared: Pass, view: NodeView, depth: int, lineage: tuple[str, ...]
+    ) -> Tree | None:
+        try:
+            drafted = draft_rewrite(
+                declared, view, self.workspace, self.options.get(declared.id)
+            )
+        except Refuse as refusal:
+            self.rejections.append(Rejection(declared.id, refusal.reason))
+            return None
+        except PassBug as bug:
+            self.rejections.append(Rejection(declared.id, str(bug), bug))
+            return None
+        if drafted.accuracy is LOSSY and not self.allow_lossy:
+            self.rejections.append(Rejection(declared.id, f"lossy: {drafted.note or 'needs consent'}"))
+            return None
+        tree = Tree(
+            drafted.draft,
+            drafted.accuracy,
+            [drafted.note] if drafted.note else [],
+            [declared.id],
+        )
+        if self._legalise_nodes(tree, tree.draft.nodes, depth, lineage, body=False):
+            prune(tree.draft)
+            return tree
+        return None
+
+    def _legalise_nodes(
+        self, tree: Tree, nodes: list[Node], depth: int, lineage: tuple[str, ...], *, body: bool
+    ) -> bool:
+        position = 0
+        while position < len(nodes):
+            node = nodes[position]
+            for _, inner in node.graphs():
+                if not self._legalise_nodes(tree, inner.nodes, depth, lineage, body=True):
+                    return False
+            findings = self.blocking(NodeView(node))
+            if not findings:
+                position += 1
+                continue
+            first = findings[0]
+            blocked = f"it needs {node.op}, and there: {first.message}"
+            if depth + 1 >= MAX_DEPTH or body:
+                self.rejections.append(Rejection(lineage[-1], blocked))
+                return False
+            subtree = self._solve(NodeView(node), findings, depth + 1, lineage)
+            if subtree is None:
+                self.rejections.append(Rejection(lineage[-1], blocked))
+                return False
+            nodes[position : position + 1] = subtree.draft.nodes
+            splice(tree.draft, node, subtree.draft)
+            tree.accuracy = max(tree.accuracy, subtree.accuracy, key=_RANK.__getitem__)
+            tree.notes.extend(subtree.notes)
+            tree.passes.extend(subtree.passes)
+            position += len(subtree.draft.nodes)
+        return True
+
+
+def splice(draft: Draft, replaced: Node, inner: Draft) -> None:
+    """Let the results of `inner` stand for the outputs of `replaced` in all of `draft`."""
+    draft.constants.extend(inner.constants)
+    made = {id(t) for n in inner.nodes for t in n.outputs}
+    swaps: dict[int, Tensor] = {}
+    for old, new in zip(replaced.outputs, inner.results, strict=False):
+        if is_empty(old) or new is None:
+            continue
+        fresh = new.tensor
+        if id(fresh) in made and isinstance(old, Variable) and isinstance(fresh, Variable):
+            # The name of the drafted output says less than that of the node that asked for it.
+            known = type_of(old)
+            if known is not None:
+                merge_type(fresh, known)
+        swaps[id(old)] = fresh
+    for node in draft.nodes:
+        _swap(node, swaps)
+    draft.results = [
+        Value(swaps.get(id(v.tensor), v.tensor)) if v is not None else None for v in draft.results
+    ]
+
+
+def _swap(node: Node, swaps: Mapping[int, Tensor]) -> None:
+    if any(id(t) in swaps for t in node.inputs):
+        node.inputs[:] = [swaps.get(id(t), t) for t in node.inputs]
+    for _, body in node.graphs():
+        for inner in body.nodes:
+            _swap(inner, swaps)

@@ -1,0 +1,234 @@
+"""The flow of a run: prepare, infer, canonicalise, legalise, step the opset down, look again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+from graphfix.authoring.declaring import CANONICAL, PREPARE, TARGETED, Pass
+from graphfix.authoring.workspace import Workspace
+from graphfix.checking import check_model
+from graphfix.hooks import Hook
+from graphfix.model import Model
+from graphfix.opset.stepping import StepBlocked, lower_one, move_to
+from graphfix.pipeline.journal import Journal
+from graphfix.pipeline.legalising import Legaliser
+from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.sweeping import first_of, run_graph_pass, sweep_rewrite, sweep_targeted
+from graphfix.pipeline.typing import infer_types
+from graphfix.report import LOSSY, Finding, NodeRef
+
+ROUNDS = 12
+OPSET_PASS = "opset"
+
+
+class Run:
+    """One run over one model, which is edited in place.
+
+    Attributes:
+        model: The model.
+        settings: What was asked for.
+        journal: What the passes did.
+        findings_before: What stood in the way; empty without a target.
+        findings_after: What stands in the way now.
+        seconds: Seconds by stage.
+    """
+
+    def __init__(self, model: Model, settings: Settings, hooks: Sequence[Hook] = ()) -> None:
+        """Prepare to run; nothing is changed yet."""
+        self.model = model
+        self.settings = settings
+        self.hooks = hooks
+        self.journal = Journal()
+        self.findings_before: tuple[Finding, ...] = ()
+        self.findings_after: tuple[Finding, ...] = ()
+        self.seconds: dict[str, float] = {}
+        self._passes = settings.available
+        self._graph_work: Workspace | None = None
+
+    def execute(self) -> None:
+        """Run all stages.
+
+        Raises:
+            InvalidModel: The graph has a cycle, or external data cannot be read.
+            PassBug: A graph pass edited outside its sites.
+        """
+        if self.settings.named is not None:
+            self._stage("infer", self._infer)
+            self._look_before()
+            self._stage("passes", self._named)
+        else:
+            self._stage("prepare", self._prepare)
+            self._stage("infer", self._infer)
+            self._look_before()
+            if self.settings.target is not None:
+                self._stage("canonicalise", self._canonicalise)
+                self._stage("legalise", self._legalise)
+            if self.settings.opset is not None:
+                self._stage("opset", self._convert)
+            elif self.settings.target is not None:
+                self._stage("opset", self._step_down)
+                if self.settings.allow_lossy:
+                    self._stage("lossy", self._lossy)
+        self._stage("check", self._look_after)
+
+    def _stage(self, name: str, work: object) -> None:
+        for hook in self.hooks:
+            hook.stage(name)
+        start = perf_counter()
+        work()  # type: ignore[operator]
+        self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+
+    @property
+    def _work(self) -> Workspace:
+        if self._graph_work is None or self._graph_work.model is not self.model:
+            self._graph_work = Workspace(self.model)
+        return self._graph_work
+
+    def _of(self, stage: str, kind: str) -> list[Pass]:
+        return [p for p in self._passes if p.stage == stage and p.kind == kind]
+
+    def _graph_pass(self, declared: Pass) -> int:
+        functions = self.model.graph
+        count = run_graph_pass(
+            self.model, self._work, declared, self.settings.options, self.journal
+        )
+        if self.model.graph is not functions:
+            self._graph_work = None  # the pass loaded the model anew
+        return count
+
+    def _prepare(self) -> None:
+        for declared in self._of(PREPARE, "graph"):
+            self._graph_pass(declared)
+
+    def _infer(self) -> None:
+        infer_types(self.model, self._passes)
+
+    def _findings(self) -> tuple[Finding, ...]:
+        target = self.settings.target
+        if target is None:
+            return ()
+        return check_model(self.model, target, self.settings.assumed)
+
+    def _look_before(self) -> None:
+        self.findings_before = self._findings()
+
+    def _look_after(self) -> None:
+        self.findings_after = self._findings()
+
+    def _named(self) -> None:
+        for declared in self.settings.named or ():
+            if declared.kind == "graph":
+                self._graph_pass(declared)
+            else:
+                wanted = None
+                if self.settings.target is not None:
+                    legaliser = self._legaliser()
+
+                    def wanted(view, legaliser=legaliser, declared=declared):  # type: ignore[no-untyped-def]  # noqa: E501
+                        return first_of(legaliser.blocking(view), declared)
+
+                sweep_rewrite(
+                    self.model, self._work, declared, self.settings.options, self.journal, wanted
+                )
+            self.journal.not_needed(declared.id)
+
+    def _canonicalise(self) -> bool:
+        changed = False
+        for _ in range(ROUNDS):
+            moved = 0
+            for declared in self._of(CANONICAL, "graph"):
+                moved += self._graph_pass(declared)
+            for declared in self._of(CANONICAL, "rewrite"):
+                moved += sweep_rewrite(
+                    self.model, self._work, declared, self.settings.options, self.journal
+                )
+            if not moved:
+                break
+            changed = True
+            self._infer()
+        return changed
+
+    def _legaliser(self, *, lossy: bool = False) -> Legaliser:
+        target = self.settings.target
+        assert target is not None
+        return Legaliser(
+            self._work,
+            target,
+            [p for p in self._passes if p.stage == TARGETED],
+            self.settings.options,
+            self.settings.assumed,
+            allow_lossy=lossy,
+        )
+
+    def _legalise(self) -> None:
+        for _ in range(ROUNDS):
+            self.journal.forget_refusals()
+            moved = 0
+            for declared in self._of(TARGETED, "graph"):
+                if declared.accuracy is not LOSSY and first_of(self._blocking(), declared):
+                    moved += self._graph_pass(declared)
+            if moved:
+                self._infer()
+            moved += sweep_targeted(self.model, self._legaliser(), self.journal)
+            if not moved:
+                break
+            self._infer()
+            self._canonicalise()
+
+    def _blocking(self) -> list[Finding]:
+        return [f for f in self._findings() if f.blocks]
+
+    def _lossy(self) -> None:
+        if sweep_targeted(self.model, self._legaliser(lossy=True), self.journal):
+            self._infer()
+            self._canonicalise()
+
+    def _convert(self) -> None:
+        wanted = self.settings.opset
+        assert wanted is not None
+        try:
+            sites = move_to(self.model, self._work, wanted)
+        except StepBlocked as blocked:
+            for blocker in blocked.blockers:
+                self.journal.refused(OPSET_PASS, blocker.reason, blocker.node)
+            return
+        for site in sites:
+            self.journal.applied(OPSET_PASS, site)
+        self._infer()
+
+    def _step_down(self) -> None:
+        """Lower the opset one step at a time while that removes what stands in the way.
+
+        An engine that reads any number but misreads newer forms is given the highest opset that
+        leaves no finding; one that rejects the number itself gets what it takes.
+        """
+        target = self.settings.target
+        assert target is not None
+        while self.model.opset > (target.opset_min or 7):
+            # A number within what the engine states is never lowered further for its own sake.
+            if self.model.opset <= target.opset_max:
+                return
+            if not any(_by_opset(f) for f in self._blocking()):
+                return
+            try:
+                sites = lower_one(self.model, self._work)
+            except StepBlocked as blocked:
+                for blocker in blocked.blockers:
+                    self.journal.refused(OPSET_PASS, blocker.reason, blocker.node)
+                return
+            for site in sites:
+                self.journal.applied(OPSET_PASS, site)
+            self._infer()
+            self._canonicalise()
+            self._legalise()
+
+
+def _by_opset(finding: Finding) -> bool:
+    kind = finding.feature.partition(":")[0]
+    return kind in ("form", "opset", "op", "attr", "const")
+
+
+def step_site(node: NodeRef) -> NodeRef:
+    """Return the node itself; opset steps are recorded at the nodes that they rewrote."""
+    return node

@@ -1,0 +1,87 @@
+"""What a run was asked for, apart from files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphfix.authoring.declaring import Pass
+from graphfix.errors import UsageError
+from graphfix.targets.profiles import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run was asked for.
+
+    Attributes:
+        target: The target; None for opset conversion or named passes alone.
+        opset: The opset asked for; None for whatever the target needs.
+        named: The passes to run, exactly these and in this order; None for all that apply.
+        available: Every pass that may be used.
+        options: Pass id -> option -> value.
+        assumed: (domain, operator) pairs that the user says the engine has.
+        allow_lossy: Whether lossy sites are consented to.
+        allow_io_change: Whether inputs and outputs may change.
+        partial: Whether big decompositions are applied although findings are left.
+        verify: ``auto``, ``full`` or ``off``.
+        inputs: Inputs of the user for the comparison.
+        shapes: Input name -> sizes.
+        seed: For made inputs.
+    """
+
+    target: Target | None
+    opset: int | None
+    named: tuple[Pass, ...] | None
+    available: tuple[Pass, ...]
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    assumed: frozenset[tuple[str, str]] = frozenset()
+    allow_lossy: bool = False
+    allow_io_change: bool = False
+    partial: bool = False
+    verify: str = "auto"
+    inputs: Path | None = None
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    seed: int = 0
+
+
+def parse_options(
+    given: Mapping[str, Any], available: tuple[Pass, ...]
+) -> dict[str, dict[str, Any]]:
+    """Return ``PASS.KEY -> VALUE`` as pass id -> key -> typed value.
+
+    Raises:
+        UsageError: There is no such pass or option, or the value is not of its type.
+    """
+    known = {declared.id: declared for declared in available}
+    parsed: dict[str, dict[str, Any]] = {}
+    for name, value in given.items():
+        pass_id, _, key = name.rpartition(".")
+        where = f"--option {name}"
+        if pass_id not in known:
+            raise UsageError(f"no pass is called {pass_id!r}", where=where,
+                             hint="the form is PASS.KEY=VALUE")
+        option = known[pass_id].options.get(key)
+        if option is None:
+            offered = ", ".join(known[pass_id].options) or "none"
+            raise UsageError(f"{pass_id} has no option {key!r}", where=where,
+                             hint=f"it has: {offered}")
+        parsed.setdefault(pass_id, {})[key] = _typed(option.type, value, where)
+    return parsed
+
+
+def _typed(kind: type, value: Any, where: str) -> Any:
+    if kind is bool and isinstance(value, str):
+        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if value.lower() in words:
+            return words[value.lower()]
+    elif not isinstance(value, str) and isinstance(value, kind):
+        return value
+    else:
+        try:
+            return kind(value)
+        except (TypeError, ValueError):
+            pass
+    raise UsageError(f"{value!r} is not of type {kind.__name__}", where=where)

@@ -1,0 +1,167 @@
+"""One sweep over the nodes of every scope, for all passes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from graphfix.authoring.declaring import Pass
+from graphfix.authoring.drafting import draft_rewrite
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView
+from graphfix.authoring.workspace import Workspace
+from graphfix.errors import GraphfixError, PassBug
+from graphfix.graph import Node
+from graphfix.model import Model
+from graphfix.pipeline.journal import Journal
+from graphfix.pipeline.legalising import Legaliser
+from graphfix.report import EXACT, Finding, NodeRef
+
+Options = Mapping[str, Mapping[str, Any]]
+
+
+def sweep_targeted(model: Model, legaliser: Legaliser, journal: Journal) -> int:
+    """Rewrite every node that has a finding which some pass removes; return how many."""
+    editor = Editor(model, legaliser.workspace, {}, EXACT)
+    changed = 0
+    for graph in editor.graphs():
+        for view in editor.nodes(graph):
+            findings = legaliser.blocking(view)
+            if not findings:
+                continue
+            tree = legaliser.solve(view, findings)
+            if tree is None:
+                _note_rejections(legaliser, view, journal)
+                continue
+            try:
+                editor.apply(tree.draft, tree.accuracy, "; ".join(tree.notes))
+            except PassBug as bug:
+                journal.failed(tree.passes[0], str(bug), view.ref())
+                continue
+            changed += 1
+            for pass_id in dict.fromkeys(tree.passes):
+                journal.applied(pass_id, editor.recorded[-1].site)
+    editor.finish()
+    return changed
+
+
+def _note_rejections(legaliser: Legaliser, view: NodeView, journal: Journal) -> None:
+    for rejection in legaliser.rejections:
+        if rejection.bug is not None:
+            journal.failed(rejection.pass_id, rejection.reason, view.ref())
+        else:
+            journal.refused(rejection.pass_id, rejection.reason, view.ref())
+
+
+def sweep_rewrite(
+    model: Model,
+    workspace: Workspace,
+    declared: Pass,
+    options: Options,
+    journal: Journal,
+    wanted: Callable[[NodeView], bool] | None = None,
+) -> int:
+    """Apply one rewrite on every node it matches; return how many changed.
+
+    Args:
+        model: The model.
+        workspace: Its names.
+        declared: The pass.
+        options: Options by pass.
+        journal: Where sites and refusals go.
+        wanted: Which of the matching nodes; None for all.
+    """
+    editor = Editor(model, workspace, {}, declared.accuracy)
+    changed = 0
+    for graph in editor.graphs():
+        for view in editor.nodes(graph):
+            if not declared.matches_node(view) or (wanted is not None and not wanted(view)):
+                continue
+            try:
+                drafted = draft_rewrite(declared, view, workspace, options.get(declared.id))
+                editor.apply(drafted.draft, drafted.accuracy, drafted.note)
+            except Refuse as refusal:
+                journal.refused(declared.id, refusal.reason, view.ref())
+            except PassBug as bug:
+                journal.failed(declared.id, str(bug), view.ref())
+            else:
+                changed += 1
+                journal.applied(declared.id, editor.recorded[-1].site)
+    editor.finish()
+    return changed
+
+
+def run_graph_pass(
+    model: Model, workspace: Workspace, declared: Pass, options: Options, journal: Journal
+) -> int:
+    """Run a graph pass; return how many sites it recorded.
+
+    An edit outside a recorded site is a fault of the pass. Where a pass raises half-way, the
+    sites that it finished are whole and stay.
+    """
+    given = {**declared.default_options(), **options.get(declared.id, {})}
+    editor = Editor(model, workspace, given, declared.accuracy)
+    before = fingerprint(model)
+    failure = ""
+    try:
+        declared.function(editor)
+    except Refuse as refusal:
+        journal.refused(declared.id, refusal.reason, NodeRef())
+    except GraphfixError:
+        raise
+    except PassBug as bug:
+        failure = str(bug)
+    except Exception as error:  # noqa: BLE001 - whatever a pass raises is its fault, named below
+        failure = f"{type(error).__name__}: {error}"
+    editor.finish()
+    stray = _stray(before, editor)
+    if stray is not None:
+        raise PassBug(
+            f"pass {declared.id} changed {stray.op} {stray.name!r} outside a recorded site",
+            pass_id=declared.id,
+        )
+    for recorded in editor.recorded:
+        journal.applied(declared.id, recorded.site)
+    for refused in editor.refused:
+        journal.refused(declared.id, refused.reason, refused.node)
+    if failure:
+        journal.failed(declared.id, failure, NodeRef())
+    return len(editor.recorded)
+
+
+def fingerprint(model: Model) -> dict[int, tuple[Node, tuple[object, ...]]]:
+    """Return what each node is, so that edits can be told afterwards."""
+    return {id(node): (node, _print(node)) for node in model.nodes()}
+
+
+def _print(node: Node) -> tuple[object, ...]:
+    return (
+        node.op,
+        node.domain,
+        tuple(id(t) for t in node.inputs),
+        tuple(id(t) for t in node.outputs),
+        node.attrs.replaced() and tuple(sorted(node.attrs)),
+    )
+
+
+def _stray(before: dict[int, tuple[Node, tuple[object, ...]]], editor: Editor) -> Node | None:
+    if any(recorded.edit is None for recorded in editor.recorded):
+        return None  # the pass recorded a change of the whole file, such as inlining
+    allowed: set[int] = set()
+    for recorded in editor.recorded:
+        if recorded.edit is not None:
+            for group in (recorded.edit.added, recorded.edit.removed, recorded.edit.touched):
+                allowed.update(id(n) for n in group)
+    for node in editor.model.nodes():
+        known = before.get(id(node))
+        if id(node) in allowed:
+            continue
+        if known is None or known[1] != _print(node):
+            return node
+    return None
+
+
+def first_of(findings: Sequence[Finding], declared: Pass) -> bool:
+    """Say whether a pass removes the feature of one of the findings."""
+    return any(declared.removes_feature(f.feature) for f in findings)

@@ -1,0 +1,71 @@
+"""Types of a whole model, operators without schema included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphfix.authoring.declaring import Pass
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView
+from graphfix.errors import PassBug
+from graphfix.graph import Node, Variable, normal_domain
+from graphfix.inference import infer_model
+from graphfix.model import Model
+from graphfix.schemas import form_of
+
+MAX_ROUNDS = 64
+
+
+def infer_types(model: Model, passes: Sequence[Pass]) -> None:
+    """Infer every type; where ONNX knows no schema, ask the pass that knows the operator.
+
+    Each round gets past at least one more operator without schema.
+
+    Raises:
+        PassBug: The `infer` of a pass raised.
+    """
+    infer_model(model)
+    knowing: dict[str, list[Pass]] = {}
+    for declared in passes:
+        if declared.infer is not None:
+            for _, op in declared.matches:
+                knowing.setdefault(op, []).append(declared)
+    foreign = [n for n in model.nodes() if n.op in knowing and _has_no_schema(n)]
+    for _ in range(MAX_ROUNDS):
+        news = False
+        for node in foreign:
+            if any(t.name and not t.elem_type for t in node.outputs):
+                news = any([_ask(p, node) for p in knowing[node.op]]) or news
+        if not news:
+            return
+        infer_model(model)
+
+
+def _has_no_schema(node: Node) -> bool:
+    domain = normal_domain(node.domain)
+    return form_of(node.op, node.graph.opsets.get(domain, 1), domain) is None
+
+
+def _ask(declared: Pass, node: Node) -> bool:
+    view = NodeView(node)
+    if not declared.matches_node(view) or declared.infer is None:
+        return False
+    try:
+        types = declared.infer(view)
+    except Refuse:
+        return False
+    except Exception as error:
+        raise PassBug(
+            f"infer of {declared.id} raised {type(error).__name__}: {error}", pass_id=declared.id
+        ) from error
+    news = False
+    for tensor, known in zip(node.outputs, types, strict=False):
+        if known is None or not isinstance(tensor, Variable) or tensor.elem_type:
+            continue
+        if known.elem_type:
+            tensor.elem_type = known.elem_type
+            news = True
+        if tensor.shape is None and known.shape is not None:
+            tensor.shape = known.shape
+            news = True
+    return news

@@ -1,0 +1,119 @@
+"""Finding passes: a walk over the folder, entry points of other packages, and pass files."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from graphfix.authoring.declaring import Pass
+from graphfix.errors import PassBug, UsageError
+
+ENTRY_POINT_GROUP = "graphfix.passes"
+
+
+@cache
+def shipped_passes() -> tuple[Pass, ...]:
+    """Return the passes below ``passes/`` and those of installed packages, in order of id.
+
+    Raises:
+        PassBug: Two passes have the same id.
+    """
+    package = importlib.import_module("graphfix.passes")
+    found: dict[str, Pass] = {}
+    for info in pkgutil.walk_packages(package.__path__, "graphfix.passes."):
+        name = info.name.rpartition(".")[2]
+        if not info.ispkg and not name.startswith("_"):
+            _collect(importlib.import_module(info.name), found)
+    for entry in entry_points(group=ENTRY_POINT_GROUP):
+        loaded = entry.load()
+        if isinstance(loaded, Pass):
+            _add(loaded, found)
+        else:
+            _collect(loaded, found)
+    return tuple(found[key] for key in sorted(found))
+
+
+def _collect(module: object, found: dict[str, Pass]) -> None:
+    for value in vars(module).values():
+        if isinstance(value, Pass):
+            _add(value, found)
+
+
+def _add(declared: Pass, found: dict[str, Pass]) -> None:
+    known = found.setdefault(declared.id, declared)
+    if known is not declared:
+        raise PassBug(
+            f"two passes are called {declared.id}: {known.source} and {declared.source}",
+            pass_id=declared.id,
+        )
+
+
+def load_pass_file(path: Path) -> tuple[Pass, ...]:
+    """Return the passes that a user's file declares.
+
+    Raises:
+        UsageError: The file is missing, cannot be imported, or declares no pass.
+    """
+    if not path.is_file():
+        raise UsageError("no such pass file", where=str(path))
+    name = f"graphfix_pass_file_{path.stem}_{abs(hash(path.resolve()))}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError("is not a Python file", where=str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise UsageError(
+            f"cannot be imported: {type(error).__name__}: {error}", where=str(path)
+        ) from error
+    found: dict[str, Pass] = {}
+    _collect(module, found)
+    if not found:
+        raise UsageError(
+            "declares no pass", where=str(path), hint="decorate a function with @graphfix.rewrite"
+        )
+    return tuple(found.values())
+
+
+def all_passes(pass_files: Sequence[Path] = ()) -> tuple[Pass, ...]:
+    """Return every pass, those of `pass_files` last.
+
+    Raises:
+        UsageError: A pass file cannot be used, or its pass has the name of another.
+    """
+    passes = list(shipped_passes())
+    known = {declared.id: declared for declared in passes}
+    for path in pass_files:
+        for declared in load_pass_file(path):
+            if declared.id in known:
+                raise UsageError(
+                    f"declares {declared.id}, which is there already", where=str(path)
+                )
+            known[declared.id] = declared
+            passes.append(declared)
+    return tuple(passes)
+
+
+def get_pass(name: str, passes: Sequence[Pass] | None = None) -> Pass:
+    """Return the pass called `name`.
+
+    Raises:
+        UsageError: There is none; the hint names similar ones.
+    """
+    known = {declared.id: declared for declared in (passes or shipped_passes())}
+    wanted = name.strip().replace("_", "-")
+    if wanted in known:
+        return known[wanted]
+    close = get_close_matches(wanted, known, n=3)
+    hint = f"did you mean {', '.join(close)}?" if close else "`graphfix passes` lists them"
+    raise UsageError(f"no pass is called {name!r}", where="--passes", hint=hint)

@@ -1,0 +1,148 @@
+"""The JSON view, field by field as docs/report.schema.json has it.
+
+Every function returns plain dicts, lists and strings that `json.dumps(allow_nan=False)` takes. A
+number that is NaN or infinite becomes null, and the object that holds it says `nonfinite`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+
+from graphfix.report import (
+    Certificate,
+    FileFacts,
+    Finding,
+    NodeRef,
+    Outcome,
+    Report,
+    Site,
+    Verification,
+)
+
+SCHEMA = 1
+Json = dict[str, object]
+
+
+def report_json(report: Report) -> Json:
+    """Return the object that `graphfix run --json` prints."""
+    return {
+        "schema": SCHEMA,
+        "graphfix": report.version,
+        "target": report.target or None,
+        "input": _file(report.input),
+        "output": None if report.output is None else _file(report.output),
+        "findings_before": findings_json(report.findings_before),
+        "outcomes": _outcomes(report.outcomes),
+        "findings_after": findings_json(report.findings_after),
+        "io_changes": [{"name": c.name, "old": c.old, "new": c.new} for c in report.io_changes],
+        "verification": _verification(report.verification),
+        "seconds": _numbers(report.seconds),
+    }
+
+
+def check_json(target: str, findings: Iterable[Finding]) -> Json:
+    """Return the object that `graphfix check --json` prints."""
+    found = tuple(findings)
+    return {
+        "schema": SCHEMA,
+        "target": target,
+        "ok": not any(f.blocks for f in found),
+        "findings": findings_json(found),
+    }
+
+
+def error_json(code: int, message: str, where: str = "", hint: str = "") -> Json:
+    """Return the object for a run that ended in an error; `code` is the exit code."""
+    error = {"code": code, "message": message, "where": where, "hint": hint}
+    return {"schema": SCHEMA, "error": error}
+
+
+def findings_json(findings: Iterable[Finding]) -> list[Json]:
+    """Return findings in their order."""
+    return [
+        {
+            "rule": f.rule,
+            "feature": f.feature,
+            "severity": str(f.severity),
+            "certain": f.certain,
+            "missing": f.missing,
+            "node": _node(f.node),
+            "message": f.message,
+            "engine_text": f.engine_text,
+            "removed_by": list(f.removed_by),
+        }
+        for f in findings
+    ]
+
+
+def _node(node: NodeRef) -> Json:
+    return {
+        "name": node.name,
+        "index": node.index,
+        "op": node.op,
+        "domain": node.domain,
+        "outputs": list(node.outputs),
+        "scope": node.scope,
+    }
+
+
+def _file(facts: FileFacts) -> Json:
+    return {
+        "path": facts.path,
+        "sha256": facts.sha256,
+        "opset": facts.opset,
+        "ir_version": facts.ir_version,
+        "nodes": facts.nodes,
+        "bytes": facts.bytes,
+    }
+
+
+def _outcomes(outcomes: Iterable[Outcome]) -> list[Json]:
+    """Return one entry per pass and status; reasons that differ are joined, sites follow on."""
+    merged: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        merged.setdefault((outcome.pass_id, str(outcome.status)), []).append(outcome)
+    return [
+        {
+            "pass": pass_id,
+            "status": status,
+            "reason": "; ".join(dict.fromkeys(o.reason for o in group if o.reason)),
+            "sites": [_site(site) for o in group for site in o.sites],
+        }
+        for (pass_id, status), group in merged.items()
+    ]
+
+
+def _site(site: Site) -> Json:
+    return {
+        "node": _node(site.node),
+        "accuracy": str(site.accuracy),
+        "removed": [_node(node) for node in site.removed],
+        "added": [_node(node) for node in site.added],
+        "certificate": None if site.certificate is None else _certificate(site.certificate),
+    }
+
+
+def _certificate(proof: Certificate) -> Json:
+    measured = _numbers({"max_abs": proof.max_abs, "max_rel": proof.max_rel})
+    return {"status": str(proof.status), **measured, "samples": proof.samples}
+
+
+def _verification(found: Verification) -> Json:
+    return {
+        "status": str(found.status),
+        "reason": found.reason,
+        "method": found.method,
+        "outputs": [
+            {"name": o.name, **_numbers({"max_abs": o.max_abs, "max_rel": o.max_rel})}
+            for o in found.outputs
+        ],
+    }
+
+
+def _numbers(values: Mapping[str, float | None]) -> Json:
+    """Return the numbers with null for what JSON has no word for, and a flag that says so."""
+    finite = {k: v if v is not None and isfinite(v) else None for k, v in values.items()}
+    lost = any(v is not None and not isfinite(v) for v in values.values())
+    return {**finite, "nonfinite": True} if lost else dict(finite)

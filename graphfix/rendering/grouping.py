@@ -1,0 +1,73 @@
+"""Findings and sites by the dozen: what belongs together is told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphfix.rendering.style import printable
+from graphfix.report import Finding, NodeRef, Severity
+
+_ORDER = [Severity.REJECT, Severity.WRONG, Severity.BUILDER, Severity.NOTE]
+
+SEVERITY_MEANS = {
+    Severity.REJECT: "the engine refuses the model",
+    Severity.WRONG: "the engine accepts it and computes something else",
+    Severity.BUILDER: "refused later, when the engine is built",
+    Severity.NOTE: "worth knowing; nothing breaks",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Findings that differ only in their node (and in what they say of it)."""
+
+    rule: str
+    feature: str
+    severity: Severity
+    certain: bool
+    findings: tuple[Finding, ...]
+
+    @property
+    def key(self) -> tuple[str, str, Severity]:
+        """What the same problem has in common before and after."""
+        return (self.rule, self.feature, self.severity)
+
+    @property
+    def removed_by(self) -> tuple[str, ...]:
+        """The passes that remove it, best first, each once."""
+        return distinct(name for f in self.findings for name in f.removed_by)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """How the nodes are called; empty for findings about the model."""
+        return tuple(label for f in self.findings if (label := node_label(f.node)))
+
+
+def group_findings(findings: Iterable[Finding]) -> tuple[Group, ...]:
+    """Return groups, worst severity first, then by number of nodes."""
+    found: dict[tuple[str, str, Severity, bool], list[Finding]] = {}
+    for f in findings:
+        found.setdefault((f.rule, f.feature, f.severity, f.certain), []).append(f)
+    groups = [Group(*key, tuple(members)) for key, members in found.items()]
+    return tuple(
+        sorted(groups, key=lambda g: (_ORDER.index(g.severity), not g.certain, -len(g.findings)))
+    )
+
+
+def node_label(node: NodeRef) -> str:
+    """Return what a person finds a node by: its name, else operator and position, else output."""
+    if not node.op:
+        return ""
+    if node.name:
+        label = node.name
+    elif node.index >= 0:
+        label = f"{node.op} #{node.index}"
+    else:
+        label = f"{node.op} -> {node.outputs[0]}" if node.outputs else node.op
+    return printable(label if node.scope == "main" else f"{label} (in {node.scope})")
+
+
+def distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts that are not empty, each once, in their order."""
+    return tuple(dict.fromkeys(text for text in texts if text))

@@ -1,0 +1,148 @@
+"""The Markdown view of a run, for an issue or a merge request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from graphfix.rendering.grouping import distinct, group_findings, node_label
+from graphfix.rendering.next_steps import next_steps
+from graphfix.rendering.style import capped, count, size
+from graphfix.rendering.text_report import left_title, number
+from graphfix.rendering.wording import EXIT_CODES, headline
+from graphfix.report import FileFacts, Finding, Outcome, Report, Status, Verification
+
+_NODES_SHOWN = 5
+
+
+def report_markdown(
+    report: Report, exit_code: int, *, dry_run: bool = False, trtexec: str = ""
+) -> str:
+    """Return the whole report as Markdown; the arguments are those of the text view."""
+    said = headline(report, exit_code, dry_run=dry_run)
+    parts = [
+        f"# {said.word}\n\n{_cell(said.sentence)}",
+        f"Exit code {exit_code}: {EXIT_CODES[exit_code]}. Target: "
+        f"{report.target or 'none'}. graphfix {report.version}.",
+        _files(report.input, report.output),
+        _section("Problems in the input", _findings(report.findings_before)),
+        _section("Repairs", _outcomes(report.outcomes)),
+        _section(left_title(exit_code), _findings(report.findings_after) or "None."),
+        _section("Verification", _verification(report.verification)),
+        _section(
+            "Interface changes",
+            _table(
+                ("name", "old", "new"),
+                [(_code(c.name), _code(c.old), _code(c.new)) for c in report.io_changes],
+            ),
+        ),
+        _section("Notes", _bullets(report.notes)),
+        _section("Next", _next(next_steps(report, exit_code), trtexec)),
+        _section(
+            "Seconds",
+            _table(
+                ("stage", "seconds"), [(_cell(k), f"{v:.2f}") for k, v in report.seconds.items()]
+            ),
+        ),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _files(source: FileFacts, output: FileFacts | None) -> str:
+    rows = [("input", source)] + ([("output", output)] if output is not None else [])
+    return _table(
+        ("file", "path", "opset", "IR", "nodes", "size", "sha256"),
+        [
+            (
+                label,
+                _code(f.path),
+                str(f.opset),
+                str(f.ir_version),
+                str(f.nodes),
+                size(f.bytes),
+                _code(f.sha256),
+            )
+            for label, f in rows
+        ],
+    )
+
+
+def _findings(findings: Iterable[Finding]) -> str:
+    return _table(
+        ("severity", "feature", "nodes", "what", "engine's text", "removed by"),
+        [
+            (
+                str(g.severity) if g.certain else f"{g.severity} (possibly)",
+                _code(g.feature),
+                f"{len(g.findings)}: {_cell(capped(g.nodes, _NODES_SHOWN))}"
+                if g.nodes
+                else "the model",
+                _cell(capped(distinct(f.message for f in g.findings), 2)),
+                _cell(capped(distinct(f.engine_text for f in g.findings), 2)),
+                _cell(", ".join(g.removed_by) or "no pass"),
+            )
+            for g in group_findings(findings)
+        ],
+    )
+
+
+def _outcomes(outcomes: Iterable[Outcome]) -> str:
+    return _table(
+        ("pass", "status", "places", "accuracy", "why", "nodes"),
+        [
+            (
+                _code(o.pass_id),
+                str(o.status),
+                str(len(o.sites)),
+                ", ".join(distinct(str(s.accuracy) for s in o.sites)),
+                _cell("; ".join(distinct((o.reason, *(s.note for s in o.sites))))),
+                _cell(capped(distinct(node_label(s.node) for s in o.sites), _NODES_SHOWN)),
+            )
+            for o in outcomes
+            if o.status is not Status.NOT_NEEDED
+        ],
+    )
+
+
+def _verification(found: Verification) -> str:
+    method = f", {_cell(found.method)}" if found.method else ""
+    reason = f": {_cell(found.reason)}" if found.reason else ""
+    rows = [
+        (_code(o.name), number(o.max_abs), number(o.max_rel), str(o.status)) for o in found.outputs
+    ]
+    body = _table(("output", "max abs", "max rel", "status"), rows)
+    compared = f" ({count(len(rows), 'output')})" if rows else ""
+    return f"**{found.status}**{method}{compared}{reason}" + (f"\n\n{body}" if body else "")
+
+
+def _next(steps: Sequence[str], trtexec: str) -> str:
+    block = f"```sh\n{trtexec}\n```" if trtexec else ""
+    return "\n\n".join(part for part in (_bullets(steps, raw=True), block) if part)
+
+
+def _section(title: str, body: str) -> str:
+    return f"## {title}\n\n{body}" if body else ""
+
+
+def _bullets(texts: Sequence[str], *, raw: bool = False) -> str:
+    return "\n".join(f"- {text if raw else _cell(text)}" for text in texts)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return ""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Return text that neither ends a table cell nor becomes markup."""
+    flat = " ".join(text.split())
+    for char in "\\`*_[]<>|":
+        flat = flat.replace(char, f"\\{char}")
+    return flat
+
+
+def _code(text: str) -> str:
+    """Return a name as code; a bar would end the cell even there, a backtick the code."""
+    flat = " ".join(text.split()).replace("|", "\\|")
+    return f"`{flat.replace('`', chr(39))}`" if flat else ""

@@ -1,0 +1,50 @@
+"""What the user can do next about what is left: only advice that follows from the report."""
+
+from __future__ import annotations
+
+from graphfix.rendering.grouping import distinct, group_findings
+from graphfix.rendering.style import capped
+from graphfix.rendering.wording import problems
+from graphfix.report import Accuracy, Report, Status, Verdict
+
+
+def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
+    """Return sentences, the most useful first; empty when there is nothing to do."""
+    steps: list[str] = []
+    left = problems(report.findings_after)
+    refused = [o for o in report.outcomes if o.status is Status.REFUSED]
+    lossy = distinct(
+        o.pass_id for o in refused if any(s.accuracy is Accuracy.LOSSY for s in o.sites)
+    )
+    if left and lossy:
+        steps.append(
+            f"`--allow-lossy` lets {capped(lossy, 3)} run; the outputs change then, and the "
+            "report says by how much."
+        )
+    missing = distinct(f.missing for f in left)
+    if missing:
+        steps.append(
+            f"Some problems hang on what the file does not say ({capped(missing, 3)}); "
+            "`--shape INPUT=1x3x224x224` fixes open sizes, one per input."
+        )
+    own = distinct(
+        g.feature.removeprefix("op:")
+        for g in group_findings(left)
+        if g.feature.startswith("op:") and "::" in g.feature and not g.removed_by
+    )
+    if own:
+        steps.append(
+            f"If your engine has {capped(own, 3)} as a plugin, say so: "
+            f"{' '.join(f'`--assume-op {name}`' for name in own[:3])}."
+        )
+    failed = distinct(o.pass_id for o in report.outcomes if o.status is Status.FAILED)
+    if failed:
+        steps.append(
+            f"{capped(failed, 3)} failed and left the model as it was: a fault worth reporting, "
+            "with the reason above."
+        )
+    if report.verification.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED) and exit_code == 1:
+        steps.append(
+            "`--inputs FILE.npz` compares on inputs of your own, where generated ones do not tell."
+        )
+    return tuple(steps)

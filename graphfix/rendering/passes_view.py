@@ -1,0 +1,90 @@
+"""Passes as text and as JSON: the list, and the page of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from graphfix.rendering.as_json import Json
+from graphfix.rendering.style import PLAIN, Style, count, join, labelled, table, wrap
+
+if TYPE_CHECKING:
+    from graphfix.authoring.declaring import Option, Pass
+
+_OWN = "of your own"
+
+
+def passes_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:
+    """Return the passes by family, one line each."""
+    families: dict[str, list[Pass]] = {}
+    for known in passes:
+        families.setdefault(known.family or _OWN, []).append(known)
+    lines: list[str] = []
+    for family in sorted(families, key=lambda name: (name == _OWN, name)):
+        lines += [style.paint(family, "bold")]
+        lines += table([(known.id, known.summary) for known in families[family]])
+        lines.append("")
+    total = sum(len(members) for members in families.values())
+    lines += wrap(f"{count(total, 'pass', 'passes')}; `graphfix passes NAME` explains one.")
+    return join(lines)
+
+
+def pass_text(known: Pass, *, style: Style = PLAIN) -> str:
+    """Return the page of one pass: how it is declared, its options, its documentation."""
+    lines = [style.paint(known.id, "bold")]
+    lines += labelled("family", known.family or _OWN, indent=2)
+    lines += labelled("accuracy", str(known.accuracy), indent=2)
+    lines += labelled("matches", ", ".join(_operators(known)) or "whole graphs", indent=2)
+    lines += labelled("opsets", _opsets(known), indent=2)
+    lines += labelled("removes", ", ".join(known.removes), indent=2)
+    lines += labelled("emits", ", ".join(known.emits), indent=2)
+    lines += labelled("file", known.source, indent=2)
+    if known.options:
+        lines += ["", style.paint("Options", "bold")]
+        for name, option in known.options.items():
+            form = f"--option {known.id}.{name}={_type(option).upper()}"
+            lines += [f"  {form}", *wrap(f"{option.help} Default: {option.default}.", "      ")]
+    lines += ["", *known.doc.strip().splitlines()]
+    return join(lines)
+
+
+def pass_json(known: Pass) -> Json:
+    """Return one pass as `graphfix passes --json` has it."""
+    return {
+        "id": known.id,
+        "family": known.family,
+        "summary": known.summary,
+        "accuracy": str(known.accuracy),
+        "matches": _operators(known),
+        "since_opset": known.since or None,
+        "until_opset": known.until or None,
+        "removes": list(known.removes),
+        "emits": list(known.emits),
+        "options": [
+            {
+                "name": name,
+                "type": _type(option),
+                "default": option.default,
+                "help": option.help,
+            }
+            for name, option in known.options.items()
+        ],
+        "doc": known.doc.strip(),
+        "source": known.source,
+    }
+
+
+def _operators(known: Pass) -> list[str]:
+    return [f"{domain}::{op}" if domain else op for domain, op in known.matches]
+
+
+def _opsets(known: Pass) -> str:
+    if known.since and known.until:
+        return f"{known.since} to {known.until}"
+    if known.since:
+        return f"{known.since} and newer"
+    return f"up to {known.until}" if known.until else ""
+
+
+def _type(option: Option) -> str:
+    return option.type.__name__

@@ -1,0 +1,100 @@
+"""Colours, where the reader is a terminal; and the small shapes that all text views share."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+WIDTH = 80
+
+_CODES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How to emphasise; without colour every method returns its text unchanged."""
+
+    colour: bool = False
+
+    def paint(self, text: str, *names: str) -> str:
+        """Return `text` in the named styles: bold, dim, red, green, yellow, cyan."""
+        if not self.colour or not text:
+            return text
+        return f"\x1b[{';'.join(_CODES[name] for name in names)}m{text}\x1b[0m"
+
+
+PLAIN = Style()
+
+
+def printable(text: str) -> str:
+    """Escape control characters: names come out of files that nobody checked."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def wrap(text: str, indent: str = "", first: str | None = None) -> list[str]:
+    """Break text at spaces to lines of at most 80 columns; long names stay whole.
+
+    Args:
+        text: What to break.
+        indent: What the lines start with.
+        first: What the first line starts with, where it differs.
+    """
+    lines = textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=indent if first is None else first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines or [(indent if first is None else first).rstrip()]
+
+
+def labelled(label: str, text: str, indent: int = 4, width: int = 10) -> list[str]:
+    """Return ``label   text`` with the text wrapped under itself; nothing for an empty text."""
+    if not text:
+        return []
+    margin = " " * (indent + width)
+    return wrap(text, margin, " " * indent + label.ljust(width))
+
+
+def table(rows: Sequence[Sequence[str]], indent: str = "  ", gap: str = "  ") -> list[str]:
+    """Return rows as aligned columns; the last one is wrapped under itself."""
+    if not rows:
+        return []
+    columns = len(rows[0])
+    widths = [max(len(row[i]) for row in rows) for i in range(columns - 1)]
+    lines: list[str] = []
+    for row in rows:
+        head = indent + "".join(row[i].ljust(widths[i]) + gap for i in range(columns - 1))
+        lines += wrap(row[-1], " " * min(len(head), WIDTH // 2), head)
+    return lines
+
+
+def capped(items: Sequence[str], most: int) -> str:
+    """Return ``a, b and 12 more``."""
+    shown = ", ".join(items[:most])
+    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Return ``1 node``, ``2 nodes``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def size(number: int) -> str:
+    """Return a number of bytes as people say it: ``512 B``, ``1.5 MB`` (1000-based)."""
+    if number < 1000:
+        return f"{number} B"
+    value = float(number)
+    for unit in ("kB", "MB", "GB"):
+        value /= 1000
+        if value < 999.95:
+            return f"{value:.1f} {unit}"
+    return f"{value / 1000:.1f} TB"
+
+
+def join(lines: Iterable[str]) -> str:
+    """Return lines as one text without trailing blanks."""
+    return "\n".join(line.rstrip() for line in lines)

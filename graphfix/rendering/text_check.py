@@ -1,0 +1,58 @@
+"""The text view of `graphfix check`: the answer first, then each problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphfix.rendering.style import PLAIN, Style, count, join, printable, wrap
+from graphfix.rendering.text_findings import finding_blocks, legend
+from graphfix.rendering.wording import CHECK_EXIT_CODES, problems
+from graphfix.report import Finding
+
+
+def check_text(
+    path: str,
+    target: str,
+    findings: Sequence[Finding],
+    notes: Sequence[str] = (),
+    *,
+    explain: bool = False,
+    remedies: Sequence[str] = (),
+    style: Style = PLAIN,
+) -> str:
+    """Return what a check found.
+
+    Args:
+        path: The model.
+        target: The resolved target.
+        findings: What the rules said.
+        notes: Sentences that belong to no finding.
+        explain: Show every node and the source of each fact.
+        remedies: With `explain`, one line for each pass that helps.
+        style: Colours or none.
+    """
+    found = tuple(findings)
+    blocking = problems(found)
+    if blocking:
+        certain = sum(f.certain for f in blocking)
+        doubt = "" if certain == len(blocking) else f", {len(blocking) - certain} of them possible"
+        word, colour = "PROBLEMS", "red"
+        sentence = f"{count(len(blocking), 'problem')} for {target} in {printable(path)}{doubt}."
+    else:
+        word, colour = "OK", "green"
+        sentence = (
+            f"No rule for {target} objects to {printable(path)}. The rules were applied to the "
+            "file; the engine itself was not run."
+        )
+    lines = [style.paint(word, colour, "bold"), *wrap(sentence)]
+    if found:
+        lines += ["", *finding_blocks(found, style, every_node=explain), "", *legend(found)]
+    for title, texts in (("Passes that help", remedies), ("Notes", notes)):
+        if texts:
+            lines += ["", style.paint(title, "bold")]
+            lines += [line for text in texts for line in wrap(printable(text), "    ", "  - ")]
+    if any(f.removed_by for f in blocking):
+        lines += ["", f"Next: graphfix run {printable(path)} --target {target}"]
+    if blocking:
+        lines += ["", f"exit code 1: {CHECK_EXIT_CODES[1]}"]
+    return join(lines)

@@ -1,0 +1,75 @@
+"""Findings as text: one block per problem, however many nodes have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from graphfix.rendering.grouping import SEVERITY_MEANS, Group, distinct, group_findings
+from graphfix.rendering.style import Style, capped, count, labelled, printable, wrap
+from graphfix.report import Finding, Severity
+
+_COLOURS = {
+    Severity.REJECT: "red",
+    Severity.WRONG: "red",
+    Severity.BUILDER: "yellow",
+    Severity.NOTE: "cyan",
+}
+_NODES_SHOWN = 3
+_MESSAGES_SHOWN = 2
+
+
+def finding_blocks(
+    findings: Iterable[Finding],
+    style: Style,
+    remark: Callable[[Group], str] | None = None,
+    *,
+    every_node: bool = False,
+) -> list[str]:
+    """Return the lines of all groups, worst first, an empty line between them.
+
+    Args:
+        findings: What to show.
+        style: Colours or none.
+        remark: What to say behind the number of nodes, ``all fixed`` for one.
+        every_node: List all nodes and the source of each fact, not only the first few.
+    """
+    lines: list[str] = []
+    for group in group_findings(findings):
+        if lines:
+            lines.append("")
+        lines += _block(group, style, remark(group) if remark else "", every_node)
+    return lines
+
+
+def legend(findings: Iterable[Finding]) -> list[str]:
+    """Return one line for each severity that occurs, saying what it means."""
+    seen = {f.severity for f in findings}
+    return [f"  {s!s:<8}{meaning}" for s, meaning in SEVERITY_MEANS.items() if s in seen]
+
+
+def _block(group: Group, style: Style, remark: str, every_node: bool) -> list[str]:
+    """Return the lines of one group."""
+    nodes = group.nodes
+    many = count(len(nodes), "node") if nodes else "the model"
+    doubt = "" if group.certain else "possibly, "
+    head = f"{printable(group.feature)}  ({doubt}{many}{', ' + remark if remark else ''})"
+    severity = style.paint(f"{group.severity:<8}", _COLOURS[group.severity], "bold")
+    messages = distinct(f.message for f in group.findings)
+    lines = [f"  {severity}{head}"]
+    for message in messages if every_node else messages[:_MESSAGES_SHOWN]:
+        lines += wrap(printable(message), "    ")
+    if len(messages) > _MESSAGES_SHOWN and not every_node:
+        lines += wrap(f"(and {len(messages) - _MESSAGES_SHOWN} more messages of this kind)", "    ")
+    if nodes:
+        lines += labelled("nodes", capped(nodes, len(nodes) if every_node else _NODES_SHOWN))
+    texts = distinct(f.engine_text for f in group.findings)
+    lines += labelled("engine", printable(capped([f'"{text}"' for text in texts], 2)))
+    lines += labelled("unknown", printable(capped(distinct(f.missing for f in group.findings), 3)))
+    if group.severity is not Severity.NOTE:
+        lines += labelled(
+            "removed", f"by {', '.join(group.removed_by)}" if group.removed_by else "by no pass"
+        )
+    lines += labelled("rule", group.rule)
+    if every_node:
+        lines += labelled("source", capped(distinct(f.source for f in group.findings), 3))
+    return lines

@@ -1,0 +1,102 @@
+"""The text view of an inspection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os.path import basename
+
+from graphfix.pipeline.inspecting import ExternalFile, Inspection, OpCount, Port, Weight
+from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, size, table
+
+_FUNCTIONS_SHOWN = 20
+
+
+def inspect_text(found: Inspection, *, style: Style = PLAIN) -> str:
+    """Return what is in a model, for people."""
+    title = f"{printable(basename(found.path))}: {size(found.bytes)}, IR {found.ir_version}"
+    opsets = ", ".join(
+        f"{printable(domain or 'ai.onnx')} {version}" for domain, version in found.opsets.items()
+    )
+    lines = [style.paint(title, "bold")]
+    lines += labelled("opsets", opsets or "none", indent=2)
+    if found.lowest_opset is not None:
+        lines += labelled(
+            "", f"the operators, as they are written, need ai.onnx {found.lowest_opset}", indent=2
+        )
+    lines += labelled("exporter", printable(found.producer), indent=2)
+    lines += labelled("nodes", str(found.nodes), indent=2)
+    stored = f"{count(found.weight_count, 'tensor')}, {size(found.weight_bytes)}"
+    lines += labelled("weights", stored, indent=2)
+    for heading, body in (
+        ("Inputs", _ports(found.inputs)),
+        ("Outputs", _ports(found.outputs)),
+        ("Operators (opset that brought the form in use)", _operators(found.histogram)),
+        ("Biggest weights", _weights(found.weights)),
+        ("Functions", _functions(found.functions)),
+        ("External data", _external(found.external)),
+        ("Metadata", table([(printable(k), printable(v)) for k, v in found.metadata.items()])),
+    ):
+        if body:
+            lines += ["", style.paint(heading, "bold"), *body]
+    return join(lines)
+
+
+def shape_text(shape: tuple[int | str | None, ...] | None) -> str:
+    """Return ``1x3xheightx?``, ``scalar``, or ``unknown rank``."""
+    if shape is None:
+        return "unknown rank"
+    return "x".join("?" if d is None else printable(str(d)) for d in shape) or "scalar"
+
+
+def _ports(ports: Iterable[Port]) -> list[str]:
+    rows = [
+        (
+            printable(p.name),
+            p.dtype,
+            shape_text(p.shape) + ("" if _is_static(p) else "  (dynamic)"),
+        )
+        for p in ports
+    ]
+    return table(rows)
+
+
+def _is_static(port: Port) -> bool:
+    return port.shape is not None and all(isinstance(dim, int) for dim in port.shape)
+
+
+def _operators(rows: Iterable[OpCount]) -> list[str]:
+    return table(
+        [
+            (
+                str(row.nodes),
+                printable(f"{row.domain}::{row.op}" if row.domain else row.op),
+                "unknown to ONNX" if row.since_opset is None else str(row.since_opset),
+            )
+            for row in rows
+        ]
+    )
+
+
+def _weights(weights: Iterable[Weight]) -> list[str]:
+    rows = [
+        (size(w.bytes), w.dtype, shape_text(w.shape), printable(w.name) or "(no name)")
+        for w in weights
+    ]
+    return table(rows)
+
+
+def _functions(names: tuple[str, ...]) -> list[str]:
+    lines = [f"  {printable(name)}" for name in names[:_FUNCTIONS_SHOWN]]
+    if len(names) > _FUNCTIONS_SHOWN:
+        lines.append(f"  and {len(names) - _FUNCTIONS_SHOWN} more")
+    return lines
+
+
+def _external(files: Iterable[ExternalFile]) -> list[str]:
+    return table([(printable(f.path) or "(no name)", _state(f)) for f in files])
+
+
+def _state(file: ExternalFile) -> str:
+    if file.outside:
+        return "outside the model's folder: refused"
+    return "missing" if file.bytes is None else size(file.bytes)

@@ -1,0 +1,56 @@
+"""What the passes did, as text: applied, refused, failed, and what was not needed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from graphfix.rendering.grouping import distinct, node_label
+from graphfix.rendering.style import Style, capped, count, labelled, printable, wrap
+from graphfix.report import Accuracy, Outcome, Status, Verdict
+
+_COLOURS = {Status.APPLIED: "green", Status.REFUSED: "yellow", Status.FAILED: "red"}
+_NODES_SHOWN = 3
+
+
+def outcome_lines(outcomes: Iterable[Outcome], style: Style) -> list[str]:
+    """Return one block per outcome that says something, and a line for those not needed."""
+    found = tuple(outcomes)
+    lines: list[str] = []
+    for status in (Status.APPLIED, Status.REFUSED, Status.FAILED):
+        for outcome in (o for o in found if o.status is status):
+            lines += _block(outcome, style)
+    idle = distinct(o.pass_id for o in found if o.status is Status.NOT_NEEDED)
+    busy = {o.pass_id for o in found if o.status is not Status.NOT_NEEDED}
+    idle = tuple(name for name in idle if name not in busy)
+    if idle:
+        lines += wrap(f"not needed: {capped(idle, 6)}", "    ", "  ")
+    return lines
+
+
+def _block(outcome: Outcome, style: Style) -> list[str]:
+    """Return the lines of one outcome."""
+    places = f" at {count(len(outcome.sites), 'place')}" if outcome.sites else ""
+    kinds = Counter(site.accuracy for site in outcome.sites)
+    accuracy = ""
+    if outcome.status is Status.APPLIED and kinds:
+        accuracy = ", " + " and ".join(
+            kind if len(kinds) == 1 else f"{kinds[kind]} {kind}" for kind in Accuracy if kinds[kind]
+        )
+    word = style.paint(str(outcome.status), _COLOURS[outcome.status])
+    lines = [f"  {outcome.pass_id}: {word}{places}{accuracy}{_proof(outcome)}"]
+    lines += labelled("why", printable(outcome.reason), width=8)
+    if outcome.status is not Status.APPLIED:
+        nodes = distinct(node_label(site.node) for site in outcome.sites)
+        lines += labelled("nodes", capped(nodes, _NODES_SHOWN), width=8)
+    for note in distinct(site.note for site in outcome.sites):
+        lines += labelled("note", printable(note), width=8)
+    return lines
+
+
+def _proof(outcome: Outcome) -> str:
+    """Return how many sites were compared on their own, and with what result."""
+    verdicts = Counter(s.certificate.status for s in outcome.sites if s.certificate is not None)
+    return "".join(
+        f", {verdicts[verdict]} compared {verdict}" for verdict in Verdict if verdicts[verdict]
+    )

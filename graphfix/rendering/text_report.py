@@ -1,0 +1,182 @@
+"""The text view of a run, for people: at most 80 columns, the verdict first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import isfinite
+
+from graphfix.rendering.grouping import Group, distinct
+from graphfix.rendering.next_steps import next_steps
+from graphfix.rendering.style import (
+    PLAIN,
+    Style,
+    count,
+    join,
+    labelled,
+    printable,
+    size,
+    table,
+    wrap,
+)
+from graphfix.rendering.text_findings import finding_blocks, legend
+from graphfix.rendering.text_outcomes import outcome_lines
+from graphfix.rendering.wording import EXIT_CODES, Tone, headline, problems
+from graphfix.report import FileFacts, Report, Status, Verdict, Verification
+
+_TONES = {Tone.GOOD: "green", Tone.CAREFUL: "yellow", Tone.BAD: "red"}
+_OUTPUTS_SHOWN = 8
+
+
+def report_text(
+    report: Report,
+    exit_code: int,
+    *,
+    dry_run: bool = False,
+    trtexec: str = "",
+    style: Style = PLAIN,
+) -> str:
+    """Return the whole report as text.
+
+    Args:
+        report: What happened.
+        exit_code: What the run ends with; explained when it is not 0.
+        dry_run: Nothing was to be written.
+        trtexec: The line that builds an engine from the output; empty where there is none.
+        style: Colours or none.
+    """
+    said = headline(report, exit_code, dry_run=dry_run)
+    lines = [style.paint(said.word, _TONES[said.tone], "bold"), *wrap(said.sentence), ""]
+    lines += _files(report)
+    for title, body in (
+        (
+            f"Problems in the input, for {report.target or 'the ONNX checker'}",
+            _before(report, style),
+        ),
+        ("Repairs", outcome_lines(report.outcomes, style)),
+        (left_title(exit_code), _left(report, style)),
+        ("Verification", verification_lines(report.verification)),
+        ("Interface changes", _io(report)),
+        ("Notes", _bullets(report.notes)),
+        ("Next", _next(report, exit_code, trtexec)),
+    ):
+        if body:
+            lines += ["", style.paint(title, "bold"), *body]
+    seconds = sum(s for s in report.seconds.values() if isfinite(s))
+    lines += ["", f"{seconds:.1f} s, graphfix {report.version}"]
+    if exit_code:
+        lines += wrap(f"exit code {exit_code}: {EXIT_CODES[exit_code]}")
+    return join(lines)
+
+
+def verification_lines(found: Verification) -> list[str]:
+    """Return the whole-model comparison: status, way, and the outputs that moved most."""
+    method = f" ({found.method})" if found.method else ""
+    lines = wrap(printable(f"{found.status}{method}"), "  ")
+    if found.reason:
+        lines += wrap(printable(found.reason), "    ")
+    rows = [
+        (
+            printable(o.name),
+            f"max abs {number(o.max_abs)}",
+            f"max rel {number(o.max_rel)}",
+            "" if o.status is Verdict.EQUAL else str(o.status),
+        )
+        for o in found.outputs
+    ]
+    lines += table(rows[:_OUTPUTS_SHOWN], indent="    ")
+    if len(rows) > _OUTPUTS_SHOWN:
+        lines.append(f"    and {count(len(rows) - _OUTPUTS_SHOWN, 'more output')}")
+    return lines
+
+
+def left_title(exit_code: int) -> str:
+    """Return the heading of what is left; after a difference it is about what was thrown away."""
+    return "Problems left" if exit_code != 4 else "Problems left in the result, thrown away"
+
+
+def number(value: float | None) -> str:
+    """Return a measured difference: ``0``, ``1.2e-07``, ``nan``; a dash where none was measured."""
+    if value is None:
+        return "-"
+    return "0" if value == 0 else f"{value:.2g}"
+
+
+def _files(report: Report) -> list[str]:
+    """Return input and output side by side."""
+    files = [("input", report.input)]
+    if report.output is not None:
+        files.append(("output", report.output))
+    lines: list[str] = []
+    for label, facts in files:
+        lines += labelled(label, printable(facts.path), indent=2, width=8)
+        lines += labelled("", _facts(facts), indent=2, width=8)
+    return lines
+
+
+def _facts(facts: FileFacts) -> str:
+    return (
+        f"opset {facts.opset}, IR {facts.ir_version}, {count(facts.nodes, 'node')}, "
+        f"{size(facts.bytes)}"
+    )
+
+
+def _before(report: Report, style: Style) -> list[str]:
+    """Return what was found in the input, and how much of it is gone."""
+    left = Counter((f.rule, f.feature, f.severity) for f in report.findings_after)
+
+    def remark(group: Group) -> str:
+        now = left[group.key]
+        if not group.findings[0].blocks:
+            return ""
+        return "all gone" if now == 0 else f"{now} left"
+
+    if not report.findings_before:
+        return []
+    return [
+        *finding_blocks(report.findings_before, style, remark),
+        "",
+        *legend((*report.findings_before, *report.findings_after)),
+    ]
+
+
+def _left(report: Report, style: Style) -> list[str]:
+    """Return what is left: shortly, with the reasons of the passes that could not help."""
+    left = problems(report.findings_after)
+    if not left:
+        return ["  none"] if problems(report.findings_before) else []
+    lines = finding_blocks(left, style)
+    helpers = {name for f in left for name in f.removed_by}
+    reasons = distinct(
+        f"{o.pass_id}: {o.reason}"
+        for o in report.outcomes
+        if o.status in (Status.REFUSED, Status.FAILED) and o.pass_id in helpers
+    )
+    if reasons:
+        lines += ["", "  Why the passes that remove these did not:"]
+        lines += _bullets(reasons)
+    return lines
+
+
+def _io(report: Report) -> list[str]:
+    """Return each change of the interface, old -> new."""
+    return [
+        line
+        for c in report.io_changes
+        for line in wrap(printable(f"{c.name}: {c.old} -> {c.new}"), "      ", "  ")
+    ]
+
+
+def _next(report: Report, exit_code: int, trtexec: str) -> list[str]:
+    """Return advice and the trtexec line; the line stays whole so that it can be copied."""
+    lines = _bullets(next_steps(report, exit_code))
+    if trtexec:
+        left = problems(report.findings_after)
+        intent = "See what the engine itself says:" if left else "Build the engine:"
+        lines += [f"  {intent}", f"    {trtexec}"]
+        if "Shapes=" in trtexec:
+            lines += wrap("Put the smallest, the usual and the largest size for each <name>.", "  ")
+    return lines
+
+
+def _bullets(texts: tuple[str, ...]) -> list[str]:
+    return [line for text in texts for line in wrap(printable(text), "    ", "  - ")]

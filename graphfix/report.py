@@ -1,0 +1,239 @@
+"""What a run has to say: frozen dataclasses that text, JSON and Markdown are views of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """What happens to a node that a rule says yes to."""
+
+    REJECT = "reject"  # the engine refuses the model
+    WRONG = "wrong"  # the engine accepts it and computes something else
+    BUILDER = "builder"  # refused later, when the engine is built
+    NOTE = "note"  # worth knowing; nothing breaks
+
+
+class Accuracy(StrEnum):
+    """How close a rewrite stays to what it replaces."""
+
+    EXACT = "exact"
+    APPROXIMATE = "approximate"
+    LOSSY = "lossy"
+
+
+EXACT = Accuracy.EXACT
+APPROXIMATE = Accuracy.APPROXIMATE
+LOSSY = Accuracy.LOSSY
+
+
+class Status(StrEnum):
+    """The closed set of outcomes of a pass."""
+
+    APPLIED = "applied"
+    NOT_NEEDED = "not_needed"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+class Verdict(StrEnum):
+    """What a comparison of numbers found."""
+
+    EQUAL = "equal"
+    LOSSY = "lossy"
+    MISMATCH = "mismatch"
+    INCONCLUSIVE = "inconclusive"
+    SKIPPED = "skipped"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRef:
+    """One node of a model, named so that a person finds it.
+
+    Attributes:
+        name: The node's name; may be empty.
+        index: Its position among the nodes of its graph when it was looked at; -1 if unknown.
+        op: The operator.
+        domain: The operator's domain; empty for the default one.
+        outputs: The names of its outputs.
+        scope: ``main``, ``main/If_3.then_branch`` or ``function:domain::name:overload``.
+    """
+
+    name: str = ""
+    index: int = -1
+    op: str = ""
+    domain: str = ""
+    outputs: tuple[str, ...] = ()
+    scope: str = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule's yes (certain) or unknown (not certain) about one node or the whole model.
+
+    Attributes:
+        rule: The id of the rule.
+        feature: The engine-neutral name of what the node does or needs, such as ``op:Mod``.
+        severity: What the engine does with it.
+        node: The node; a `NodeRef` with an empty op for findings about the model.
+        message: One sentence for the user.
+        engine_text: The engine's own error text; empty where it says nothing.
+        certain: False where something needed to judge is unknown.
+        missing: What is unknown (``dtype of x``, ``rank of y``); empty when certain.
+        removed_by: The passes that remove the feature, best first; computed.
+        source: Where the fact was read.
+    """
+
+    rule: str
+    feature: str
+    severity: Severity
+    node: NodeRef
+    message: str
+    engine_text: str = ""
+    certain: bool = True
+    missing: str = ""
+    removed_by: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether the finding stands in the way of a working file (all but notes)."""
+        return self.severity is not Severity.NOTE
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The numeric proof of one site.
+
+    Attributes:
+        status: What the comparison found.
+        max_abs: Largest absolute difference; None when not measured.
+        max_rel: Largest relative difference; None when not measured.
+        samples: How many input sets were compared.
+        reason: Why, for anything but equal.
+    """
+
+    status: Verdict
+    max_abs: float | None = None
+    max_rel: float | None = None
+    samples: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One place where a pass acted, or refused to.
+
+    Attributes:
+        node: The matched node, as it was before.
+        accuracy: The label of this site.
+        removed: Nodes that were taken out.
+        added: Nodes that were put in.
+        certificate: The proof, where one was made.
+        note: Domain and error of an approximate site, or what a lossy one changes.
+    """
+
+    node: NodeRef
+    accuracy: Accuracy = Accuracy.EXACT
+    removed: tuple[NodeRef, ...] = ()
+    added: tuple[NodeRef, ...] = ()
+    certificate: Certificate | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one pass; one entry per pass, status and reason.
+
+    Attributes:
+        pass_id: The pass.
+        status: Applied, not needed, refused or failed.
+        reason: Why it was refused or failed; empty otherwise.
+        sites: Where.
+    """
+
+    pass_id: str
+    status: Status
+    reason: str = ""
+    sites: tuple[Site, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OutputDifference:
+    """How far one output of the model moved; None where it was not measured."""
+
+    name: str
+    max_abs: float | None
+    max_rel: float | None
+    status: Verdict = Verdict.EQUAL
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The comparison of the whole model before and after.
+
+    Attributes:
+        status: What it found.
+        reason: Why, for anything but equal.
+        method: Engine and way, such as ``onnxruntime 1.31, 5 samples``.
+        outputs: Per output, the largest differences.
+    """
+
+    status: Verdict
+    reason: str = ""
+    method: str = ""
+    outputs: tuple[OutputDifference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What identifies one model file; sha256 is that of the .onnx file alone."""
+
+    path: str
+    sha256: str
+    opset: int
+    ir_version: int
+    nodes: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class IoChange:
+    """One change of the interface, old -> new."""
+
+    name: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All of one run.
+
+    Attributes:
+        version: graphfix's version.
+        target: The resolved target, such as ``trt8.6``; empty without one.
+        input: The model as it came in.
+        output: The file that was written; None when nothing was.
+        findings_before: What stood in the way before.
+        outcomes: What the passes did.
+        findings_after: What stands in the way of the result.
+        io_changes: Interface changes that were consented to.
+        verification: The whole-model comparison.
+        seconds: Seconds by stage.
+        notes: Sentences for the user that belong to no finding (aliases, versions, trtexec line).
+    """
+
+    version: str
+    target: str
+    input: FileFacts
+    output: FileFacts | None
+    findings_before: tuple[Finding, ...]
+    outcomes: tuple[Outcome, ...]
+    findings_after: tuple[Finding, ...]
+    io_changes: tuple[IoChange, ...]
+    verification: Verification
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,196 @@
+"""How a rule is declared, and how rules are found."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.errors import PassBug
+from graphfix.features import feature as checked_feature
+from graphfix.model import Model
+from graphfix.report import Severity
+from graphfix.targets.profiles import Target
+from graphfix.targets.versions import in_range
+
+REJECT = Severity.REJECT
+WRONG = Severity.WRONG
+BUILDER = Severity.BUILDER
+NOTE = Severity.NOTE
+
+
+@dataclass(frozen=True, slots=True)
+class Yes:
+    """A rule's yes that says more than the declaration does; empty fields keep what it says.
+
+    Attributes:
+        feature: The feature, where it depends on the node.
+        message: The sentence for the user.
+        text: The engine's own error text.
+        severity: The severity, where it depends on the node.
+        node: The node meant, for rules about the model.
+    """
+
+    feature: str = ""
+    message: str = ""
+    text: str = ""
+    severity: Severity | None = None
+    node: NodeView | None = None
+
+
+Answer = bool | str | Yes | Unknown | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Says of a node, for a range of targets: yes, no or unknown.
+
+    Attributes:
+        id: The function's name with dashes.
+        check: ``(node, target) -> Answer``; for model rules ``(model, target) -> answers``.
+        ops: (domain, operator) pairs; empty for every node; domain ``*`` for any domain.
+        feature: The feature that a yes shows.
+        versions: The range of targets, as `graphfix.targets.versions.in_range` reads it.
+        severity: What the engine does.
+        text: The engine's own error text; empty where it says nothing.
+        message: The sentence for the user: the docstring of the function.
+        source: File and line, or thread, where the fact was read.
+        whole: Whether it is a rule about the model rather than a node.
+    """
+
+    id: str
+    check: Callable[..., object]
+    ops: tuple[tuple[str, str], ...]
+    feature: str
+    versions: str
+    severity: Severity
+    text: str
+    message: str
+    source: str
+    whole: bool
+
+
+def _key(op: str) -> tuple[str, str]:
+    domain, _, name = op.rpartition("::")
+    return (domain, name)
+
+
+def rule(
+    ops: str | Sequence[str] = (),
+    *,
+    feature: str,
+    versions: str,
+    severity: Severity,
+    source: str,
+    text: str = "",
+) -> Callable[[Callable[[NodeView, Target], Answer]], Rule]:
+    """Declare a rule about nodes.
+
+    The docstring of the function is the sentence that the user reads. The function answers
+    False or None for no, True, a sentence or `Yes` for yes, `Unknown("dtype of x")` where it
+    cannot know. A `Refuse` raised by an attribute that the caller of a function gives counts as
+    unknown.
+    """
+
+    def declare(function: Callable[[NodeView, Target], Answer]) -> Rule:
+        return _make(function, ops, feature, versions, severity, source, text, whole=False)
+
+    return declare
+
+
+def model_rule(
+    *, feature: str, versions: str, severity: Severity, source: str, text: str = ""
+) -> Callable[[Callable[[Model, Target], Sequence[Answer] | Answer]], Rule]:
+    """Declare a rule about the model; the function may answer several times."""
+
+    def declare(function: Callable[[Model, Target], Sequence[Answer] | Answer]) -> Rule:
+        return _make(function, (), feature, versions, severity, source, text, whole=True)
+
+    return declare
+
+
+def _make(
+    function: Callable[..., object],
+    ops: str | Sequence[str],
+    feature: str,
+    versions: str,
+    severity: Severity,
+    source: str,
+    text: str,
+    *,
+    whole: bool,
+) -> Rule:
+    message = " ".join((function.__doc__ or "").split())
+    if not message:
+        raise PassBug(f"rule {function.__name__} has no docstring")
+    names = (ops,) if isinstance(ops, str) else tuple(ops)
+    return Rule(
+        id=function.__name__.replace("_", "-"),
+        check=function,
+        ops=tuple(_key(op) for op in names),
+        feature=checked_feature(feature),
+        versions=versions,
+        severity=severity,
+        text=text,
+        message=message,
+        source=source,
+        whole=whole,
+    )
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Return every rule below `graphfix.rules`, in order of id.
+
+    Raises:
+        PassBug: Two rules have the same id.
+    """
+    package = importlib.import_module("graphfix.rules")
+    found: dict[str, Rule] = {}
+    for info in pkgutil.walk_packages(package.__path__, "graphfix.rules."):
+        module = importlib.import_module(info.name)
+        for value in vars(module).values():
+            if isinstance(value, Rule):
+                known = found.setdefault(value.id, value)
+                if known is not value:
+                    raise PassBug(f"two rules are called {value.id}")
+    return tuple(found[key] for key in sorted(found))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules of one target, by operator.
+
+    Attributes:
+        everywhere: Rules for every node.
+        by_op: Operator -> rules.
+        whole: Rules about the model.
+    """
+
+    everywhere: tuple[Rule, ...]
+    by_op: dict[str, tuple[Rule, ...]]
+    whole: tuple[Rule, ...]
+
+
+@cache
+def rules_for(target: Target) -> RuleSet:
+    """Return the rules that hold for `target`."""
+    everywhere: list[Rule] = []
+    by_op: dict[str, list[Rule]] = {}
+    whole: list[Rule] = []
+    for known in all_rules():
+        if not in_range(target, known.versions):
+            continue
+        if known.whole:
+            whole.append(known)
+        elif not known.ops:
+            everywhere.append(known)
+        for _, op in known.ops:
+            by_op.setdefault(op, []).append(known)
+    return RuleSet(
+        tuple(everywhere), {op: tuple(rules) for op, rules in by_op.items()}, tuple(whole)
+    )

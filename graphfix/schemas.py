@@ -1,0 +1,68 @@
+"""What ONNX says of an operator at an opset, looked up once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import onnx
+from onnx.defs import OpSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form of an operator at one opset.
+
+    Attributes:
+        schema: The schema itself.
+        since: The opset at which this form came.
+        attributes: Names of the attributes.
+        inputs: Names of the formal inputs, in order.
+        variadic_input: Whether the last input may repeat.
+        outputs: Names of the formal outputs, in order.
+        variadic_output: Whether the last output may repeat.
+    """
+
+    schema: OpSchema
+    since: int
+    attributes: frozenset[str]
+    inputs: tuple[str, ...]
+    variadic_input: bool
+    outputs: tuple[str, ...]
+    variadic_output: bool
+
+
+@cache
+def form_of(op: str, opset: int, domain: str = "") -> Form | None:
+    """Return the form of an operator at `opset`; None where ONNX has no such operator."""
+    try:
+        schema = onnx.defs.get_schema(op, opset, domain)
+    except onnx.defs.SchemaError:
+        return None
+    variadic = OpSchema.FormalParameterOption.Variadic
+    return Form(
+        schema,
+        schema.since_version,
+        frozenset(schema.attributes),
+        tuple(parameter.name for parameter in schema.inputs),
+        bool(schema.inputs) and schema.inputs[-1].option == variadic,
+        tuple(parameter.name for parameter in schema.outputs),
+        bool(schema.outputs) and schema.outputs[-1].option == variadic,
+    )
+
+
+@cache
+def newest_opset() -> int:
+    """Return the newest opset of the default domain that the installed onnx knows."""
+    return onnx.defs.onnx_opset_version()
+
+
+@cache
+def minimal_ir(opset: int) -> int:
+    """Return the oldest IR version that may carry `opset` of the default domain."""
+    best = 3
+    for row in onnx.helper.VERSION_TABLE:
+        ir, version = int(row[1]), int(row[2])
+        if version <= opset:
+            best = max(best, ir)
+    return best

@@ -1,0 +1,215 @@
+"""Reading a model file: whole and checked, or one clear line why not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import onnx
+from google.protobuf.message import DecodeError
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
+
+from graphfix.errors import InvalidModel
+from graphfix.storage.weights import external_span, is_external
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model file as it was read; external data stays where it is."""
+
+    proto: ModelProto
+    path: Path
+    sha256: str
+    size: int
+
+
+def read_model(path: Path) -> ModelFile:
+    """Read `path` without its external data and check that it is a model.
+
+    Raises:
+        InvalidModel: The file is missing, empty, truncated or no ModelProto, or external data is
+            missing, too short, or lies outside the folder of the model.
+    """
+    where = str(path)
+    if path.is_dir():
+        raise InvalidModel("is a folder, not a model file", where=where)
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise InvalidModel("no such file", where=where, hint="check the path") from None
+    except OSError as error:
+        raise InvalidModel(f"cannot be read: {error.strerror}", where=where) from error
+    proto = parse_model(raw, where)
+    check_external(proto, path)
+    return ModelFile(proto, path, hashlib.sha256(raw).hexdigest(), len(raw))
+
+
+def parse_model(raw: bytes, where: str) -> ModelProto:
+    """Return the ModelProto that `raw` holds.
+
+    Raises:
+        InvalidModel: It is empty, truncated or something else.
+    """
+    if not raw:
+        raise InvalidModel(
+            "the file is empty", where=where, hint="the export or the download was interrupted"
+        )
+    try:
+        proto = onnx.load_model_from_string(raw)
+    except (DecodeError, ValueError, RuntimeError):
+        proto = None
+    if proto is None or not proto.HasField("graph"):
+        raise InvalidModel(
+            f"not an ONNX model{_guess(raw)}",
+            where=where,
+            hint="the file is truncated, or of another format",
+        )
+    _check_attributes(proto, where)
+    return proto
+
+
+def _guess(raw: bytes) -> str:
+    kinds = (
+        (b"\x89PNG", "a PNG picture"),
+        (b"PK\x03\x04", "a zip archive (a PyTorch checkpoint?)"),
+        (b"\x1f\x8b", "gzip-compressed"),
+        (b"version https://git-lfs", "a git LFS pointer; fetch the real file with git lfs pull"),
+        (b"\x80\x02", "a Python pickle (a PyTorch checkpoint?)"),
+        (b"\x89HDF", "an HDF5 file (a Keras model?)"),
+    )
+    for magic, name in kinds:
+        if raw.startswith(magic):
+            return f": it looks like {name}"
+    if raw[:64].lstrip().startswith((b"ir_version", b"producer_name", b"graph {")):
+        return ": it is the text form of one; convert it with onnx.parser or protoc first"
+    return ""
+
+
+def _check_attributes(proto: ModelProto, where: str) -> None:
+    for node in walk_nodes(proto):
+        for attribute in node.attribute:
+            if attribute.type == AttributeProto.UNDEFINED and not attribute.ref_attr_name:
+                _mend_type(attribute, node, where)
+
+
+def _mend_type(attribute: AttributeProto, node: NodeProto, where: str) -> None:
+    # IR versions below 3 did not write the type; it follows from the one field that is set.
+    kinds = {
+        "f": AttributeProto.FLOAT,
+        "i": AttributeProto.INT,
+        "s": AttributeProto.STRING,
+        "t": AttributeProto.TENSOR,
+        "g": AttributeProto.GRAPH,
+        "floats": AttributeProto.FLOATS,
+        "ints": AttributeProto.INTS,
+        "strings": AttributeProto.STRINGS,
+        "tensors": AttributeProto.TENSORS,
+        "graphs": AttributeProto.GRAPHS,
+    }
+    present = [d.name for d, _ in attribute.ListFields() if d.name in kinds]
+    if len(present) > 1:
+        raise InvalidModel(
+            f"attribute {attribute.name!r} of node {node.name!r} ({node.op_type}) has no single "
+            "type",
+            where=where,
+        )
+    if present:
+        attribute.type = kinds[present[0]]
+
+
+def walk_graphs(proto: ModelProto) -> Iterator[GraphProto]:
+    """Walk the main graph and every body below it and below the functions."""
+    pending = [proto.graph]
+    nodes: list[NodeProto] = [node for function in proto.functions for node in function.node]
+    while pending or nodes:
+        if pending:
+            graph = pending.pop()
+            yield graph
+            nodes.extend(graph.node)
+        while nodes:
+            for attribute in nodes.pop().attribute:
+                if attribute.type == AttributeProto.GRAPH:
+                    pending.append(attribute.g)
+                elif attribute.type == AttributeProto.GRAPHS:
+                    pending.extend(attribute.graphs)
+
+
+def walk_nodes(proto: ModelProto) -> Iterator[NodeProto]:
+    """Walk the nodes of every scope."""
+    for function in proto.functions:
+        yield from function.node
+    for graph in walk_graphs(proto):
+        yield from graph.node
+
+
+def walk_tensors(proto: ModelProto) -> Iterator[TensorProto]:
+    """Walk every stored tensor: initializers, sparse ones, and those in attributes."""
+    for graph in walk_graphs(proto):
+        yield from graph.initializer
+        for sparse in graph.sparse_initializer:
+            yield sparse.values
+            yield sparse.indices
+    for node in walk_nodes(proto):
+        for attribute in node.attribute:
+            if attribute.type == AttributeProto.TENSOR:
+                yield attribute.t
+            elif attribute.type == AttributeProto.TENSORS:
+                yield from attribute.tensors
+
+
+def check_external(proto: ModelProto, path: Path) -> None:
+    """Check that all external data lies in the folder of the model and is long enough.
+
+    Raises:
+        InvalidModel: A location is absolute, climbs out with ``..`` or through a symbolic link,
+            is missing, or is shorter than the tensor says.
+    """
+    sizes: dict[str, int] = {}
+    for tensor in walk_tensors(proto):
+        if not is_external(tensor):
+            continue
+        try:
+            location, offset, length = external_span(tensor)
+        except ValueError:
+            raise InvalidModel(
+                f"external data of {tensor.name!r} has an offset or length that is no number",
+                where=str(path),
+            ) from None
+        if location not in sizes:
+            sizes[location] = _external_size(tensor.name, location, path)
+        if offset < 0 or length < 0 or offset + length > sizes[location]:
+            raise InvalidModel(
+                f"external data of {tensor.name!r} reaches byte {offset + length}, "
+                f"but the file has {sizes[location]}",
+                where=str(path.parent / location),
+                hint="the data file is truncated or belongs to another model",
+            )
+
+
+def _external_size(tensor: str, location: str, path: Path) -> int:
+    where = str(path)
+    plain = PurePosixPath(location.replace("\\", "/"))
+    if not location or plain.is_absolute() or ".." in plain.parts or ":" in plain.parts[0]:
+        raise InvalidModel(
+            f"external data of {tensor!r} lies outside the folder of the model: {location!r}",
+            where=where,
+            hint="put the data file beside the model",
+        )
+    folder = path.parent.resolve()
+    data = path.parent / location
+    if not data.resolve().is_relative_to(folder):
+        raise InvalidModel(
+            f"external data of {tensor!r} leaves the folder of the model through a link: "
+            f"{location!r}",
+            where=where,
+            hint="put the data file itself beside the model",
+        )
+    if not data.is_file():
+        raise InvalidModel(
+            f"external data of {tensor!r} is missing: {location!r}",
+            where=where,
+            hint="the .onnx file needs its data file beside it",
+        )
+    return data.stat().st_size

@@ -1,0 +1,1 @@
+"""What engine versions accept, as data: one generated TOML profile per version."""

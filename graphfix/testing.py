@@ -1,0 +1,196 @@
+"""Helpers for those who write passes: run one pass on a small model and compare numbers.
+
+Models are given as `onnx.ModelProto` or as text that `onnx.parser.parse_model` reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import ModelProto
+from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
+
+from graphfix.authoring.declaring import Evaluate, Pass
+from graphfix.model import Model
+from graphfix.pipeline.api import load
+from graphfix.pipeline.running import Run
+from graphfix.pipeline.settings import Settings
+from graphfix.registry import get_pass, shipped_passes
+from graphfix.report import Outcome, Status
+
+Array = np.ndarray[Any, Any]
+Feeds = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What one pass made of a model."""
+
+    before: ModelProto
+    after: ModelProto
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def ops(self) -> list[str]:
+        """The operators of the main graph afterwards, in order."""
+        return [node.op_type for node in self.after.graph.node]
+
+    def with_status(self, status: Status) -> list[Outcome]:
+        """Return the outcomes of one status."""
+        return [outcome for outcome in self.outcomes if outcome.status is status]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why sites were refused."""
+        return [outcome.reason for outcome in self.with_status(Status.REFUSED)]
+
+
+def parse(text: str | ModelProto) -> ModelProto:
+    """Return the model that `text` describes; a ModelProto comes back as it is."""
+    return text if isinstance(text, ModelProto) else onnx.parser.parse_model(text)
+
+
+def run_pass(
+    declared: str | Pass,
+    model: str | ModelProto,
+    *,
+    options: Mapping[str, Any] | None = None,
+) -> Rewritten:
+    """Run one pass on every site it matches, with nothing before or after it.
+
+    Args:
+        declared: The pass, or its id.
+        model: The model.
+        options: Options of the pass.
+    """
+    chosen = get_pass(declared) if isinstance(declared, str) else declared
+    before = parse(model)
+    edited: Model = load(before)
+    settings = Settings(
+        target=None,
+        opset=None,
+        named=(chosen,),
+        available=(*(p for p in shipped_passes() if p.id != chosen.id), chosen),
+        options={chosen.id: dict(options or {})},
+    )
+    run = Run(edited, settings)
+    run.execute()
+    return Rewritten(before, edited.to_proto(), run.journal.outcomes())
+
+
+def assert_rewrite(
+    declared: str | Pass,
+    before: str | ModelProto,
+    *,
+    feeds: Sequence[Feeds],
+    after: Sequence[str] | None = None,
+    options: Mapping[str, Any] | None = None,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    evaluators: Mapping[tuple[str, str], Evaluate] | None = None,
+) -> Rewritten:
+    """Assert that a pass applies, leaves a valid model, is idempotent, and keeps the numbers.
+
+    Args:
+        declared: The pass, or its id.
+        before: The model.
+        feeds: Inputs to compare on, at least one set.
+        after: The operators expected in the main graph; None for any.
+        options: Options of the pass.
+        rtol: Relative tolerance; 0 asks for equal numbers.
+        atol: Absolute tolerance.
+        evaluators: Numpy models of operators without schema in `before`.
+    """
+    assert feeds, "a comparison needs inputs"
+    done = run_pass(declared, before, options=options)
+    assert not done.with_status(Status.FAILED), done.outcomes
+    assert done.with_status(Status.APPLIED), f"nothing was applied: {done.outcomes}"
+    if after is not None:
+        assert done.ops == list(after), done.ops
+    onnx.checker.check_model(done.after, full_check=True)
+    again = run_pass(declared, done.after, options=options)
+    assert not again.with_status(Status.APPLIED), "the pass is not idempotent"
+    for feed in feeds:
+        expected = outputs_of(done.before, feed, evaluators)
+        actual = outputs_of(done.after, feed, evaluators)
+        assert_same(expected, actual, rtol=rtol, atol=atol)
+    return done
+
+
+def assert_untouched(declared: str | Pass, model: str | ModelProto) -> None:
+    """Assert that a pass finds nothing to do and leaves the model as it is."""
+    done = run_pass(declared, model)
+    assert not done.with_status(Status.APPLIED), done.outcomes
+    assert not done.with_status(Status.REFUSED), done.reasons
+    assert not done.with_status(Status.FAILED), done.outcomes
+    assert done.after == done.before
+
+
+def assert_refused(declared: str | Pass, model: str | ModelProto, reason: str) -> None:
+    """Assert that a pass refuses with a reason that contains `reason`, and changes nothing."""
+    done = run_pass(declared, model)
+    assert not done.with_status(Status.APPLIED), done.outcomes
+    assert any(reason in known for known in done.reasons), done.outcomes
+    assert done.after == done.before
+
+
+def outputs_of(
+    model: ModelProto,
+    feed: Feeds,
+    evaluators: Mapping[tuple[str, str], Evaluate] | None = None,
+) -> dict[str, Any]:
+    """Run a model and return its outputs by name.
+
+    onnxruntime with optimisations off runs it; where `evaluators` are given, the reference
+    evaluator does, with them for the operators that have no schema.
+    """
+    names = [output.name for output in model.graph.output]
+    if evaluators:
+        return dict(zip(names, _reference(model, evaluators).run(None, dict(feed)), strict=True))
+    import onnxruntime  # type: ignore[import-untyped]
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    return dict(zip(names, session.run(None, dict(feed)), strict=True))
+
+
+def _reference(
+    model: ModelProto, evaluators: Mapping[tuple[str, str], Evaluate]
+) -> ReferenceEvaluator:
+    from graphfix.comparing.evaluators import operator_class
+
+    classes: list[type[OpRun]] = [
+        operator_class(domain, op, function) for (domain, op), function in evaluators.items()
+    ]
+    return ReferenceEvaluator(model, new_ops=classes)
+
+
+def assert_same(
+    expected: Mapping[str, Any], actual: Mapping[str, Any], *, rtol: float, atol: float
+) -> None:
+    """Assert equal names, dtypes, shapes and values; NaN equals NaN, infinities by sign."""
+    assert list(expected) == list(actual)
+    for name, wanted in expected.items():
+        given = np.asarray(actual[name])
+        wanted = np.asarray(wanted)
+        assert given.dtype == wanted.dtype, f"{name}: {given.dtype} for {wanted.dtype}"
+        assert given.shape == wanted.shape, f"{name}: {given.shape} for {wanted.shape}"
+        if wanted.dtype.kind in "fcV":
+            kind = np.float64 if wanted.dtype.kind != "c" else np.complex128
+            np.testing.assert_allclose(
+                given.astype(kind), wanted.astype(kind), rtol=rtol, atol=atol, err_msg=name
+            )
+        else:
+            np.testing.assert_array_equal(given, wanted, err_msg=name)
+
+

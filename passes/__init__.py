@@ -1,0 +1,1 @@
+"""The passes: one kind of repair to a file, one family to a folder; installed as graphfix.passes."""

@@ -1,0 +1,94 @@
+"""Hooks: a stopwatch that adds up, and a bar for people who wait."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from graphfix import hooks
+from graphfix.cli.console import style_for
+from graphfix.cli.progress import ProgressHook, progress_hooks
+from graphfix.hooks import Hook, SilentHook, TimingHook
+from graphfix.rendering.style import PLAIN
+from graphfix.report import Outcome, Status
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def watch(hook: Hook) -> None:
+    """Do what a run does."""
+    hook.stage("repair")
+    hook.progress(1, 4)
+    hook.pass_done(Outcome("mod-elimination", Status.APPLIED))
+    hook.progress(4, 4)
+
+
+def test_seconds_add_up_by_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter([1.0, 3.0, 3.0, 7.0, 7.0, 7.5])
+    monkeypatch.setattr(hooks, "perf_counter", lambda: next(ticks))
+    hook = TimingHook()
+    assert hook.seconds == {}
+    for name in ("load", "check", "load"):
+        hook.stage(name)
+    hook.end()
+    hook.end()
+    assert hook.seconds == {"load": 2.5, "check": 4.0}
+
+
+def test_the_silent_hook_is_a_hook() -> None:
+    watch(SilentHook())
+
+
+def test_no_bar_without_a_terminal() -> None:
+    with progress_hooks(io.StringIO()) as given:
+        assert given == ()
+
+
+def test_short_runs_show_nothing() -> None:
+    stream = Terminal()
+    with progress_hooks(stream) as given:
+        assert len(given) == 1
+        watch(given[0])
+    assert stream.getvalue() == ""
+
+
+def test_long_runs_show_stage_and_pass() -> None:
+    stream = Terminal()
+    hook = ProgressHook(stream, patience=0.0)
+    watch(hook)
+    hook.close()
+    hook.close()
+    shown = stream.getvalue()
+    assert "repair" in shown
+    assert "100%" in shown
+
+
+def test_rich_is_not_imported_before_a_bar_is_drawn() -> None:
+    script = (
+        "import sys; from graphfix.cli.progress import ProgressHook; "
+        "hook = ProgressHook(sys.stderr); hook.stage('load'); hook.close(); "
+        "sys.exit('rich' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "colour"),
+    [("NO_COLOR", "1", False), ("NO_COLOR", "", True), ("TERM", "dumb", False)],
+)
+def test_colours_only_where_they_are_welcome(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, colour: bool
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv(variable, value)
+    assert style_for(Terminal()).colour is colour
+    assert style_for(io.StringIO()) is PLAIN

@@ -1,0 +1,259 @@
+"""Whole models against each other, through the child process."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import parser
+
+from graphfix.comparing.models import ComparisonOptions, compare_files, run_model
+from graphfix.errors import EngineFailed, InvalidModel, UsageError
+from graphfix.report import Verdict, Verification
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]> g'
+RELU = "(float[N, 4] x) => (float[N, 4] y) { y = Relu(x) }"
+
+
+def write(path: Path, text: str, head: str = HEAD) -> Path:
+    onnx.save(parser.parse_model(head + text), path)
+    return path
+
+
+def compare(
+    tmp_path: Path, before: str, after: str, options: ComparisonOptions | None = None
+) -> Verification:
+    one = write(tmp_path / "before.onnx", before)
+    return compare_files(one, write(tmp_path / "after.onnx", after), options)
+
+
+def test_equal_models_are_equal_and_it_is_fast(tmp_path: Path) -> None:
+    compare(tmp_path, RELU, RELU)
+    start = time.monotonic()
+    found = compare(
+        tmp_path, RELU, "(float[N, 4] x) => (float[N, 4] y) <float z = {0}> {y = Max(x, z)}"
+    )
+    assert time.monotonic() - start < 5
+    assert found.status is Verdict.EQUAL
+    assert found.outputs[0].name == "y"
+    assert found.outputs[0].max_abs == 0.0
+    assert found.method.startswith("onnxruntime")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (RELU, "(float[N, 4] x) => (float[N, 4] y) { y = LeakyRelu<alpha = 0.001>(x) }"),
+        (RELU, "(float[N, 4] x) => (float[N, 4] y) { y = Abs(x) }"),
+        (
+            "(int64[N, 4] x) => (int64[N, 4] y) <int64 d = {3}> { y = Div(x, d) }",
+            "(int64[N, 4] x) => (int64[N, 4] y) <float d = {3}> "
+            "{ f = Cast<to = 1>(x) q = Div(f, d) r = Floor(q) y = Cast<to = 7>(r) }",
+        ),
+        (
+            "(float[N, 6] x) => (int64[N, 1] y) { y = ArgMax<axis = 1>(x) }",
+            "(float[N, 6] x) => (int64[N, 1] y) { y = ArgMax<axis = 1, select_last_index = 1>(x) }",
+        ),
+        (RELU, "(float[N, 4] x) => (float[N, 1] y) { y = ReduceMax<axes = [1]>(x) }"),
+    ],
+    ids=["small slope", "another operator", "rounding of negatives", "ties", "shape"],
+)
+def test_a_difference_is_found(tmp_path: Path, before: str, after: str) -> None:
+    assert compare(tmp_path, before, after).status is Verdict.MISMATCH
+
+
+def test_consent_makes_a_difference_of_numbers_lossy(tmp_path: Path) -> None:
+    after = "(float[N, 4] x) => (float[N, 4] y) <float o = {0.01}> { r = Relu(x) y = Add(r, o) }"
+    found = compare(tmp_path, RELU, after, ComparisonOptions(lossy=True))
+    assert found.status is Verdict.LOSSY
+    assert found.outputs[0].max_abs == pytest.approx(0.01, rel=1e-4)
+    wrong = "(float[N, 4] x) => (float[N, 1] y) { y = ReduceMax<axes = [1]>(x) }"
+    found = compare(tmp_path, RELU, wrong, ComparisonOptions(lossy=True))
+    assert found.status is Verdict.MISMATCH
+
+
+def test_the_interface_is_compared_first(tmp_path: Path) -> None:
+    after = "(float[N, 4] z) => (float[N, 4] y) { y = Relu(z) }"
+    found = compare(tmp_path, RELU, after)
+    assert found.status is Verdict.MISMATCH
+    assert found.reason == "input x is gone; input z is new"
+
+
+def test_a_changed_input_dtype_is_fed_the_same_values(tmp_path: Path) -> None:
+    before = "(uint8[2, 4] x) => (float[2, 4] y) { y = Cast<to = 1>(x) }"
+    after = "(float[2, 4] x) => (float[2, 4] y) { y = Identity(x) }"
+    found = compare(tmp_path, before, after)
+    assert found.status is Verdict.EQUAL
+    assert "input x: uint8 -> float32" in found.method
+
+
+def test_a_fixed_dimension_of_the_result_is_respected(tmp_path: Path) -> None:
+    after = "(float[7, 4] x) => (float[7, 4] y) { y = Relu(x) }"
+    assert compare(tmp_path, RELU, after).status is Verdict.EQUAL
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "(float[2] x) => (float[2] y) {m = Neg(x) a = Abs(m) n = Neg(a) y = Relu(n)}",
+            "same value",
+        ),
+        (
+            "(float[2] x) => (float[2] y) {a = Abs(x) n = Neg(a) m = Exp(a) o = Neg(m) y = Sqrt(o)}",
+            "NaN",
+        ),
+        ("(float[3, 4] x) => (int64[2, K] y) {z = Sub(x, x) y = NonZero(z)}", "empty"),
+        (
+            "(float[2, 3] x) => (float[2, 3] y) <float k = {1e30}> {t = Mul(x, k) y = Sigmoid(t)}",
+            "saturated",
+        ),
+    ],
+)
+def test_an_output_that_says_nothing_is_inconclusive(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    found = compare(tmp_path, text, text)
+    assert found.status is Verdict.INCONCLUSIVE
+    assert reason in found.reason
+
+
+def test_an_output_of_constants_alone_is_compared_exactly(tmp_path: Path) -> None:
+    text = "(float[2] x) => (float[2] y) <float[2] w = {1.5, %s}> { y = Neg(w) }"
+    found = compare(tmp_path, text % 2, text % 2)
+    assert found.status is Verdict.EQUAL
+    assert "depends on an input" in found.reason
+    assert compare(tmp_path, text % 2, text % 3).status is Verdict.MISMATCH
+
+
+def test_a_comparison_without_power_is_inconclusive(tmp_path: Path) -> None:
+    # The weight reaches the output times zero: no change of it can be seen.
+    text = """(float[2, 3] x) => (float[2, 3] y) <float[3] w = {0.1, 0.2, 0.3}, float z = {0}>
+    { a = Mul(w, z) b = Add(x, a) y = Round(b) }"""
+    found = compare(tmp_path, text, text)
+    assert found.status is Verdict.EQUAL  # z itself moves, additively
+    hidden = """(float[2, 3] x) => (bool[2, 3] y) <float[3] w = {0.1, 0.2, 0.3}>
+    { a = Abs(w) i = IsNaN(a) b = IsInf(x) c = Not(i) y0 = Or(b, i) d = Greater(x, x)
+      e = Or(y0, d) p = Less(x, a) n = Not(p) s = Or(p, n) t = And(s, c) y = Xor(t, e) }"""
+    assert compare(tmp_path, hidden, hidden).status is Verdict.INCONCLUSIVE
+
+
+def test_random_operators_become_inputs_of_both(tmp_path: Path) -> None:
+    text = """(float[3, 4] x) => (float[3, 4] y)
+    { n = RandomNormalLike(x) s = %s(x, n) y = Relu(s) }"""
+    assert compare(tmp_path, text % "Add", text % "Add").status is Verdict.EQUAL
+    assert compare(tmp_path, text % "Add", text % "Sub").status is Verdict.MISMATCH
+    renamed = (text % "Add").replace("n = R", "m = R").replace("x, n", "x, m")
+    found = compare(tmp_path, text % "Add", renamed)
+    assert found.status is Verdict.INCONCLUSIVE
+    assert "n, drawn at random" in found.reason
+
+
+def test_what_a_random_operator_draws_from_is_compared_too(tmp_path: Path) -> None:
+    text = "(float[3, 40] x) => (float[3, 40] y) { p = %s(x) d = Bernoulli(p) y = Neg(d) }"
+    assert compare(tmp_path, text % "Sigmoid", text % "Sigmoid").status is Verdict.EQUAL
+    found = compare(tmp_path, text % "Sigmoid", text % "HardSigmoid")
+    assert found.status is Verdict.MISMATCH
+
+
+def test_an_operator_that_no_engine_has_is_skipped_by_name(tmp_path: Path) -> None:
+    head = '<ir_version: 8, opset_import: ["" : 17, "my" : 1]> g'
+    before = write(tmp_path / "b.onnx", "(float[4] x) => (float[4] y) { y = my.Twirl(x) }", head)
+    found = compare_files(before, before)
+    assert found.status is Verdict.SKIPPED
+    assert "Twirl" in found.reason
+    after = write(tmp_path / "a.onnx", "(float[4] x) => (float[4] y) { y = Relu(x) }")
+    found = compare_files(after, before)
+    assert found.status is Verdict.INCONCLUSIVE
+    assert "Twirl" in found.reason
+
+
+def test_what_does_not_run_any_more_is_a_mismatch(tmp_path: Path) -> None:
+    after = "(float[N, 4] x) => (float[N, 4] y) <int64[1] s = {7}> { y = Reshape(x, s) }"
+    found = compare(tmp_path, RELU, after)
+    assert found.status is Verdict.MISMATCH
+    assert "fails where the original runs" in found.reason
+
+
+def test_sequences_are_compared_element_by_element(tmp_path: Path) -> None:
+    text = """(float[2, 6] x) => (seq(float[2, 3]) y)
+    <int64 k = {3}> { z = %s(x) y = SplitToSequence<axis = 1>(z, k) }"""
+    assert compare(tmp_path, text % "Relu", text % "Relu").status is Verdict.EQUAL
+    assert compare(tmp_path, text % "Relu", text % "Abs").status is Verdict.MISMATCH
+
+
+def test_bfloat16_crosses_the_process(tmp_path: Path) -> None:
+    text = """(bfloat16[3, 4] x) => (bfloat16[3, 4] y)
+    { f = Cast<to = 1>(x) g = %s(f) y = Cast<to = 16>(g) }"""
+    assert compare(tmp_path, text % "Relu", text % "Relu").status is Verdict.EQUAL
+    assert compare(tmp_path, text % "Relu", text % "Abs").status is Verdict.MISMATCH
+
+
+def test_the_users_inputs_are_used(tmp_path: Path) -> None:
+    inputs = tmp_path / "in.npz"
+    np.savez(inputs, x=np.abs(np.random.default_rng(0).normal(size=(3, 4))).astype(np.float32))
+    after = "(float[N, 4] x) => (float[N, 4] y) { y = Identity(x) }"
+    # Relu and Identity agree on positive inputs, and on no others.
+    options = ComparisonOptions(inputs=inputs)
+    assert compare(tmp_path, RELU, after, options).status is Verdict.EQUAL
+    assert compare(tmp_path, RELU, after).status is Verdict.MISMATCH
+    np.savez(inputs, z=np.zeros(3))
+    with pytest.raises(UsageError, match="no input 'z'"):
+        compare(tmp_path, RELU, after, options)
+
+
+def test_time_and_memory_limits_are_inconclusive(tmp_path: Path) -> None:
+    found = compare(tmp_path, RELU, RELU, ComparisonOptions(timeout=0.01))
+    assert found.status is Verdict.INCONCLUSIVE
+    assert "longer than 0.01 s" in found.reason
+    large = """(float[1] x) => (float[100000, 10000] y)
+    <int64[2] s = {100000, 10000}> { y = Expand(x, s) }"""
+    found = compare(tmp_path, large, large, ComparisonOptions(memory_limit=2**28, samples=1))
+    assert found.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED)
+    assert "memory" in found.reason
+
+
+def test_weights_that_do_not_fit_are_not_loaded(tmp_path: Path) -> None:
+    built = parser.parse_model(HEAD + "(float[2] x) => (float[2] y) { y = Add(x, w) }")
+    tensor = built.graph.initializer.add(name="w", data_type=1, dims=[2**30, 2])
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    entry = tensor.external_data.add()
+    entry.key, entry.value = "location", "absent.data"
+    path = tmp_path / "huge.onnx"
+    path.write_bytes(built.SerializeToString())
+    found = compare_files(path, path, ComparisonOptions(memory_limit=2**30))
+    assert found.status is Verdict.SKIPPED
+    assert found.reason == "needs 48.0 GiB, 1.0 GiB available"
+
+
+def test_external_data_is_found(tmp_path: Path) -> None:
+    text = """(float[3, 4] x) => (float[3, 2] y)
+    <float[4, 2] w = {0.1, 0.2, -0.3, 0.4, 0.5, 0.6, 0.7, -0.8}> { y = MatMul(x, w) }"""
+    inline = write(tmp_path / "inline.onnx", text)
+    folder = tmp_path / "apart"
+    folder.mkdir()
+    apart = folder / "apart.onnx"
+    onnx.save(
+        onnx.load(inline), apart, save_as_external_data=True, location="w.bin", size_threshold=0
+    )
+    assert compare_files(inline, apart).status is Verdict.EQUAL
+
+
+def test_what_is_no_model_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "text.onnx"
+    path.write_text("no model")
+    with pytest.raises(InvalidModel):
+        compare_files(path, path)
+
+
+def test_a_model_runs_in_a_child(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", RELU)
+    x = np.array([[1, -2, 3, -4]], np.float32)
+    found = run_model(path, [{"x": x}, {"x": -x}])
+    np.testing.assert_array_equal(found[0]["y"], [[1, 0, 3, 0]])
+    np.testing.assert_array_equal(found[1]["y"], [[0, 2, 0, 4]])
+    with pytest.raises(EngineFailed):
+        run_model(path, [{"x": x[:, :2]}])

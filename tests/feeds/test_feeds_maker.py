@@ -1,0 +1,136 @@
+"""Inputs are realistic: inside their tables, of several sizes, reproducible."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import parser
+
+from graphfix.errors import UsageError
+from graphfix.feeds import FeedMaker, make_feeds
+from graphfix.feeds.sizes import choose, evaluate
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]> g'
+
+
+def model(text: str) -> onnx.ModelProto:
+    return parser.parse_model(HEAD + text)
+
+
+def arrays(feeds: list[dict[str, object]], name: str) -> list[np.ndarray]:
+    return [np.asarray(feed[name]) for feed in feeds]
+
+
+def test_the_same_seed_draws_the_same_inputs_and_another_seed_others() -> None:
+    built = model("(float[3, 4] x) => (float[3, 4] y) { y = Relu(x) }")
+    one, same, other = (make_feeds(built, seed=seed) for seed in (3, 3, 4))
+    for left, right, third in zip(
+        arrays(one, "x"), arrays(same, "x"), arrays(other, "x"), strict=True
+    ):
+        np.testing.assert_array_equal(left, right)
+        assert not np.array_equal(left, third)
+
+
+def test_floats_have_negative_numbers_zeros_and_ties() -> None:
+    built = model("(float[8, 16] x) => (float[8, 16] y) { y = Relu(x) }")
+    values = np.concatenate([a.reshape(-1) for a in arrays(make_feeds(built), "x")])
+    assert (values < 0).any()
+    assert (values == 0).any()
+    assert len(np.unique(values)) < values.size
+    assert np.isfinite(values).all()
+
+
+def test_indices_stay_inside_the_table_through_a_cast() -> None:
+    built = model(
+        """(int32[2, 5] ids) => (float[2, 5, 3] y) <float[7, 3] table = {%s}>
+        { wide = Cast<to = 7>(ids) y = Gather(table, wide) }"""
+        % ", ".join("1.0" for _ in range(21))
+    )
+    drawn = np.concatenate([a.reshape(-1) for a in arrays(make_feeds(built, samples=20), "ids")])
+    assert drawn.dtype == np.int32
+    assert drawn.min() >= 0
+    assert drawn.max() == 6
+
+
+def test_indices_of_a_dynamic_table_follow_its_size() -> None:
+    built = model("(float[N, 2] table, int64[4] ids) => (float[4, 2] y) { y = Gather(table, ids) }")
+    for feed in make_feeds(built, samples=12):
+        assert np.asarray(feed["ids"]).max() < np.asarray(feed["table"]).shape[0]
+
+
+def test_scattered_places_are_not_written_twice() -> None:
+    built = model(
+        """(float[4, 5] x, int64[6, 2] at, float[6] u) => (float[4, 5] y)
+        { y = ScatterND(x, at, u) }"""
+    )
+    for at in arrays(make_feeds(built), "at"):
+        assert len({tuple(row) for row in at.tolist()}) == 6
+        assert (at >= 0).all()
+        assert (at < [4, 5]).all()
+
+
+def test_one_name_has_one_size_and_sizes_vary() -> None:
+    built = model("(float[N, T] a, float[T, N] b) => (float[N, N] y) { y = MatMul(a, b) }")
+    feeds = make_feeds(built, samples=3)
+    shapes = [a.shape for a in arrays(feeds, "a")]
+    assert [tuple(reversed(b.shape)) for b in arrays(feeds, "b")] == shapes
+    assert len({shape[1] for shape in shapes}) == 3
+
+
+def test_a_sum_of_names_is_the_sum_of_their_sizes() -> None:
+    assert evaluate("past + seq", {"past": 3, "seq": 4}) == 7
+    assert evaluate("2*n - 1", {"n": 4}) == 7
+    assert evaluate("past + seq", {"past": 3}) is None
+    assert evaluate("__import__('os')", {}) is None
+
+
+def test_free_sizes_differ_between_symbols() -> None:
+    assert len(set(choose({"a": "other", "b": "other"}, 0, 0).values())) == 2
+
+
+def test_every_dtype_can_be_drawn() -> None:
+    kinds = onnx.TensorProto
+    for name in (
+        "FLOAT FLOAT16 BFLOAT16 DOUBLE INT8 INT16 INT32 INT64 UINT8 UINT16 UINT32 UINT64 BOOL "
+        "STRING INT4 UINT4 FLOAT8E4M3FN COMPLEX64"
+    ).split():
+        element = kinds.DataType.Value(name)
+        info = onnx.helper.make_tensor_value_info("x", element, [2, 3])
+        node = onnx.helper.make_node("Identity", ["x"], ["y"])
+        out = onnx.helper.make_tensor_value_info("y", element, [2, 3])
+        built = onnx.helper.make_model(onnx.helper.make_graph([node], "g", [info], [out]))
+        drawn = np.asarray(make_feeds(built, samples=1)[0]["x"])
+        expected = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(element))
+        assert drawn.dtype == expected, name
+        assert drawn.shape == (2, 3), name
+
+
+def test_sequences_are_lists() -> None:
+    built = model("(seq(float[2]) s) => (int64 n) { n = SequenceLength(s) }")
+    drawn = make_feeds(built, samples=1)[0]["s"]
+    assert isinstance(drawn, list)
+    assert [item.shape for item in drawn] == [(2,)] * len(drawn)
+
+
+def test_initializers_are_not_fed() -> None:
+    built = model("(float[2] x, float[2] w) => (float[2] y) <float[2] w = {1, 2}> {y = Add(x, w)}")
+    assert list(make_feeds(built, samples=1)[0]) == ["x"]
+
+
+def test_a_binding_fixes_a_shape_and_everything_of_the_same_name() -> None:
+    built = model("(float[N, 3] x, int64[N] k) => (float[N, 3] y) { y = Relu(x) }")
+    feed = make_feeds(built, samples=1, bindings={"x": (9, 3)})[0]
+    assert np.asarray(feed["x"]).shape == (9, 3)
+    assert np.asarray(feed["k"]).shape == (9,)
+
+
+@pytest.mark.parametrize(
+    ("bindings", "text"),
+    [({"z": (1,)}, "no input 'z'"), ({"x": (2, 4)}, "not as [2, 4]"), ({"x": (2,)}, "not as [2]")],
+)
+def test_a_wrong_binding_is_refused(bindings: dict[str, tuple[int, ...]], text: str) -> None:
+    built = model("(float[N, 3] x) => (float[N, 3] y) { y = Relu(x) }")
+    with pytest.raises(UsageError) as caught:
+        FeedMaker(built, bindings=bindings)
+    assert text in caught.value.message

@@ -1,0 +1,159 @@
+"""The text view of runs and checks: the verdict comes first and says what is true."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from graphfix.rendering.style import Style
+from graphfix.rendering.text_check import check_text
+from graphfix.rendering.text_report import number, report_text
+from graphfix.report import Finding, IoChange, NodeRef, Report, Severity, Verdict, Verification
+
+Samples = dict[str, tuple[Report, int]]
+LINE = "trtexec --onnx=in/model.trt8.onnx '--minShapes=x:<batch>x3'"
+
+
+def flat(text: str) -> str:
+    """Return text without its line breaks."""
+    return " ".join(text.split())
+
+
+def test_everything_fits_80_columns(sample: tuple[Report, int]) -> None:
+    text = report_text(*sample)
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "says"),
+    [
+        ("fixed", "FIXED", "It computes the same as model.onnx: both were run and compared."),
+        ("left", "NOT FIXED", "2 problems are left for trt8.4."),
+        ("odd numbers", "FIXED, WITH LOSS", "It does not compute quite the same"),
+        ("nothing to do", "NOTHING TO DO", "was copied unchanged to in/model.trt8.onnx."),
+        ("no target", "FIXED, NOT VERIFIED", "was not looked at: verification was off."),
+        ("different", "NOT WRITTEN", "Nothing was written."),
+        ("not proved", "NOT PROVED", "does not tell whether it is equal (the output never"),
+        ("strict", "NOT FIXED", "2 problems are left for trt8.4. Nothing was written."),
+    ],
+)
+def test_the_verdict_comes_first(samples: Samples, name: str, word: str, says: str) -> None:
+    text = report_text(*samples[name])
+    first, _, rest = text.partition("\n")
+    assert first == word
+    assert says in flat(rest.partition("\n\n")[0])
+
+
+def test_a_dry_run_does_not_claim_to_have_written(samples: Samples) -> None:
+    report = replace(samples["fixed"][0], output=None)
+    text = flat(report_text(report, 0, dry_run=True))
+    assert text.startswith("WOULD BE FIXED model.onnx can be repaired (nothing was written).")
+
+
+def test_unchanged_is_said_of_equal_files_only(samples: Samples) -> None:
+    report = samples["nothing to do"][0]
+    stamped = replace(report, output=samples["fixed"][0].output)
+    assert "was written without repairs to in/model.trt8.onnx." in flat(report_text(stamped, 0))
+    dry = flat(report_text(replace(report, output=None), 0, dry_run=True))
+    assert "model.onnx needs no repair (nothing was written)." in dry
+    bound = replace(stamped, io_changes=(IoChange("x", "[n, 3]", "[1, 3]"),))
+    assert not report_text(bound, 0).startswith("NOTHING TO DO")
+
+
+def test_findings_are_grouped_with_capped_nodes(samples: Samples) -> None:
+    text = report_text(*samples["fixed"])
+    assert "  reject  op:Mod  (12 nodes, all gone)\n" in text
+    assert "nodes     /layers/0/Mod, /layers/1/Mod, /layers/2/Mod and 9 more\n" in text
+    assert text.count("TensorRT 8.4 has no importer for Mod") == 1
+    assert 'engine    "No importer registered for op: Mod"\n' in text
+    assert "removed   by mod-elimination\n" in text
+    assert "Problems left\n  none\n" in text
+    assert "mod-elimination: applied at 12 places, exact, 12 compared equal\n" in text
+    assert "not needed: dead-code\n" in text
+
+
+def test_what_is_left_says_why_and_what_to_do(samples: Samples) -> None:
+    text = report_text(*samples["left"], trtexec=LINE)
+    assert "builder rank:Resize.5  (possibly, 1 node, 1 left)\n" in text
+    assert "unknown   rank of x\n" in text
+    assert "nodes     Warp #7 (in main/If_3.then_branch)\n" in text
+    assert "why     the divisor may be 0\n" in text
+    said = flat(text)
+    assert "`--allow-lossy` lets resize-linear-to-nearest run" in said
+    assert "`--assume-op acme::Warp`" in said
+    assert "cast-elimination failed" in said
+    assert "See what the engine itself says:" in said
+    assert f"    {LINE}\n" in text
+    assert said.endswith(
+        "exit code 1: something is left to do: problems remain, or equality could not be shown"
+    )
+
+
+def test_no_advice_and_no_exit_code_where_all_is_well(samples: Samples) -> None:
+    text = report_text(*samples["fixed"])
+    assert "\nNext\n" not in text
+    assert "exit code" not in text
+    assert "Build the engine:" in report_text(*samples["fixed"], trtexec=LINE)
+
+
+def test_odd_numbers_are_readable(samples: Samples) -> None:
+    text = report_text(*samples["odd numbers"])
+    assert "    y  max abs inf  max rel nan  lossy\n" in text
+    assert "x: uint8 [1, 3] -> float32 [1, 3]" in text
+    assert [number(v) for v in (None, 0.0, 1.234e-7, 2.5)] == ["-", "0", "1.2e-07", "2.5"]
+
+
+def test_single_repairs_are_vouched_for_only_when_all_were_equal(samples: Samples) -> None:
+    report = replace(
+        samples["fixed"][0], verification=Verification(Verdict.SKIPPED, "it needs too much memory")
+    )
+    vouched = "Every single repair was run before and after, and compared equal."
+    assert vouched in flat(report_text(report, 0))
+    bare = tuple(
+        replace(o, sites=tuple(replace(s, certificate=None) for s in o.sites))
+        for o in report.outcomes
+    )
+    assert vouched not in flat(report_text(replace(report, outcomes=bare), 0))
+
+
+def test_control_characters_of_a_file_never_reach_the_terminal(samples: Samples) -> None:
+    nasty = NodeRef("a\x1b[31m\nb", 0, "Mod", "", ("y",))
+    finding = Finding("r", "op:Mod", Severity.REJECT, nasty, "m\x07", "t\x1b")
+    text = report_text(replace(samples["fixed"][0], findings_before=(finding,)), 0)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "a\\x1b[31m\\nb" in text
+
+
+def test_colours_are_there_when_asked_for(samples: Samples) -> None:
+    text = report_text(*samples["left"], style=Style(colour=True))
+    assert text.startswith("\x1b[31;1mNOT FIXED\x1b[0m\n")
+
+
+def test_check_answers_first(samples: Samples) -> None:
+    findings = samples["left"][0].findings_before
+    text = check_text("a.onnx", "trt8.6", findings, ("a note",))
+    assert text.startswith("PROBLEMS\n3 problems for trt8.6 in a.onnx, 1 of them possible.\n")
+    assert "  - a note\n" in text
+    assert "Next: graphfix run a.onnx --target trt8.6\n" in text
+    assert "source" not in text
+
+
+def test_check_explains_with_every_node_and_source(samples: Samples) -> None:
+    findings = samples["fixed"][0].findings_before
+    text = check_text(
+        "a.onnx", "trt8.4", findings, explain=True, remedies=("mod-elimination (exact): Mod out",)
+    )
+    assert "/layers/11/Mod" in text
+    assert "source    operator table" in text
+    assert "  - mod-elimination (exact): Mod out" in text
+
+
+def test_check_says_that_the_engine_was_not_run() -> None:
+    text = flat(check_text("a.onnx", "trt8.6", ()))
+    assert text == (
+        "OK No rule for trt8.6 objects to a.onnx. The rules were applied to the file; the engine "
+        "itself was not run."
+    )
