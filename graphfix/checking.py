@@ -10,7 +10,7 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
-from graphfix.rules.declaring import Answer, Rule, Yes, rules_for
+from graphfix.rules.declaring import Answer, Rule, RuleSet, Yes, rules_for
 from graphfix.targets.profiles import Target
 
 
@@ -35,19 +35,16 @@ def check_node(
                 message=f"{node.op} is taken to be there, as --assume-op says",
             )
         ]
-    rules = rules_for(target)
+    return _check(rules_for(target), node, target, index)
+
+
+def _check(rules: RuleSet, node: NodeView, target: Target, index: int) -> list[Finding]:
     findings: list[Finding] = []
-    for known in (*rules.everywhere, *rules.by_op.get(node.op, ())):
-        if known.ops and not _fits(known, node):
-            continue
+    for known in rules.of(node.domain, node.op):
         finding = _ask(known, node, target, index)
         if finding is not None:
             findings.append(finding)
     return findings
-
-
-def _fits(known: Rule, node: NodeView) -> bool:
-    return any(op == node.op and domain in ("*", node.domain) for domain, op in known.ops)
 
 
 def _ask(known: Rule, node: NodeView, target: Target, index: int) -> Finding | None:
@@ -111,10 +108,20 @@ def check_whole(model: Model, target: Target) -> Iterator[Finding]:
 def check_nodes(
     model: Model, target: Target, assumed: Collection[tuple[str, str]] = ()
 ) -> Iterator[tuple[NodeView, list[Finding]]]:
-    """Walk the nodes of every scope that have findings."""
-    for graph in model.graphs():
-        for index, node in enumerate(graph.nodes):
-            view = NodeView(node)
-            found = check_node(view, target, assumed, index)
-            if found:
-                yield view, found
+    """Walk the nodes that have findings, in every scope that the target reads.
+
+    The body of a local function is left out for a target that reads no functions: it refuses the
+    call, and what else stands in the way shows once the function is inlined.
+    """
+    rules = rules_for(target)
+    for root in model.roots() if target.functions else (model.graph,):
+        for graph in root.walk():
+            for index, node in enumerate(graph.nodes):
+                view = NodeView(node)
+                found = (
+                    check_node(view, target, assumed, index)
+                    if assumed
+                    else _check(rules, view, target, index)
+                )
+                if found:
+                    yield view, found

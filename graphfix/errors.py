@@ -6,6 +6,8 @@ a fault of graphfix or of a pass file and is deliberately not related to them.
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class GraphfixError(Exception):
     """Something the caller can mend.
@@ -25,6 +27,13 @@ class GraphfixError(Exception):
         self.message = message
         self.where = where
         self.hint = hint
+
+    def at(self, where: str) -> Self:
+        """Return the same error with `where`, and the scope it had put into the message."""
+        if not where:
+            return self
+        message = f"{self.message} (in {self.where})" if self.where else self.message
+        return type(self)(message, where=where, hint=self.hint)
 
     def __str__(self) -> str:
         """Return the error as one line: where, what, and what to do."""

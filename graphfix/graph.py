@@ -320,6 +320,14 @@ class Attributes(MutableMapping[str, Any]):
         """Put the imported graph of attribute `name` beside its proto."""
         self._values[name] = graph
 
+    def saved(self) -> tuple[dict[str, AttributeProto], dict[str, Any]]:
+        """Return the content, for `restore`; values are not copied."""
+        return dict(self._protos), dict(self._values)
+
+    def restore(self, saved: tuple[dict[str, AttributeProto], dict[str, Any]]) -> None:
+        """Bring back what `saved` gave out."""
+        self._protos, self._values = dict(saved[0]), dict(saved[1])
+
     def replaced(self) -> bool:
         """Say whether anything differs from the file, inner graphs left out of account."""
         return any(name not in self._protos for name in self._values)
@@ -440,6 +448,7 @@ class Graph(_GsGraph):
         parent: The node that it is a body of; None for a main graph or a function.
         attribute: The attribute of `parent` that holds it.
         opsets: Domain -> version; of the model, or of the function that it lies in.
+        known_functions: Keys of the local functions that its nodes may call; kept by roots.
     """
 
     proto: GraphProto | None
@@ -447,6 +456,7 @@ class Graph(_GsGraph):
     parent: Node | None
     attribute: str
     opsets: dict[str, int]
+    known_functions: frozenset[tuple[str, str, str]]
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
@@ -466,6 +476,7 @@ class Graph(_GsGraph):
         self.parent = parent
         self.attribute = attribute
         self.opsets = opsets
+        self.known_functions = frozenset()
         super().__init__(name=name, opset=opsets.get("", 1))
         self.name = name
 

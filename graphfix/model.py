@@ -45,6 +45,9 @@ class Model:
             import_function(function, self.base_dir) for function in proto.functions
         ]
         self.graph: Graph = import_main(proto, self.base_dir)
+        known = frozenset(function.key for function in self.functions)
+        for root in self.roots():
+            root.known_functions = known
 
     @property
     def opset(self) -> int:

@@ -104,7 +104,9 @@ def all_passes(pass_files: Sequence[Path] = ()) -> tuple[Pass, ...]:
     return tuple(passes)
 
 
-def get_pass(name: str, passes: Sequence[Pass] | None = None) -> Pass:
+def get_pass(
+    name: str, passes: Sequence[Pass] | None = None, *, where: str = "pass"
+) -> Pass:
     """Return the pass called `name`.
 
     Raises:
@@ -116,4 +118,4 @@ def get_pass(name: str, passes: Sequence[Pass] | None = None) -> Pass:
         return known[wanted]
     close = get_close_matches(wanted, known, n=3)
     hint = f"did you mean {', '.join(close)}?" if close else "`graphfix passes` lists them"
-    raise UsageError(f"no pass is called {name!r}", where="--passes", hint=hint)
+    raise UsageError(f"no pass is called {name!r}", where=where, hint=hint)

@@ -94,13 +94,19 @@ class Builder:
             raise Refuse(f"{what} is computed at run time")
         return array
 
-    def constant(self, array: Array | np.generic, name: str = "") -> Value:
-        """Put an array into the graph and return it as a value."""
-        wish = name or f"{self._stem()}/const"
+    def constant(self, array: Array | np.generic, *, replaces: str = "") -> Value:
+        """Put an array into the graph and return it as a value.
+
+        Args:
+            array: The values.
+            replaces: The name of the output that the constant is returned for; it takes that
+                name over, so that the name survives.
+        """
         values = np.asarray(array)
         if self._as_node():
             return self.multi("Constant", outputs=1, value=values)[0]
-        constant = Constant.of(self._workspace.tensor_name(wish), values)
+        name = replaces or self._workspace.tensor_name(f"{self._stem()}/const")
+        constant = Constant.of(name, values)
         self.constants.append(constant)
         return Value(constant)
 

@@ -111,8 +111,7 @@ class Editor:
     def apply(self, draft: Draft, accuracy: Accuracy, note: str = "") -> Edit:
         """Put a finished draft into the graph and record its site."""
         graph = draft.node.graph
-        for scope in (graph, graph.root):
-            self._unused.setdefault(id(scope), unused_constants(scope))
+        self._remember_unused(graph)
         edit = apply_draft(self.workspace, draft)
         self._pending[id(draft.node)] = edit.added
         self._removed.update(id(n) for n in edit.removed)
@@ -128,7 +127,7 @@ class Editor:
         for view in nodes:
             ref = view.ref()
             scope = view.graph
-            self._unused.setdefault(id(scope), unused_constants(scope))
+            self._remember_unused(scope)
             for _, body in view.node.graphs():
                 for inner_graph in body.walk():
                     for inner in inner_graph.nodes:
@@ -138,6 +137,13 @@ class Editor:
             self._kept_alive.append(view.node)
             edit = Edit(scope, ref, removed=[view.node], removed_refs=[ref])
             self.recorded.append(Recorded(Site(ref, self.accuracy, (ref,)), edit))
+
+    def _remember_unused(self, graph: Graph | None) -> None:
+        """Note, once a scope, which initializers nobody used before: those are not ours to drop."""
+        while graph is not None:
+            if id(graph) not in self._unused:
+                self._unused[id(graph)] = unused_constants(graph)
+            graph = graph.parent.graph if graph.parent is not None else None
 
     def record(self, node: NodeRef, note: str = "") -> None:
         """Record a change that is not the replacement of a node: an order, an import, a type."""

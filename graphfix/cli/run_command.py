@@ -119,7 +119,7 @@ def run(
     code = int(result.exit_code)
     line = ""
     if report is not None or not as_json:
-        line = _trtexec(result.report, plugins=bool(request.assume_ops))
+        line = "" if request.dry_run else _trtexec(result.report, bool(request.assume_ops))
     if report is not None:
         _write_report(report, result.report, code, request.dry_run, line)
     _show(result.report, code, as_json=as_json, dry_run=request.dry_run, line=line)
@@ -144,7 +144,7 @@ def _show(report: Report, code: int, *, as_json: bool, dry_run: bool, line: str)
     emit(report_text(report, code, dry_run=dry_run, trtexec=line, style=style_for(sys.stdout)))
 
 
-def _trtexec(report: Report, *, plugins: bool) -> str:
+def _trtexec(report: Report, plugins: bool) -> str:
     """Return the trtexec line for what was written; empty where nothing was, or for others."""
     if report.output is None or not report.target.startswith("trt"):
         return ""

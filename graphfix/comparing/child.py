@@ -81,6 +81,7 @@ def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
             str(paths[1].parent),
             evaluators,
             inputs=Path(request["inputs"]) if request["inputs"] else None,
+            patience=request["timeout"] / 2,
             seed=request["seed"],
             samples=request["samples"],
             lossy=request["lossy"],

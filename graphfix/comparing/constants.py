@@ -4,49 +4,67 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import onnx
 import onnx.external_data_helper
 
 from graphfix.feeds.kinds import Array, is_integer, is_wide_float
-from graphfix.feeds.uses import all_nodes
+from graphfix.feeds.uses import all_nodes, consumers
 
 # External tensors past this many bytes together are left alone.
 _EXTERNAL_LIMIT = 256 * 2**20
 
-Change = Callable[[int, Array], "Array | None"]
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """One constant: a running number, the name that nodes read it by, its values."""
+
+    number: int
+    name: str
+    array: Array
 
 
-def _tensors(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+Change = Callable[[Constant], "Array | None"]
+
+
+def _tensors(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.TensorProto]]:
+    """Yield constant tensors with the names under which nodes read them."""
     yield from _tensors_of(model.graph)
     for function in model.functions:
         for node in function.node:
             yield from _tensors_of_node(node)
 
 
-def _tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    yield from graph.initializer
+def _tensors_of(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]:
+    yield from ((tensor.name, tensor) for tensor in graph.initializer)
     for node in graph.node:
         yield from _tensors_of_node(node)
 
 
-def _tensors_of_node(node: onnx.NodeProto) -> Iterator[onnx.TensorProto]:
+def _tensors_of_node(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.TensorProto]]:
     for attribute in node.attribute:
-        if node.op_type == "Constant" and attribute.name == "value":
-            yield attribute.t
+        if attribute.type == onnx.AttributeProto.TENSOR and _holds_numbers(node):
+            yield node.output[0], attribute.t
         if attribute.type == onnx.AttributeProto.GRAPH:
             yield from _tensors_of(attribute.g)
         for body in attribute.graphs:
             yield from _tensors_of(body)
 
 
-def _scalars(model: onnx.ModelProto) -> Iterator[onnx.AttributeProto]:
+def _holds_numbers(node: onnx.NodeProto) -> bool:
+    """Whether attributes of a node are weights: Constant, and the models of ai.onnx.ml."""
+    return node.op_type == "Constant" or node.domain == "ai.onnx.ml"
+
+
+def _scalars(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.AttributeProto]]:
     nodes = [*all_nodes(model.graph), *(node for f in model.functions for node in f.node)]
+    kinds = (onnx.AttributeProto.FLOAT, onnx.AttributeProto.FLOATS)
     for node in nodes:
         for attribute in node.attribute:
-            if node.op_type == "Constant" and attribute.name in ("value_float", "value_floats"):
-                yield attribute
+            if attribute.type in kinds and _holds_numbers(node):
+                yield node.output[0], attribute
 
 
 def changed(model: onnx.ModelProto, folder: str, change: Change) -> onnx.ModelProto | None:
@@ -55,14 +73,14 @@ def changed(model: onnx.ModelProto, folder: str, change: Change) -> onnx.ModelPr
     Args:
         model: The model; it is not modified.
         folder: Where its external data lies.
-        change: Called with a running number and each constant array of floats (16 bits and
-            more) or integers; returns the new array, or None to leave it.
+        change: Called with each constant of floats (16 bits and more) or integers; returns
+            the new array, or None to leave it.
     """
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     touched = False
     external = 0
-    for number, tensor in enumerate(_tensors(copy)):
+    for number, (label, tensor) in enumerate(_tensors(copy)):
         if tensor.data_type == onnx.TensorProto.STRING or math.prod(tensor.dims) == 0:
             continue
         dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
@@ -72,15 +90,16 @@ def changed(model: onnx.ModelProto, folder: str, change: Change) -> onnx.ModelPr
             external += math.prod(tensor.dims) * dtype.itemsize
             if external > _EXTERNAL_LIMIT:
                 continue
-        new = change(number, onnx.numpy_helper.to_array(tensor, folder))
+        constant = Constant(number, label, onnx.numpy_helper.to_array(tensor, folder))
+        new = change(constant)
         if new is not None:
             name = tensor.name
             tensor.CopyFrom(onnx.numpy_helper.from_array(np.ascontiguousarray(new), name))
             touched = True
-    for number, attribute in enumerate(_scalars(copy), start=1_000_000):
-        plain = attribute.name == "value_float"
+    for number, (label, attribute) in enumerate(_scalars(copy), start=1_000_000):
+        plain = attribute.type == onnx.AttributeProto.FLOAT
         old = np.array([attribute.f] if plain else list(attribute.floats), np.float32)
-        new = change(number, old) if old.size else None
+        new = change(Constant(number, label, old)) if old.size else None
         if new is not None:
             touched = True
             if plain:
@@ -90,12 +109,27 @@ def changed(model: onnx.ModelProto, folder: str, change: Change) -> onnx.ModelPr
     return copy if touched else None
 
 
-def arrays(model: onnx.ModelProto, folder: str) -> dict[int, tuple[str, int]]:
-    """Return kind (``f`` or ``i``) and size of each constant that `changed` would offer."""
-    found: dict[int, tuple[str, int]] = {}
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a constant is: floats or integers, how many, and whether it only sets sizes."""
 
-    def look(number: int, array: Array) -> None:
-        found[number] = ("f" if is_wide_float(array.dtype) else "i", array.size)
+    floats: bool
+    size: int
+    sizing: bool
+
+
+def kinds(model: onnx.ModelProto, folder: str) -> dict[int, Kind]:
+    """Return what each constant is that `changed` would offer, by its running number."""
+    found: dict[int, Kind] = {}
+    readers = consumers(model.graph)
+
+    def look(constant: Constant) -> None:
+        uses = readers.get(constant.name, [])
+        # Scales of a Resize decide sizes; its numbers need not notice a small change of them.
+        sizing = bool(uses) and all(use.op in ("Resize", "Upsample") for use in uses)
+        sizing = sizing and all(use.position > 0 for use in uses)
+        floats = is_wide_float(constant.array.dtype)
+        found[constant.number] = Kind(floats, constant.array.size, sizing)
 
     changed(model, folder, look)
     return found

@@ -15,11 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 import onnx
 
-from graphfix.comparing.evaluators import Evaluators, ReferenceEngine
+from graphfix.comparing.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Feed, Value, is_native, numpy_dtype
-
-OpKey = tuple[str, str]
 
 # onnxruntime's own texts (model_load_utils.h, model.cc, session_state.cc, graph.cc).
 _NO_KERNEL = re.compile(r"Could not find an implementation for ([\w.]+)\(-?\d+\)")
@@ -40,6 +38,15 @@ class MissingOperator(EngineFailed):
         """Name the operator as (domain, op)."""
         super().__init__(message)
         self.key = key
+
+
+class TooNew(EngineFailed):
+    """An engine refuses an IR or opset number alone; `lowered` means the same with a lower one."""
+
+    def __init__(self, lowered: onnx.ModelProto, message: str) -> None:
+        """Keep the model with the lower number."""
+        super().__init__(message)
+        self.lowered = lowered
 
 
 class Engine(Protocol):
@@ -107,6 +114,7 @@ class OrtEngine:
         try:
             results: list[Value] = self._session.run(self._names, inputs, self._run_options)
         except Exception as error:  # as above
+            _raise_if_out_of_memory(str(error))
             raise EngineFailed(_one_line(str(error)), where=self.name) from None
         outputs = dict(zip(self._names, results, strict=True))
         for name, (renamed, dtype) in self._renamed_outputs.items():
@@ -163,20 +171,33 @@ def _is_foreign(info: onnx.ValueInfoProto) -> bool:
     return element != onnx.TensorProto.UNDEFINED and not is_native(numpy_dtype(element))
 
 
+def _key(domain: str, op: str) -> OpKey:
+    return ("" if domain == "ai.onnx" else domain, op)
+
+
 def _explained(error: Exception, model: onnx.ModelProto) -> EngineFailed:
     text = str(error)
+    _raise_if_out_of_memory(text)
     found = _NOT_REGISTERED.search(text)
     if found:
-        return MissingOperator((found.group(1), found.group(2)), _one_line(text))
+        return MissingOperator(_key(found.group(1), found.group(2)), _one_line(text))
     found = _NO_SCHEMA.search(text)
     if found:
-        return MissingOperator((found.group(2), found.group(1)), _one_line(text))
+        return MissingOperator(_key(found.group(2), found.group(1)), _one_line(text))
     found = _NO_KERNEL.search(text)
     if found:
         op = found.group(1).rsplit(".", 1)[-1]
         domains = [node.domain for node in model.graph.node if node.op_type == op]
-        return MissingOperator((domains[0] if domains else "", op), _one_line(text))
+        return MissingOperator(_key(domains[0] if domains else "", op), _one_line(text))
+    lowered = _lowered(model, text)
+    if lowered is not None:
+        return TooNew(lowered, _one_line(text))
     return EngineFailed(_one_line(text), where="onnxruntime")
+
+
+def _raise_if_out_of_memory(text: str) -> None:
+    if "bad_alloc" in text or "Failed to allocate memory" in text:
+        raise MemoryError(_one_line(text)) from None
 
 
 def _one_line(text: str) -> str:
@@ -206,10 +227,9 @@ def open_engine(model: onnx.ModelProto, folder: str, evaluators: Evaluators) -> 
             lambda: ReferenceEngine(model, folder, evaluators),
             told=error,
         )
+    except TooNew as error:
+        return open_engine(error.lowered, folder, evaluators)
     except EngineFailed as error:
-        lowered = _lowered(model, error.message)
-        if lowered is not None:
-            return open_engine(lowered, folder, evaluators)
         return _first(lambda: ReferenceEngine(model, folder, evaluators), told=error)
 
 
@@ -225,9 +245,9 @@ def _first(*openers: Callable[[], Engine], told: EngineFailed | None = None) -> 
 def _operators(model: onnx.ModelProto) -> set[OpKey]:
     from graphfix.feeds.uses import all_nodes
 
-    found = {(node.domain, node.op_type) for node in all_nodes(model.graph)}
+    found = {key_of(node) for node in all_nodes(model.graph)}
     for function in model.functions:
-        found |= {(node.domain, node.op_type) for node in function.node}
+        found |= {key_of(node) for node in function.node}
     return found
 
 
@@ -258,7 +278,7 @@ def _lowered(model: onnx.ModelProto, refusal: str) -> onnx.ModelProto | None:
 
 def _changed_since(operators: set[OpKey], bound: int, version: int) -> bool:
     for domain, op in operators:
-        if domain not in ("", "ai.onnx"):
+        if domain:
             continue
         try:
             since = onnx.defs.get_schema(op, version, "").since_version

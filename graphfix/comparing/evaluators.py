@@ -19,12 +19,23 @@ from graphfix.feeds.kinds import Array, Feed, Value
 Evaluate = Callable[["list[Array | None]", "dict[str, object]"], "tuple[Array, ...]"]
 
 
+OpKey = tuple[str, str]
+
+
+def key_of(node: onnx.NodeProto) -> OpKey:
+    """Return (domain, operator) of a node; the default domain is the empty one."""
+    return ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
+
+
 class Evaluators:
     """Functions by (domain, operator), imported when they are first needed."""
 
     def __init__(self, places: Mapping[tuple[str, str], str]) -> None:
         """Take places such as ``module:function`` or ``/path/file.py:function``."""
-        self._places = dict(places)
+        self._places = {
+            ("" if domain == "ai.onnx" else domain, op): place
+            for (domain, op), place in places.items()
+        }
         self._loaded: dict[tuple[str, str], Evaluate] = {}
 
     def __contains__(self, key: tuple[str, str]) -> bool:
@@ -47,7 +58,7 @@ class Evaluators:
         Raises:
             EngineFailed: It raises, or returns too few arrays.
         """
-        function = self.get((node.domain, node.op_type))
+        function = self.get(key_of(node))
         attributes = {attribute.name: attribute_value(attribute) for attribute in node.attribute}
         return call(function, node.op_type, inputs, attributes, len(node.output))
 
@@ -138,7 +149,7 @@ def _evaluator_class(evaluators: Evaluators) -> Any:
                     self.values[attribute.name] = attribute_value(attribute)
 
         def _run(self, *args: Any, **kwargs: Any) -> Any:
-            function = evaluators.get((self.onnx_node.domain, self.onnx_node.op_type))
+            function = evaluators.get(key_of(self.onnx_node))
             count = len(self.onnx_node.output)
             return call(function, self.onnx_node.op_type, list(args), kwargs, count)
 
@@ -156,7 +167,7 @@ def _evaluator_class(evaluators: Evaluators) -> Any:
         """The reference evaluator with numpy models."""
 
         def _load_impl(self, node: onnx.NodeProto, input_types: Any = None) -> Any:
-            if (node.domain, node.op_type) in evaluators:
+            if key_of(node) in evaluators:
                 return NumpyModel
             return super()._load_impl(node, input_types)
 
@@ -184,7 +195,7 @@ class ReferenceEngine:
             model = copy
         try:
             self._evaluator = _evaluator_class(evaluators)(model)
-        except UsageError:
+        except (UsageError, MemoryError):
             raise
         except Exception as error:  # it raises whatever its operators raise
             raise EngineFailed(" ".join(str(error).split())[:400], where=self.name) from error
@@ -195,7 +206,7 @@ class ReferenceEngine:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 results = self._evaluator.run(None, dict(feed))
-        except (UsageError, EngineFailed):
+        except (UsageError, EngineFailed, MemoryError):
             raise
         except Exception as error:  # as above
             text = f"{error} {error.__cause__ or ''}"

@@ -15,7 +15,7 @@ class Judge:
 
     Attributes:
         broken: Outputs that differ, with what is wrong.
-        structural: Whether one differs in kind, dtype or shape.
+        structural: Whether one differs by more than numbers.
         worst: Largest absolute and relative difference per output.
         unstable: How many samples were set aside, because rounding explains their difference
             and no tolerance can be given.

@@ -16,13 +16,16 @@ from typing import Any
 import numpy as np
 import onnx
 
-from graphfix.comparing.constants import Change, changed
+from graphfix.comparing.constants import Change, Constant, changed
 from graphfix.comparing.engines import Engine, OrtEngine, open_engine
 from graphfix.comparing.evaluators import Evaluators
+from graphfix.comparing.memory import weight_bytes
 from graphfix.comparing.numbers import magnitude_of, mismatches, widened
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 
+# Weights past this many bytes are copied once, not three times, to measure noise.
+_LARGE = 2**28
 # Trailing mantissa bits that are zero in a round value, by dtype.
 _ROUND_BITS = {"float16": 5, "bfloat16": 3, "float32": 12, "float64": 40}
 _BITS = {"float16": np.uint16, "bfloat16": np.uint16, "float32": np.uint32, "float64": np.uint64}
@@ -52,8 +55,10 @@ def moved_value(value: Value, seed: int) -> Value:
 
 
 def _mover(seed: int) -> Change:
-    def move(number: int, array: Array) -> Array | None:
-        return moved(array, seed + number) if is_wide_float(array.dtype) else None
+    def move(constant: Constant) -> Array | None:
+        if not is_wide_float(constant.array.dtype):
+            return None
+        return moved(constant.array, seed + constant.number)
 
     return move
 
@@ -127,7 +132,8 @@ class Noise:
     def _loaded(self) -> list[tuple[int, Engine]]:
         if self._engines is None:
             self._engines = []
-            for seed in (1, 2, 3):
+            few = weight_bytes(self._model) > _LARGE
+            for seed in (1,) if few else (1, 2, 3):
                 model = changed(self._model, self._folder, _mover(seed))
                 self._open(seed, model or self._model)
             # Not every original runs in onnxruntime; the moved runs remain.

@@ -38,7 +38,8 @@ class Difference:
 
     Attributes:
         equal: Within the tolerance.
-        structural: They differ in kind, dtype or shape, so that no number can be given.
+        structural: They differ in kind, dtype, shape or the places of NaN and infinities: no
+            consent to a difference of numbers covers that.
         max_abs: Largest absolute difference where both are finite numbers.
         max_rel: `max_abs` relative to the magnitude of the original's tensor.
         reason: What differs, in one line; empty when equal.
@@ -183,7 +184,7 @@ def _compare_floats(before: Array, after: Array, noise: float) -> Difference:
     odd = ~finite & ~same
     if odd.any():
         text = f"NaN or infinity differs in {int(odd.sum())} of {left.size} elements"
-        return Difference(False, False, largest, relative, text)
+        return Difference(False, True, largest, relative, text)
     allowed = tolerance(before.dtype, magnitude, noise)
     if largest <= allowed:
         return Difference(True, False, largest, relative)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx
 
-from graphfix.comparing.engines import Engine, MissingOperator, OpKey, OrtEngine
-from graphfix.comparing.evaluators import Evaluators, ReferenceEngine
+from graphfix.comparing.engines import Engine, MissingOperator, OrtEngine
+from graphfix.comparing.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value
 
@@ -61,7 +61,7 @@ class PiecewiseEngine:
     def _cut(self) -> list[_Piece]:
         pieces: list[_Piece] = []
         for node in self._model.graph.node:
-            foreign = (node.domain, node.op_type) in self._foreign
+            foreign = key_of(node) in self._foreign
             if not foreign and any(key in self._foreign for key in _inner_operators(node)):
                 raise EngineFailed(f"a body of {node.op_type} has an operator without kernel")
             if foreign or not pieces or pieces[-1].foreign:
@@ -92,7 +92,7 @@ class PiecewiseEngine:
         return {n: values[n] if n in values else self._array(n, values) for n in outputs}
 
     def _has_model(self, node: onnx.NodeProto) -> bool:
-        return (node.domain, node.op_type) in self._evaluators
+        return key_of(node) in self._evaluators
 
     def _array(self, name: str, values: dict[str, Value]) -> Array:
         if name in values:
@@ -115,7 +115,7 @@ class PiecewiseEngine:
                     )
                 except EngineFailed as error:
                     node = piece.nodes[0]
-                    raise MissingOperator((node.domain, node.op_type), error.message) from error
+                    raise MissingOperator(key_of(node), error.message) from error
         return piece.engines[signature]
 
     def _piece_model(self, piece: _Piece, types: dict[str, onnx.TypeProto]) -> onnx.ModelProto:
@@ -154,7 +154,7 @@ def _bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
 def _inner_operators(node: onnx.NodeProto) -> Iterator[OpKey]:
     for body in _bodies(node):
         for inner in body.node:
-            yield inner.domain, inner.op_type
+            yield key_of(inner)
             yield from _inner_operators(inner)
 
 

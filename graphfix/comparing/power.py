@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from graphfix.comparing.constants import Change, arrays, changed
+from graphfix.comparing.constants import Change, Constant, changed, kinds
 from graphfix.comparing.engines import Engine, open_engine
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.errors import EngineFailed
@@ -25,9 +25,9 @@ _STEP = 0.05
 def changed_models(model: onnx.ModelProto, folder: str) -> Iterator[onnx.ModelProto]:
     """Yield copies of a model with constants changed by 5%, several kinds of change."""
     rng = np.random.default_rng(7)
-    known = arrays(model, folder)
-    floats = sorted((n for n in known if known[n][0] == "f"), key=lambda n: -known[n][1])
-    integers = sorted((n for n in known if known[n][0] == "i"), key=lambda n: -known[n][1])
+    known = kinds(model, folder)
+    floats = sorted((n for n in known if known[n].floats), key=lambda n: -known[n].size)
+    integers = sorted((n for n in known if not known[n].floats), key=lambda n: -known[n].size)
     changes: list[Change] = []
     if floats:
         changes += [_scaled_floats, _jittered_floats(rng, None), _moved_floats(rng, None)]
@@ -40,15 +40,17 @@ def changed_models(model: onnx.ModelProto, folder: str) -> Iterator[onnx.ModelPr
             yield other
 
 
-def _scaled_floats(number: int, array: Array) -> Array | None:
+def _scaled_floats(constant: Constant) -> Array | None:
+    array = constant.array
     if not is_wide_float(array.dtype):
         return None
     return _as(array.dtype, array.astype(np.float64) * (1 + _STEP))
 
 
 def _jittered_floats(rng: np.random.Generator, chosen: int | None) -> Change:
-    def change(number: int, array: Array) -> Array | None:
-        if not is_wide_float(array.dtype) or chosen not in (None, number):
+    def change(constant: Constant) -> Array | None:
+        array = constant.array
+        if not is_wide_float(array.dtype) or chosen not in (None, constant.number):
             return None
         factor = 1 + _STEP * rng.standard_normal(array.shape)
         return _as(array.dtype, array.astype(np.float64) * factor)
@@ -57,8 +59,9 @@ def _jittered_floats(rng: np.random.Generator, chosen: int | None) -> Change:
 
 
 def _moved_floats(rng: np.random.Generator, chosen: int | None) -> Change:
-    def change(number: int, array: Array) -> Array | None:
-        if not is_wide_float(array.dtype) or chosen not in (None, number):
+    def change(constant: Constant) -> Array | None:
+        array = constant.array
+        if not is_wide_float(array.dtype) or chosen not in (None, constant.number):
             return None
         shift = _STEP * _spread(array) * rng.standard_normal(array.shape)
         return _as(array.dtype, array.astype(np.float64) + shift)
@@ -67,8 +70,8 @@ def _moved_floats(rng: np.random.Generator, chosen: int | None) -> Change:
 
 
 def _stepped_integers(chosen: int) -> Change:
-    def change(number: int, array: Array) -> Array | None:
-        return _stepped(array) if number == chosen else None
+    def change(constant: Constant) -> Array | None:
+        return _stepped(constant.array) if constant.number == chosen else None
 
     return change
 
@@ -150,7 +153,11 @@ def notices(
     Returns:
         What was noticed (``constants`` or ``inputs``); an empty string if nothing was.
     """
-    weights = [size for kind, size in arrays(model, folder).values() if kind == "f" and size > 1]
+    weights = [
+        kind
+        for kind in kinds(model, folder).values()
+        if kind.floats and kind.size > 1 and not kind.sizing
+    ]
     for other in changed_models(model, folder):
         try:
             loaded = open_engine(other, folder, evaluators)

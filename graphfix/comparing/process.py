@@ -40,7 +40,7 @@ def ask(folder: Path, request: dict[str, Any], limits: Limits) -> dict[str, Any]
         UsageError: The request names something that is not there.
         InvalidModel: A file is not a model.
     """
-    request = {**request, "memory_limit": limits.memory}
+    request = {**request, "memory_limit": limits.memory, "timeout": limits.timeout}
     (folder / REQUEST).write_text(json.dumps(request), encoding="utf-8")
     command = [sys.executable, "-m", "graphfix.comparing.child", str(folder)]
     root = str(Path(graphfix.__file__ or __file__).resolve().parent.parent)

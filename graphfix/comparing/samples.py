@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +16,19 @@ from graphfix.feeds.kinds import Array, Feed, Value, is_wide_float
 from graphfix.feeds.maker import FeedMaker, required_inputs
 from graphfix.feeds.user import read_inputs
 
-_MORE_VALUES = 4
-
 
 class Samples:
     """Draws input sets and keeps those that the original runs with."""
 
     def __init__(
-        self, model: onnx.ModelProto, engine: Engine, maker: FeedMaker, inputs: Path | None
+        self,
+        model: onnx.ModelProto,
+        engine: Engine,
+        maker: FeedMaker,
+        inputs: Path | None,
+        patience: float,
     ) -> None:
-        """Read the user's inputs if there are any.
+        """Read the user's inputs if there are any; draw no more after `patience` seconds.
 
         Raises:
             UsageError: They do not fit the model.
@@ -33,6 +37,7 @@ class Samples:
         self._engine = engine
         self._maker = maker
         self._user = read_inputs(inputs, model) if inputs is not None else None
+        self._deadline = time.monotonic() + patience
         self._attempt: int | None = None
         self.last_error: EngineFailed | None = None
 
@@ -41,10 +46,12 @@ class Samples:
         if self._user is not None:
             return self._from_user(sample + redraw)
         for attempt in self._attempts(sample):
-            feed = self._maker.draw(sample, attempt, redraw)
-            if sample % 5 == 3 and redraw == 0:
-                feed |= self._overrides(sample)
+            if time.monotonic() > self._deadline:
+                return None
             try:
+                feed = self._maker.draw(sample, attempt, redraw)
+                if sample % 5 == 3 and redraw == 0:
+                    feed |= self._overrides(sample)
                 outputs = self._engine.run(feed)
             except EngineFailed as error:
                 self.last_error = error
@@ -55,12 +62,14 @@ class Samples:
         return None
 
     def _attempts(self, sample: int) -> list[int]:
+        if not self._maker.is_dynamic():
+            # A later attempt still means smaller integers.
+            return [0, sizes.TIMID_FROM]
         if self._attempt is None:
-            count = sizes.ATTEMPTS if self._maker.is_dynamic() else _MORE_VALUES
-            # Without dynamic sizes a later attempt still means smaller integers.
-            return list(range(count)) if self._maker.is_dynamic() else [0, sizes.ATTEMPTS - 1]
-        if self._attempt < sizes.FREE_PATTERNS or not self._maker.is_dynamic():
-            return [self._attempt, sizes.ATTEMPTS - 1]
+            return list(range(sizes.ATTEMPTS))
+        if self._attempt < sizes.FREE_PATTERNS:
+            free = range(sizes.FREE_PATTERNS)
+            return [self._attempt, *(n for n in free if n != self._attempt), sizes.TIMID_FROM]
         # The model wants sizes that agree: look for other ones before settling.
         span = sizes.ATTEMPTS - sizes.FREE_PATTERNS
         start = self._attempt - sizes.FREE_PATTERNS

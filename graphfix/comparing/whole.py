@@ -18,8 +18,6 @@ from graphfix.feeds.kinds import Feed, Value
 from graphfix.feeds.maker import FeedMaker, static_limits
 from graphfix.report import OutputDifference, Verdict, Verification
 
-_POWER_SAMPLES = 2
-
 
 @dataclass(slots=True)
 class Task:
@@ -31,6 +29,7 @@ class Task:
     after_folder: str
     evaluators: Evaluators
     inputs: Path | None = None
+    patience: float = 150.0
     seed: int = 0
     samples: int = 5
     lossy: bool = False
@@ -79,7 +78,7 @@ def compare(task: Task) -> Verification:
     except EngineFailed as error:
         return Verification(Verdict.MISMATCH, f"the result does not load: {error.message}")
     original = _Drawing(source, before, cut.names) if source is not None else before
-    samples = Samples(task.before, original, maker, task.inputs)
+    samples = Samples(task.before, original, maker, task.inputs, task.patience)
     return _Comparison(task, interface, before, after, samples).verdict()
 
 
@@ -93,7 +92,7 @@ class _Drawing:
         self._names = names
 
     def run(self, feed: Feed) -> dict[str, Value]:
-        drawn = self._source.run(feed)
+        drawn = self._source.run({n: v for n, v in feed.items() if n not in self._names})
         feed.update({name: drawn[name] for name in self._names})
         return self._cut.run(feed)
 
@@ -205,7 +204,7 @@ class _Comparison:
             self._task.after_folder,
             self._task.evaluators,
             self._after,
-            [convert(feed, self._interface.inputs) for feed in self._feeds[:_POWER_SAMPLES]],
+            [convert(feed, self._interface.inputs) for feed in self._feeds],
             self._differs,
         )
         if not noticed:

@@ -129,7 +129,8 @@ def cast(values: Array, dtype: np.dtype[np.generic]) -> Array:
     """Convert drawn values, clipped to the range of small types so that nothing wraps around."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype.name)
-        return np.clip(values, max(limits.min, -(2**62)), min(limits.max, 2**62)).astype(dtype)
+        low, high = max(limits.min, -(2**62)), min(limits.max, 2**62)
+        return np.asarray(np.clip(values, low, high)).astype(dtype)
     if is_floating(dtype) and dtype.itemsize == 1:
         return np.asarray(np.clip(values, -4, 4), dtype=np.float32).astype(dtype)
     return np.asarray(values).astype(dtype)

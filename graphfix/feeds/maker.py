@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx
 
-from graphfix.errors import UsageError
+from graphfix.errors import EngineFailed, UsageError
 from graphfix.feeds import draws, roles, sizes
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
 from graphfix.feeds.uses import Use, consumers, uses_of
 
 _GUESSED_RANKS = (2, 4, 3, 1, 0, 5)
-# Past this attempt integers without a role shrink to 0 and 1.
-_TIMID_FROM = 7
 
 
 def required_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
@@ -85,7 +83,7 @@ class FeedMaker:
             )
 
     def draw(self, sample: int, attempt: int = 0, redraw: int = 0) -> Feed:
-        """Return one input set.
+        """Return one input set; raises `EngineFailed` for an input that has no known type.
 
         Args:
             sample: Its number; style and sizes change with it.
@@ -163,6 +161,8 @@ class FeedMaker:
         rng: np.random.Generator,
     ) -> Value:
         form = kind.WhichOneof("value")
+        if form in (None, "sparse_tensor_type", "opaque_type"):
+            raise EngineFailed(f"no values can be made for an input of {form or 'unknown type'}")
         if form == "optional_type":
             element = kind.optional_type.elem_type
             return self._value(name, element, chosen, style, attempt, rng)
@@ -201,10 +201,10 @@ class FeedMaker:
         if is_floating(dtype):
             return draws.cast(draws.floats(shape, style, uses, rng), dtype)
         if not is_integer(dtype):
-            raise UsageError(f"no input can be made of type {dtype}", where=name)
+            raise EngineFailed(f"no values of type {dtype} can be made", where=name)
         values = roles.draw(uses, shape, lambda tensor: self._dims(tensor, chosen), rng)
         if values is None:
-            timid = attempt >= _TIMID_FROM
+            timid = attempt >= sizes.TIMID_FROM
             values = draws.integers(dtype, shape, name, uses, timid, rng)
         return draws.cast(values, dtype)
 

@@ -9,11 +9,16 @@ from collections.abc import Iterable, Mapping
 _BATCH = (2, 1, 3)
 _SPATIAL = (16, 32, 24, 64, 8)
 _OTHER = (4, 7, 5, 3, 8, 6)
-# Sizes for every dimension at once, for models that only run where some of them agree.
-_EQUAL = (2, 1, 3, 4, 8, 16, 32, 64, 224, 5, 6, 10, 80, 128, 512)
+# (size of every dimension, batch) for models that only run where some sizes agree.
+_EQUAL = (
+    *((2, 1), (2, 2), (1, 1), (3, 1), (3, 3), (4, 1), (4, 4), (8, 1), (8, 8), (16, 1), (16, 16)),
+    *((32, 1), (64, 1), (224, 1), (5, 5), (6, 6), (10, 1), (80, 1), (128, 1), (512, 1)),
+)
 
 FREE_PATTERNS = 3
-ATTEMPTS = FREE_PATTERNS + 2 * len(_EQUAL)
+ATTEMPTS = FREE_PATTERNS + len(_EQUAL)
+# From this attempt on integers without a role are 0 and 1 only.
+TIMID_FROM = 7
 
 
 def choose(symbols: Mapping[str, str], sample: int, attempt: int) -> dict[str, int]:
@@ -23,7 +28,7 @@ def choose(symbols: Mapping[str, str], sample: int, attempt: int) -> dict[str, i
         symbols: Symbol to kind: ``batch``, ``spatial`` or ``other``.
         sample: Number of the input set; sets differ in their sizes where the attempt is free.
         attempt: 0 up to `ATTEMPTS` - 1. The first ones give each symbol a size of its own, the
-            others give all symbols one size, with a batch of that size and then of one.
+            others give all symbols one size, the batch that size too or one.
     """
     if attempt < FREE_PATTERNS:
         result: dict[str, int] = {}
@@ -35,8 +40,7 @@ def choose(symbols: Mapping[str, str], sample: int, attempt: int) -> dict[str, i
             else:
                 result[symbol] = _OTHER[(sample + attempt + index) % len(_OTHER)]
         return result
-    size = _EQUAL[(attempt - FREE_PATTERNS) // 2]
-    batch = size if (attempt - FREE_PATTERNS) % 2 else 1
+    size, batch = _EQUAL[attempt - FREE_PATTERNS]
     return {symbol: batch if kind == "batch" else size for symbol, kind in symbols.items()}
 
 

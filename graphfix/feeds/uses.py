@@ -44,6 +44,13 @@ def all_nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
                 yield from all_nodes(body)
 
 
+def _branch_results(node: onnx.NodeProto) -> Iterator[onnx.NodeProto]:
+    """Yield, for the branches of an If, what carries their results to its outputs."""
+    for attribute in node.attribute if node.op_type == "If" else ():
+        for inner, outer in zip(attribute.g.output, node.output, strict=False):
+            yield onnx.NodeProto(op_type="Identity", input=[inner.name], output=[outer])
+
+
 def consumers(graph: onnx.GraphProto) -> dict[str, list[Use]]:
     """Return who reads each tensor, by name; scopes share names, as ONNX forbids shadowing."""
     result: dict[str, list[Use]] = {}
@@ -51,6 +58,8 @@ def consumers(graph: onnx.GraphProto) -> dict[str, list[Use]]:
         for position, name in enumerate(node.input):
             if name:
                 result.setdefault(name, []).append(Use(node, position))
+        for carrier in _branch_results(node):
+            result.setdefault(carrier.input[0], []).append(Use(carrier, 0))
     return result
 
 

@@ -1,12 +1,19 @@
-"""One step of the chain: plan every node, then apply all or none."""
+"""The chain of opset steps: plan every node, then apply all or none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
+from graphfix.graph import Graph
 from graphfix.model import Model
-from graphfix.report import NodeRef, Site
+from graphfix.opset.memento import Memento
+from graphfix.opset.planning import Plan, Planner, apply_edits
+from graphfix.report import EXACT, NodeRef, Site
+from graphfix.schemas import newest_opset
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +25,10 @@ class Blocker:
 
 
 class StepBlocked(Exception):  # noqa: N818 - an answer, not an error
-    """Raised when a step cannot be made; the model is as it was.
+    """Raised when an opset cannot be reached; the model is as it was.
 
     Attributes:
+        version: The opset that could not be reached.
         blockers: Every node in the way, all at once.
     """
 
@@ -32,10 +40,102 @@ class StepBlocked(Exception):  # noqa: N818 - an answer, not an error
 
 
 def lower_one(model: Model, workspace: Workspace) -> list[Site]:
-    """Lower the opset by one, in every graph and function."""
-    raise StepBlocked(model.opset - 1, [Blocker(NodeRef(), "no step is known")])
+    """Lower the opset by one, in every graph and function.
+
+    The types of the model must have been inferred. Functions with a lower opset are left, those
+    with a higher one go as far down as the main graph.
+
+    Raises:
+        StepBlocked: Some nodes cannot follow.
+    """
+    return move_to(model, workspace, model.opset - 1)
+
+
+def raise_one(model: Model, workspace: Workspace) -> list[Site]:
+    """Raise the opset by one, in every graph and function; as `lower_one`.
+
+    Raises:
+        StepBlocked: Some nodes cannot follow, or there is no such opset.
+    """
+    return move_to(model, workspace, model.opset + 1)
 
 
 def move_to(model: Model, workspace: Workspace, version: int) -> list[Site]:
-    """Move to `version`, one step at a time."""
-    raise StepBlocked(version, [Blocker(NodeRef(), "no step is known")])
+    """Move to an opset, one step at a time, all the way or not at all.
+
+    The types of the model must have been inferred.
+
+    Args:
+        model: The model, edited in place.
+        workspace: Its names.
+        version: The opset of the default domain to end with.
+
+    Returns:
+        One site for each node that was changed, and one for each number; none where the model
+        has the opset already, or imports no default domain.
+
+    Raises:
+        StepBlocked: Some nodes cannot follow, or onnx knows no such opset; nothing is changed.
+    """
+    if not model.opset:
+        return []
+    if not 1 <= version <= newest_opset():
+        raise StepBlocked(version, [Blocker(NodeRef(), f"onnx knows no opset {version}")])
+    if model.opset > newest_opset():
+        reason = f"the installed onnx knows no opset {model.opset}"
+        raise StepBlocked(version, [Blocker(NodeRef(), reason)])
+    before = Memento.of(model, workspace)
+    sites: list[Site] = []
+    try:
+        if version < model.opset:
+            while (highest := max(_versions(model))) > version:
+                sites += _step(model, workspace, highest, highest - 1)
+        else:
+            while (lowest := min(_versions(model))) < version:
+                sites += _step(model, workspace, lowest, lowest + 1)
+    except BaseException:
+        before.restore()
+        raise
+    return sites
+
+
+def _versions(model: Model) -> list[int]:
+    return [root.opsets[""] for root in model.roots() if root.opsets.get("")]
+
+
+def _step(model: Model, workspace: Workspace, source: int, target: int) -> list[Site]:
+    """Move the main graph and the functions that stand at `source` to `target`."""
+    roots = [root for root in model.roots() if root.opsets.get("") == source]
+    plans = _plan(roots, Planner(workspace, target, {f.key for f in model.functions}), target)
+    editor = Editor(model, workspace, {}, EXACT)
+    for plan in plans:
+        node = plan.node
+        if plan.draft is None:
+            apply_edits(node, plan.edits)
+            editor.record(NodeView(node).ref())
+        elif node.outputs:  # a constant goes with its last consumer, before its own turn
+            editor.apply(plan.draft, plan.accuracy, plan.note)
+    editor.finish()
+    for root in roots:
+        root.opsets[""] = target
+    editor.record(NodeRef(), f"opset {source} becomes {target}")
+    return [recorded.site for recorded in editor.recorded]
+
+
+def _plan(roots: list[Graph], planner: Planner, target: int) -> list[Plan]:
+    plans: list[Plan] = []
+    blockers: list[Blocker] = []
+    for root in roots:
+        for graph in root.walk():
+            for position, node in enumerate(graph.nodes):
+                view = NodeView(node)
+                try:
+                    plan = planner.plan(view, root.opsets)
+                except Refuse as refusal:
+                    blockers.append(Blocker(view.ref(position), refusal.reason))
+                    continue
+                if plan.edits or plan.draft is not None:
+                    plans.append(plan)
+    if blockers:
+        raise StepBlocked(target, blockers)
+    return plans

@@ -11,7 +11,7 @@ from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
 from graphfix.checking import check_model
-from graphfix.errors import UsageError
+from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.attributing import with_removers
@@ -20,6 +20,7 @@ from graphfix.pipeline.settings import Settings, parse_options
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes, get_pass
 from graphfix.report import Finding, Report
+from graphfix.sorting import first_misplaced, sorted_nodes
 from graphfix.storage.reading import read_model
 from graphfix.targets.profiles import Target, load_target
 
@@ -50,9 +51,29 @@ def load(source: str | Path | ModelProto) -> Model:
     if isinstance(source, ModelProto):
         copy = ModelProto()
         copy.CopyFrom(source)
-        return Model(copy)
-    read = read_model(Path(source))
-    return Model(read.proto, path=read.path, sha256=read.sha256, size=read.size)
+        model = Model(copy)
+    else:
+        read = read_model(Path(source))
+        try:
+            model = Model(read.proto, path=read.path, sha256=read.sha256, size=read.size)
+        except InvalidModel as error:
+            raise error.at(str(source)) from None
+    check_acyclic(model)
+    return model
+
+
+def check_acyclic(model: Model) -> None:
+    """Check that the nodes of every scope can be put in order.
+
+    Raises:
+        InvalidModel: They form a cycle.
+    """
+    for graph in model.graphs():
+        if first_misplaced(graph) is not None:
+            try:
+                sorted_nodes(graph)
+            except InvalidModel as error:
+                raise error.at(str(model.path or "")) from None
 
 
 def save(model: Model, path: str | Path, *, data: str = "keep") -> None:
@@ -207,11 +228,11 @@ def make_settings(
     if passes is not None:
         named = []
         for wanted in passes:
-            declared = wanted if isinstance(wanted, Pass) else get_pass(str(wanted), available)
+            declared = wanted if isinstance(wanted, Pass) else get_pass(str(wanted), available, where="--passes")
             named.append(declared)
             if declared not in available:
                 available = (*available, declared)
-    skipped = {get_pass(name, available).id for name in skip}
+    skipped = {get_pass(name, available, where="--skip").id for name in skip}
     return Settings(
         target=load_target(target) if target is not None else None,
         opset=opset,

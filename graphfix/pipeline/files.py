@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -118,10 +120,11 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
     for hook in hooks:
         hook.stage("load")
     before = load(request.model)
+    model = before.copy()
     complete = output_path(request, partial=False)
     for path in {complete, output_path(request, partial=True)}:
         _check_writable(path, request)
-    result = finish(before, load(request.model), settings, hooks)
+    result = finish(before, model, settings, hooks)
     findings_left = any(f.blocks for f in result.report.findings_after)
     report = replace(result.report, notes=(*notes, *result.report.notes))
     if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):
@@ -134,16 +137,15 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
         for hook in hooks:
             hook.stage("save")
         save(result.model, path, data=request.data)
-    return Result(result.exit_code, replace(report, output=_written(result.model, path, request)),
-                  result.model)
+        report = replace(report, output=_written(result.model, path))
+    return Result(result.exit_code, report, result.model)
 
 
-def _written(model: Model, path: Path, request: RunRequest) -> FileFacts:
-    facts = facts_of(model)
-    if request.dry_run:
-        return replace(facts, path=str(path), sha256="", bytes=0)
-    read = read_model(path)
-    return replace(facts, path=str(path), sha256=read.sha256, bytes=read.size)
+def _written(model: Model, path: Path) -> FileFacts:
+    raw = path.read_bytes()
+    return replace(
+        facts_of(model), path=str(path), sha256=hashlib.sha256(raw).hexdigest(), bytes=len(raw)
+    )
 
 
 def output_path(request: RunRequest, *, partial: bool) -> Path:
@@ -177,12 +179,19 @@ def _check_writable(path: Path, request: RunRequest) -> None:
         raise UsageError(
             "would overwrite the input", where=str(path), hint="use --in-place if that is meant"
         )
-    if not request.force and not written_by_graphfix(path):
+    if not request.force and not _ours(path, request.model):
         raise UsageError(
             "is there already and was not written by graphfix",
             where=str(path),
             hint="use --force, or another name with -o",
         )
+
+
+def _ours(path: Path, model: Path) -> bool:
+    """Say whether `path` may be overwritten: graphfix wrote it, or it is a copy of the input."""
+    if path.stat().st_size == model.stat().st_size and path.read_bytes() == model.read_bytes():
+        return True
+    return written_by_graphfix(path)
 
 
 def written_by_graphfix(path: Path) -> bool:

@@ -8,14 +8,13 @@ from typing import Any
 
 from graphfix.authoring.applying import Draft
 from graphfix.authoring.declaring import Pass
-from graphfix.authoring.drafting import draft_rewrite, prune
+from graphfix.authoring.drafting import draft_rewrite, prune, splice
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.checking import check_node
 from graphfix.errors import PassBug
-from graphfix.graph import Node, Tensor, Variable, is_empty
-from graphfix.inference import merge_type, type_of
+from graphfix.graph import Node
 from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Finding
 from graphfix.targets.profiles import Target
 
@@ -162,33 +161,3 @@ class Legaliser:
             tree.passes.extend(subtree.passes)
             position += len(subtree.draft.nodes)
         return True
-
-
-def splice(draft: Draft, replaced: Node, inner: Draft) -> None:
-    """Let the results of `inner` stand for the outputs of `replaced` in all of `draft`."""
-    draft.constants.extend(inner.constants)
-    made = {id(t) for n in inner.nodes for t in n.outputs}
-    swaps: dict[int, Tensor] = {}
-    for old, new in zip(replaced.outputs, inner.results, strict=False):
-        if is_empty(old) or new is None:
-            continue
-        fresh = new.tensor
-        if id(fresh) in made and isinstance(old, Variable) and isinstance(fresh, Variable):
-            # The name of the drafted output says less than that of the node that asked for it.
-            known = type_of(old)
-            if known is not None:
-                merge_type(fresh, known)
-        swaps[id(old)] = fresh
-    for node in draft.nodes:
-        _swap(node, swaps)
-    draft.results = [
-        Value(swaps.get(id(v.tensor), v.tensor)) if v is not None else None for v in draft.results
-    ]
-
-
-def _swap(node: Node, swaps: Mapping[int, Tensor]) -> None:
-    if any(id(t) in swaps for t in node.inputs):
-        node.inputs[:] = [swaps.get(id(t), t) for t in node.inputs]
-    for _, body in node.graphs():
-        for inner in body.nodes:
-            _swap(inner, swaps)

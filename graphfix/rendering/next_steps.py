@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.rendering.grouping import distinct, group_findings
+from graphfix.rendering.grouping import distinct
 from graphfix.rendering.style import capped
 from graphfix.rendering.wording import problems
 from graphfix.report import Accuracy, Report, Status, Verdict
@@ -28,9 +28,9 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
             "`--shape INPUT=1x3x224x224` fixes open sizes, one per input."
         )
     own = distinct(
-        g.feature.removeprefix("op:")
-        for g in group_findings(left)
-        if g.feature.startswith("op:") and "::" in g.feature and not g.removed_by
+        f"{f.node.domain}::{f.node.op}"
+        for f in left
+        if f.feature.startswith("op:") and f.node.domain not in ("", "ai.onnx") and not f.removed_by
     )
     if own:
         steps.append(

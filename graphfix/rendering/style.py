@@ -60,11 +60,14 @@ def labelled(label: str, text: str, indent: int = 4, width: int = 10) -> list[st
 
 
 def table(rows: Sequence[Sequence[str]], indent: str = "  ", gap: str = "  ") -> list[str]:
-    """Return rows as aligned columns; the last one is wrapped under itself."""
+    """Return rows as aligned columns; the last one is wrapped under itself.
+
+    A cell that is longer than half a line pushes only its own row to the right.
+    """
     if not rows:
         return []
     columns = len(rows[0])
-    widths = [max(len(row[i]) for row in rows) for i in range(columns - 1)]
+    widths = [min(max(len(row[i]) for row in rows), WIDTH // 2) for i in range(columns - 1)]
     lines: list[str] = []
     for row in rows:
         head = indent + "".join(row[i].ljust(widths[i]) + gap for i in range(columns - 1))

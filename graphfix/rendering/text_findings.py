@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 
 from graphfix.rendering.grouping import SEVERITY_MEANS, Group, distinct, group_findings
 from graphfix.rendering.style import Style, capped, count, labelled, printable, wrap
@@ -24,6 +24,7 @@ def finding_blocks(
     remark: Callable[[Group], str] | None = None,
     *,
     every_node: bool = False,
+    told: Container[tuple[str, str, Severity]] = (),
 ) -> list[str]:
     """Return the lines of all groups, worst first, an empty line between them.
 
@@ -32,12 +33,19 @@ def finding_blocks(
         style: Colours or none.
         remark: What to say behind the number of nodes, ``all fixed`` for one.
         every_node: List all nodes and the source of each fact, not only the first few.
+        told: Keys of groups that have been shown in full before.
     """
     lines: list[str] = []
     for group in group_findings(findings):
         if lines:
             lines.append("")
-        lines += _block(group, style, remark(group) if remark else "", every_node)
+        lines += _block(
+            group,
+            style,
+            remark(group) if remark else "",
+            every_node=every_node,
+            brief=group.key in told,
+        )
     return lines
 
 
@@ -47,7 +55,7 @@ def legend(findings: Iterable[Finding]) -> list[str]:
     return [f"  {s!s:<8}{meaning}" for s, meaning in SEVERITY_MEANS.items() if s in seen]
 
 
-def _block(group: Group, style: Style, remark: str, every_node: bool) -> list[str]:
+def _block(group: Group, style: Style, remark: str, *, every_node: bool, brief: bool) -> list[str]:
     """Return the lines of one group."""
     nodes = group.nodes
     many = count(len(nodes), "node") if nodes else "the model"
@@ -56,14 +64,15 @@ def _block(group: Group, style: Style, remark: str, every_node: bool) -> list[st
     severity = style.paint(f"{group.severity:<8}", _COLOURS[group.severity], "bold")
     messages = distinct(f.message for f in group.findings)
     lines = [f"  {severity}{head}"]
-    for message in messages if every_node else messages[:_MESSAGES_SHOWN]:
+    shown = () if brief else messages if every_node else messages[:_MESSAGES_SHOWN]
+    for message in shown:
         lines += wrap(printable(message), "    ")
-    if len(messages) > _MESSAGES_SHOWN and not every_node:
+    if not brief and len(messages) > _MESSAGES_SHOWN and not every_node:
         lines += wrap(f"(and {len(messages) - _MESSAGES_SHOWN} more messages of this kind)", "    ")
     if nodes:
         lines += labelled("nodes", capped(nodes, len(nodes) if every_node else _NODES_SHOWN))
-    texts = distinct(f.engine_text for f in group.findings)
-    lines += labelled("engine", printable(capped([f'"{text}"' for text in texts], 2)))
+    if not brief:
+        lines += _engine_lines(distinct(f.engine_text for f in group.findings))
     lines += labelled("unknown", printable(capped(distinct(f.missing for f in group.findings), 3)))
     if group.severity is not Severity.NOTE:
         lines += labelled(
@@ -72,4 +81,15 @@ def _block(group: Group, style: Style, remark: str, every_node: bool) -> list[st
     lines += labelled("rule", group.rule)
     if every_node:
         lines += labelled("source", capped(distinct(f.source for f in group.findings), 3))
+    return lines
+
+
+def _engine_lines(texts: tuple[str, ...]) -> list[str]:
+    """Return the engine's own words, line by line as it prints them, for a web search."""
+    lines: list[str] = []
+    for text in texts[:_MESSAGES_SHOWN]:
+        for line in text.splitlines():
+            lines += labelled("" if lines else "engine", printable(line))
+    if len(texts) > _MESSAGES_SHOWN:
+        lines += labelled("", f"(and {len(texts) - _MESSAGES_SHOWN} more texts of this kind)")
     return lines

@@ -9,6 +9,7 @@ from graphfix.pipeline.inspecting import ExternalFile, Inspection, OpCount, Port
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, size, table
 
 _FUNCTIONS_SHOWN = 20
+_METADATA_SHOWN = 200
 
 
 def inspect_text(found: Inspection, *, style: Style = PLAIN) -> str:
@@ -34,7 +35,7 @@ def inspect_text(found: Inspection, *, style: Style = PLAIN) -> str:
         ("Biggest weights", _weights(found.weights)),
         ("Functions", _functions(found.functions)),
         ("External data", _external(found.external)),
-        ("Metadata", table([(printable(k), printable(v)) for k, v in found.metadata.items()])),
+        ("Metadata", table([(printable(k), _short(v)) for k, v in found.metadata.items()])),
     ):
         if body:
             lines += ["", style.paint(heading, "bold"), *body]
@@ -94,6 +95,12 @@ def _functions(names: tuple[str, ...]) -> list[str]:
 
 def _external(files: Iterable[ExternalFile]) -> list[str]:
     return table([(printable(f.path) or "(no name)", _state(f)) for f in files])
+
+
+def _short(value: str) -> str:
+    """Return the beginning of a text: exporters store whole JSON files in the metadata."""
+    shown = printable(value[:_METADATA_SHOWN])
+    return shown if len(value) <= _METADATA_SHOWN else f"{shown}... ({len(value)} characters)"
 
 
 def _state(file: ExternalFile) -> str:

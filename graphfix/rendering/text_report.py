@@ -46,7 +46,7 @@ def report_text(
     """
     said = headline(report, exit_code, dry_run=dry_run)
     lines = [style.paint(said.word, _TONES[said.tone], "bold"), *wrap(said.sentence), ""]
-    lines += _files(report)
+    lines += _files(report, dry_run)
     for title, body in (
         (
             f"Problems in the input, for {report.target or 'the ONNX checker'}",
@@ -101,23 +101,19 @@ def number(value: float | None) -> str:
     return "0" if value == 0 else f"{value:.2g}"
 
 
-def _files(report: Report) -> list[str]:
-    """Return input and output side by side."""
-    files = [("input", report.input)]
+def _files(report: Report, dry_run: bool) -> list[str]:
+    """Return input and output; the size of a file that was not written is not known."""
+    lines = labelled("input", printable(report.input.path), indent=2, width=8)
+    lines += labelled("", f"{_facts(report.input)}, {size(report.input.bytes)}", 2, 8)
     if report.output is not None:
-        files.append(("output", report.output))
-    lines: list[str] = []
-    for label, facts in files:
-        lines += labelled(label, printable(facts.path), indent=2, width=8)
-        lines += labelled("", _facts(facts), indent=2, width=8)
+        note = " (not written: dry run)" if dry_run else f", {size(report.output.bytes)}"
+        lines += labelled("output", printable(report.output.path), indent=2, width=8)
+        lines += labelled("", f"{_facts(report.output)}{note}", 2, 8)
     return lines
 
 
 def _facts(facts: FileFacts) -> str:
-    return (
-        f"opset {facts.opset}, IR {facts.ir_version}, {count(facts.nodes, 'node')}, "
-        f"{size(facts.bytes)}"
-    )
+    return f"opset {facts.opset}, IR {facts.ir_version}, {count(facts.nodes, 'node')}"
 
 
 def _before(report: Report, style: Style) -> list[str]:
@@ -144,7 +140,8 @@ def _left(report: Report, style: Style) -> list[str]:
     left = problems(report.findings_after)
     if not left:
         return ["  none"] if problems(report.findings_before) else []
-    lines = finding_blocks(left, style)
+    told = {(f.rule, f.feature, f.severity) for f in report.findings_before}
+    lines = finding_blocks(left, style, told=told)
     helpers = {name for f in left for name in f.removed_by}
     reasons = distinct(
         f"{o.pass_id}: {o.reason}"

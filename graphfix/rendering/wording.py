@@ -121,8 +121,10 @@ def _done(report: Report, dry_run: bool) -> Headline:
 def _not_done(report: Report, dry_run: bool) -> Headline:
     """Word a run that ended in 1."""
     left = problems(report.findings_after)
-    if report.output is not None:
-        written = f"What could be repaired was written to {report.output.path}."
+    if report.output is not None and not dry_run:
+        what = "What could be repaired was" if _changed(report) else "Nothing could be repaired;"
+        copy = "" if _changed(report) else " a copy was"
+        written = f"{what}{copy} written to {report.output.path}."
     else:
         written = "Nothing was written" + (" (dry run)." if dry_run else ".")
     kept = f" {trust(report)}" if _changed(report) and report.output is not None else ""

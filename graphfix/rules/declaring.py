@@ -167,30 +167,36 @@ class RuleSet:
 
     Attributes:
         everywhere: Rules for every node.
-        by_op: Operator -> rules.
+        exact: (domain, operator) -> rules, those for every node first.
+        any_domain: Operator -> rules that hold in every domain, those for every node first.
         whole: Rules about the model.
     """
 
     everywhere: tuple[Rule, ...]
-    by_op: dict[str, tuple[Rule, ...]]
+    exact: dict[tuple[str, str], tuple[Rule, ...]]
+    any_domain: dict[str, tuple[Rule, ...]]
     whole: tuple[Rule, ...]
+
+    def of(self, domain: str, op: str) -> tuple[Rule, ...]:
+        """Return the rules to ask about a node of this operator."""
+        found = self.exact.get((domain, op))
+        return self.any_domain.get(op, self.everywhere) if found is None else found
 
 
 @cache
 def rules_for(target: Target) -> RuleSet:
     """Return the rules that hold for `target`."""
-    everywhere: list[Rule] = []
-    by_op: dict[str, list[Rule]] = {}
-    whole: list[Rule] = []
-    for known in all_rules():
-        if not in_range(target, known.versions):
-            continue
-        if known.whole:
-            whole.append(known)
-        elif not known.ops:
-            everywhere.append(known)
-        for _, op in known.ops:
-            by_op.setdefault(op, []).append(known)
+    known = [rule for rule in all_rules() if in_range(target, rule.versions)]
+    everywhere = tuple(rule for rule in known if not rule.ops and not rule.whole)
+    keys = {key for rule in known for key in rule.ops}
+
+    def of(domain: str, op: str) -> tuple[Rule, ...]:
+        wanted = {(domain, op), ("*", op)}
+        return everywhere + tuple(rule for rule in known if wanted.intersection(rule.ops))
+
     return RuleSet(
-        tuple(everywhere), {op: tuple(rules) for op, rules in by_op.items()}, tuple(whole)
+        everywhere,
+        {key: of(*key) for key in keys if key[0] != "*"},
+        {op: of("*", op) for domain, op in keys if domain == "*"},
+        tuple(rule for rule in known if rule.whole),
     )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 from onnx import parser
 
 from graphfix.cli import main
 from graphfix.hooks import Hook
+from graphfix.pipeline import files
+from graphfix.pipeline.files import CheckRequest, RunRequest
 from graphfix.report import (
     FileFacts,
     Finding,
@@ -33,45 +34,6 @@ Capture = pytest.CaptureFixture[str]
 FINDING = Finding(
     "trt/op-support", "op:Mod", Severity.REJECT, NodeRef("m", 0, "Mod", "", ("y",)), "no Mod here"
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunRequest:
-    """The request as the pipeline takes it."""
-
-    model: Path
-    target: str | None
-    output: Path | None
-    passes: tuple[str, ...] | None
-    skip: tuple[str, ...]
-    options: Mapping[str, str]
-    opset: int | None
-    allow_lossy: bool
-    allow_io_change: bool
-    assume_ops: tuple[str, ...]
-    partial: bool
-    strict: bool
-    force: bool
-    verify: str
-    inputs: Path | None
-    shapes: Mapping[str, tuple[int, ...]]
-    seed: int
-    pass_files: tuple[Path, ...]
-    dry_run: bool
-    in_place: bool
-    data: str
-    provenance: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckRequest:
-    """The request as the pipeline takes it."""
-
-    model: Path
-    target: str
-    shapes: Mapping[str, tuple[int, ...]]
-    assume_ops: tuple[str, ...]
-    pass_files: tuple[Path, ...]
 
 
 class Pipeline:
@@ -126,15 +88,8 @@ def pipeline(monkeypatch: pytest.MonkeyPatch, written: Path) -> Pipeline:
         notes=("trt8 is 8.6",),
     )
     stand_in = Pipeline(report)
-    module = ModuleType("graphfix.pipeline.files")
-    for name, value in (
-        ("RunRequest", RunRequest),
-        ("CheckRequest", CheckRequest),
-        ("run_file", stand_in.run_file),
-        ("check_file", stand_in.check_file),
-    ):
-        setattr(module, name, value)
-    monkeypatch.setitem(sys.modules, "graphfix.pipeline.files", module)
+    monkeypatch.setattr(files, "run_file", stand_in.run_file)
+    monkeypatch.setattr(files, "check_file", stand_in.check_file)
     return stand_in
 
 
@@ -226,15 +181,15 @@ def test_run_prints_text_with_the_trtexec_line(
     )
 
 
-@pytest.mark.parametrize("change", ["other engine", "nothing written"])
+@pytest.mark.parametrize("change", ["other engine", "nothing written", "dry run"])
 def test_no_trtexec_line_where_it_would_be_wrong(
     pipeline: Pipeline, capsys: Capture, change: str
 ) -> None:
     if change == "other engine":
         pipeline.report = replace(pipeline.report, target="ort-1.10")
-    else:
+    elif change == "nothing written":
         pipeline.report = replace(pipeline.report, output=None)
-    assert main(["run", "m.onnx"]) == 0
+    assert main(["run", "m.onnx", *(["--dry-run"] if change == "dry run" else [])]) == 0
     assert "trtexec --onnx" not in capsys.readouterr().out
 
 

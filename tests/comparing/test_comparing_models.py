@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.external_data_helper
 import pytest
 from onnx import parser
 
@@ -19,7 +20,7 @@ RELU = "(float[N, 4] x) => (float[N, 4] y) { y = Relu(x) }"
 
 
 def write(path: Path, text: str, head: str = HEAD) -> Path:
-    onnx.save(parser.parse_model(head + text), path)
+    path.write_bytes(parser.parse_model(head + text).SerializeToString())
     return path
 
 
@@ -103,7 +104,7 @@ def test_a_fixed_dimension_of_the_result_is_respected(tmp_path: Path) -> None:
             "same value",
         ),
         (
-            "(float[2] x) => (float[2] y) {a = Abs(x) n = Neg(a) m = Exp(a) o = Neg(m) y = Sqrt(o)}",
+            "(float[2] x) => (float[2] y) {a = Abs(x) m = Exp(a) o = Neg(m) y = Sqrt(o)}",
             "NaN",
         ),
         ("(float[3, 4] x) => (int64[2, K] y) {z = Sub(x, x) y = NonZero(z)}", "empty"),
@@ -130,15 +131,14 @@ def test_an_output_of_constants_alone_is_compared_exactly(tmp_path: Path) -> Non
 
 
 def test_a_comparison_without_power_is_inconclusive(tmp_path: Path) -> None:
-    # The weight reaches the output times zero: no change of it can be seen.
+    # The weight reaches the output times zero, and Round hides what 5% of anything would do.
     text = """(float[2, 3] x) => (float[2, 3] y) <float[3] w = {0.1, 0.2, 0.3}, float z = {0}>
     { a = Mul(w, z) b = Add(x, a) y = Round(b) }"""
     found = compare(tmp_path, text, text)
-    assert found.status is Verdict.EQUAL  # z itself moves, additively
-    hidden = """(float[2, 3] x) => (bool[2, 3] y) <float[3] w = {0.1, 0.2, 0.3}>
-    { a = Abs(w) i = IsNaN(a) b = IsInf(x) c = Not(i) y0 = Or(b, i) d = Greater(x, x)
-      e = Or(y0, d) p = Less(x, a) n = Not(p) s = Or(p, n) t = And(s, c) y = Xor(t, e) }"""
-    assert compare(tmp_path, hidden, hidden).status is Verdict.INCONCLUSIVE
+    assert found.status is Verdict.INCONCLUSIVE
+    assert "no change of a constant or an input" in found.reason
+    seen = text.replace("Round", "Neg")
+    assert compare(tmp_path, seen, seen).status is Verdict.EQUAL
 
 
 def test_random_operators_become_inputs_of_both(tmp_path: Path) -> None:
@@ -212,8 +212,8 @@ def test_time_and_memory_limits_are_inconclusive(tmp_path: Path) -> None:
     large = """(float[1] x) => (float[100000, 10000] y)
     <int64[2] s = {100000, 10000}> { y = Expand(x, s) }"""
     found = compare(tmp_path, large, large, ComparisonOptions(memory_limit=2**28, samples=1))
-    assert found.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED)
-    assert "memory" in found.reason
+    assert found.status is Verdict.INCONCLUSIVE
+    assert found.reason == "ran out of memory"
 
 
 def test_weights_that_do_not_fit_are_not_loaded(tmp_path: Path) -> None:
@@ -236,9 +236,11 @@ def test_external_data_is_found(tmp_path: Path) -> None:
     folder = tmp_path / "apart"
     folder.mkdir()
     apart = folder / "apart.onnx"
-    onnx.save(
-        onnx.load(inline), apart, save_as_external_data=True, location="w.bin", size_threshold=0
-    )
+    model = onnx.ModelProto.FromString(inline.read_bytes())
+    onnx.external_data_helper.convert_model_to_external_data(model, True, "w.bin", 0)
+    onnx.external_data_helper.write_external_data_tensors(model, str(folder))
+    apart.write_bytes(model.SerializeToString())
+    assert (folder / "w.bin").stat().st_size == 32
     assert compare_files(inline, apart).status is Verdict.EQUAL
 
 

@@ -9,6 +9,7 @@ from onnx import parser
 
 from graphfix.errors import UsageError
 from graphfix.feeds import FeedMaker, make_feeds
+from graphfix.feeds.kinds import Array, Feed
 from graphfix.feeds.sizes import choose, evaluate
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g'
@@ -18,7 +19,7 @@ def model(text: str) -> onnx.ModelProto:
     return parser.parse_model(HEAD + text)
 
 
-def arrays(feeds: list[dict[str, object]], name: str) -> list[np.ndarray]:
+def arrays(feeds: list[Feed], name: str) -> list[Array]:
     return [np.asarray(feed[name]) for feed in feeds]
 
 
@@ -42,10 +43,10 @@ def test_floats_have_negative_numbers_zeros_and_ties() -> None:
 
 
 def test_indices_stay_inside_the_table_through_a_cast() -> None:
+    table = ", ".join("1.0" for _ in range(21))
     built = model(
-        """(int32[2, 5] ids) => (float[2, 5, 3] y) <float[7, 3] table = {%s}>
-        { wide = Cast<to = 7>(ids) y = Gather(table, wide) }"""
-        % ", ".join("1.0" for _ in range(21))
+        f"(int32[2, 5] ids) => (float[2, 5, 3] y) <float[7, 3] table = {{{table}}}>"
+        "{ wide = Cast<to = 7>(ids) y = Gather(table, wide) }"
     )
     drawn = np.concatenate([a.reshape(-1) for a in arrays(make_feeds(built, samples=20), "ids")])
     assert drawn.dtype == np.int32
@@ -91,10 +92,9 @@ def test_free_sizes_differ_between_symbols() -> None:
 
 def test_every_dtype_can_be_drawn() -> None:
     kinds = onnx.TensorProto
-    for name in (
-        "FLOAT FLOAT16 BFLOAT16 DOUBLE INT8 INT16 INT32 INT64 UINT8 UINT16 UINT32 UINT64 BOOL "
-        "STRING INT4 UINT4 FLOAT8E4M3FN COMPLEX64"
-    ).split():
+    floats = ["FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE", "FLOAT8E4M3FN", "COMPLEX64"]
+    integers = ["INT4", "UINT4", *(f"{sign}INT{n}" for sign in ("", "U") for n in (8, 16, 32, 64))]
+    for name in [*floats, *integers, "BOOL", "STRING"]:
         element = kinds.DataType.Value(name)
         info = onnx.helper.make_tensor_value_info("x", element, [2, 3])
         node = onnx.helper.make_node("Identity", ["x"], ["y"])

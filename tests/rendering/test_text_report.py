@@ -47,9 +47,13 @@ def test_the_verdict_comes_first(samples: Samples, name: str, word: str, says: s
 
 
 def test_a_dry_run_does_not_claim_to_have_written(samples: Samples) -> None:
-    report = replace(samples["fixed"][0], output=None)
-    text = flat(report_text(report, 0, dry_run=True))
-    assert text.startswith("WOULD BE FIXED model.onnx can be repaired (nothing was written).")
+    text = report_text(*samples["fixed"], dry_run=True)
+    said = flat(text)
+    assert said.startswith("WOULD BE FIXED model.onnx can be repaired (nothing was written).")
+    assert "opset 13, IR 8, 131 nodes (not written: dry run)\n" in text
+    left = flat(report_text(*samples["left"], dry_run=True))
+    assert "2 problems are left for trt8.4. Nothing was written (dry run)." in left
+    assert "was written to" not in said + left
 
 
 def test_unchanged_is_said_of_equal_files_only(samples: Samples) -> None:
@@ -67,11 +71,32 @@ def test_findings_are_grouped_with_capped_nodes(samples: Samples) -> None:
     assert "  reject  op:Mod  (12 nodes, all gone)\n" in text
     assert "nodes     /layers/0/Mod, /layers/1/Mod, /layers/2/Mod and 9 more\n" in text
     assert text.count("TensorRT 8.4 has no importer for Mod") == 1
-    assert 'engine    "No importer registered for op: Mod"\n' in text
+    assert "engine    No importer registered for op: Mod\n" in text
     assert "removed   by mod-elimination\n" in text
     assert "Problems left\n  none\n" in text
     assert "mod-elimination: applied at 12 places, exact, 12 compared equal\n" in text
     assert "not needed: dead-code\n" in text
+
+
+def test_what_is_left_is_told_in_full_once(samples: Samples) -> None:
+    report = samples["left"][0]
+    assert report_text(report, 1).count("acme::Warp is no operator that TensorRT knows") == 1
+    appeared = replace(report, findings_before=())
+    left = report_text(appeared, 1).partition("Problems left")[2]
+    assert "acme::Warp is no operator that TensorRT knows" in left
+
+
+def test_engine_text_keeps_its_lines(samples: Samples) -> None:
+    finding = replace(samples["fixed"][0].findings_before[0], engine_text="first line\nsecond one")
+    text = check_text("a.onnx", "trt8.6", (finding,))
+    assert "    engine    first line\n              second one\n" in text
+
+
+def test_a_copy_is_not_called_a_repair(samples: Samples) -> None:
+    report = replace(samples["left"][0], outcomes=())
+    said = flat(report_text(report, 1))
+    path = "in/model.trt8.partial.onnx"
+    assert f"Nothing could be repaired; a copy was written to {path}." in said
 
 
 def test_what_is_left_says_why_and_what_to_do(samples: Samples) -> None:

@@ -52,7 +52,7 @@ INSPECTION = Inspection(
         ExternalFile("gone.bin", None, False, False),
         ExternalFile("../up.bin", None, False, True),
     ),
-    metadata={"author": "me"},
+    metadata={"author": "me", "config": "z" * 300},
 )
 
 
@@ -74,6 +74,8 @@ def test_inspection_as_text() -> None:
         "  gone.bin   missing",
         "  ../up.bin  outside the model's folder: refused",
         "  author  me",
+        f"  config  {'z' * 200}...",
+        "          (300 characters)",
     ):
         assert line in lines
 
@@ -171,4 +173,5 @@ def test_small_shapes() -> None:
     assert capped(["a", "b", "c"], 2) == "a, b and 1 more"
     assert capped(["a", "b"], 2) == "a, b"
     assert (count(1, "pass", "passes"), count(2, "pass", "passes")) == ("1 pass", "2 passes")
+    assert table([("x" * 50, "a"), ("y", "b")]) == [f"  {'x' * 50}  a", f"  y{' ' * 41}b"]
     assert table([("a", "bb"), ("ccc", "d")]) == ["  a    bb", "  ccc  d"]

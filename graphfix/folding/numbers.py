@@ -1,0 +1,322 @@
+"""Numpy models of the operators that shape arithmetic is made of, for values known in full.
+
+Only operators whose result numpy gives bit for bit are here; each function returns None where it
+cannot vouch for the result (division by zero, a float outside the range of an integer).
+Sources: the operator pages of https://onnx.ai/onnx/operators/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.views import NodeView
+from graphfix.storage.weights import dtype_of
+
+Array = np.ndarray[Any, Any]
+Operands = Sequence["Array | None"]
+Function = Callable[[NodeView, Operands], "tuple[Array, ...] | None"]
+
+
+def _one(array: Any, like: Array | None = None) -> tuple[Array, ...]:
+    result = np.asarray(array)
+    if like is not None and result.dtype != like.dtype:
+        result = result.astype(like.dtype)
+    return (result,)
+
+
+def _need(operands: Operands, index: int) -> Array | None:
+    return operands[index] if index < len(operands) else None
+
+
+def _binary(function: Callable[[Array, Array], Any], *, compares: bool = False) -> Function:
+    def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+        a, b = _need(operands, 0), _need(operands, 1)
+        if a is None or b is None or a.dtype != b.dtype:
+            return None
+        with np.errstate(all="ignore"):
+            result = function(a, b)
+        return None if result is None else _one(result, None if compares else a)
+
+    return apply
+
+
+def _unary(function: Callable[[Array], Any], *, ints_only: bool = False) -> Function:
+    def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+        a = _need(operands, 0)
+        if a is None or (ints_only and a.dtype.kind not in "iu"):
+            return None
+        return _one(function(a), a)
+
+    return apply
+
+
+def divide(a: Array, b: Array) -> Array | None:
+    """Divide as ONNX does: integers truncate towards zero; None for a zero divisor."""
+    if a.dtype.kind == "f":
+        return np.asarray(a / b)
+    if not np.all(b):
+        return None
+    if a.dtype.kind == "i" and np.any((b == -1) & (a == np.iinfo(a.dtype).min)):
+        return None
+    quotient = a // b
+    return np.asarray(quotient + ((a % b != 0) & ((a < 0) != (b < 0))).astype(a.dtype))
+
+
+def _modulo(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    a, b = _need(operands, 0), _need(operands, 1)
+    if a is None or b is None or a.dtype.kind not in "iu" or not np.all(b):
+        return None
+    return _one(np.fmod(a, b) if node.attr("fmod", 0) else np.mod(a, b), a)
+
+
+def _cast(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    a = _need(operands, 0)
+    dtype = dtype_of(int(node.attr("to", 0)))
+    if a is None or dtype is None or dtype.kind not in "biuf" or a.dtype.kind not in "biuf":
+        return None
+    if dtype.kind in "iu" and a.dtype.kind == "f":
+        limits = np.iinfo(dtype)
+        if not np.all(np.isfinite(a)) or np.any(a <= limits.min - 1.0) or np.any(a >= limits.max):
+            return None
+    if dtype.kind == "f" and a.dtype.kind == "f" and dtype.itemsize < a.dtype.itemsize:
+        with np.errstate(over="ignore"):
+            return (a.astype(dtype),)
+    return (a.astype(dtype),)
+
+
+def _concat(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    parts = [o for o in operands if o is not None]
+    if len(parts) != len(operands) or any(p.dtype != parts[0].dtype for p in parts):
+        return None
+    return _one(np.concatenate(parts, axis=int(node.attr("axis", 1))))
+
+
+def _gather(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data, indices = _need(operands, 0), _need(operands, 1)
+    axis = int(node.attr("axis", 0))
+    if data is None or indices is None or not -data.ndim <= axis < data.ndim:
+        return None
+    size = data.shape[axis]
+    if np.any(indices < -size) or np.any(indices >= size):
+        return None
+    return _one(np.take(data, np.where(indices < 0, indices + size, indices), axis=axis))
+
+
+def axes_of(node: NodeView, operands: Operands) -> list[int] | None:
+    """Return the axes of a node, from its attribute or its second input; None when neither."""
+    if node.has("axes"):
+        return [int(a) for a in node.attr("axes")]
+    given = _need(operands, 1)
+    return None if given is None else [int(a) for a in given.reshape(-1)]
+
+
+def _unsqueeze(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data, axes = _need(operands, 0), axes_of(node, operands)
+    if data is None or axes is None:
+        return None
+    return _one(np.expand_dims(data, tuple(axes)))
+
+
+def _squeeze(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data, axes = _need(operands, 0), axes_of(node, operands)
+    if data is None:
+        return None
+    return _one(np.squeeze(data, None if axes is None else tuple(axes)))
+
+
+def reshaped(data: Array, wanted: Sequence[int], *, allowzero: bool) -> Array | None:
+    """Reshape with ONNX's 0 and -1; None where the sizes do not fit."""
+    sizes = [
+        data.shape[i] if size == 0 and not allowzero and i < data.ndim else int(size)
+        for i, size in enumerate(wanted)
+    ]
+    known = int(np.prod([s for s in sizes if s != -1], dtype=np.int64))
+    if -1 in sizes:
+        if known == 0 or data.size % known:
+            return None
+        sizes[sizes.index(-1)] = data.size // known
+    return data.reshape(sizes) if int(np.prod(sizes, dtype=np.int64)) == data.size else None
+
+
+def _reshape(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data, shape = _need(operands, 0), _need(operands, 1)
+    if data is None or shape is None:
+        return None
+    result = reshaped(data, shape.tolist(), allowzero=bool(node.attr("allowzero", 0)))
+    return None if result is None else (result,)
+
+
+def slices_of(node: NodeView, operands: Operands, rank: int) -> tuple[slice, ...] | None:
+    """Return the Python slices of a Slice node of any opset; None where they are not known."""
+    if node.has("starts"):
+        starts, ends = list(node.attr("starts")), list(node.attr("ends"))
+        axes = list(node.attr("axes", range(len(starts))))
+        steps = [1] * len(starts)
+    else:
+        given = [_need(operands, i) for i in range(1, 5)]
+        if given[0] is None or given[1] is None:
+            return None
+        for index in (3, 4):
+            if node.input(index) is not None and given[index - 1] is None:
+                return None
+        starts, ends = given[0].tolist(), given[1].tolist()
+        axes = given[2].tolist() if given[2] is not None else list(range(len(starts)))
+        steps = given[3].tolist() if given[3] is not None else [1] * len(starts)
+    cut = [slice(None)] * rank
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        if step == 0 or not -rank <= axis < rank:
+            return None
+        # Going down, an end below every index means "through the first element".
+        stop = None if step < 0 and end < -(1 << 30) else end
+        cut[axis] = slice(start, stop, step)
+    return tuple(cut)
+
+
+def _slice(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data = _need(operands, 0)
+    if data is None:
+        return None
+    cut = slices_of(node, operands, data.ndim)
+    return None if cut is None else _one(data[cut])
+
+
+def _transpose(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data = _need(operands, 0)
+    if data is None:
+        return None
+    perm = node.attr("perm")
+    return _one(np.transpose(data, perm))
+
+
+def _expand(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data, shape = _need(operands, 0), _need(operands, 1)
+    if data is None or shape is None:
+        return None
+    return _one(np.broadcast_to(data, np.broadcast_shapes(data.shape, tuple(shape.tolist()))))
+
+
+def _tile(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data, repeats = _need(operands, 0), _need(operands, 1)
+    if data is None or repeats is None or repeats.shape != (data.ndim,):
+        return None
+    return _one(np.tile(data, repeats.tolist()))
+
+
+def _constant_of_shape(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    shape = _need(operands, 0)
+    if shape is None:
+        return None
+    value = node.attr("value", np.zeros(1, dtype=np.float32))
+    return _one(np.full(tuple(shape.tolist()), value.reshape(-1)[0], dtype=value.dtype))
+
+
+def _range(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    start, limit, delta = (_need(operands, i) for i in range(3))
+    if start is None or limit is None or delta is None or start.dtype.kind not in "iu":
+        return None
+    if int(delta) == 0:
+        return None
+    return _one(np.arange(int(start), int(limit), int(delta)), start)
+
+
+def _where(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    condition, a, b = (_need(operands, i) for i in range(3))
+    if condition is None or a is None or b is None or a.dtype != b.dtype:
+        return None
+    return _one(np.where(condition, a, b), a)
+
+
+def _variadic(function: Callable[[Array, Array], Array]) -> Function:
+    def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+        result: Array | None = None
+        for operand in operands:
+            if operand is None or (operand.dtype.kind == "f" and np.isnan(operand).any()):
+                return None
+            result = operand if result is None else np.asarray(function(result, operand))
+        return None if result is None else (result,)
+
+    return apply
+
+
+def _reduce(function: Callable[..., Any]) -> Function:
+    def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+        data = _need(operands, 0)
+        if data is None or data.dtype.kind not in "iu":
+            return None
+        axes = axes_of(node, operands)
+        if axes is None and node.input(1) is not None:
+            return None
+        if not axes:
+            if node.attr("noop_with_empty_axes", 0):
+                return (data,)
+            axes = list(range(data.ndim))
+        keep = bool(node.attr("keepdims", 1))
+        return _one(function(data, axis=tuple(axes), keepdims=keep), data)
+
+    return apply
+
+
+def _split(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data = _need(operands, 0)
+    if data is None:
+        return None
+    axis = int(node.attr("axis", 0))
+    sizes = node.attr("split")
+    given = _need(operands, 1)
+    if sizes is None and given is not None:
+        sizes = given.tolist()
+    count = len(node.outputs)
+    if sizes is None:
+        if node.input(1) is not None:
+            return None
+        part = -(-data.shape[axis] // count)
+        sizes = [max(0, min(part, data.shape[axis] - part * i)) for i in range(count)]
+    if sum(sizes) != data.shape[axis] or len(sizes) != count:
+        return None
+    return tuple(np.split(data, np.cumsum(sizes)[:-1], axis=axis))
+
+
+FUNCTIONS: dict[str, Function] = {
+    "Add": _binary(np.add),
+    "Sub": _binary(np.subtract),
+    "Mul": _binary(np.multiply),
+    "Div": _binary(divide),
+    "Equal": _binary(np.equal, compares=True),
+    "Less": _binary(np.less, compares=True),
+    "LessOrEqual": _binary(np.less_equal, compares=True),
+    "Greater": _binary(np.greater, compares=True),
+    "GreaterOrEqual": _binary(np.greater_equal, compares=True),
+    "And": _binary(np.logical_and),
+    "Or": _binary(np.logical_or),
+    "Xor": _binary(np.logical_xor),
+    "Not": _unary(np.logical_not),
+    "Neg": _unary(np.negative),
+    "Abs": _unary(np.abs, ints_only=True),
+    "Floor": _unary(np.floor),
+    "Ceil": _unary(np.ceil),
+    "Identity": _unary(lambda a: a),
+    "Mod": _modulo,
+    "Cast": _cast,
+    "Concat": _concat,
+    "Gather": _gather,
+    "Unsqueeze": _unsqueeze,
+    "Squeeze": _squeeze,
+    "Reshape": _reshape,
+    "Slice": _slice,
+    "Transpose": _transpose,
+    "Expand": _expand,
+    "Tile": _tile,
+    "ConstantOfShape": _constant_of_shape,
+    "Range": _range,
+    "Where": _where,
+    "Min": _variadic(np.minimum),
+    "Max": _variadic(np.maximum),
+    "ReduceProd": _reduce(np.prod),
+    "ReduceSum": _reduce(np.sum),
+    "ReduceMax": _reduce(np.max),
+    "ReduceMin": _reduce(np.min),
+    "Split": _split,
+}

@@ -1,0 +1,133 @@
+"""Replacing a node by the function body that its schema carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import onnx
+from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.exporting import export_node
+from graphfix.graph import AttributeRef, decode_attribute, is_empty, normal_domain
+from graphfix.inference import type_of
+from graphfix.opset.fitting import default_of
+from graphfix.schemas import Form, form_of
+
+
+def has_body(form: Form) -> bool:
+    """Say whether the schema carries a function body for some opset."""
+    return bool(form.schema.all_function_opset_versions)
+
+
+def expand(node: NodeView, form: Form, build: Builder) -> tuple[Value | None, ...]:
+    """Emit the function body of a node's operator, in the form of the node's own opset.
+
+    Args:
+        node: The node.
+        form: The form of its operator.
+        build: A builder for the node's own opset.
+
+    Raises:
+        Refuse: There is no body that holds at this opset, a type that the body depends on is
+            unknown, or the body has subgraphs.
+    """
+    body = function_body(node, form, build.opset)
+    values: dict[str, Value | None] = {"": None}
+    for position, name in enumerate(body.input):
+        values[name] = node.input(position)
+    attributes = _given(node, form, body)
+    for inner in body.node:
+        inputs = [values[name] for name in inner.input]
+        results = build.multi(
+            inner.op_type,
+            *inputs,
+            outputs=len(inner.output),
+            domain=normal_domain(inner.domain),
+            **_attributes(inner, attributes),
+        )
+        values.update(zip(inner.output, results, strict=True))
+    outputs: list[Value | None] = []
+    for position, old in enumerate(node.outputs):
+        value = values.get(body.output[position]) if position < len(body.output) else None
+        if old is not None and value is None:
+            raise Refuse(f"the function body of {node.op} gives no output {position}")
+        outputs.append(value if old is not None else None)
+    return tuple(outputs)
+
+
+def function_body(node: NodeView, form: Form, opset: int) -> FunctionProto:
+    """Return the function body of a node's operator that is valid at `opset`.
+
+    Raises:
+        Refuse: There is none, or a type that it depends on is unknown.
+    """
+    schema = form.schema
+    versions = [v for v in schema.all_function_opset_versions if v <= opset]
+    if not versions:
+        raise Refuse(f"the schema of {node.op} has no function body at opset {opset}")
+    version = max(versions)
+    body = FunctionProto()
+    if version in schema.function_opset_versions:
+        body.ParseFromString(schema.get_function_with_opset_version(version))
+    else:
+        try:
+            data = schema.get_context_dependent_function_with_opset_version(
+                version, export_node(node.node).SerializeToString(), _input_types(node)
+            )
+        except RuntimeError as error:
+            raise Refuse(f"the function body of {node.op} cannot be made for this node") from error
+        body.ParseFromString(data)
+    if not body.node:
+        raise Refuse(f"the schema of {node.op} gives no function body for this node")
+    for inner in body.node:
+        _check_inner(inner, version, opset)
+    return body
+
+
+def _check_inner(inner: NodeProto, version: int, opset: int) -> None:
+    if any(a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in inner.attribute):
+        raise Refuse("its function body has a subgraph")
+    if normal_domain(inner.domain):
+        raise Refuse(f"its function body needs {inner.domain}::{inner.op_type}")
+    meant, found = form_of(inner.op_type, version), form_of(inner.op_type, opset)
+    if meant is None or found is None or meant.since != found.since:
+        raise Refuse(f"its function body is for opset {version}, where {inner.op_type} differs")
+
+
+def _input_types(node: NodeView) -> list[bytes]:
+    types: list[bytes] = []
+    for tensor in node.node.inputs:
+        known = TypeProto() if is_empty(tensor) else type_of(tensor)
+        if known is None:
+            raise Refuse(f"dtype of {tensor.name} is unknown")
+        types.append(known.SerializeToString())
+    return types
+
+
+def _given(node: NodeView, form: Form, body: FunctionProto) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for name in form.attributes:
+        default = default_of(form, name)
+        if default is not None:
+            given[name] = default
+    given.update((proto.name, decode_attribute(proto)) for proto in body.attribute_proto)
+    given.update((name, node.node.attrs[name]) for name in node.attributes)
+    return given
+
+
+def _attributes(inner: NodeProto, given: Mapping[str, Any]) -> dict[str, Any]:
+    attributes: dict[str, Any] = {}
+    for proto in inner.attribute:
+        value = decode_attribute(proto)
+        if isinstance(value, AttributeRef):
+            value = given.get(value.name)
+        elif proto.type == AttributeProto.TENSOR:
+            value = onnx.TensorProto()
+            value.CopyFrom(proto.t)
+        if value is not None:
+            attributes[proto.name] = value
+    return attributes

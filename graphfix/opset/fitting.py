@@ -1,0 +1,155 @@
+"""Whether a node that is in one form of its operator fits another form as it stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import onnx
+from onnx import TensorProto, TypeProto
+from onnx.defs import OpSchema
+
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.graph import AttributeRef, Tensor, decode_attribute, is_empty
+from graphfix.inference import type_of
+from graphfix.opset.verdicts import Verdict
+from graphfix.schemas import Form
+
+REMOVED = object()
+
+Edits = dict[str, Any]
+
+_OPTIONAL = OpSchema.FormalParameterOption.Optional
+
+
+class Narrow(Refuse):
+    """The node does not fit because the other form takes fewer element types."""
+
+
+def edits_to_fit(node: NodeView, source: Form, target: Form, verdict: Verdict) -> Edits:
+    """Return the attributes to write or to remove (`REMOVED`) so that the node fits.
+
+    Args:
+        node: The node, in the form `source`.
+        source: The form it is in.
+        target: The form it is to have.
+        verdict: In which bounds both mean the same.
+
+    Raises:
+        Narrow: An element type is unknown, or the target form does not take it.
+        Refuse: The target form lacks something else that the node uses.
+    """
+    edits = _attributes(node, source, target, verdict)
+    _slots(node.node.inputs, source, target, outputs=False)
+    _slots(node.node.outputs, source, target, outputs=True)
+    return edits
+
+
+def default_of(form: Form, name: str) -> Any:
+    """Return the default of an attribute; None where the schema has none."""
+    proto = form.schema.attributes[name].default_value
+    return decode_attribute(proto) if proto.type != onnx.AttributeProto.UNDEFINED else None
+
+
+def _attributes(node: NodeView, source: Form, target: Form, verdict: Verdict) -> Edits:
+    edits: Edits = {}
+    attrs = node.node.attrs
+    for name in attrs:
+        if name not in source.attributes:
+            raise Refuse(f"attribute {name!r} is unknown at opset {source.since}")
+    for name in sorted(source.attributes - target.attributes):
+        written = name in attrs
+        value = attrs[name] if written else default_of(source, name)
+        if written or value is not None:
+            _need_neutral(name, value, default_of(source, name), verdict, target)
+        if written:
+            edits[name] = REMOVED
+    for name in sorted(target.attributes - source.attributes):
+        if target.schema.attributes[name].required:
+            raise Refuse(f"opset {target.since} needs attribute {name!r}")
+        default = default_of(target, name)
+        neutral = verdict.neutral.get(name, default)
+        if neutral not in ("*", default):
+            edits[name] = neutral
+    for name in sorted(target.attributes & source.attributes):
+        before, after = default_of(source, name), default_of(target, name)
+        if name not in attrs and before != after:
+            if before is None:
+                raise Refuse(f"attribute {name!r} is omitted, and opset {target.since} has a default")
+            edits[name] = before
+        elif name not in attrs and target.schema.attributes[name].required:
+            raise Refuse(f"opset {target.since} needs attribute {name!r}")
+    for name, allowed in verdict.allow.items():
+        value = attrs[name] if name in attrs else default_of(source, name)
+        if isinstance(value, AttributeRef):
+            raise Refuse(f"attribute {name!r} is given by the caller of the function")
+        if value not in allowed:
+            raise Refuse(f"{name} = {value!r} has no counterpart at opset {target.since}")
+    return edits
+
+
+def _need_neutral(name: str, value: Any, default: Any, verdict: Verdict, target: Form) -> None:
+    neutral = verdict.neutral.get(name, default)
+    if neutral == "*":
+        return
+    if isinstance(value, AttributeRef):
+        raise Refuse(f"attribute {name!r} is given by the caller of the function")
+    if isinstance(neutral, list) and len(neutral) == 1 and isinstance(value, list):
+        same = all(entry == neutral[0] for entry in value)
+    else:
+        same = value == neutral
+    if not same:
+        raise Refuse(f"opset {target.since} has no attribute {name!r}, which is {value!r} here")
+
+
+def _slots(tensors: list[Tensor], source: Form, target: Form, *, outputs: bool) -> None:
+    kind = "outputs" if outputs else "inputs"
+    schema = target.schema
+    formal = schema.outputs if outputs else schema.inputs
+    least = schema.min_output if outputs else schema.min_input
+    most = schema.max_output if outputs else schema.max_input
+    if len(tensors) > most:
+        raise Refuse(f"opset {target.since} takes {most} {kind}, not {len(tensors)}")
+    for position in range(least):
+        missing = position >= len(tensors) or (not outputs and is_empty(tensors[position]))
+        if missing and (position >= len(formal) or formal[position].option != _OPTIONAL):
+            raise Refuse(f"opset {target.since} needs at least {least} {kind}")
+    before = source.schema.outputs if outputs else source.schema.inputs
+    for position, tensor in enumerate(tensors):
+        if is_empty(tensor):
+            continue
+        wide = before[min(position, len(before) - 1)].types
+        narrow = formal[min(position, len(formal) - 1)].types
+        if wide <= narrow:
+            continue
+        known = type_of(tensor)
+        if known is None:
+            raise Narrow(f"dtype of {tensor.name} is unknown")
+        if type_text(known) not in narrow:
+            raise Narrow(f"opset {target.since} takes no {_plain(tensor, known)} there")
+
+
+def _plain(tensor: Tensor, known: TypeProto) -> str:
+    return Value(tensor).type_name if tensor.elem_type else type_text(known)
+
+
+def type_text(proto: TypeProto) -> str:
+    """Return a type as schemas write it: ``tensor(float)``, ``seq(tensor(int64))``."""
+    match proto.WhichOneof("value"):
+        case "tensor_type":
+            return f"tensor({_element(proto.tensor_type.elem_type)})"
+        case "sparse_tensor_type":
+            return f"sparse_tensor({_element(proto.sparse_tensor_type.elem_type)})"
+        case "sequence_type":
+            return f"seq({type_text(proto.sequence_type.elem_type)})"
+        case "optional_type":
+            return f"optional({type_text(proto.optional_type.elem_type)})"
+        case "map_type":
+            key = _element(proto.map_type.key_type)
+            return f"map({key},{type_text(proto.map_type.value_type)})"
+        case _:
+            return "unknown"
+
+
+def _element(elem_type: int) -> str:
+    return str(TensorProto.DataType.Name(elem_type)).lower()

@@ -1,0 +1,189 @@
+"""What one step does to one node: nothing, other attributes, or a replacement."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graphfix.authoring.applying import Draft
+from graphfix.authoring.building import Builder, returned_values
+from graphfix.authoring.drafting import prune, splice
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.workspace import Workspace
+from graphfix.graph import Node
+from graphfix.opset.adapting import KEEP, Adapter, adapters
+from graphfix.opset.expanding import expand, has_body
+from graphfix.opset.fitting import REMOVED, Edits, Narrow, edits_to_fit
+from graphfix.opset.verdicts import verdict_of
+from graphfix.opset.widening import WIDER, widen
+from graphfix.report import EXACT, Accuracy
+from graphfix.schemas import Form, form_of
+
+MAX_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done to one node; neither a draft nor edits where it stays as it is.
+
+    Attributes:
+        node: The node.
+        edits: Attributes to write, or to remove.
+        draft: The replacement; None where the node itself stays.
+        accuracy: The label of the site.
+        note: Domain and error of an approximate replacement.
+    """
+
+    node: Node
+    edits: Edits = field(default_factory=Edits)
+    draft: Draft | None = None
+    accuracy: Accuracy = EXACT
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans one step, for nodes that are in the form of the opset next to the target.
+
+    Attributes:
+        workspace: The names that are taken.
+        target: The opset of the default domain to go to.
+        functions: Domain, name and overload of the local functions: calls of them stay.
+    """
+
+    workspace: Workspace
+    target: int
+    functions: Collection[tuple[str, str, str]]
+
+    def plan(self, node: NodeView, opsets: Mapping[str, int], depth: int = 0) -> Plan:
+        """Plan the step of one node.
+
+        Args:
+            node: The node; one of a draft counts as well.
+            opsets: What its graph imports now.
+            depth: How many function bodies it comes out of.
+
+        Raises:
+            Refuse: The node cannot be brought into the form of the target.
+        """
+        if node.domain or (node.node.domain or "", node.op, node.overload) in self.functions:
+            return Plan(node.node)
+        source, target = form_of(node.op, opsets[""]), form_of(node.op, self.target)
+        if target is not None and target.schema.deprecated:
+            target = None
+        if source is None:
+            if target is None:
+                return Plan(node.node)  # an operator of nobody's opset means what it meant
+            raise Refuse(f"opset {opsets['']} has no {node.op}, and opset {self.target} has")
+        if target is not None and target.since == source.since:
+            return Plan(node.node)
+        return self._changed(node, opsets, source, target, depth)
+
+    def _changed(
+        self,
+        node: NodeView,
+        opsets: Mapping[str, int],
+        source: Form,
+        target: Form | None,
+        depth: int,
+    ) -> Plan:
+        why: list[str] = []
+        known = adapters().get((node.op, opsets[""], self.target))
+        if known is not None:
+            try:
+                return self._adapt(node, known, opsets)
+            except Refuse as refusal:
+                why.append(refusal.reason)
+        elif target is not None:
+            try:
+                return self._fit(node, opsets, source, target)
+            except Refuse as refusal:
+                why.append(refusal.reason)
+        else:
+            why.append(f"opset {self.target} has no {node.op}")
+        if has_body(source) and self.target < opsets[""]:
+            if depth >= MAX_DEPTH:
+                raise Refuse(f"function bodies nest deeper than {MAX_DEPTH}")
+            try:
+                return self._expand(node, opsets, source, depth)
+            except Refuse as refusal:
+                why.append(refusal.reason)
+        raise Refuse("; ".join(why))
+
+    def _builder(self, node: NodeView, opsets: Mapping[str, int], version: int) -> Builder:
+        return Builder(self.workspace, node, opsets={**opsets, "": version})
+
+    def _fit(
+        self, node: NodeView, opsets: Mapping[str, int], source: Form, target: Form
+    ) -> Plan:
+        verdict = verdict_of(node.op, source.since, target.since)
+        if verdict is None:
+            raise Refuse(f"nobody has shown that {node.op} means the same at opset {self.target}")
+        try:
+            return Plan(node.node, edits_to_fit(node, source, target, verdict))
+        except Narrow as narrow:
+            if node.op not in WIDER:
+                raise
+            build = self._builder(node, opsets, self.target)
+            return self._finish(node, build, widen(node, target, build, narrow))
+
+    def _adapt(self, node: NodeView, known: Adapter, opsets: Mapping[str, int]) -> Plan:
+        build = self._builder(node, opsets, self.target)
+        result = known.function(node, build)
+        if result is KEEP:
+            return Plan(node.node)
+        return self._finish(node, build, returned_values(result, "opset"))
+
+    def _expand(
+        self, node: NodeView, opsets: Mapping[str, int], source: Form, depth: int
+    ) -> Plan:
+        build = self._builder(node, opsets, opsets[""])
+        whole = self._finish(node, build, expand(node, source, build))
+        assert whole.draft is not None
+        draft = whole.draft
+        accuracy, note = whole.accuracy, whole.note
+        position = 0
+        while position < len(draft.nodes):
+            inner = draft.nodes[position]
+            try:
+                plan = self.plan(NodeView(inner), opsets, depth + 1)
+            except Refuse as refusal:
+                raise Refuse(f"its function body needs {inner.op}: {refusal.reason}") from refusal
+            apply_edits(inner, plan.edits)
+            if plan.draft is None:
+                position += 1
+                continue
+            draft.nodes[position : position + 1] = plan.draft.nodes
+            splice(draft, inner, plan.draft)
+            position += len(plan.draft.nodes)
+            if plan.accuracy is not EXACT:
+                accuracy, note = plan.accuracy, plan.note
+        return Plan(node.node, draft=prune(draft), accuracy=accuracy, note=note)
+
+    def _finish(
+        self, node: NodeView, build: Builder, results: Sequence[Value | None]
+    ) -> Plan:
+        # Other nodes of the same step hold on to the outputs of this one, so each of them has to
+        # get a producer of its own: a value from elsewhere is passed on by an Identity.
+        own = {id(t) for made in build.nodes for t in made.outputs}
+        given: list[Value | None] = []
+        for value in results:
+            if value is not None and id(value.tensor) not in own:
+                value = build.Identity(value)
+            elif value is not None:
+                own.discard(id(value.tensor))
+            given.append(value)
+        draft = Draft(node.node, list(build.nodes), list(build.constants), given)
+        return Plan(
+            node.node, draft=prune(draft), accuracy=build.accuracy or EXACT, note=build.note
+        )
+
+
+def apply_edits(node: Node, edits: Edits) -> None:
+    """Write and remove the attributes of a plan."""
+    for name, value in edits.items():
+        if value is REMOVED:
+            del node.attrs[name]
+        else:
+            node.attrs[name] = value

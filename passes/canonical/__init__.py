@@ -1,0 +1,1 @@
+"""Passes that make a graph plainer whatever the target; each lowers a measure."""

@@ -1,0 +1,88 @@
+"""Remove Identity, and the operators that do nothing at the place where they stand.
+
+What it does:
+    Connects the consumers to the input of an Identity, of a Dropout that does not train, and of a
+    Cast to the type that its input already has. The measure that it lowers is the number of nodes.
+
+Why engines need it:
+    TensorRT's parser looks for initializers behind an input and does not see them through an
+    Identity ("Resize scales must be an initializer!", NVIDIA/TensorRT issue 2803).
+
+Before:
+    a = Identity (w)
+    y = Conv (x, a)
+
+After:
+    y = Conv (x, w)
+
+When it refuses:
+    It leaves alone an Identity that gives its name to an output of a graph or body, sequences
+    and optionals, and a Dropout whose mask is used or whose training mode is on or unknown.
+
+Accuracy:
+    Exact.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Identity.html
+    https://onnx.ai/onnx/operators/onnx__Dropout.html
+    https://onnx.ai/onnx/operators/onnx__Cast.html
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import CANONICAL, graph_pass
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+
+
+@graph_pass(stage=CANONICAL)
+def identity_elimination(editor: Editor) -> None:
+    """Walk every scope once."""
+    for graph in editor.graphs():
+        for view in editor.nodes(graph):
+            source = _source(view)
+            if source is not None:
+                editor.replace(view, _passing(source, len(view.node.outputs)))
+
+
+def _passing(source: Value, outputs: int):  # type: ignore[no-untyped-def]
+    def make(build: Builder) -> tuple[Value | None, ...]:
+        return (source, *([None] * (outputs - 1)))
+
+    return make
+
+
+def _source(view: NodeView) -> Value | None:
+    """Return the value that the node gives on unchanged; None where it does something."""
+    if view.domain or view.op not in ("Identity", "Dropout", "Cast"):
+        return None
+    source, output = view.input(0), view.output(0)
+    if source is None or output is None or output.is_graph_output or not source.is_tensor:
+        return None
+    if source.rank is not None and output.rank is None and not output.is_used:
+        return None
+    try:
+        if view.op == "Dropout" and not _idle_dropout(view):
+            return None
+        if view.op == "Cast" and (
+            source.elem_type == 0 or int(view.attr("to", 0)) != source.elem_type
+        ):
+            return None
+    except Refuse:
+        return None
+    return source
+
+
+def _idle_dropout(view: NodeView) -> bool:
+    mask = view.output(1)
+    if mask is not None and mask.is_used:
+        return False
+    if view.opset < 7:
+        return bool(view.attr("is_test", 0))
+    training = view.input(2)
+    if training is None:
+        return True
+    array = training.array()
+    return array is not None and not array.any()

@@ -1,0 +1,1 @@
+"""Passes that mend what the ONNX checker complains of."""

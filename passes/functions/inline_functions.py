@@ -1,0 +1,59 @@
+"""Replace calls of local functions by the bodies of the functions.
+
+What it does:
+    Inlines every local function of the model into its call sites, nested calls included, and
+    drops the functions.
+
+Why engines need it:
+    TensorRT before 9.0, onnxruntime before 1.9 and most converters do not read local functions;
+    they look for a plugin of that name instead.
+
+Before:
+    y = my.domain.f (x)
+
+After:
+    t = Relu (x)
+    y = Neg (t)
+
+When it refuses:
+    Where ONNX's inliner fails: a function that calls itself, or one whose opset imports cannot
+    be brought together with those of the model.
+
+Accuracy:
+    Exact.
+
+References:
+    https://onnx.ai/onnx/api/inliner.html
+"""
+
+from __future__ import annotations
+
+import onnx.inliner
+
+from graphfix.authoring.declaring import graph_pass
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView
+
+
+@graph_pass(removes="scope:local-function", emits="*::*")
+def inline_functions(editor: Editor) -> None:
+    """Inline everything at once."""
+    model = editor.model
+    if not model.functions:
+        return
+    known = {function.key for function in model.functions}
+    calls = [
+        NodeView(node).ref()
+        for node in model.nodes()
+        if (node.domain or "", node.op, node.overload) in known
+    ]
+    try:
+        inlined = onnx.inliner.inline_local_functions(model.to_proto())
+    except (RuntimeError, ValueError, onnx.checker.ValidationError) as error:
+        raise Refuse(f"the inliner of onnx fails: {error}") from error
+    if len(inlined.functions):
+        raise Refuse("the inliner of onnx left functions behind")
+    editor.reload(inlined)
+    for call in calls:
+        editor.record(call, "the body of the function stands here now")

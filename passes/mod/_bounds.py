@@ -1,0 +1,83 @@
+"""What is known of the smallest value of an integer tensor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.views import NodeView, Value
+
+_DEPTH = 16
+_SAME_VALUES = frozenset(
+    {
+        "Expand",
+        "Flatten",
+        "Gather",
+        "GatherElements",
+        "GatherND",
+        "Identity",
+        "Reshape",
+        "Slice",
+        "Split",
+        "Squeeze",
+        "Tile",
+        "Transpose",
+        "Unsqueeze",
+    }
+)
+_INDICES = {"Shape": 0, "Size": 0, "NonZero": 0, "ArgMax": 0, "ArgMin": 0, "TopK": 1}
+
+
+def lower_bound(value: Value | None, depth: int = _DEPTH) -> int | None:
+    """Return a number that no element is below; None where none is known.
+
+    Sizes and positions are never negative (https://onnx.ai/onnx/operators/: Shape, Size, NonZero,
+    ArgMax, ArgMin, TopK); what only moves values keeps their bound; Max, Where and Concat join
+    bounds. Sums and products are not followed: they may wrap around.
+    """
+    if value is None or depth == 0:
+        return None
+    if value.is_constant:
+        array = value.array()
+        if array is None or array.dtype.kind not in "iu" or array.size == 0:
+            return None
+        return int(array.min())
+    node = value.producer
+    if node is None or node.domain != "":
+        return _unsigned(value)
+    position = next((i for i, out in enumerate(node.outputs) if out == value), 0)
+    if _INDICES.get(node.op) == position:
+        return 0
+    bound = _through(node, depth - 1)
+    return _unsigned(value) if bound is None else bound
+
+
+def _unsigned(value: Value) -> int | None:
+    dtype = value.dtype
+    return 0 if dtype is not None and dtype.kind == "u" else None
+
+
+def _through(node: NodeView, depth: int) -> int | None:
+    if node.op in _SAME_VALUES:
+        return lower_bound(node.input(0), depth)
+    if node.op == "Cast":
+        return _cast(node, depth)
+    if node.op in ("Concat", "Where"):
+        joined = [lower_bound(v, depth) for v in node.inputs[1 if node.op == "Where" else 0 :]]
+        known = [bound for bound in joined if bound is not None]
+        return min(known) if known and len(known) == len(joined) else None
+    if node.op == "Max":
+        known = [b for b in (lower_bound(v, depth) for v in node.inputs) if b is not None]
+        return max(known, default=None)
+    return None
+
+
+def _cast(node: NodeView, depth: int) -> int | None:
+    source, target = node.input(0), node.output(0)
+    old = source.dtype if source is not None else None
+    new = target.dtype if target is not None else None
+    if old is None or new is None or old.kind not in "iub" or new.kind not in "iu":
+        return None
+    # A cast to a type that does not hold every value of the old one wraps around.
+    if not np.can_cast(old, new):
+        return None
+    return 0 if old.kind == "b" else lower_bound(source, depth)

@@ -1,0 +1,280 @@
+"""What a Resize or Upsample node asks for, whatever the form it is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.resize._sampling import COORDINATE_MODES, Axis
+from graphfix.passes.resize._vectors import Element, dim_element, known_vector
+
+CROP = "tf_crop_and_resize"
+_MODES = {
+    "nearest": "nearest",
+    "linear": "linear",
+    "bilinear": "linear",
+    "trilinear": "linear",
+    "cubic": "cubic",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The attributes of a Resize or Upsample, with the defaults of its opset.
+
+    Attributes:
+        x: What is resized.
+        mode: ``nearest``, ``linear`` or ``cubic``.
+        coordinates: The coordinate transformation mode; ``asymmetric`` where it is implied.
+        nearest_mode: How nearest rounds; ``floor`` where it is implied.
+        implied: Whether the form has no coordinate mode (Upsample, Resize of opset 10).
+        antialias: Whether the kernel is stretched when an axis shrinks.
+        policy: The ``keep_aspect_ratio_policy``.
+        axes: The axes that roi, scales and sizes speak of, none negative.
+        rank: The rank of x.
+    """
+
+    x: Value
+    mode: str
+    coordinates: str
+    nearest_mode: str
+    implied: bool
+    antialias: bool
+    policy: str
+    axes: tuple[int, ...]
+    rank: int
+
+
+def form_of(node: NodeView) -> Form:
+    """Read the attributes.
+
+    Raises:
+        Refuse: The rank is unknown, or an attribute has a value that ONNX does not know.
+    """
+    x = node.need(0)
+    rank = x.rank
+    if rank is None:
+        raise Refuse("the rank of the input is unknown")
+    mode = _MODES.get(str(node.attr("mode", "nearest")))
+    if mode is None:
+        raise Refuse(f"ONNX has no mode {node.attr('mode')!r}")
+    implied = node.op == "Upsample" or node.opset < 11
+    coordinates = "asymmetric"
+    if not implied:
+        coordinates = str(node.attr("coordinate_transformation_mode", "half_pixel"))
+    if coordinates not in COORDINATE_MODES:
+        raise Refuse(f"ONNX has no coordinate mode {coordinates!r}")
+    nearest_mode = "floor" if implied else str(node.attr("nearest_mode", "round_prefer_floor"))
+    axes = [int(axis) for axis in node.attr("axes", range(rank))]
+    if any(not -rank <= axis < rank for axis in axes):
+        raise Refuse("an axis lies outside the rank")
+    axes = [axis % rank for axis in axes]
+    if len(set(axes)) != len(axes):
+        raise Refuse("an axis is repeated")
+    return Form(
+        x=x,
+        mode=mode,
+        coordinates=coordinates,
+        nearest_mode=nearest_mode,
+        implied=implied,
+        antialias=bool(node.attr("antialias", 0)),
+        policy=str(node.attr("keep_aspect_ratio_policy", "stretch")),
+        axes=tuple(axes),
+        rank=rank,
+    )
+
+
+def scales_input(node: NodeView) -> Value | None:
+    """Return the `scales` input; None for Upsample-7 and where an empty tensor stands there."""
+    if node.op == "Upsample" or node.opset < 11:
+        return node.input(1)
+    return _unless_empty(node.input(2))
+
+
+def sizes_input(node: NodeView) -> Value | None:
+    """Return the `sizes` input; None where there is none."""
+    if node.op == "Upsample" or node.opset < 11:
+        return None
+    return _unless_empty(node.input(3))
+
+
+def _unless_empty(value: Value | None) -> Value | None:
+    return None if value is None or value.static_shape == (0,) else value
+
+
+def scale_elements(node: NodeView, form: Form) -> list[Element] | None:
+    """Return the scale of each of the form's axes; None where the node gives sizes.
+
+    Raises:
+        Refuse: Their number is not that of the axes.
+    """
+    if node.has("scales"):
+        values = np.asarray(node.attr("scales"), dtype=np.float32).tolist()
+        return _counted([Fraction(v) for v in values], form, "scales")
+    value = scales_input(node)
+    if value is None:
+        return None
+    return _counted(known_vector(value) or [None] * len(form.axes), form, "scales")
+
+
+def size_elements(node: NodeView, form: Form) -> list[Element] | None:
+    """Return the size of each of the form's axes; None where the node gives scales.
+
+    Raises:
+        Refuse: Their number is not that of the axes.
+    """
+    value = sizes_input(node)
+    if value is None:
+        return None
+    known = _counted(known_vector(value) or [None] * len(form.axes), form, "sizes")
+    output = node.output(0)
+    if form.policy != "stretch" or output is None or output.rank != form.rank:
+        return known
+    # The sizes are the shape of the output, whatever computes them.
+    return [
+        dim_element(output, axis) if element is None else element
+        for axis, element in zip(form.axes, known, strict=True)
+    ]
+
+
+def _counted(elements: Sequence[Element], form: Form, what: str) -> list[Element]:
+    if len(elements) != len(form.axes):
+        raise Refuse(f"{len(elements)} {what} for {len(form.axes)} axes")
+    return list(elements)
+
+
+def scaled_size(length: int, scale: Fraction) -> int:
+    """Return the size that a scale asks for: the floor of the product, taken in float32.
+
+    That is what onnx/defs/tensor/utils.cc (shape inference) and onnxruntime compute.
+    """
+    return int(np.floor(np.float32(length) * np.float32(float(scale))))
+
+
+def resized_axes(node: NodeView, form: Form) -> tuple[Axis, ...]:
+    """Return the axes along which the node does something, with all that is known of them.
+
+    Raises:
+        Refuse: A size, a scale or the region of interest of such an axis is known only at run
+            time, or engines do not agree on what the node means.
+    """
+    scales = scale_elements(node, form)
+    sizes = None if scales is not None else size_elements(node, form)
+    if scales is None and sizes is None:
+        raise Refuse("the node has neither scales nor sizes")
+    factor = _policy_factor(form, sizes)
+    starts, ends = _regions(node, form)
+    found: list[Axis] = []
+    for place, index in enumerate(form.axes):
+        whole = (starts[place], ends[place]) == (0, 1)
+        if scales is not None:
+            axis = _by_scale(node, form, index, scales[place])
+        else:
+            axis = _by_size(form, index, (sizes or [])[place], factor, whole=whole)
+        if axis is None and whole:
+            continue
+        if axis is None:
+            axis = _unscaled(form, index)
+        found.append(
+            Axis(axis.index, axis.length, axis.size, axis.scale, starts[place], ends[place])
+        )
+    _check(node, form, found, by_scales=scales is not None)
+    return tuple(found)
+
+
+def _policy_factor(form: Form, sizes: Sequence[Element] | None) -> Fraction | None:
+    if sizes is None or form.policy == "stretch":
+        return None
+    if form.policy not in ("not_larger", "not_smaller"):
+        raise Refuse(f"ONNX has no keep_aspect_ratio_policy {form.policy!r}")
+    ratios: list[Fraction] = []
+    for index, size in zip(form.axes, sizes, strict=True):
+        length = form.x.dim(index)
+        if not length or not isinstance(size, Fraction):
+            raise Refuse("the aspect ratio is known only at run time")
+        ratios.append(size / length)
+    return min(ratios) if form.policy == "not_larger" else max(ratios)
+
+
+def _regions(node: NodeView, form: Form) -> tuple[list[Fraction], list[Fraction]]:
+    count = len(form.axes)
+    if form.coordinates != CROP:
+        return [Fraction(0)] * count, [Fraction(1)] * count
+    roi = node.input(1)
+    array = None if roi is None else roi.array()
+    if array is None:
+        raise Refuse("the region of interest is computed at run time")
+    if array.size != 2 * count:
+        raise Refuse(f"{array.size} values of roi for {count} axes")
+    values = [Fraction(float(v)) for v in array.reshape(-1)]
+    return values[:count], values[count:]
+
+
+def _unscaled(form: Form, index: int) -> Axis:
+    length = form.x.dim(index)
+    if length is None:
+        raise Refuse(f"the size of axis {index} is known only at run time")
+    return Axis(index, length, length, Fraction(1))
+
+
+def _by_scale(node: NodeView, form: Form, index: int, scale: Element) -> Axis | None:
+    if scale == 1:
+        return None
+    length = form.x.dim(index)
+    if isinstance(scale, Fraction):
+        if scale <= 0:
+            raise Refuse("a scale is not positive")
+        if length is None:
+            raise Refuse(f"the size of axis {index} is known only at run time")
+        return Axis(index, length, scaled_size(length, scale), scale)
+    output = node.output(0)
+    size = None if output is None else output.dim(index)
+    if form.coordinates == "align_corners" and not form.antialias and length and size:
+        # These coordinates depend on the two lengths alone.
+        return Axis(index, length, size, Fraction(size, length))
+    raise Refuse(f"the scale of axis {index} is computed at run time")
+
+
+def _by_size(
+    form: Form, index: int, size: Element, factor: Fraction | None, *, whole: bool
+) -> Axis | None:
+    length = form.x.dim(index)
+    if size is not None and factor is None and size == dim_element(form.x, index) and whole:
+        return None
+    if length is None or not isinstance(size, Fraction):
+        raise Refuse(f"the size of axis {index} is known only at run time")
+    if factor is not None:
+        rounded = int(factor * length + Fraction(1, 2))
+        return None if factor == 1 else Axis(index, length, rounded, factor)
+    if length == 0:
+        raise Refuse("the input is empty")
+    return Axis(index, length, int(size), size / length)
+
+
+def _check(node: NodeView, form: Form, axes: Sequence[Axis], *, by_scales: bool) -> None:
+    output = node.output(0)
+    for axis in axes:
+        if axis.length < 1 or axis.size < 1:
+            raise Refuse("the input or the output is empty")
+        known = None if output is None else output.dim(axis.index)
+        if known is not None and known != axis.size:
+            raise Refuse(
+                f"axis {axis.index} is declared as {known} where the node gives {axis.size}"
+            )
+        if form.coordinates == CROP and by_scales:
+            wanted = scaled_size(axis.length, axis.scale * (axis.end - axis.start))
+            if wanted != axis.size:
+                raise Refuse("engines disagree on the output size of a crop by scales")
+        if form.coordinates == CROP and axis.length == axis.size and axis.index < form.rank - 2:
+            raise Refuse("engines ignore the region of interest of leading axes")
+    if axes and all(axis.length == axis.size for axis in axes):
+        raise Refuse("engines copy the input where no size changes, though the scale is not 1")
+    if form.coordinates == "tf_half_pixel_for_nn" and (
+        form.mode != "nearest" or form.nearest_mode not in ("floor", "round_prefer_floor")
+    ):
+        raise Refuse("tf_half_pixel_for_nn is defined for nearest, rounding down")

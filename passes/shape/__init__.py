@@ -1,0 +1,1 @@
+"""Passes about shape arithmetic: Shape, Gather, Reshape and what feeds them."""
