@@ -103,6 +103,11 @@ def _row(name: str, verdict: Mapping[str, Any], load: Any, target: Target) -> Ro
     )
 
 
+def _read(path: Path) -> Model:
+    read = read_model(path)
+    return Model(read.proto, path=read.path)
+
+
 def backend_rows(facts: Path, target: Target) -> Iterator[Row]:
     """Yield the rows of the backend models."""
     verdicts = json.loads((facts / "verdicts" / "verdicts.json").read_text())
@@ -119,7 +124,7 @@ def open_rows(corpus: Path, target: Target) -> Iterator[Row]:
     """Yield the rows of a corpus folder."""
     verdicts = json.loads((corpus / "verdicts.json").read_text())
     for name, verdict in verdicts.items():
-        yield _row(name, verdict[target.name], lambda path=corpus / name: read_model(path), target)
+        yield _row(name, verdict[target.name], lambda path=corpus / name: _read(path), target)
 
 
 def show(title: str, rows: list[Row], seconds: float, listed: bool) -> None:

@@ -10,6 +10,8 @@ from onnx import ModelProto
 from graphfix.exporting import export_model
 from graphfix.graph import Function, Graph, Node
 from graphfix.importing import import_function, import_main
+from graphfix.storage.reading import walk_tensors
+from graphfix.storage.weights import is_external
 
 
 class Model:
@@ -72,6 +74,10 @@ class Model:
     def node_count(self) -> int:
         """Count the nodes of every scope."""
         return sum(len(graph.nodes) for graph in self.graphs())
+
+    def has_external_data(self) -> bool:
+        """Say whether any tensor of the file as it came lies outside it."""
+        return any(is_external(tensor) for tensor in walk_tensors(self.proto))
 
     def to_proto(self) -> ModelProto:
         """Return the model as a proto; external data stays where it is."""

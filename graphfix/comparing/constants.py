@@ -11,7 +11,7 @@ import onnx
 import onnx.external_data_helper
 
 from graphfix.feeds.kinds import Array, is_integer, is_wide_float
-from graphfix.feeds.uses import all_nodes, consumers
+from graphfix.feeds.uses import all_nodes, consumers, uses_of
 
 # External tensors past this many bytes together are left alone.
 _EXTERNAL_LIMIT = 256 * 2**20
@@ -81,7 +81,8 @@ def changed(model: onnx.ModelProto, folder: str, change: Change) -> onnx.ModelPr
     touched = False
     external = 0
     for number, (label, tensor) in enumerate(_tensors(copy)):
-        if tensor.data_type == onnx.TensorProto.STRING or math.prod(tensor.dims) == 0:
+        unfit = (onnx.TensorProto.STRING, onnx.TensorProto.UNDEFINED)
+        if tensor.data_type in unfit or math.prod(tensor.dims) == 0:
             continue
         dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
         if not (is_wide_float(dtype) or is_integer(dtype)):
@@ -124,7 +125,7 @@ def kinds(model: onnx.ModelProto, folder: str) -> dict[int, Kind]:
     readers = consumers(model.graph)
 
     def look(constant: Constant) -> None:
-        uses = readers.get(constant.name, [])
+        uses = uses_of(constant.name, readers)
         # Scales of a Resize decide sizes; its numbers need not notice a small change of them.
         sizing = bool(uses) and all(use.op in ("Resize", "Upsample") for use in uses)
         sizing = sizing and all(use.position > 0 for use in uses)

@@ -67,6 +67,8 @@ def _initializers(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
 def _size(tensor: onnx.TensorProto) -> int:
     if tensor.data_type == onnx.TensorProto.STRING:
         return sum(len(text) for text in tensor.string_data)
+    if tensor.data_type == onnx.TensorProto.UNDEFINED:
+        return len(tensor.raw_data)
     dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
     return int(math.prod(tensor.dims) * dtype.itemsize)
 

@@ -60,7 +60,7 @@ def compare(task: Task) -> Verification:
     if cut.reason:
         return Verification(Verdict.INCONCLUSIVE, cut.reason, "interface")
     maker = FeedMaker(task.before, task.seed, task.bindings, static_limits(task.after))
-    source: Engine | None = None
+    whole, source = task.before, None
     try:
         if cut.before is not None and cut.after is not None and cut.source is not None:
             source = open_engine(cut.source, task.before_folder, task.evaluators)
@@ -78,7 +78,7 @@ def compare(task: Task) -> Verification:
     except EngineFailed as error:
         return Verification(Verdict.MISMATCH, f"the result does not load: {error.message}")
     original = _Drawing(source, before, cut.names) if source is not None else before
-    samples = Samples(task.before, original, maker, task.inputs, task.patience)
+    samples = Samples(whole, original, maker, task.inputs, task.patience)
     return _Comparison(task, interface, before, after, samples).verdict()
 
 

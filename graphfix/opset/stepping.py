@@ -87,7 +87,7 @@ def move_to(model: Model, workspace: Workspace, version: int) -> list[Site]:
     before = Memento.of(model, workspace)
     sites: list[Site] = []
     try:
-        if version < model.opset:
+        if version <= model.opset:
             while (highest := max(_versions(model))) > version:
                 sites += _step(model, workspace, highest, highest - 1)
         else:

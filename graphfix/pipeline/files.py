@@ -21,6 +21,7 @@ from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes
 from graphfix.report import FileFacts, Finding, Report, Status
 from graphfix.storage.reading import read_model
+from graphfix.storage.saving import write_all, write_atomically
 from graphfix.targets.profiles import Target, resolve
 
 PROVENANCE = "graphfix."
@@ -136,7 +137,11 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
     if not request.dry_run:
         for hook in hooks:
             hook.stage("save")
-        save(result.model, path, data=request.data)
+        if unchanged and before.path is not None and not before.has_external_data():
+            raw = before.path.read_bytes()
+            write_atomically(path, lambda descriptor: write_all(descriptor, raw))
+        else:
+            save(result.model, path, data=request.data)
         report = replace(report, output=_written(result.model, path))
     return Result(result.exit_code, report, result.model)
 

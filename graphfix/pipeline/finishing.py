@@ -12,7 +12,6 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.api import Result
 from graphfix.pipeline.attributing import with_removers
-from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
@@ -55,8 +54,14 @@ def finish(before: Model, model: Model, settings: Settings, hooks: Sequence[Hook
     Raises:
         PassBug: Leaving out any one pass does not give a valid model.
     """
-    attempt = _attempt(before, model, settings, hooks)
     blamed: list[Outcome] = []
+    run = _run(model, settings, hooks)
+    withheld = {} if settings.partial else overgrown(run)
+    if withheld:
+        settings = _without(settings, set(withheld))
+        blamed.extend(withheld.values())
+        run = _run(before.copy(), settings, hooks)
+    attempt = _judge(before, run, settings)
     if attempt.broken:
         cured = _without_culprit(before, settings, hooks, attempt)
         if cured is not None:
@@ -93,18 +98,59 @@ def facts_of(model: Model) -> FileFacts:
     )
 
 
-def _attempt(
-    before: Model, model: Model, settings: Settings, hooks: Sequence[Hook]
-) -> _Attempt:
-    io_changes = bind_shapes(model, settings.shapes)
-    expected = interface(model)
+def _run(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Run:
     run = Run(model, settings, hooks)
     run.execute()
+    return run
+
+
+def overgrown(run: Run) -> dict[str, Outcome]:
+    """Return the decompositions that a run had better not have made, by pass.
+
+    Where findings are left all the same and the graph more than doubled, the passes that added
+    most are planned only, until it no longer doubles; ``--partial`` applies them.
+    """
+    left = [f for f in run.findings_after if f.blocks]
+    excess = run.model.node_count() - 2 * max(run.plain_nodes, 1)
+    if not left or excess <= 0:
+        return {}
+    added: dict[str, list[Site]] = {}
+    for outcome in run.journal.outcomes():
+        if outcome.status is Status.APPLIED:
+            grown = [s for s in outcome.sites if len(s.added) > len(s.removed)]
+            if grown:
+                added[outcome.pass_id] = grown
+    growth = {k: sum(len(s.added) - len(s.removed) for s in v) for k, v in added.items()}
+    planned: dict[str, Outcome] = {}
+    for pass_id in sorted(growth, key=lambda name: (-growth[name], name)):
+        if excess <= 0:
+            break
+        excess -= growth[pass_id]
+        reason = (
+            f"planned, not applied: it would add {growth[pass_id]} nodes, and "
+            f"{left[0].rule} would be left all the same (--partial applies it)"
+        )
+        sites = tuple(Site(s.node, s.accuracy) for s in added[pass_id])
+        planned[pass_id] = Outcome(pass_id, Status.REFUSED, reason, sites)
+    return planned
+
+
+def _without(settings: Settings, pass_ids: set[str]) -> Settings:
+    named = settings.named
+    return replace(
+        settings,
+        available=tuple(p for p in settings.available if p.id not in pass_ids),
+        named=None if named is None else tuple(p for p in named if p.id not in pass_ids),
+    )
+
+
+def _judge(before: Model, run: Run, settings: Settings) -> _Attempt:
+    model, hooks, io_changes = run.model, run.hooks, run.io_changes
     fault = ""
     start = perf_counter()
     if run.journal.applied_passes():
         fault = new_complaints(validity_of(before), validity_of(model))
-        if not fault and interface(model) != expected:
+        if not fault and interface(model) != run.expected_interface:
             fault = "inputs or outputs changed"
     run.seconds["validate"] = perf_counter() - start
     if fault:
@@ -134,14 +180,8 @@ def _without_culprit(
 ) -> tuple[_Attempt, Outcome] | None:
     why = broken.fault or broken.verification.reason or "the outputs differ"
     for pass_id in list(reversed(broken.run.journal.applied_passes()))[:MAX_BLAMED]:
-        narrowed = replace(
-            settings,
-            available=tuple(p for p in settings.available if p.id != pass_id),
-            named=tuple(p for p in settings.named if p.id != pass_id)
-            if settings.named is not None
-            else None,
-        )
-        attempt = _attempt(before, before.copy(), narrowed, hooks)
+        narrowed = _without(settings, {pass_id})
+        attempt = _judge(before, _run(before.copy(), narrowed, hooks), narrowed)
         if not attempt.broken:
             return attempt, Outcome(
                 pass_id, Status.FAILED, f"its result was taken back: {why}", (Site(NodeRef()),)

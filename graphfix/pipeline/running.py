@@ -11,12 +11,14 @@ from graphfix.checking import check_model
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.opset.stepping import StepBlocked, lower_one, move_to
+from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Legaliser
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweeping import first_of, run_graph_pass, sweep_rewrite, sweep_targeted
 from graphfix.pipeline.typing import infer_types
-from graphfix.report import LOSSY, Finding, NodeRef
+from graphfix.pipeline.validating import interface
+from graphfix.report import LOSSY, Finding, IoChange
 
 ROUNDS = 12
 OPSET_PASS = "opset"
@@ -32,6 +34,9 @@ class Run:
         findings_before: What stood in the way; empty without a target.
         findings_after: What stands in the way now.
         seconds: Seconds by stage.
+        io_changes: Interface changes that were consented to.
+        expected_interface: The inputs and outputs that the result must have.
+        plain_nodes: How many nodes there were once functions were inlined and constants folded.
     """
 
     def __init__(self, model: Model, settings: Settings, hooks: Sequence[Hook] = ()) -> None:
@@ -43,6 +48,9 @@ class Run:
         self.findings_before: tuple[Finding, ...] = ()
         self.findings_after: tuple[Finding, ...] = ()
         self.seconds: dict[str, float] = {}
+        self.io_changes: tuple[IoChange, ...] = ()
+        self.expected_interface: dict[str, str] = {}
+        self.plain_nodes = model.node_count()
         self._passes = settings.available
         self._graph_work: Workspace | None = None
 
@@ -53,6 +61,8 @@ class Run:
             InvalidModel: The graph has a cycle, or external data cannot be read.
             PassBug: A graph pass edited outside its sites.
         """
+        self.io_changes = bind_shapes(self.model, self.settings.shapes)
+        self.expected_interface = interface(self.model)
         if self.settings.named is not None:
             self._stage("infer", self._infer)
             self._look_before()
@@ -162,7 +172,7 @@ class Run:
         )
 
     def _legalise(self) -> None:
-        for _ in range(ROUNDS):
+        for round_ in range(ROUNDS):
             self.journal.forget_refusals()
             moved = 0
             for declared in self._of(TARGETED, "graph"):
@@ -170,6 +180,9 @@ class Run:
                     moved += self._graph_pass(declared)
             if moved:
                 self._infer()
+                self._canonicalise()
+            if round_ == 0:
+                self.plain_nodes = self.model.node_count()
             moved += sweep_targeted(self.model, self._legaliser(), self.journal)
             if not moved:
                 break
@@ -228,7 +241,3 @@ def _by_opset(finding: Finding) -> bool:
     kind = finding.feature.partition(":")[0]
     return kind in ("form", "opset", "op", "attr", "const")
 
-
-def step_site(node: NodeRef) -> NodeRef:
-    """Return the node itself; opset steps are recorded at the nodes that they rewrote."""
-    return node

@@ -48,12 +48,13 @@ def save_model(proto: ModelProto, path: Path, *, base_dir: str, data: str = "kee
                 )
             _outline(proto, path)
         raw = proto.SerializeToString()
-        write_atomically(path, lambda descriptor: _write(descriptor, raw))
+        write_atomically(path, lambda descriptor: write_all(descriptor, raw))
     except OSError as error:
         raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from error
 
 
-def _write(descriptor: int, raw: bytes) -> None:
+def write_all(descriptor: int, raw: bytes) -> None:
+    """Write all of `raw`, whatever the system takes at once."""
     view = memoryview(raw)
     while view:
         view = view[os.write(descriptor, view[: 1 << 30]) :]
@@ -189,7 +190,7 @@ def _copy_sparse(source: int, target: int, size: int) -> None:
             chunk = os.read(source, min(left, 1 << 24))
             if not chunk:
                 return
-            _write(target, chunk)
+            write_all(target, chunk)
             left -= len(chunk)
         position = end
 
@@ -216,7 +217,7 @@ def _outline(proto: ModelProto, path: Path) -> None:
 
     def fill(descriptor: int) -> None:
         for tensor in moved:
-            _write(descriptor, tensor.raw_data)
+            write_all(descriptor, tensor.raw_data)
 
     write_atomically(path.parent / name, fill)
     offset = 0

@@ -1,0 +1,156 @@
+"""QuantizeLinear and DequantizeLinear."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
+from graphfix.rules.making import refuses_types
+from graphfix.rules.parsed import engine_type, is_weights
+from graphfix.targets.profiles import Target
+
+_OPS = ("QuantizeLinear", "DequantizeLinear")
+_ZEROS = (
+    'Assertion failed: shiftIsAllZeros(zeroPoint) && "TensorRT only supports symmetric '
+    "quantization. The zero point for the QuantizeLinear/DequantizeLinear operator must be all "
+    'zeros."'
+)
+
+quantized_uint8 = refuses_types(
+    "quantized-uint8",
+    _OPS,
+    ("uint8",),
+    versions="trt8.5..",
+    text="Found invalid input type of UINT8",
+    source="builtin_op_importers.cpp:1155 (8.6.1)",
+)
+
+
+@rule(
+    "QuantizeLinear",
+    feature="dtype:QuantizeLinear.uint8",
+    versions="trt8.5..trt8",
+    severity=REJECT,
+    text="Found invalid input type of UINT8",
+    source="builtin_op_importers.cpp:1160 (8.6.1)",
+)
+def quantize_to_uint8(node: NodeView, target: Target) -> Answer:
+    """A computed uint8 zero point of QuantizeLinear is refused."""
+    zero = node.input(2)
+    return zero is not None and engine_type(zero, target) == "uint8"
+
+
+@rule(
+    _OPS,
+    feature="attr:QuantizeLinear.zero_point",
+    versions="trt8..",
+    severity=REJECT,
+    text=_ZEROS,
+    source="builtin_op_importers.cpp:1220 (8.6.1)",
+)
+def zero_point(node: NodeView, target: Target) -> Answer:
+    """{op} takes zero points that are all zero."""
+    zero = node.input(2)
+    if zero is None or not is_weights(zero):
+        return None
+    array = zero.array()
+    if array is None:
+        return None
+    return bool(array.astype("float64").any()) and Yes(feature=f"attr:{node.op}.zero_point")
+
+
+@rule(
+    _OPS,
+    feature="form:QuantizeLinear.no-zero-point",
+    versions="trt7.0..trt8",
+    severity=REJECT,
+    text="vector::_M_range_check: __n (which is 2) >= this->size() (which is 2)",
+    source="builtin_op_importers.cpp:1212 (8.6.1)",
+)
+def zero_point_missing(node: NodeView, target: Target) -> Answer:
+    """{op} needs a zero point."""
+    return node.input(2) is None and Yes(feature=f"form:{node.op}.no-zero-point")
+
+
+@rule(
+    _OPS,
+    feature="dtype:QuantizeLinear.uint8",
+    versions="trt8",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:1155-1220, onnx2trt_utils.cpp:670 (8.6.1)",
+)
+def uint8_as_int8(node: NodeView, target: Target) -> Answer:
+    """A uint8 zero point of zeros is taken as int8: 128 to 255 saturate."""
+    zero = node.input(2)
+    if zero is None or zero.type_name != "uint8" or not is_weights(zero):
+        return None
+    array = zero.array()
+    if array is None or array.any():
+        return None
+    return Yes(feature=f"dtype:{node.op}.uint8")
+
+
+@rule(
+    _OPS,
+    feature="attr:QuantizeLinear.scale",
+    versions="trt8..",
+    severity=REJECT,
+    text='Assertion failed: scaleAllPositive && "Scale coefficients must all be positive"',
+    source="builtin_op_importers.cpp:1194 (8.6.1)",
+)
+def scale_positive(node: NodeView, target: Target) -> Answer:
+    """The scales of {op} are positive."""
+    scale = node.input(1)
+    if scale is None or not is_weights(scale):
+        return None
+    array = scale.array()
+    return array is not None and not bool((array > 0).all())
+
+
+@rule(
+    _OPS,
+    feature="shape:QuantizeLinear.scale",
+    versions="trt8..",
+    severity=REJECT,
+    text='Assertion failed: zeroPointSize == scaleSize && "The scale and zero point must have the '
+    'same volume."',
+    source="builtin_op_importers.cpp:1231-1253 (8.6.1)",
+)
+def scale_sizes(node: NodeView, target: Target) -> Answer:
+    """Scale and zero point of {op} have one size: 1, or that of the axis."""
+    scale, zero, data = node.input(1), node.input(2), node.need(0)
+    if scale is None or scale.static_shape is None:
+        return None
+    size = 1
+    for dim in scale.static_shape:
+        size *= dim
+    if zero is not None and zero.static_shape is not None:
+        other = 1
+        for dim in zero.static_shape:
+            other *= dim
+        if other != size:
+            return True
+    if size == 1 or data.rank is None:
+        return None
+    axis = int(node.attr("axis", data.rank))
+    channels = data.dim(0 if axis == data.rank else axis)
+    return channels is not None and channels != size and Yes(
+        text='"The number of scales is not equal to the number of output channels."'
+    )
+
+
+@rule(
+    "DequantizeLinear",
+    feature="dtype:DequantizeLinear.int32",
+    versions="trt8..",
+    severity=REJECT,
+    text="Error Code 4: Internal Error ({op}: input to Dequantize must be Int8 (got Int32))",
+    source="NvInfer.h 8.6.1:6026-6137",
+)
+def dequantize_int32(node: NodeView, target: Target) -> Answer:
+    """DequantizeLinear takes int8 only, no int32 bias and no uint8 weights."""
+    data = node.need(0)
+    found = engine_type(data, target)
+    if not found:
+        return Unknown(f"dtype of {data.name}")
+    return found == "int32" and Yes(feature=f"dtype:DequantizeLinear.{data.type_name}")

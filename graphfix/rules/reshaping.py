@@ -1,0 +1,240 @@
+"""Reshape, Squeeze, Unsqueeze, Transpose, Expand, Shape and their like."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
+from graphfix.rules.making import needs_weights, refuses_rank, refuses_types
+from graphfix.rules.parsed import engine_type, unknown_rank
+from graphfix.targets.profiles import Target
+
+MAX_DIMS = 8
+_AXIS = 'Assertion failed: (axis >= 0 && axis <= nbDims) && "Axis must be in the range [0, nbDims]."'
+
+_POLYGRAPHY = (
+    " Try applying constant folding on the model using Polygraphy: https://github.com/NVIDIA/"
+    "TensorRT/tree/master/tools/Polygraphy/examples/cli/surgeon/02_folding_constants"
+)
+
+squeeze_axes = needs_weights(
+    "Squeeze",
+    1,
+    "axes",
+    versions="trt8.0..",
+    text=f"Squeeze axes input must be an initializer!{_POLYGRAPHY}",
+    source="builtin_op_importers.cpp:4756 (8.6.1)",
+    since=13,
+)
+unsqueeze_axes = needs_weights(
+    "Unsqueeze",
+    1,
+    "axes",
+    versions="trt8.0..",
+    text='Assertion failed: axesInput.allValuesKnown() && "Axes input for unsqueeze operation '
+    'should be a constant tensor."',
+    source="builtin_op_importers.cpp:5010 (8.6.1)",
+    since=13,
+)
+
+
+@rule(
+    ("Squeeze", "Unsqueeze"),
+    feature="form:Squeeze.axes-input",
+    versions="..trt7",
+    severity=REJECT,
+    text="Attribute not found: axes",
+    source="builtin_op_importers.cpp:3066, 3216 (7.0)",
+)
+def axes_as_attribute(node: NodeView, target: Target) -> Answer:
+    """{op} reads its axes from the attribute only, and needs it."""
+    if "axes" in node.node.attrs:
+        return None
+    given = node.input(1) is not None
+    return Yes(feature=f"form:{node.op}.{'axes-input' if given else 'no-axes'}")
+
+
+@rule(
+    "Squeeze",
+    feature="form:Squeeze.no-axes",
+    versions="trt8.0..",
+    severity=REJECT,
+    text='Assertion failed: !isDynamic(shape) && "Cannot infer squeeze dimensions from a dynamic '
+    'shape! Please re-export your model with the Squeeze axes input set."',
+    source="builtin_op_importers.cpp:4773 (8.6.1)",
+)
+def squeeze_dynamic(node: NodeView, target: Target) -> Answer:
+    """Squeeze without axes needs a static shape."""
+    if node.input(1) is not None or node.node.attrs.get("axes"):
+        return None
+    data = node.need(0)
+    return data.static_shape is None and (unknown_rank(data) if data.rank is None else True)
+
+
+@rule(
+    "Shape",
+    feature="form:Shape.start-end",
+    versions="trt6-fulldims..trt9.3",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:4444 (8.6.1): start and end are never read",
+)
+def shape_part(node: NodeView, target: Target) -> Answer:
+    """Shape with start or end gives the whole shape."""
+    attrs = node.node.attrs
+    if "start" not in attrs and "end" not in attrs:
+        return None
+    data = node.need(0)
+    start, end = int(node.attr("start", 0)), node.attr("end")
+    if data.rank is None:
+        return start != 0 or (end is not None and Unknown(f"rank of {data.name}"))
+    taken = range(data.rank)[start : None if end is None else int(end)]
+    return len(taken) != data.rank
+
+
+@rule(
+    "Transpose",
+    feature="rank:Transpose",
+    versions="trt",
+    severity=REJECT,
+    text="Assertion failed: (ndim <= nvinfer1::Dims::MAX_DIMS) && "
+    '"The rank of the input tensor exceeds the maximum supported by this version of TensorRT."',
+    source="builtin_op_importers.cpp:4928 (8.6.1)",
+)
+def transpose_rank(node: NodeView, target: Target) -> Answer:
+    """Transpose takes at most eight dimensions."""
+    rank = node.need(0).rank
+    return rank is not None and rank > MAX_DIMS and Yes(feature=f"rank:Transpose.{rank}")
+
+
+@rule(
+    feature="rank:too-high",
+    versions="trt",
+    severity=REJECT,
+    text="Error Code 4: Internal Error ({op}: transpose permutation is not valid for this rank)",
+    source="NvInfer.h 8.6.1: Dims::MAX_DIMS is 8; ShapeTensor.cpp:371",
+)
+def output_rank(node: NodeView, target: Target) -> Answer:
+    """{op} gives a tensor of more than eight dimensions."""
+    for tensor in node.node.outputs:
+        shape = tensor.shape
+        if shape is not None and len(shape) > MAX_DIMS and node.op != "Constant":
+            return Yes(feature=f"rank:{node.op}.{len(shape)}")
+    return None
+
+
+@rule(
+    "Expand",
+    feature="rank:Expand.shape",
+    versions="trt7.0..",
+    severity=REJECT,
+    text='Assertion failed: (inputs.at(1).shape().nbDims == 1) && "The shape tensor is required '
+    'to be 1D."',
+    source="builtin_op_importers.cpp:1448 (8.6.1)",
+)
+def expand_shape(node: NodeView, target: Target) -> Answer:
+    """The shape input of Expand has one dimension."""
+    shape = node.input(1)
+    return shape is not None and shape.rank is not None and shape.rank != 1
+
+
+blocks_of_bool = refuses_types(
+    "blocks-of-bool",
+    ("DepthToSpace", "SpaceToDepth"),
+    ("bool", "uint8"),
+    versions="trt7.1..",
+    text="Found invalid input type of {type}",
+    source="builtin_op_importers.cpp:1094, 4588 (8.6.1)",
+)
+depth_to_space_rank = refuses_rank(
+    "DepthToSpace",
+    0,
+    range(4, 5),
+    versions="trt",
+    text='Assertion failed: (inputs.at(0).shape().nbDims == 4) && "The input tensor must be in '
+    'NCHW format."',
+    source="builtin_op_importers.cpp:1097 (8.6.1)",
+)
+space_to_depth_rank = refuses_rank(
+    "SpaceToDepth",
+    0,
+    range(4, 5),
+    versions="trt",
+    text='Assertion failed: (inputs.at(0).shape().nbDims == 4) && "The input tensor must be in '
+    'the NCHW format."',
+    source="builtin_op_importers.cpp:4590 (8.6.1)",
+)
+
+
+@rule(
+    "ConstantOfShape",
+    feature="dtype:ConstantOfShape.uint8",
+    versions="trt8..",
+    severity=REJECT,
+    text="Found invalid input type of UINT8",
+    source="builtin_op_importers.cpp:626 (8.6.1)",
+)
+def constant_of_shape_type(node: NodeView, target: Target) -> Answer:
+    """ConstantOfShape does not fill with this element type."""
+    output = node.output(0)
+    if output is None:
+        return None
+    name = output.type_name
+    bad = {"int16", "uint16", "uint32", "uint64", "string"}
+    if target.version < (9, 0):
+        bad.add("bfloat16")
+    return name in bad and Yes(
+        feature=f"dtype:ConstantOfShape.{name}", text="Unable to convert ONNX weights"
+    )
+
+
+@rule(
+    "Tile",
+    feature="dtype:Tile.bool",
+    versions="trt7.1..trt8.1",
+    severity=REJECT,
+    text="Assertion failed: (input.getType() != nvinfer1::DataType::kBOOL) && "
+    '"This version of TensorRT does not support BOOL input for the Tile operator."',
+    source="builtin_op_importers.cpp: importTile (8.0)",
+)
+def tile_of_bool(node: NodeView, target: Target) -> Answer:
+    """Tile does not take bool."""
+    data = node.input(0)
+    return data is not None and engine_type(data, target) == "bool"
+
+
+@rule(
+    "EyeLike",
+    feature="shape:EyeLike.dynamic",
+    versions="trt7.2..",
+    severity=REJECT,
+    text='"Eyelike does not work for dynamically shaped tensors."',
+    source="builtin_op_importers.cpp:1483-1495 (8.6.1)",
+)
+def eye_like_shape(node: NodeView, target: Target) -> Answer:
+    """EyeLike needs a static shape of two dimensions."""
+    data = node.need(0)
+    if data.rank is not None and data.rank != 2:
+        return Yes(feature=f"rank:EyeLike.{data.rank}")
+    return data.static_shape is None
+
+
+def _in_range(axis: int, rank: int) -> bool:
+    return -rank <= axis <= rank
+
+
+@rule(
+    ("Concat", "Gather", "GatherElements", "Flatten", "ArgMax", "ArgMin", "TopK", "Split"),
+    feature="attr:axis",
+    versions="trt6-fulldims..",
+    severity=REJECT,
+    text=_AXIS,
+    source="onnx2trt_utils.cpp:323 (8.6.1): convertAxis",
+)
+def axis_range(node: NodeView, target: Target) -> Answer:
+    """The axis of {op} lies outside the tensor."""
+    axis = node.attr("axis", 0)
+    data = node.input(0)
+    rank = None if data is None else data.rank
+    if rank is None:
+        return None
+    return not _in_range(int(axis), rank) and Yes(feature=f"attr:{node.op}.axis")
