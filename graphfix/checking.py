@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import cast
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
+from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
+from graphfix.rules.as_parsed import as_parsed
 from graphfix.rules.declaring import Answer, Rule, RuleSet, Yes, rules_for
 from graphfix.targets.profiles import Target
 
@@ -88,18 +91,72 @@ def check_model(
     model: Model, target: Target, assumed: Collection[tuple[str, str]] = ()
 ) -> tuple[Finding, ...]:
     """Return every finding of a model for a target, those about the model first."""
-    return (
+    found = [
         *check_whole(model, target),
-        *(finding for _, found in check_nodes(model, target, assumed) for finding in found),
-    )
+        *(each for _, several in check_nodes(model, target, assumed) for each in several),
+    ]
+    return (*found, *check_misread(model, target, assumed, found))
+
+
+# Forms whose misreading changes a shape, so that a later node may fail for it.
+_RESHAPING = ("form:Shape.", "form:Reduce", "form:Constant.value_int")
+
+
+def check_misread(
+    model: Model, target: Target, assumed: Collection[tuple[str, str]], known: Sequence[Finding]
+) -> Iterator[Finding]:
+    """Yield what an engine that misreads forms refuses only because of that.
+
+    The feature of each is that of the misread form: it goes away with it. `known` are the findings
+    of the model as it is.
+    """
+    misread = {
+        (found.node.scope, found.node.index): found
+        for found in known
+        if found.severity is Severity.WRONG
+        and found.certain
+        and found.feature.startswith(_RESHAPING)
+    }
+    if not misread:
+        return
+    read = as_parsed(model)
+    if read is None:
+        return
+    parsed, complaint = read
+    infer_model(parsed)
+    before = {(f.node.scope, f.node.index, f.rule) for f in known}
+    cause = next(iter(misread.values()))
+    failing = [
+        finding
+        for _, several in check_nodes(parsed, target, assumed)
+        for finding in several
+        if finding.severity is Severity.REJECT
+        and finding.certain
+        and (finding.node.scope, finding.node.index, finding.rule) not in before
+    ]
+    for finding in failing:
+        yield replace(
+            finding,
+            rule="misread-form",
+            feature=cause.feature,
+            message=f"{finding.message}, as the engine misreads {cause.node.op} before it",
+        )
+    if complaint and not failing:
+        yield replace(
+            cause,
+            rule="misread-form",
+            severity=Severity.REJECT,
+            message=f"shapes do not fit any more once the engine has misread {cause.node.op}: "
+            + complaint.replace("\n", " "),
+        )
 
 
 def check_whole(model: Model, target: Target) -> Iterator[Finding]:
     """Return the findings about the model itself."""
     for known in rules_for(target).whole:
         answers = known.check(model, target)
-        many = answers if isinstance(answers, Sequence) and not isinstance(answers, str) else [answers]
-        for answer in cast("Iterable[Answer]", many):
+        several = isinstance(answers, Sequence) and not isinstance(answers, str)
+        for answer in cast("Iterable[Answer]", answers if several else [answers]):
             finding = _finding(known, answer, None)
             if finding is not None:
                 yield finding

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from graphfix.errors import PassBug
-from graphfix.graph import AttributeRef, Constant, Function, Graph, Node, Variable
+from graphfix.graph import AttributeRef, Constant, Function, Graph, Node, Variable, normal_domain
 from graphfix.importing import snapshot
 
 
@@ -84,7 +84,7 @@ def _write_functions(
             touched = True
             del proto.output[:]
             proto.output.extend(names)
-        before = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in proto.opset_import}
+        before = {normal_domain(o.domain): o.version for o in proto.opset_import}
         if before != function.opsets:
             touched = True
             _write_opsets(proto.opset_import, function.opsets)
@@ -170,10 +170,10 @@ def _write_nodes(graph: Graph, target: GraphProto | onnx.FunctionProto) -> bool:
 def export_node(node: Node) -> NodeProto:
     """Return the proto of a node: its own where nothing changed, else an updated copy."""
     proto = node.proto
-    bodies = {name: body for name, body in node.graphs()}
-    if proto is not None and not bodies and not node.attrs.replaced():
-        if node.__dict__["snapshot"] == snapshot(node):
-            return proto
+    bodies = dict(node.graphs())
+    kept = not bodies and not node.attrs.replaced()
+    if proto is not None and kept and node.__dict__["snapshot"] == snapshot(node):
+        return proto
     fresh = NodeProto()
     if proto is not None:
         fresh.CopyFrom(proto)
@@ -233,9 +233,9 @@ def encode_attribute(node: Node, name: str, value: Any) -> AttributeProto:
     if isinstance(value, AttributeRef):
         return AttributeProto(name=name, type=value.type, ref_attr_name=value.name)
     if isinstance(value, np.ndarray):
-        value = onnx.numpy_helper.from_array(value)
+        value = onnx.numpy_helper.from_array(cast("np.ndarray[Any, Any]", value))
     elif isinstance(value, np.generic):
-        value = value.item()
+        value = cast("np.generic[Any]", value).item()
     elif isinstance(value, bool):
         value = int(value)
     kind = _schema_type(node, name) if isinstance(value, list | tuple) and not value else None
@@ -254,7 +254,8 @@ def _schema_type(node: Node, name: str) -> int | None:
     except onnx.defs.SchemaError:
         return AttributeProto.INTS
     attribute = schema.attributes.get(name)
-    return None if attribute is None else int(attribute.type.value)
+    # At run time the type is an enumeration of C++, whatever the stub says.
+    return None if attribute is None else int(cast("Any", attribute.type).value)
 
 
 def _write_initializers(graph: Graph, target: GraphProto) -> bool:

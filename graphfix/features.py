@@ -42,7 +42,14 @@ def feature(text: str) -> str:
 
 
 _TORCH_DOMAINS = frozenset(
-    {"org.pytorch.aten", "aten", "org.pytorch", "pytorch", "com.microsoft.pytorch", "torch.ops.aten"}
+    {
+        "aten",
+        "com.microsoft.pytorch",
+        "org.pytorch",
+        "org.pytorch.aten",
+        "pytorch",
+        "torch.ops.aten",
+    }
 )
 
 

@@ -283,8 +283,7 @@ class Attributes(MutableMapping[str, Any]):
         """Return the decoded value."""
         if name in self._values:
             return self._values[name]
-        value = decode_attribute(self._protos[name])
-        return value
+        return decode_attribute(self._protos[name])
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Replace the value; the original is forgotten."""

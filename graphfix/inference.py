@@ -96,7 +96,7 @@ def merge_type(tensor: Variable, proto: TypeProto) -> bool:
     if len(tensor.shape) != len(shape):
         return news
     merged = tuple(
-        new if isinstance(new, int) and not isinstance(old, int) else (old if old is not None else new)
+        new if old is None or (isinstance(new, int) and not isinstance(old, int)) else old
         for old, new in zip(tensor.shape, shape, strict=True)
     )
     if merged != tensor.shape:
@@ -133,7 +133,7 @@ def infer_proto(proto: ModelProto) -> ModelProto:
 def _take(graph: Graph, proto: onnx.GraphProto) -> None:
     infos = {info.name: info.type for info in proto.value_info}
     infos.update((info.name, info.type) for info in proto.output)
-    bodies = {}
+    bodies: dict[int, Node] = {}
     for position, node in enumerate(graph.nodes):
         for tensor in node.outputs:
             found = infos.get(tensor.name) if tensor.name else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 
 from graphfix.errors import InvalidModel
-from graphfix.graph import Graph, Node
+from graphfix.graph import Graph, Node, Tensor
 
 
 def first_misplaced(graph: Graph) -> Node | None:
@@ -18,8 +18,8 @@ def first_misplaced(graph: Graph) -> Node | None:
     return None
 
 
-def _used(node: Node) -> list[object]:
-    used: list[object] = list(node.inputs)
+def _used(node: Node) -> list[Tensor]:
+    used: list[Tensor] = list(node.inputs)
     for _, body in node.graphs():
         for inner in body.walk():
             used.extend(inner.outputs)

@@ -64,7 +64,7 @@ def apply_draft(workspace: Workspace, draft: Draft) -> Edit:
     doc_holder = node.proto if node.proto is not None else node.inherit
     drafted = {id(t): n for n in draft.nodes for t in n.outputs}
     taken: set[int] = set()
-    used_before = [tensor for tensor in node.inputs]
+    used_before = list(node.inputs)
     for old, new in zip(outputs, results, strict=True):
         if is_empty(old) or new is None:
             continue
@@ -74,7 +74,8 @@ def apply_draft(workspace: Workspace, draft: Draft) -> Edit:
             taken.add(id(fresh))
             _take_over(draft, producer, fresh, old)
         elif old.output_count or isinstance(old, Constant):
-            keep = Node("Identity", node.graph, name=workspace.node_name(f"{node.name or node.op}/Identity"))
+            name = workspace.node_name(f"{node.name or node.op}/Identity")
+            keep = Node("Identity", node.graph, name=name)
             remove_producers(old)
             keep.hold([fresh], [old])
             draft.nodes.append(keep)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import onnx
 from onnx.defs import OpSchema
 
 from graphfix.authoring.refusing import Refuse
@@ -196,16 +197,17 @@ class Builder:
         if isinstance(value, np.ndarray | np.generic):
             kind = form.schema.attributes[name].type
             if kind != OpSchema.AttrType.TENSOR:
-                plain: Any = np.asarray(value).tolist()
-                if kind in (OpSchema.AttrType.INTS, OpSchema.AttrType.FLOATS):
-                    return plain if isinstance(plain, list) else [plain]
-                return plain[0] if isinstance(plain, list) else plain
-        return list(value) if isinstance(value, tuple) else value
+                flat: list[Any] = np.asarray(cast("np.ndarray[Any, Any]", value)).ravel().tolist()
+                several = kind in (OpSchema.AttrType.INTS, OpSchema.AttrType.FLOATS)
+                return flat if several else flat[0]
+        return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
 
     def _attributes(self, written: Mapping[str, Any]) -> Attributes:
         attributes = Attributes()
         for name, value in written.items():
-            attributes[name] = value
+            # Tensors are kept as protos, as those of the file are.
+            tensor = isinstance(value, np.ndarray)
+            attributes[name] = onnx.numpy_helper.from_array(value) if tensor else value
         return attributes
 
     def _tensor(self, operand: Operand, like: Value | None) -> Tensor:
@@ -280,7 +282,7 @@ def returned_values(result: object, pass_id: str) -> tuple[Value | None, ...]:
         return (result,)
     if isinstance(result, tuple):
         values: list[Value | None] = []
-        for item in result:  # type: ignore[misc]
+        for item in cast("tuple[object, ...]", result):
             if item is not None and not isinstance(item, Value):
                 raise PassBug(f"{pass_id} returned {item!r}, not a value", pass_id=pass_id)
             values.append(item)

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphfix.authoring.views import NodeView
 from graphfix.errors import PassBug
-from graphfix.features import feature
+from graphfix.features import feature, operator_feature
 from graphfix.report import EXACT, Accuracy
 
 Stage = str
@@ -112,11 +112,22 @@ class Pass:
         )
 
     def matches_node(self, node: NodeView) -> bool:
-        """Say whether operator, domain and opset of the node fit."""
+        """Say whether operator, domain and opset of the node fit.
+
+        One operator, ATen, stands for many: its ``operator`` attribute has to be one whose
+        feature the pass removes. A pass that removes no ATen operator sees all of them.
+        """
         if not any(
             op == node.op and domain in ("*", node.domain) for domain, op in self.matches
         ):
             return False
+        if node.op == "ATen" and any(known.startswith("op:aten::") for known in self.removes):
+            named = node.node.attrs.get("operator")
+            called = operator_feature(
+                node.op, node.domain, named if isinstance(named, str) else ""
+            )
+            if not self.removes_feature(called):
+                return False
         opset = node.graph.opsets.get("", 0)
         return self.since <= opset and (not self.until or opset <= self.until)
 

@@ -18,6 +18,7 @@ import onnx
 from graphfix.comparing.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Feed, Value, is_native, numpy_dtype
+from graphfix.feeds.uses import all_nodes
 
 # onnxruntime's own texts (model_load_utils.h, model.cc, session_state.cc, graph.cc).
 _NO_KERNEL = re.compile(r"Could not find an implementation for ([\w.]+)\(-?\d+\)")
@@ -76,7 +77,7 @@ class OrtEngine:
         """
         ort: Any = importlib.import_module("onnxruntime")
         self.name = f"onnxruntime {'.'.join(ort.__version__.split('.')[:2])}"
-        wrapped = _with_casts(model)
+        wrapped = _with_casts(_without_body_shapes(model))
         self._renamed_inputs = wrapped.inputs
         self._renamed_outputs = wrapped.outputs
         options = ort.SessionOptions()
@@ -129,6 +130,37 @@ class _Wrapped:
         self.model = model
         self.inputs: dict[str, str] = {}
         self.outputs: dict[str, tuple[str, np.dtype[Any]]] = {}
+
+
+def _without_body_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Drop the shapes that bodies of If, Loop and Scan declare for their outputs.
+
+    They are hints, and exporters get them wrong (one shape for two branches of different rank);
+    onnxruntime takes them for what the body will produce and fails.
+    """
+    if not any(_declares_shape(body) for body in _bodies(model.graph)):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for body in _bodies(copy.graph):
+        for info in body.output:
+            if info.type.HasField("tensor_type"):
+                info.type.tensor_type.ClearField("shape")
+    return copy
+
+
+def _declares_shape(graph: onnx.GraphProto) -> bool:
+    return any(info.type.tensor_type.HasField("shape") for info in graph.output)
+
+
+def _bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
+    found: list[onnx.GraphProto] = []
+    for node in all_nodes(graph):
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                found.append(attribute.g)
+            found.extend(attribute.graphs)
+    return found
 
 
 def _with_casts(model: onnx.ModelProto) -> _Wrapped:
@@ -243,8 +275,6 @@ def _first(*openers: Callable[[], Engine], told: EngineFailed | None = None) -> 
 
 
 def _operators(model: onnx.ModelProto) -> set[OpKey]:
-    from graphfix.feeds.uses import all_nodes
-
     found = {key_of(node) for node in all_nodes(model.graph)}
     for function in model.functions:
         found |= {key_of(node) for node in function.node}
@@ -267,12 +297,12 @@ def _lowered(model: onnx.ModelProto, refusal: str) -> onnx.ModelProto | None:
     if newest_opset is None:
         return None
     bound = int(newest_opset.group(1))
-    for holder in (copy, *copy.functions):
-        for entry in holder.opset_import:
-            if entry.domain in ("", "ai.onnx") and entry.version > bound:
-                if _changed_since(_operators(model), bound, entry.version):
-                    return None
-                entry.version = bound
+    imports = [*copy.opset_import, *(e for f in copy.functions for e in f.opset_import)]
+    for entry in imports:
+        if entry.domain in ("", "ai.onnx") and entry.version > bound:
+            if _changed_since(_operators(model), bound, entry.version):
+                return None
+            entry.version = bound
     return copy
 
 

@@ -1,8 +1,9 @@
 """Numpy models of the operators that shape arithmetic is made of, for values known in full.
 
 Only operators whose result numpy gives bit for bit are here; each function returns None where it
-cannot vouch for the result (division by zero, a float outside the range of an integer).
-Sources: the operator pages of https://onnx.ai/onnx/operators/.
+cannot vouch for the result (division by zero, a float outside the range of an integer), where the
+opset gives the operator another form (the broadcasting of opset 6 and older), and where the result
+would be big. Sources: the operator pages of https://onnx.ai/onnx/operators/.
 """
 
 from __future__ import annotations
@@ -18,6 +19,15 @@ from graphfix.storage.weights import dtype_of
 Array = np.ndarray[Any, Any]
 Operands = Sequence["Array | None"]
 Function = Callable[[NodeView, Operands], "tuple[Array, ...] | None"]
+MAX_BYTES = 1 << 20
+
+
+def fits(shape: Sequence[int], itemsize: int) -> bool:
+    """Say whether a result is small enough to be made at all."""
+    size = itemsize
+    for dim in shape:
+        size *= int(dim)
+    return size <= MAX_BYTES
 
 
 def _one(array: Any, like: Array | None = None) -> tuple[Array, ...]:
@@ -36,6 +46,10 @@ def _binary(function: Callable[[Array, Array], Any], *, compares: bool = False) 
         a, b = _need(operands, 0), _need(operands, 1)
         if a is None or b is None or a.dtype != b.dtype:
             return None
+        if a.shape != b.shape:
+            old = node.opset < 7  # `broadcast` and `axis` ruled what fits then
+            if old or not fits(np.broadcast_shapes(a.shape, b.shape), a.itemsize):
+                return None
         with np.errstate(all="ignore"):
             result = function(a, b)
         return None if result is None else _one(result, None if compares else a)
@@ -67,7 +81,9 @@ def divide(a: Array, b: Array) -> Array | None:
 
 def _modulo(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     a, b = _need(operands, 0), _need(operands, 1)
-    if a is None or b is None or a.dtype.kind not in "iu" or not np.all(b):
+    if a is None or b is None or a.dtype != b.dtype or a.dtype.kind not in "iu" or not np.all(b):
+        return None
+    if not fits(np.broadcast_shapes(a.shape, b.shape), a.itemsize):
         return None
     return _one(np.fmod(a, b) if node.attr("fmod", 0) else np.mod(a, b), a)
 
@@ -81,10 +97,10 @@ def _cast(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
         limits = np.iinfo(dtype)
         if not np.all(np.isfinite(a)) or np.any(a <= limits.min - 1.0) or np.any(a >= limits.max):
             return None
-    if dtype.kind == "f" and a.dtype.kind == "f" and dtype.itemsize < a.dtype.itemsize:
-        with np.errstate(over="ignore"):
-            return (a.astype(dtype),)
-    return (a.astype(dtype),)
+    if dtype == np.float16 and a.dtype not in (np.float16, np.float32, np.bool_):
+        return None  # engines go through float32 and round twice
+    with np.errstate(over="ignore", under="ignore"):
+        return (a.astype(dtype),)
 
 
 def _concat(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
@@ -101,6 +117,8 @@ def _gather(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
         return None
     size = data.shape[axis]
     if np.any(indices < -size) or np.any(indices >= size):
+        return None
+    if size and not fits((indices.size, data.size // size), data.itemsize):
         return None
     return _one(np.take(data, np.where(indices < 0, indices + size, indices), axis=axis))
 
@@ -149,8 +167,17 @@ def _reshape(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     return None if result is None else (result,)
 
 
-def slices_of(node: NodeView, operands: Operands, rank: int) -> tuple[slice, ...] | None:
-    """Return the Python slices of a Slice node of any opset; None where they are not known."""
+def slices_of(
+    node: NodeView, operands: Operands, sizes: Sequence[int]
+) -> tuple[slice, ...] | None:
+    """Return the Python slices of a Slice node of any opset; None where they are not known.
+
+    Args:
+        node: The node.
+        operands: What is known of its inputs.
+        sizes: The shape of the data.
+    """
+    rank = len(sizes)
     if node.has("starts"):
         starts, ends = list(node.attr("starts")), list(node.attr("ends"))
         axes = list(node.attr("axes", range(len(starts))))
@@ -169,9 +196,11 @@ def slices_of(node: NodeView, operands: Operands, rank: int) -> tuple[slice, ...
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         if step == 0 or not -rank <= axis < rank:
             return None
-        # Going down, an end below every index means "through the first element".
-        stop = None if step < 0 and end < -(1 << 30) else end
-        cut[axis] = slice(start, stop, step)
+        if step < 0 and start < 0:
+            # Python takes nothing where such a start lies before the first element; ONNX clamps
+            # it to the first element.
+            start = max(start, -sizes[axis])
+        cut[axis] = slice(start, end, step)
     return tuple(cut)
 
 
@@ -179,7 +208,7 @@ def _slice(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     data = _need(operands, 0)
     if data is None:
         return None
-    cut = slices_of(node, operands, data.ndim)
+    cut = slices_of(node, operands, data.shape)
     return None if cut is None else _one(data[cut])
 
 
@@ -195,21 +224,24 @@ def _expand(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     data, shape = _need(operands, 0), _need(operands, 1)
     if data is None or shape is None:
         return None
-    return _one(np.broadcast_to(data, np.broadcast_shapes(data.shape, tuple(shape.tolist()))))
+    full = np.broadcast_shapes(data.shape, tuple(shape.tolist()))
+    return _one(np.broadcast_to(data, full)) if fits(full, data.itemsize) else None
 
 
 def _tile(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     data, repeats = _need(operands, 0), _need(operands, 1)
-    if data is None or repeats is None or repeats.shape != (data.ndim,):
+    if data is None or repeats is None or repeats.shape != (data.ndim,) or node.opset < 6:
+        return None
+    if np.any(repeats < 0) or not fits((*data.shape, *repeats.tolist()), data.itemsize):
         return None
     return _one(np.tile(data, repeats.tolist()))
 
 
 def _constant_of_shape(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     shape = _need(operands, 0)
-    if shape is None:
-        return None
     value = node.attr("value", np.zeros(1, dtype=np.float32))
+    if shape is None or np.any(shape < 0) or not fits(shape.tolist(), value.itemsize):
+        return None
     return _one(np.full(tuple(shape.tolist()), value.reshape(-1)[0], dtype=value.dtype))
 
 
@@ -217,14 +249,19 @@ def _range(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     start, limit, delta = (_need(operands, i) for i in range(3))
     if start is None or limit is None or delta is None or start.dtype.kind not in "iu":
         return None
-    if int(delta) == 0:
+    if delta.size != 1 or int(delta.reshape(())) == 0:
         return None
-    return _one(np.arange(int(start), int(limit), int(delta)), start)
+    steps = range(*(int(operand.reshape(())) for operand in (start, limit, delta)))
+    return _one(np.arange(steps.start, steps.stop, steps.step), start) if fits(
+        (len(steps),), start.itemsize
+    ) else None
 
 
 def _where(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     condition, a, b = (_need(operands, i) for i in range(3))
     if condition is None or a is None or b is None or a.dtype != b.dtype:
+        return None
+    if not fits(np.broadcast_shapes(condition.shape, a.shape, b.shape), a.itemsize):
         return None
     return _one(np.where(condition, a, b), a)
 
@@ -233,7 +270,11 @@ def _variadic(function: Callable[[Array, Array], Array]) -> Function:
     def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
         result: Array | None = None
         for operand in operands:
-            if operand is None or (operand.dtype.kind == "f" and np.isnan(operand).any()):
+            if operand is None or operand.dtype.kind not in "iu":
+                return None  # which of 0.0 and -0.0 is the smaller one is nowhere said
+            if result is not None and result.shape != operand.shape and not fits(
+                np.broadcast_shapes(result.shape, operand.shape), operand.itemsize
+            ):
                 return None
             result = operand if result is None else np.asarray(function(result, operand))
         return None if result is None else (result,)
@@ -259,6 +300,19 @@ def _reduce(function: Callable[..., Any]) -> Function:
     return apply
 
 
+def equal_parts(size: int, count: int, *, uneven: bool) -> list[int] | None:
+    """Return the sizes of `count` equal parts; with `uneven` the last one may be smaller.
+
+    None where the parts do not come out: engines differ on what is left of a dimension that
+    gives fewer than `count` parts.
+    """
+    part = -(-size // count)
+    last = size - part * (count - 1)
+    if last < 0 or (last != part and not uneven):
+        return None
+    return [part] * (count - 1) + [last]
+
+
 def _split(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     data = _need(operands, 0)
     if data is None:
@@ -272,9 +326,8 @@ def _split(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     if sizes is None:
         if node.input(1) is not None:
             return None
-        part = -(-data.shape[axis] // count)
-        sizes = [max(0, min(part, data.shape[axis] - part * i)) for i in range(count)]
-    if sum(sizes) != data.shape[axis] or len(sizes) != count:
+        sizes = equal_parts(data.shape[axis], count, uneven=node.opset >= 18)
+    if sizes is None or min(sizes) < 0 or sum(sizes) != data.shape[axis] or len(sizes) != count:
         return None
     return tuple(np.split(data, np.cumsum(sizes)[:-1], axis=axis))
 

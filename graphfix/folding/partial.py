@@ -97,7 +97,7 @@ def _reshape(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
 def _slice(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
     if operands[0] is None:
         return None
-    cut = slices_of(node, _plain(operands), operands[0].ndim)
+    cut = slices_of(node, _plain(operands), operands[0].shape)
     return None if cut is None else (operands[0][cut],)
 
 

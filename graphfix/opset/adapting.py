@@ -111,8 +111,8 @@ def respell(
     Args:
         node: The node.
         build: The builder.
-        drop: Inputs and attributes that are left out.
-        changes: Inputs or attributes that get another value; None leaves one out.
+        drop: Inputs and attributes of the node that are left out.
+        changes: Inputs or attributes with their new values, whatever `drop` says.
 
     Raises:
         Refuse: A value that has to become an attribute is computed at run time, or the target
@@ -120,9 +120,10 @@ def respell(
     """
     positional, named = operands(node)
     attributes: dict[str, Any] = {name: node.node.attrs[name] for name in node.attributes}
-    given: dict[str, Any] = {**attributes, **named, **changes}
+    given: dict[str, Any] = {**attributes, **named}
     for name in drop:
         given.pop(name, None)
+    given.update(changes)
     made = build.multi(node.op, *positional, outputs=len(node.node.outputs), **given)
     return tuple(
         value if old is not None else None for value, old in zip(made, node.outputs, strict=True)

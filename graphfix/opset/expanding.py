@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import onnx
@@ -42,6 +42,10 @@ def expand(node: NodeView, form: Form, build: Builder) -> tuple[Value | None, ..
     attributes = _given(node, form, body)
     for inner in body.node:
         inputs = [values[name] for name in inner.input]
+        known = _cast_constant(inner, inputs, build)
+        if known is not None:
+            values[inner.output[0]] = known
+            continue
         results = build.multi(
             inner.op_type,
             *inputs,
@@ -57,6 +61,20 @@ def expand(node: NodeView, form: Form, build: Builder) -> tuple[Value | None, ..
             raise Refuse(f"the function body of {node.op} gives no output {position}")
         outputs.append(value if old is not None else None)
     return tuple(outputs)
+
+
+def _cast_constant(
+    inner: NodeProto, inputs: Sequence[Value | None], build: Builder
+) -> Value | None:
+    """Return a constant in the type that CastLike gives it; None for any other node."""
+    if inner.op_type != "CastLike" or len(inputs) != 2:
+        return None
+    value, like = inputs
+    array = value.array() if value is not None else None
+    dtype = like.dtype if like is not None else None
+    if array is None or dtype is None or array.size > 1:
+        return None
+    return build.constant(array.astype(dtype))
 
 
 def function_body(node: NodeView, form: Form, opset: int) -> FunctionProto:

@@ -174,10 +174,10 @@ class Planner:
             elif value is not None:
                 own.discard(id(value.tensor))
             given.append(value)
-        draft = Draft(node.node, list(build.nodes), list(build.constants), given)
-        return Plan(
-            node.node, draft=prune(draft), accuracy=build.accuracy or EXACT, note=build.note
-        )
+        draft = prune(Draft(node.node, list(build.nodes), list(build.constants), given))
+        if len(draft.nodes) == 1 and draft.nodes[0].op == node.op:
+            draft.nodes[0].name = node.name  # the same node in another form
+        return Plan(node.node, draft=draft, accuracy=build.accuracy or EXACT, note=build.note)
 
 
 def apply_edits(node: Node, edits: Edits) -> None:

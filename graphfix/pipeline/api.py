@@ -228,7 +228,11 @@ def make_settings(
     if passes is not None:
         named = []
         for wanted in passes:
-            declared = wanted if isinstance(wanted, Pass) else get_pass(str(wanted), available, where="--passes")
+            declared = (
+                wanted
+                if isinstance(wanted, Pass)
+                else get_pass(str(wanted), available, where="--passes")
+            )
             named.append(declared)
             if declared not in available:
                 available = (*available, declared)

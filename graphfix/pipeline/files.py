@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -119,7 +119,8 @@ class Legaliser:
             self.rejections.append(Rejection(declared.id, str(bug), bug))
             return None
         if drafted.accuracy is LOSSY and not self.allow_lossy:
-            self.rejections.append(Rejection(declared.id, f"lossy: {drafted.note or 'needs consent'}"))
+            note = drafted.note or "needs consent"
+            self.rejections.append(Rejection(declared.id, f"lossy: {note}"))
             return None
         tree = Tree(
             drafted.draft,

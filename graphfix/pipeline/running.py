@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from graphfix.authoring.declaring import CANONICAL, PREPARE, TARGETED, Pass
+from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.checking import check_model
 from graphfix.hooks import Hook
@@ -82,11 +83,11 @@ class Run:
                     self._stage("lossy", self._lossy)
         self._stage("check", self._look_after)
 
-    def _stage(self, name: str, work: object) -> None:
+    def _stage(self, name: str, work: Callable[[], object]) -> None:
         for hook in self.hooks:
             hook.stage(name)
         start = perf_counter()
-        work()  # type: ignore[operator]
+        work()
         self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
 
     @property
@@ -131,17 +132,22 @@ class Run:
             if declared.kind == "graph":
                 self._graph_pass(declared)
             else:
-                wanted = None
-                if self.settings.target is not None:
-                    legaliser = self._legaliser()
-
-                    def wanted(view, legaliser=legaliser, declared=declared):  # type: ignore[no-untyped-def]  # noqa: E501
-                        return first_of(legaliser.blocking(view), declared)
-
                 sweep_rewrite(
-                    self.model, self._work, declared, self.settings.options, self.journal, wanted
+                    self.model,
+                    self._work,
+                    declared,
+                    self.settings.options,
+                    self.journal,
+                    self._wanted(declared),
                 )
             self.journal.not_needed(declared.id)
+
+    def _wanted(self, declared: Pass) -> Callable[[NodeView], bool] | None:
+        """Return which nodes a named pass is for: those with a finding, where a target is given."""
+        if self.settings.target is None:
+            return None
+        legaliser = self._legaliser()
+        return lambda view: first_of(legaliser.blocking(view), declared)
 
     def _canonicalise(self) -> bool:
         changed = False
@@ -218,6 +224,8 @@ class Run:
         """
         target = self.settings.target
         assert target is not None
+        if all(declared.id != OPSET_PASS for declared in self._passes):
+            return  # the user skips it, or its result was not valid
         while self.model.opset > (target.opset_min or 7):
             # A number within what the engine states is never lowered further for its own sake.
             if self.model.opset <= target.opset_max:

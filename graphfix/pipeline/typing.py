@@ -35,7 +35,8 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
         news = False
         for node in foreign:
             if any(t.name and not t.elem_type for t in node.outputs):
-                news = any([_ask(p, node) for p in knowing[node.op]]) or news
+                asked = [_ask(p, node) for p in knowing[node.op]]  # all of them, not up to a yes
+                news = any(asked) or news
         if not news:
             return
         infer_model(model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from graphfix.authoring.declaring import Evaluate, Pass
@@ -43,7 +43,7 @@ def verify(before: Model, after: Model, settings: Settings, *, lossy: bool) -> V
 
 
 @contextlib.contextmanager
-def _on_disk(model: Model, name: str) -> Iterator[Path]:
+def _on_disk(model: Model, name: str) -> Generator[Path]:
     """Give the model as a file from which its external data can be reached."""
     if name == "before" and model.path is not None and model.path.is_file():
         yield model.path
@@ -78,10 +78,10 @@ def evaluators_for(model: Model, passes: tuple[Pass, ...]) -> dict[tuple[str, st
             continue
         view = NodeView(node)
         for declared in knowing:
-            if declared.evaluate is not None and declared.matches_node(view):
-                if _knows(declared, view):
-                    places[(domain, op)] = _place(declared.evaluate)
-                    break
+            evaluate = declared.evaluate
+            if evaluate is not None and declared.matches_node(view) and _knows(declared, view):
+                places[(domain, op)] = _place(evaluate)
+                break
     return places
 
 
@@ -98,4 +98,4 @@ def _place(function: Evaluate) -> str:
     module = function.__module__
     if module.startswith("graphfix.passes."):
         return f"{module}:{function.__name__}"
-    return f"{function.__code__.co_filename}:{function.__name__}"  # type: ignore[attr-defined]
+    return f"{function.__code__.co_filename}:{function.__name__}"

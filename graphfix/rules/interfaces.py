@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphfix.authoring.views import Value
+from onnx import SparseTensorProto
+
+from graphfix.authoring.views import NodeView, Value
 from graphfix.graph import Constant, Variable
 from graphfix.model import Model
 from graphfix.rules.declaring import BUILDER, NOTE, REJECT, Answer, Yes, model_rule
@@ -199,9 +201,50 @@ def initializer_type(model: Model, target: Target) -> list[Answer]:
     text='Assertion failed: (ctx->tensors().count(inputName)) && "Node input was not registered."',
     source="ModelImporter.cpp:125-160 (8.6.1): sparse_initializer is never read",
 )
-def sparse_initializer(model: Model, target: Target) -> Answer:
+def sparse_initializer(model: Model, target: Target) -> list[Answer]:
     """A sparse initializer is not read, so that its users find no input."""
-    return any(len(graph.sparse_initializer) for graph in [model.proto.graph])
+    return [
+        f"sparse initializer {constant.name} is not read, so that its users find no input"
+        for graph in model.graph.walk()
+        for constant in graph.initializers
+        if constant.outputs and isinstance(constant.weights.proto, SparseTensorProto)
+    ]
+
+
+@model_rule(
+    feature="form:outputs.same-name",
+    versions="trt",
+    severity=REJECT,
+    text='Assertion failed: toposort(graph.node(), &topoOrder) && "Failed to sort the model '
+    'topologically."',
+    source="toposort.hpp:76-84 (8.6.1): every output name is put into a map, empty ones too",
+)
+def same_output_names(model: Model, target: Target) -> list[Answer]:
+    """Two outputs of one graph have the same name; omitted outputs share the empty one."""
+    found: list[Answer] = []
+    for graph in model.graph.walk():
+        seen: set[str] = set()
+        for node in graph.nodes:
+            for tensor in node.outputs:
+                if tensor.name in seen:
+                    found.append(_same_name(tensor.name, NodeView(node)))
+                seen.add(tensor.name)
+    return found[:1]
+
+
+def _same_name(name: str, node: NodeView) -> Yes:
+    if name:
+        return Yes(
+            feature="model:duplicate-name",
+            message=f"two nodes give a tensor called {name}",
+            text=f"ERROR: Output name is not unique: {name}",
+            node=node,
+        )
+    return Yes(
+        message="more than one output of the graph is omitted: the engine takes the empty name "
+        "for a name, and for the same one",
+        node=node,
+    )
 
 
 @model_rule(

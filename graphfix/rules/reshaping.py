@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.making import needs_weights, refuses_rank, refuses_types
-from graphfix.rules.parsed import engine_type, unknown_rank
+from graphfix.rules.parsed import engine_type, is_weights, unknown_rank
 from graphfix.targets.profiles import Target
 
 MAX_DIMS = 8
@@ -69,6 +71,82 @@ def squeeze_dynamic(node: NodeView, target: Target) -> Answer:
         return None
     data = node.need(0)
     return data.static_shape is None and (unknown_rank(data) if data.rank is None else True)
+
+
+@rule(
+    "Squeeze",
+    feature="shape:Squeeze.not-1",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="[graphShapeAnalyzer.cpp::analyzeShapes] Error Code 4: Miscellaneous (IShuffleLayer: "
+    "reshaping failed for tensor: reshape would change volume)",
+    source="onnx2trt_utils.cpp:1660 (8.6.1): squeezeTensor",
+)
+def squeeze_size(node: NodeView, target: Target) -> Answer:
+    """Squeeze of a dimension that is not 1, or that is not there."""
+    data, given = node.need(0), node.input(1)
+    axes = node.attr("axes")
+    if given is not None:
+        array = given.array() if is_weights(given) else None
+        axes = None if array is None else array.flatten().tolist()
+    if not axes or data.rank is None:
+        return None
+    for axis in axes:
+        if not _in_range(int(axis), data.rank):
+            return Yes(feature="attr:Squeeze.axes", text=_AXIS)
+        if data.dim(int(axis)) not in (None, 1):
+            return True
+    return None
+
+
+@rule(
+    "Unsqueeze",
+    feature="attr:Unsqueeze.axes",
+    versions="trt7.0..",
+    severity=REJECT,
+    text=_AXIS,
+    source="builtin_op_importers.cpp:5030 (8.6.1): convertAxis",
+)
+def unsqueeze_range(node: NodeView, target: Target) -> Answer:
+    """Unsqueeze at an axis that lies outside the result."""
+    data, given = node.need(0), node.input(1)
+    axes = node.attr("axes")
+    if given is not None:
+        array = given.array() if is_weights(given) else None
+        axes = None if array is None else array.flatten().tolist()
+    if not axes or data.rank is None:
+        return None
+    rank = data.rank + len(axes)
+    return any(not _in_range(int(axis), rank) for axis in axes)
+
+
+@rule(
+    "Reshape",
+    feature="shape:Reshape.volume",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="[graphShapeAnalyzer.cpp::analyzeShapes] Error Code 4: Miscellaneous (IShuffleLayer: "
+    "reshaping failed for tensor: reshape would change volume)",
+    source="NvInfer.h 8.6.1: IShuffleLayer",
+)
+def reshape_volume(node: NodeView, target: Target) -> Answer:
+    """Reshape to a shape of another volume."""
+    data, shape = node.need(0), node.input(1)
+    if data.static_shape is None or shape is None or not is_weights(shape):
+        return None
+    array = shape.array()
+    if array is None:
+        return None
+    keep = not node.attr("allowzero", 0)
+    sizes = [int(size) for size in array.flatten()]
+    if keep:
+        if any(size == 0 and i >= len(data.static_shape) for i, size in enumerate(sizes)):
+            return True
+        sizes = [data.static_shape[i] if size == 0 else size for i, size in enumerate(sizes)]
+    volume, wanted = prod(data.static_shape), prod(size for size in sizes if size != -1)
+    if -1 in sizes:
+        return wanted != 0 and volume % wanted != 0
+    return volume != wanted
 
 
 @rule(
@@ -238,3 +316,17 @@ def axis_range(node: NodeView, target: Target) -> Answer:
     if rank is None:
         return None
     return not _in_range(int(axis), rank) and Yes(feature=f"attr:{node.op}.axis")
+
+
+@rule(
+    "LayerNormalization",
+    feature="attr:LayerNormalization.axis",
+    versions="trt8.6..",
+    severity=REJECT,
+    text=_AXIS,
+    source="builtin_op_importers.cpp:2224 (8.6.1)",
+)
+def layer_norm_axis(node: NodeView, target: Target) -> Answer:
+    """The axis of LayerNormalization lies outside the tensor."""
+    rank = node.need(0).rank
+    return rank is not None and not _in_range(int(node.attr("axis", -1)), rank)

@@ -145,7 +145,7 @@ def resize_coordinates(node: NodeView, target: Target) -> Answer:
 
 @rule(
     ("Resize", "Upsample"),
-    feature="attr:Resize.scaled-dims",
+    feature="rank:Resize.scaled-dims",
     versions="trt7.1..",
     severity=REJECT,
     text=_LINEAR,
@@ -167,7 +167,7 @@ def resize_scaled_dims(node: NodeView, target: Target) -> Answer:
         values = None if array is None else array.flatten().tolist()
     if values is None or all(scale == 1 for scale in values[:-kept]):
         return None
-    return Yes(feature=f"attr:{node.op}.scaled-dims", text=_CUBIC if mode == "cubic" else "")
+    return Yes(feature=f"rank:{node.op}.scaled-dims", text=_CUBIC if mode == "cubic" else "")
 
 
 @rule(
@@ -203,7 +203,7 @@ def resize_axes(node: NodeView, target: Target) -> Answer:
 
 @rule(
     ("Resize", "Upsample"),
-    feature="shape:Resize.scales-length",
+    feature="form:Resize.scales-length",
     versions="trt7.0..",
     severity=REJECT,
     text=_RANK,
@@ -226,7 +226,7 @@ def resize_scales_length(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "Resize",
-    feature="form:Resize.antialias",
+    feature="attr:Resize.antialias=1",
     versions="trt8.0..trt9.3",
     severity=WRONG,
     source="builtin_op_importers.cpp:3730-3900 (8.6.1): antialias is never read",
@@ -238,7 +238,7 @@ def resize_antialias(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "Resize",
-    feature="form:Resize.antialias",
+    feature="attr:Resize.antialias=1",
     versions="trt10.0..",
     severity=REJECT,
     text="Antialiasing is not supported currently.",

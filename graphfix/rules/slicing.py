@@ -191,7 +191,7 @@ def gather_on_shape(node: NodeView, target: Target) -> Answer:
 
 @rule(
     ("ScatterND", "ScatterElements"),
-    feature="form:Scatter.reduction",
+    feature="attr:Scatter.reduction",
     versions="trt8.2..trt9.3",
     severity=WRONG,
     source="builtin_op_importers.cpp:4401-4425, onnx2trt_utils.cpp:2080 (8.6.1)",
@@ -199,12 +199,12 @@ def gather_on_shape(node: NodeView, target: Target) -> Answer:
 def scatter_reduction(node: NodeView, target: Target) -> Answer:
     """The reduction of {op} is ignored: values are overwritten."""
     found = node.attr("reduction", "none")
-    return found != "none" and Yes(feature=f"form:{node.op}.reduction={found}")
+    return found != "none" and Yes(feature=f"attr:{node.op}.reduction={found}")
 
 
 @rule(
     "ScatterND",
-    feature="form:ScatterND.reduction",
+    feature="attr:ScatterND.reduction",
     versions="trt10.0..",
     severity=REJECT,
     text="Attribute reduction is not supported.",
@@ -217,10 +217,10 @@ def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
     found = node.attr("reduction")
     if target.version >= (10, 9):
         return found != "none" and Yes(
-            feature=f"form:ScatterND.reduction={found}",
+            feature=f"attr:ScatterND.reduction={found}",
             text="ScatterND with reduction is not supported.",
         )
-    return Yes(feature=f"form:ScatterND.reduction={found}")
+    return Yes(feature=f"attr:ScatterND.reduction={found}")
 
 
 @rule(

@@ -212,7 +212,9 @@ def _outline(proto: ModelProto, path: Path) -> None:
     """Move the inline weights of the main graph into ``<out>.data``."""
     name = f"{path.name}.data"
     moved = [
-        t for t in proto.graph.initializer if len(t.raw_data) >= OUTLINE_BYTES and not is_external(t)
+        t
+        for t in proto.graph.initializer
+        if len(t.raw_data) >= OUTLINE_BYTES and not is_external(t)
     ]
 
     def fill(descriptor: int) -> None:

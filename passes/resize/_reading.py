@@ -135,11 +135,17 @@ def size_elements(node: NodeView, form: Form) -> list[Element] | None:
     output = node.output(0)
     if form.policy != "stretch" or output is None or output.rank != form.rank:
         return known
-    # The sizes are the shape of the output, whatever computes them.
+    # The sizes are the shape of the output, whatever computes them. Only numbers count: exporters
+    # give dimensions of inputs and outputs the same symbol where they differ.
     return [
-        dim_element(output, axis) if element is None else element
+        _output_size(output, axis) if element is None else element
         for axis, element in zip(form.axes, known, strict=True)
     ]
+
+
+def _output_size(output: Value, axis: int) -> Element:
+    size = output.dim(axis)
+    return None if size is None else Fraction(size)
 
 
 def _counted(elements: Sequence[Element], form: Form, what: str) -> list[Element]:
@@ -171,7 +177,7 @@ def resized_axes(node: NodeView, form: Form) -> tuple[Axis, ...]:
     starts, ends = _regions(node, form)
     found: list[Axis] = []
     for place, index in enumerate(form.axes):
-        whole = (starts[place], ends[place]) == (0, 1)
+        whole = starts[place] == 0 and ends[place] == 1
         if scales is not None:
             axis = _by_scale(node, form, index, scales[place])
         else:

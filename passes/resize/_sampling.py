@@ -96,26 +96,26 @@ def rounded_coordinates(axis: Axis, mode: str, dtype: type[np.floating[Any]]) ->
         return dtype(float(value))
 
     half = number(HALF)
-    y = np.arange(axis.size, dtype=dtype)
+    y: Array = np.arange(axis.size, dtype=dtype)
     last, step = number(axis.length - 1), number(max(axis.size - 1, 1))
     scale, start, end = number(axis.scale), number(axis.start), number(axis.end)
+    x: Array = (y + half) / scale
     if mode == "align_corners":
-        return y * last / step
-    if mode == "asymmetric":
-        return y / scale
-    if mode == "tf_half_pixel_for_nn":
-        return (y + half) / scale
-    if mode == "tf_crop_and_resize":
-        if axis.size == 1:
-            return np.array([half * (start + end) * last], dtype=dtype)
-        return start * last + y * (end - start) * last / step
-    if mode == "pytorch_half_pixel" and axis.size == 1:
-        return np.zeros(1, dtype=dtype)
-    if mode == "half_pixel_symmetric":
+        x = y * last / step
+    elif mode == "asymmetric":
+        x = y / scale
+    elif mode == "tf_crop_and_resize" and axis.size == 1:
+        x = np.array([half * (start + end) * last], dtype=dtype)
+    elif mode == "tf_crop_and_resize":
+        x = start * last + y * (end - start) * last / step
+    elif mode == "pytorch_half_pixel" and axis.size == 1:
+        x = np.zeros(1, dtype=dtype)
+    elif mode == "half_pixel_symmetric":
         length, size = number(axis.length), number(axis.size)
-        offset = length * half * (number(1) - size / (scale * length))
-        return offset + (y + half) / scale - half
-    return (y + half) / scale - half
+        x = length * half * (number(1) - size / (scale * length)) + x - half
+    elif mode != "tf_half_pixel_for_nn":
+        x = x - half
+    return x
 
 
 def _nearest(x: Fraction, mode: str) -> int:
@@ -227,3 +227,9 @@ def sampler(
 
 def _weight(distance: float, cubic: float | None) -> float:
     return linear_kernel(distance) if cubic is None else cubic_kernel(distance, cubic)
+
+
+def same_pixels(before: Axis, after: Axis, mode: str, nearest_mode: str) -> bool:
+    """Say whether nearest sampling takes the same pixels in two forms, whoever computes it."""
+    first = nearest_indices(before, mode, nearest_mode)
+    return first is not None and first == nearest_indices(after, mode, nearest_mode)

@@ -42,7 +42,9 @@ def dim_element(value: Value, axis: int) -> Element:
     size = None if shape is None else shape[axis]
     if isinstance(size, int):
         return Fraction(size)
-    if isinstance(size, str) and size and not size.startswith("unk__"):
+    # What a graph gives out bears a symbol that the exporter's user chose; it may be wrong.
+    trusted = isinstance(size, str) and not size.startswith("unk__") and not value.is_graph_output
+    if size and trusted:
         return Multiple(Fraction(1), ("symbol", size))
     return Multiple(Fraction(1), ("tensor", value, axis))
 

@@ -3,8 +3,9 @@
 What it does:
 Cubic convolution along an axis of known size is a matrix with four weights per row (more with
 antialias). The matrices are computed in float64 from cubic_coeff_a, the coordinate mode and
-exclude_outside, from scales or sizes, and each resized axis becomes one MatMul: from the right
-for the last axis, from the left for the one before, between two Transposes for others.
+exclude_outside, from scales or sizes, and each resized axis becomes one MatMul: from the right for
+the last axis, from the left for the one before, between two Transposes for others. A node that
+resizes nothing goes.
 
 Why engines need it:
 TensorRT refuses cubic before 8.5 ("This version of TensorRT does not support cubic
@@ -42,8 +43,8 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Option, rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.resize._interpolating import interpolate
 from graphfix.passes.resize._reading import form_of
-from graphfix.passes.resize._rewriting import interpolate
 from graphfix.report import EXACT
 
 
@@ -62,9 +63,7 @@ from graphfix.report import EXACT
     emits=("MatMul", "Transpose", "Add"),
     accuracy=EXACT,
     since=11,
-    options={
-        "max_elements": Option(int, 1 << 22, "Largest matrix that is written, in elements.")
-    },
+    options={"max_elements": Option(int, 1 << 22, "Largest matrix that is written, in elements.")},
 )
 def resize_cubic_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace cubic sampling by products with constant matrices."""

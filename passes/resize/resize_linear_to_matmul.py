@@ -1,12 +1,13 @@
 """Replace linear Resize and Upsample by one product with a constant matrix per axis.
 
 What it does:
-Linear interpolation along an axis of known size is a matrix with two weights per row. The
-matrices are computed in float64 from the coordinate mode (half_pixel, half_pixel_symmetric,
+Linear interpolation along an axis of known size is a matrix with two weights per row. The matrices
+are computed in float64 from the coordinate mode (half_pixel, half_pixel_symmetric,
 pytorch_half_pixel, align_corners, asymmetric, tf_crop_and_resize with a constant region), from
 scales or sizes, with axes, keep_aspect_ratio_policy, exclude_outside and antialias, and each
 resized axis becomes one MatMul: from the right for the last axis, from the left for the one
-before, between two Transposes for others. Axes that are not resized may be of any size.
+before, between two Transposes for others. A node that resizes nothing goes. Axes that are not
+resized may be of any size.
 
 Why engines need it:
 TensorRT 5.1 has no Resize and 6 to 7.0 none but the asymmetric one, 7.1 and 7.2 take some
@@ -44,8 +45,8 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Option, rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.resize._interpolating import interpolate
 from graphfix.passes.resize._reading import form_of
-from graphfix.passes.resize._rewriting import interpolate
 from graphfix.report import EXACT
 
 
@@ -67,9 +68,7 @@ from graphfix.report import EXACT
     ),
     emits=("MatMul", "Transpose", "Add"),
     accuracy=EXACT,
-    options={
-        "max_elements": Option(int, 1 << 22, "Largest matrix that is written, in elements.")
-    },
+    options={"max_elements": Option(int, 1 << 22, "Largest matrix that is written, in elements.")},
 )
 def resize_linear_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace linear sampling by products with constant matrices."""

@@ -3,7 +3,7 @@
 What it does:
 Nearest sampling along an axis of known size picks one input position per output position. The
 positions are computed from the coordinate mode and the nearest mode, and each resized axis
-becomes one Gather. Axes that are not resized may be of any size.
+becomes one Gather. Axes that are not resized may be of any size. A node that resizes nothing goes.
 
 Why engines need it:
 TensorRT before 8.0 takes only asymmetric coordinates rounded down, 8.x refuse half_pixel_symmetric
@@ -72,8 +72,6 @@ def resize_nearest_to_gather(node: NodeView, build: Builder) -> Value:
     if form.antialias:
         raise Refuse("ONNX has no nearest sampling with antialias")
     axes = resized_axes(node, form)
-    if not axes:
-        raise Refuse("the node resizes nothing")
     value = form.x
     for axis in sorted(axes, key=lambda a: (a.size / a.length, a.index)):
         indices = np.array(_indices(form, axis), dtype=np.int64)
@@ -90,8 +88,10 @@ def _indices(form: Form, axis: Axis) -> list[int]:
     indices = nearest_indices(axis, form.coordinates, form.nearest_mode)
     if indices is None:
         raise Refuse(f"engines round the coordinates of axis {axis.index} differently")
-    if form.implied and axis.scale < 1 and indices != nearest_indices(
-        axis, form.coordinates, "ceil"
+    if (
+        form.implied
+        and axis.scale < 1
+        and indices != nearest_indices(axis, form.coordinates, "ceil")
     ):
         raise Refuse("ONNX does not say how nearest rounds when it shrinks before opset 11")
     return indices

@@ -1,8 +1,7 @@
-"""Emitting along one axis, and emitting Resize in the form of the opset at hand."""
+"""Emitting linear and cubic sampling as products with constant matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,6 @@ from graphfix.report import APPROXIMATE
 
 Array = np.ndarray[Any, Any]
 FLOATS = ("float32", "float64", "float16", "bfloat16")
-ONNX_MODES = ("coordinate_transformation_mode", "nearest_mode", "mode", "cubic_coeff_a",
-              "exclude_outside", "extrapolation_value", "antialias")
 
 
 def interpolate(
@@ -25,18 +22,21 @@ def interpolate(
 ) -> Value:
     """Emit linear or cubic sampling as one product with a constant matrix per axis.
 
+    Returns:
+        The result; the input itself where the node resizes nothing.
+
     Raises:
         Refuse: The data is not floating point, a size is unknown, a matrix would have more than
             `limit` elements, or engines do not agree on what the node means.
     """
     x = form.x
-    if x.type_name not in FLOATS or x.dtype is None:
-        raise Refuse(f"sampling {x.type_name} data rounds, which a product does not")
     if form.antialias and form.coordinates == CROP:
         raise Refuse("ONNX does not say how antialias stretches the kernel of a crop")
     axes = resized_axes(node, form)
     if not axes:
-        raise Refuse("the node resizes nothing")
+        return x
+    if x.type_name not in FLOATS or x.dtype is None:
+        raise Refuse(f"sampling {x.type_name} data rounds, which a product does not")
     exclude = bool(node.attr("exclude_outside", 0))
     extrapolation = float(node.attr("extrapolation_value", 0.0))
     error = 0.0
@@ -88,46 +88,8 @@ def _product(
     else:
         value = build.MatMul(value, np.ascontiguousarray(matrix.T))
     if sampling.outside.any() and extrapolation != 0.0:
+        if not np.isfinite(extrapolation):
+            raise Refuse("the extrapolation value is not finite")
         filled = np.where(sampling.outside, extrapolation, 0.0).astype(matrix.dtype)
         value = build.Add(value, filled[:, None] if left else filled)
     return build.Transpose(value, perm=perm) if turned else value
-
-
-def attributes_of(node: NodeView) -> dict[str, Any]:
-    """Return the attributes of a Resize that say how it samples, as they are written."""
-    return {name: node.attr(name) for name in ONNX_MODES if node.has(name)}
-
-
-def resize(
-    build: Builder,
-    x: Value,
-    *,
-    attributes: Mapping[str, Any],
-    scales: Value | Sequence[float] | Array | None = None,
-    sizes: Value | Sequence[int] | None = None,
-    roi: Value | None = None,
-) -> Value:
-    """Emit a Resize with scales or with sizes, in the form of the opset.
-
-    Where the schema demands a roi (opsets 11 and 12) that nothing reads, the whole input is
-    given: some engines cannot take an empty tensor.
-
-    Raises:
-        Refuse: The opset has no such form.
-    """
-    rank = x.rank
-    if rank is None:
-        raise Refuse("the rank of the input is unknown")
-    factors = scales
-    if scales is not None and not isinstance(scales, Value):
-        factors = build.constant(np.asarray(scales, dtype=np.float32))
-    if build.opset < 11:
-        if factors is None:
-            raise Refuse("Resize has no sizes before opset 11")
-        return build.Resize(x, factors, **attributes)
-    if build.opset < 13:
-        if roi is None:
-            roi = build.constant(np.array([0.0] * rank + [1.0] * rank, dtype=np.float32))
-        if factors is None:
-            factors = build.constant(np.zeros(0, dtype=np.float32))
-    return build.Resize(x, roi, factors, sizes, **attributes)

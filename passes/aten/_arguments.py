@@ -1,0 +1,227 @@
+"""The arguments of an ATen call, in every layout that exporters have written.
+
+Layouts (torch/onnx/_internal/torchscript_exporter, torch/csrc/onnx, caffe2/contrib/aten and
+onnxruntime/python/training/ortmodule/_custom_op_symbolic_registry.py):
+
+- ``org.pytorch.aten::ATen`` with ``operator`` and ``overload_name``: every argument of the schema
+  is an input, in order; None is an empty name;
+- ``org.pytorch.aten::<name>`` without ``operator``: the same inputs;
+- ``ATen`` of the default domain or of ``aten``: tensors are inputs, numbers and lists are
+  attributes under the names of the schema.
+
+An argument is therefore looked up as an attribute first, and else as the input whose place is the
+argument's own among those that are not attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView, Value
+
+DOMAINS = (
+    "",
+    "org.pytorch.aten",
+    "aten",
+    "org.pytorch",
+    "pytorch",
+    "com.microsoft.pytorch",
+    "torch.ops.aten",
+)
+_LISTS = frozenset({"SequenceConstruct", "ListConstruct", "Concat", "TupleConstruct"})
+_SAME_ENTRIES = frozenset({"Identity", "Unsqueeze", "Squeeze", "Reshape", "Cast"})
+_DEPTH = 8
+
+Schemas = Mapping[str, tuple[str, ...]]
+
+
+def matching(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what a pass for ATen operators called `names` matches, for `rewrite`."""
+    return ("*::ATen", *(f"{d}::{n}" if d else n for n in names for d in DOMAINS))
+
+
+def features(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the features that a pass for ATen operators called `names` removes."""
+    return (*(f"op:aten::{n}" for n in names), *(f"op:{n}" for n in names))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of an ATen operator.
+
+    Attributes:
+        node: The node.
+        operator: The operator without ``aten::`` and overload.
+        overload: The overload; empty for the default one and where the layout has none.
+        schema: The names of the arguments, in order.
+    """
+
+    node: NodeView
+    operator: str
+    overload: str
+    schema: tuple[str, ...]
+
+    def tensor(self, name: str) -> Value | None:
+        """Return a tensor argument, or None where it is None."""
+        value = self.node.input(self._place(name))
+        return None if value is None or _is_none(value) else value
+
+    def need(self, name: str) -> Value:
+        """Return a tensor argument.
+
+        Raises:
+            Refuse: It is None.
+        """
+        value = self.tensor(name)
+        if value is None:
+            raise Refuse(f"{self.operator} has no {name}")
+        return value
+
+    def entries(self, name: str) -> tuple[Any, ...] | None:
+        """Return an argument that is a list of numbers, or one number, as a tuple.
+
+        An entry is None where PyTorch had None. The whole is None where the argument is.
+
+        Raises:
+            Refuse: It is computed at run time.
+        """
+        if self.node.has(name):
+            return _flat(self.node.attr(name))
+        value = self.tensor(name)
+        return None if value is None else _entries(value, name, 0)
+
+    def number(self, name: str, default: float | None = None) -> Any:
+        """Return an argument that is one number, or `default` where it is None or missing.
+
+        Raises:
+            Refuse: It is computed at run time, or not one number.
+        """
+        found = self.entries(name)
+        if found is None or found == (None,):
+            return default
+        if len(found) != 1:
+            raise Refuse(f"{name} of {self.operator} has {len(found)} entries")
+        return found[0]
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        """Return a list of integers without None entries, or None.
+
+        Raises:
+            Refuse: It is computed at run time, or an entry is None.
+        """
+        found = self.entries(name)
+        if found is None:
+            return None
+        if any(entry is None for entry in found):
+            raise Refuse(f"{name} of {self.operator} has an entry that is None")
+        return tuple(int(entry) for entry in found)
+
+    def _place(self, name: str) -> int:
+        before = self.schema[: self.schema.index(name)]
+        return sum(not self.node.has(argument) for argument in before)
+
+
+def operator_of(node: NodeView) -> tuple[str, str]:
+    """Return (operator, overload) of an ATen call in any layout."""
+    named = node.attr("operator", "")
+    text = str(named) if named else node.op
+    operator, _, overload = text.removeprefix("aten::").partition(".")
+    return operator, str(node.attr("overload_name", "") or overload)
+
+
+def call_of(node: NodeView, schemas: Schemas) -> Call:
+    """Return the call that a node makes.
+
+    Args:
+        node: The node.
+        schemas: Argument names by operator, or by ``operator.overload`` where they differ.
+
+    Raises:
+        Refuse: The node calls another operator, or a local function of the model.
+    """
+    called = (node.node.domain or "", node.op, node.overload)
+    if called in (node.graph.root.known_functions or ()):
+        raise Refuse(f"{node.op} is a local function of the model")
+    operator, overload = operator_of(node)
+    schema = schemas.get(f"{operator}.{overload}", schemas.get(operator))
+    if schema is None:
+        raise Refuse(f"{operator} is not an operator of this pass")
+    return Call(node, operator, overload, schema)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayCall:
+    """The same look-up on arrays and plain attributes, for numpy models of operators."""
+
+    inputs: Sequence[Any]
+    attributes: Mapping[str, Any]
+    schema: tuple[str, ...]
+
+    def array(self, name: str) -> Array | None:
+        """Return a tensor argument, or None."""
+        before = self.schema[: self.schema.index(name)]
+        place = sum(argument not in self.attributes for argument in before)
+        found = self.inputs[place] if place < len(self.inputs) else None
+        return None if found is None else np.asarray(found)
+
+    def need(self, name: str) -> Array:
+        """Return a tensor argument that must be there.
+
+        Raises:
+            ValueError: It is None.
+        """
+        found = self.array(name)
+        if found is None:
+            raise ValueError(f"{name} is missing")
+        return found
+
+    def entries(self, name: str) -> tuple[Any, ...] | None:
+        """Return a list argument as a tuple, or None."""
+        if name in self.attributes:
+            return _flat(self.attributes[name])
+        found = self.array(name)
+        return None if found is None else _flat(found)
+
+    def number(self, name: str, default: float | None = None) -> Any:
+        """Return an argument that is one number, or `default`."""
+        found = self.entries(name)
+        return default if not found else found[0]
+
+
+def _flat(value: Any) -> tuple[Any, ...]:
+    return tuple(np.asarray(value).ravel().tolist())
+
+
+def _is_none(value: Value) -> bool:
+    """Say whether a value is TorchScript's None: a Constant or Optional that holds nothing."""
+    producer = value.producer
+    if producer is None or producer.op not in ("Constant", "Optional"):
+        return False
+    written = set(producer.attributes) - {"type", "onnx_name"}
+    return not written and not any(v is not None for v in producer.inputs)
+
+
+def _entries(value: Value, name: str, depth: int) -> tuple[Any, ...]:
+    array = value.array()
+    if array is not None:
+        return _flat(array)
+    if _is_none(value):
+        return (None,)
+    producer = value.producer
+    if producer is None or depth > _DEPTH:
+        raise Refuse(f"{name} is computed at run time")
+    if producer.op in _SAME_ENTRIES:
+        if producer.op == "Cast" and producer.attr("to") not in (6, 7):
+            raise Refuse(f"{name} is computed at run time")
+        return _entries(producer.need(0), name, depth + 1)
+    if producer.op in _LISTS:
+        found: list[Any] = []
+        for entry in producer.inputs:
+            found.extend((None,) if entry is None else _entries(entry, name, depth + 1))
+        return tuple(found)
+    raise Refuse(f"{name} is computed at run time")

@@ -1,0 +1,104 @@
+"""Elimination with partial pivoting, a step at a time, out of operators that every engine has.
+
+No scatter, no gather with computed indices: the pivot row is picked by a mask of zeros and one
+one, which is exact for finite numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, Value
+
+FLOAT16 = np.dtype(np.float16)
+COMPUTED = (np.dtype(np.float32), np.dtype(np.float64))
+END = int(np.iinfo(np.int32).max)
+
+
+def square_matrices(x: Value) -> int | None:
+    """Return N of a stack of N x N matrices; None while N is not known.
+
+    Raises:
+        Refuse: The rank or the dtype is unknown, or the matrices are not square floats.
+    """
+    rank = x.rank
+    if rank is None:
+        raise Refuse(f"the rank of {x.name} is unknown")
+    if rank < 2:
+        raise Refuse(f"{x.name} has rank {rank}, a matrix needs 2")
+    if x.dtype is None:
+        raise Refuse(f"the dtype of {x.name} is unknown")
+    if x.dtype not in (*COMPUTED, FLOAT16):
+        raise Refuse(f"{x.type_name} is not a type that elimination is done in")
+    rows, columns = x.dim(-2), x.dim(-1)
+    if rows is not None and columns is not None and rows != columns:
+        raise Refuse(f"the matrices are {rows} by {columns}, not square")
+    return rows if rows is not None else columns
+
+
+def cut(build: Builder, x: Value, axis: int, start: int, end: int = END) -> Value:
+    """Return a slice of `x` along one axis."""
+    return build.Slice(x, starts=[start], ends=[end], axes=[axis])
+
+
+def row_numbers(rank: int, start: int, end: int) -> Array:
+    """Return start..end-1 as an int64 column that broadcasts over matrices of `rank`."""
+    return np.arange(start, end, dtype=np.int64).reshape((1,) * (rank - 2) + (-1, 1))
+
+
+def pick(build: Builder, condition: Value, yes: Value, no: Value) -> Value:
+    """Return `yes` where `condition` holds and `no` elsewhere, Where or not."""
+    if build.opset >= 9:
+        return build.Where(condition, yes, no)
+    # Where came with opset 9. The products are exact: one factor is 0 or 1.
+    mask = build.Cast(condition, to=no.elem_type)
+    return build.Add(build.Mul(yes, mask), build.Mul(no, build.Sub(build.constant(_one(no)), mask)))
+
+
+def _one(like: Value) -> Array:
+    return np.ones((), dtype=like.dtype)
+
+
+def only_row(build: Builder, masked: Value, axis: int) -> Value:
+    """Return the one row of `masked` that is not all zeros, the axis kept.
+
+    The sum of one number and zeros is exact. ReduceSum takes its axes as an input from opset 13
+    on, which parsers up to TensorRT 7.2 do not read; the largest and the least entry add up to
+    the same number, and their axes are attributes up to opset 17.
+    """
+    if 13 <= build.opset < 18:
+        largest = build.ReduceMax(masked, axes=[axis], keepdims=1)
+        return build.Add(largest, build.ReduceMin(masked, axes=[axis], keepdims=1))
+    return build.ReduceSum(masked, axes=[axis], keepdims=1)
+
+
+def pull_pivot(
+    build: Builder, matrix: Value, active: int, rows: int
+) -> tuple[Value, Value, Value | None]:
+    """Take the pivot row out of a stack of matrices.
+
+    Args:
+        build: The builder.
+        matrix: [..., rows, W]; the rows from `active` on are finished and never pivots.
+        active: How many rows may be the pivot.
+        rows: How many rows there are.
+
+    Returns:
+        The row with the largest absolute entry in the first column, [..., 1, W]; the other rows,
+        the first one in the place of the pivot, [..., rows - 1, W]; and the pivot's place,
+        [..., 1, 1], or None where only the first row could be it.
+    """
+    rank = matrix.rank
+    assert rank is not None  # square_matrices has looked
+    head = cut(build, matrix, rank - 2, 0, 1)
+    tail = cut(build, matrix, rank - 2, 1, rows)
+    if active == 1:
+        return head, tail, None
+    column = build.Slice(matrix, starts=[0, 0], ends=[active, 1], axes=[rank - 2, rank - 1])
+    place = build.ArgMax(build.Abs(column), axis=rank - 2, keepdims=1)
+    here = build.Cast(build.Equal(place, row_numbers(rank, 0, rows)), to=matrix.elem_type)
+    pivot = only_row(build, build.Mul(matrix, here), rank - 2)
+    rest = pick(build, build.Equal(place, row_numbers(rank, 1, rows)), head, tail)
+    return pivot, rest, place

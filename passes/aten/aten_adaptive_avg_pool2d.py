@@ -1,0 +1,130 @@
+"""Replace adaptive average pooling by a pooling of fixed windows or by constant products.
+
+What it does:
+    Handles adaptive_avg_pool1d, 2d and 3d. One value per channel becomes GlobalAveragePool,
+    windows that divide the input AveragePool, and everything else one product with a constant
+    matrix along each axis (ReduceMean along an axis of unknown size that keeps one value): the
+    mean over a box is the mean over its rows of the means over its columns.
+
+Why engines need it:
+    ONNX has no adaptive pooling. PyTorch writes AveragePool itself where the windows divide the
+    input, and else an ATen node that engines do not know.
+
+Before:
+    y = org.pytorch.aten.adaptive_avg_pool2d (x, [3, 5])      # x: float[1, 2, 7, 11]
+
+After:
+    rows = MatMul (x, columns)                                # columns: float[1, 1, 11, 5]
+    y = MatMul (lines, rows)                                  # lines: float[1, 1, 3, 7]
+
+When it refuses:
+    The output size is computed at run time, a pooled axis has no known size and keeps more than
+    one value, rank or dtype are unknown, or the type is not floating point.
+
+Accuracy:
+    Exact up to the order of summation and the rounding of the weights 1/n. float16 and bfloat16
+    are computed in float32, as PyTorch accumulates them. Where windows do not divide the input,
+    an infinity or NaN spreads to all windows of its row and column, because it is multiplied by
+    zero there; in PyTorch it stays in its window.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/AdaptiveAveragePooling.cpp and AdaptivePooling.h (windows);
+    https://onnx.ai/onnx/operators/onnx__AveragePool.html;
+    https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.passes.aten._arguments import ArrayCall, features, matching
+from graphfix.passes.aten._axes import along_axis, batched, widened, windows
+from graphfix.passes.aten._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
+from graphfix.report import EXACT
+
+NAMES = (
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "_adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "_adaptive_avg_pool3d",
+)
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The pooled axes get the output size; None keeps an axis."""
+    return (InferredType(*pooled_shape(node, NAMES)),)
+
+
+def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+    """Take the mean of every window by itself, in float64."""
+    call = ArrayCall(inputs, attributes, SCHEMA)
+    x = call.need("self")
+    output = call.entries("output_size") or ()
+    first = x.ndim - len(output)
+    sizes = [x.shape[first + k] if n is None else int(n) for k, n in enumerate(output)]
+    lists = [windows(x.shape[first + k], n) for k, n in enumerate(sizes)]
+    result = np.empty((*x.shape[:first], *sizes), dtype=np.float64)
+    axes = tuple(range(first, x.ndim))
+    for place in np.ndindex(*sizes):
+        box = tuple(slice(*lists[k][i]) for k, i in enumerate(place))
+        result[(..., *place)] = x[(..., *box)].mean(axis=axes, dtype=np.float64)
+    return (result.astype(x.dtype),)
+
+
+@rewrite(
+    matching(NAMES),
+    removes=features(NAMES),
+    emits=(
+        "AveragePool", "Cast", "GlobalAveragePool", "MatMul", "ReduceMean", "Squeeze", "Transpose",
+        "Unsqueeze",
+    ),
+    accuracy=EXACT,
+    infer=infer,
+    evaluate=evaluate,
+)
+def aten_adaptive_avg_pool2d(node: NodeView, build: Builder) -> Value:
+    """Pool with fixed windows or constant products, see the module."""
+    pooling = pooling_of(node, NAMES)
+    spatial = len(pooling.sizes)
+    if pooling.is_identity:
+        return pooling.x
+    if pooling.is_global:
+        return batched(build, pooling.x, spatial, build.GlobalAveragePool)
+    factors = pooling.factors
+    if factors is not None:
+        fixed = list(factors)
+        return batched(
+            build,
+            pooling.x,
+            spatial,
+            lambda x: build.AveragePool(x, kernel_shape=fixed, strides=fixed),
+        )
+    return widened(build, pooling.x, lambda x: _products(build, x, pooling))
+
+
+def _products(build: Builder, x: Value, pooling: Pooling) -> Value:
+    rank = x.rank
+    assert rank is not None  # pooling_of has looked
+    for position in reversed(range(len(pooling.sizes))):
+        axis = rank - len(pooling.sizes) + position
+        if pooling.keeps(position):
+            continue
+        if pooling.sizes[position] == (None, 1):
+            x = build.ReduceMean(x, axes=[axis], keepdims=1)
+            continue
+        x = along_axis(build, x, axis, _means(*pooling.known(position)))
+    return x
+
+
+def _means(size: int, output: int) -> Array:
+    matrix = np.zeros((output, size))
+    for row, (start, end) in enumerate(windows(size, output)):
+        matrix[row, start:end] = 1 / (end - start)
+    return matrix

@@ -1,0 +1,27 @@
+"""Between opset 15 and 14.
+
+References: Shape-15 in onnx/defs/tensor, CastLike-15 in onnx/defs/tensor.
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.views import NodeView
+from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type
+
+
+@adapter("Shape", 15, 14)
+def shape_down(node: NodeView, build: Builder) -> Adapted:
+    """start and end become a Slice of the whole shape, which clamps as they do."""
+    if not node.has("start") and not node.has("end"):
+        return KEEP
+    whole = build.Shape(node.need(0))
+    start = int(node.attr("start", 0))
+    end = int(node.attr("end", 2**63 - 1))
+    return build.Slice(whole, starts=[start], ends=[end], axes=[0])
+
+
+@adapter("CastLike", 15, 14)
+def cast_like_down(node: NodeView, build: Builder) -> Adapted:
+    """The type of the second input is known, so that a Cast does."""
+    return build.Cast(node.need(0), to=need_elem_type(node.need(1)))

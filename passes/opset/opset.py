@@ -1,0 +1,59 @@
+"""Move the model to another opset of the default domain, exactly or not at all.
+
+What it does:
+    Walks from the model's opset to the one asked for, one version at a time, up or down. A step
+    looks at every node of the main graph, of its bodies and of the local functions: a node whose
+    schema does not change stays; where both forms mean the same it stays, with defaults that
+    differ written out; where the form changed it is written in the other form; an operator that
+    the other opset lacks is replaced by an equal expression. If one node cannot follow, the model
+    keeps its opset and every node in the way is named.
+
+Why engines need it:
+    An engine takes opsets up to a number, and reads newer forms wrongly or not at all.
+
+Before:
+    opset 18: y = ReduceMean(x, axes)
+
+After:
+    opset 17: y = ReduceMean<axes = [1]>(x)
+
+When it refuses:
+    When a node uses what the other opset cannot express, when a value that has to become an
+    attribute is computed at run time, when a dtype or size that decides is unknown, and when
+    nobody has shown that two forms of an operator mean the same.
+
+Accuracy:
+    Exact. Where an operator is decomposed (LayerNormalization and the like) sums are rounded in
+    another order.
+
+References:
+    https://onnx.ai/onnx/operators/ for every form of every operator; onnx/defs/**/defs.cc and
+    old.cc for their function bodies.
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import NAMED, Option, graph_pass
+from graphfix.authoring.editing import Editor, Recorded, Refused
+from graphfix.opset.stepping import StepBlocked, move_to
+from graphfix.report import EXACT
+
+
+@graph_pass(
+    removes=("form:*", "opset:*"),
+    emits="*::*",
+    accuracy=EXACT,
+    stage=NAMED,
+    options={"to": Option(int, 0, "the opset to move to; 0 leaves the model as it is")},
+)
+def opset(editor: Editor) -> None:
+    """Move to the opset of option `to`."""
+    wanted = editor.option("to")
+    if not wanted:
+        return
+    try:
+        sites = move_to(editor.model, editor.workspace, wanted)
+    except StepBlocked as blocked:
+        editor.refused.extend(Refused(b.node, b.reason) for b in blocked.blockers)
+        return
+    editor.recorded.extend(Recorded(site) for site in sites)

@@ -1,0 +1,90 @@
+"""Resize images as a batch of rank 3, for engines whose linear Resize takes no more.
+
+What it does:
+Puts a Reshape to [n * c, h, w] before an asymmetric linear Resize or Upsample of the last two
+axes, and one back to [n, c, h', w'] after it.
+
+Why engines need it:
+The full-dimensions parser of TensorRT 6 takes linear for a total rank of 1 to 3 only ("Assertion
+failed: (input_dims >= 1) && (input_dims <= 3)"), and 7.0 for Upsample.
+
+Before:
+    y = Resize <mode = "linear"> (x, scales)        with x [2, 3, 8, 8], scales = [1, 1, 2, 2]
+
+After:
+    t = Reshape (x, [6, 8, 8])
+    u = Resize <mode = "linear"> (t, scales)        with scales = [1, 2, 2]
+    y = Reshape (u, [2, 3, 16, 16])
+
+When it refuses:
+Ranks up to 3; a mode other than linear, or coordinates other than asymmetric (those engines would
+misread them); sizes instead of scales; scales or a length of the last two axes known only at run
+time; more than one of the other axes of unknown length; another axis that is resized.
+
+Accuracy:
+exact: the same numbers, in the same memory.
+
+References:
+onnx-tensorrt builtin_op_importers.cpp, release 6.0-full-dims (Upsample, Resize); onnx-tensorrt
+issue 309; https://onnx.ai/onnx/operators/onnx__Upsample.html.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.resize._emitting import resize, sampling_attributes
+from graphfix.passes.resize._reading import form_of, scale_elements, scaled_size
+from graphfix.report import EXACT
+
+
+@rewrite(
+    ["Resize", "Upsample"],
+    removes=("rank:Resize.*", "rank:Upsample.*"),
+    emits=("Reshape", "Resize", "Upsample"),
+    accuracy=EXACT,
+)
+def resize_linear_to_rank3(node: NodeView, build: Builder) -> Value:
+    """Resize [n, c, h, w] as [n * c, h, w]."""
+    form = form_of(node)
+    if form.mode != "linear" or form.coordinates != "asymmetric" or form.antialias:
+        raise Refuse("it is not linear with asymmetric coordinates")
+    if form.rank <= 3:
+        raise Refuse(f"the rank is {form.rank} already")
+    given = scale_elements(node, form)
+    if given is None:
+        raise Refuse("the node gives sizes, not scales")
+    scales = [Fraction(1)] * form.rank
+    for index, scale in zip(form.axes, given, strict=True):
+        if not isinstance(scale, Fraction):
+            raise Refuse(f"the scale of axis {index} is known only at run time")
+        scales[index] = scale
+    if any(scale != 1 for scale in scales[:-2]):
+        raise Refuse("an axis other than the last two is resized")
+    lengths = [form.x.dim(form.rank - 2), form.x.dim(form.rank - 1)]
+    if None in lengths:
+        raise Refuse("the size of the last two axes is known only at run time")
+    image = [length for length in lengths if length is not None]
+    lead = [form.x.dim(axis) for axis in range(form.rank - 2)]
+    known = [dim for dim in lead if dim is not None]
+    if len(known) < len(lead) - 1:
+        raise Refuse("more than one leading axis is of unknown size")
+    if 0 in known or 0 in image:
+        raise Refuse("the input is empty")
+    batch = math.prod(known) if len(known) == len(lead) else -1
+    flat = build.Reshape(form.x, shape=[batch, *image])
+    factors = [1.0, *(float(scale) for scale in scales[-2:])]
+    if node.op == "Upsample":
+        wanted = factors if build.opset < 9 else build.constant(np.array(factors, np.float32))
+        small = build.Upsample(flat, scales=wanted, mode="linear")
+    else:
+        small = resize(build, flat, attributes=sampling_attributes(node), scales=factors)
+    sizes = [scaled_size(n, s) for n, s in zip(image, scales[-2:], strict=True)]
+    return build.Reshape(small, shape=[*(-1 if dim is None else dim for dim in lead), *sizes])

@@ -1,0 +1,67 @@
+"""Replace Upsample, which opset 10 took away, by Resize.
+
+What it does:
+Upsample is a Resize with asymmetric coordinates that rounds down. From opset 11 on the Resize says
+so; in opset 10 it means so. The names bilinear and trilinear, which converters wrote, are linear.
+
+Why engines need it:
+A model of opset 10 or newer that still holds an Upsample is no valid ONNX; onnxruntime refuses
+it, and TensorRT takes only the modes "nearest" and "linear" by name.
+
+Before:
+    y = Upsample <mode = "nearest"> (x, scales)
+
+After:
+    y = Resize <mode = "nearest", coordinate_transformation_mode = "asymmetric",
+                nearest_mode = "floor"> (x, , scales)
+
+When it refuses:
+Scales below 1, which Upsample does not define; an attribute `scales` beside an input.
+
+Accuracy:
+exact: the same formula.
+
+References:
+https://onnx.ai/onnx/operators/onnx__Upsample.html; https://onnx.ai/onnx/operators/onnx__Resize.html.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.resize._emitting import resize
+from graphfix.passes.resize._reading import form_of, scale_elements
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "Upsample",
+    removes=("op:Upsample", "attr:Upsample.mode=*", "model:deprecated-op"),
+    emits="Resize",
+    accuracy=EXACT,
+    since=10,
+)
+def upsample_to_resize(node: NodeView, build: Builder) -> Value:
+    """Replace Upsample by an asymmetric Resize."""
+    form = form_of(node)
+    given = node.input(1)
+    if node.has("scales") and given is not None:
+        raise Refuse("scales are given twice")
+    elements = scale_elements(node, form)
+    if elements is None:
+        raise Refuse("the node has no scales")
+    if any(isinstance(scale, Fraction) and scale < 1 for scale in elements):
+        raise Refuse("Upsample does not define scales below 1")
+    scales = given if given is not None else np.array(node.attr("scales"), dtype=np.float32)
+    attributes: dict[str, Any] = {"mode": form.mode}
+    if build.opset >= 11:
+        attributes["coordinate_transformation_mode"] = "asymmetric"
+        attributes["nearest_mode"] = "floor"
+    return resize(build, form.x, attributes=attributes, scales=scales)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import checker, helper
+
+from graphfix.report import Accuracy
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from tests.passes.resize_models import in_branch, ramp, resize_model, upsample_model
+
+PASS = "resize-linear-to-nearest"
+
+
+@pytest.mark.parametrize("opset", [11, 12, 13, 18])
+def test_takes_the_pixel_above_and_to_the_left(opset: int) -> None:
+    model = resize_model([1, 1, 2, 2], sizes=[1, 1, 4, 6], opset=opset, mode="linear")
+    done = run_pass(PASS, model)
+    checker.check_model(done.after, full_check=True)
+    feed = ramp(1, 1, 2, 2)
+    expected = feed["x"].repeat(2, axis=2).repeat(3, axis=3)
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], expected)
+    (site,) = done.outcomes[0].sites
+    assert site.accuracy is Accuracy.LOSSY
+    assert site.note
+
+
+@pytest.mark.parametrize("opset", [7, 8, 9])
+def test_upsample_stays_upsample(opset: int) -> None:
+    done = run_pass(PASS, upsample_model([1, 1, 2, 2], [1, 1, 2, 2], opset=opset))
+    feed = ramp(1, 1, 2, 2)
+    expected = feed["x"].repeat(2, axis=2).repeat(2, axis=3)
+    assert done.ops[-1] == "Upsample"
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], expected)
+
+
+def test_opset_10() -> None:
+    model = resize_model([1, 1, 2, 2], scales=[1, 1, 2, 2], opset=10, mode="linear")
+    feed = ramp(1, 1, 2, 2)
+    expected = feed["x"].repeat(2, axis=2).repeat(2, axis=3)
+    after = run_pass(PASS, model).after
+    np.testing.assert_array_equal(outputs_of(after, feed)["y"], expected)
+
+
+def test_dynamic_sizes_are_fine() -> None:
+    model = resize_model([1, 1, "h", "w"], scales=[1, 1, 2, 2], mode="linear", antialias=0, opset=18)
+    after = run_pass(PASS, model).after
+    feed = ramp(1, 1, 3, 4)
+    expected = feed["x"].repeat(2, axis=2).repeat(2, axis=3)
+    np.testing.assert_array_equal(outputs_of(after, feed)["y"], expected)
+
+
+def test_axes_are_kept_and_antialias_goes() -> None:
+    model = resize_model([1, 1, 4, 4], sizes=[2, 8], opset=18, mode="linear", axes=[2, 3], antialias=1)
+    node = run_pass(PASS, model).after.graph.node[0]
+    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    assert attributes == {
+        "axes": [2, 3],
+        "coordinate_transformation_mode": b"asymmetric",
+        "mode": b"nearest",
+        "nearest_mode": b"floor",
+    }
+
+
+def test_inside_a_branch() -> None:
+    model = in_branch(resize_model([1, 1, 2, 2], sizes=[1, 1, 4, 4], mode="linear", opset=16))
+    after = run_pass(PASS, model).after
+    feed = {**ramp(1, 1, 2, 2), "c": np.array(True)}
+    expected = feed["x"].repeat(2, axis=2).repeat(2, axis=3)
+    np.testing.assert_array_equal(outputs_of(after, feed)["y"], expected)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "cubic"])
+def test_refuses_other_modes(mode: str) -> None:
+    assert_refused(PASS, resize_model([1, 1, 4, 4], sizes=[1, 1, 8, 8], mode=mode), mode)
+
+
+def test_refuses_crops() -> None:
+    fields: dict[str, Any] = {"coordinate_transformation_mode": "tf_crop_and_resize"}
+    model = resize_model(
+        [1, 1, 4, 4], sizes=[1, 1, 8, 8], roi=[0, 0, 0, 0, 1, 1, 1, 1], mode="linear", **fields
+    )
+    assert_refused(PASS, model, "region of interest")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(
+        PASS, '<ir_version: 8, opset_import: ["":17]> g (float[2] x) => (float[2] y) {y = Relu(x)}'
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(size=st.tuples(st.integers(1, 5), st.integers(1, 5)), factor=st.integers(1, 4))
+def test_constant_images_stay_constant(size: tuple[int, int], factor: int) -> None:
+    model = resize_model([1, 1, *size], scales=[1, 1, factor, factor], mode="linear")
+    done = run_pass(PASS, model)
+    checker.check_model(done.after, full_check=True)
+    feed = {"x": np.full((1, 1, *size), 2.5, dtype=np.float32)}
+    given_ = outputs_of(done.after, feed)["y"]
+    assert given_.shape == (1, 1, size[0] * factor, size[1] * factor)
+    assert (given_ == 2.5).all()
+    assert run_pass(PASS, done.after).reasons == ["the mode is nearest"]
