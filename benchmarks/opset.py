@@ -181,6 +181,8 @@ def stamped(proto: onnx.ModelProto, source: int) -> onnx.ModelProto | None:
                     return None
                 if one.since_version != other.since_version or other.deprecated:
                     return None
+                if other.node_determinism == onnx.defs.OpSchema.NodeDeterminism.NonDeterministic:
+                    return None  # no two runs of it agree
     result = onnx.ModelProto()
     result.CopyFrom(proto)
     for entries in (result.opset_import, *(f.opset_import for f in result.functions)):
@@ -203,13 +205,18 @@ def node_jobs(given: argparse.Namespace) -> Iterator[tuple[str, Any]]:
         sets: list[tuple[dict[str, Any], list[Any]]] = []
         for inputs, outputs in test.data_sets:
             names = [info.name for info in proto.graph.input]
-            sets.append((dict(zip(names, inputs, strict=False)), list(outputs)))
+            feed = dict(zip(names, map(_array, inputs), strict=False))
+            sets.append((feed, [_array(value) for value in outputs]))
         yield (
             test.name,
             lambda name=test.name, proto=proto, sets=sets: [
                 judge(name, proto, target, sets, fallback=True) for target in given.to
             ],
         )
+
+
+def _array(value: Any) -> Any:
+    return onnx.numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
 
 
 def corpus_jobs(given: argparse.Namespace) -> Iterator[tuple[str, Any]]:

@@ -58,9 +58,7 @@ def _ask(known: Rule, node: NodeView, target: Target, index: int) -> Finding | N
     return _finding(known, answer, node, index)
 
 
-def _finding(
-    known: Rule, answer: Answer, node: NodeView | None, index: int = -1
-) -> Finding | None:
+def _finding(known: Rule, answer: Answer, node: NodeView | None, index: int = -1) -> Finding | None:
     if answer is None or answer is False:
         return None
     certain, missing, message, text = True, "", known.message, known.text

@@ -149,8 +149,10 @@ def make_info(tensor: Variable | Constant, name: str = "") -> ValueInfoProto:
 def _write_nodes(graph: Graph, target: GraphProto | onnx.FunctionProto) -> bool:
     protos: list[NodeProto] = []
     same = len(graph.nodes) == len(target.node)
-    original = graph.function.node if isinstance(graph, Function) else (
-        graph.proto.node if graph.proto is not None else ()
+    original = (
+        graph.function.node
+        if isinstance(graph, Function)
+        else (graph.proto.node if graph.proto is not None else ())
     )
     for position, node in enumerate(graph.nodes):
         proto = export_node(node)
@@ -233,9 +235,9 @@ def encode_attribute(node: Node, name: str, value: Any) -> AttributeProto:
     if isinstance(value, AttributeRef):
         return AttributeProto(name=name, type=value.type, ref_attr_name=value.name)
     if isinstance(value, np.ndarray):
-        value = onnx.numpy_helper.from_array(cast("np.ndarray[Any, Any]", value))
+        value = onnx.numpy_helper.from_array(cast("Any", value))
     elif isinstance(value, np.generic):
-        value = cast("np.generic[Any]", value).item()
+        value = cast("Any", value).item()
     elif isinstance(value, bool):
         value = int(value)
     kind = _schema_type(node, name) if isinstance(value, list | tuple) and not value else None

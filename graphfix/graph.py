@@ -272,12 +272,13 @@ Tensor = Variable | Constant
 class Attributes(MutableMapping[str, Any]):
     """The attributes of a node; decoded when read, written back untouched when not replaced."""
 
-    __slots__ = ("_protos", "_values")
+    __slots__ = ("_dropped", "_protos", "_values")
 
     def __init__(self, protos: Iterator[AttributeProto] | None = None) -> None:
         """Hold the given attribute protos."""
         self._protos: dict[str, AttributeProto] = {p.name: p for p in protos} if protos else {}
         self._values: dict[str, Any] = {}
+        self._dropped = False
 
     def __getitem__(self, name: str) -> Any:
         """Return the decoded value."""
@@ -293,6 +294,7 @@ class Attributes(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         """Remove an attribute."""
         found = name in self._protos or name in self._values
+        self._dropped = self._dropped or name in self._protos
         self._protos.pop(name, None)
         self._values.pop(name, None)
         if not found:
@@ -319,17 +321,23 @@ class Attributes(MutableMapping[str, Any]):
         """Put the imported graph of attribute `name` beside its proto."""
         self._values[name] = graph
 
-    def saved(self) -> tuple[dict[str, AttributeProto], dict[str, Any]]:
+    def saved(self) -> tuple[dict[str, AttributeProto], dict[str, Any], bool]:
         """Return the content, for `restore`; values are not copied."""
-        return dict(self._protos), dict(self._values)
+        return dict(self._protos), dict(self._values), self._dropped
 
-    def restore(self, saved: tuple[dict[str, AttributeProto], dict[str, Any]]) -> None:
+    def restore(self, saved: tuple[dict[str, AttributeProto], dict[str, Any], bool]) -> None:
         """Bring back what `saved` gave out."""
         self._protos, self._values = dict(saved[0]), dict(saved[1])
+        self._dropped = saved[2]
+
+    @property
+    def holds_values(self) -> bool:
+        """Say whether anything lies beside the protos: inner graphs or replaced values."""
+        return bool(self._values)
 
     def replaced(self) -> bool:
         """Say whether anything differs from the file, inner graphs left out of account."""
-        return any(name not in self._protos for name in self._values)
+        return self._dropped or any(name not in self._protos for name in self._values)
 
 
 def decode_attribute(proto: AttributeProto) -> Any:
@@ -435,7 +443,8 @@ class Node(_GsNode):
 
 def remove_by_identity(items: list[Any], item: Any) -> None:
     """Take one occurrence of `item` out of an edge list, without the list's own bookkeeping."""
-    list.remove(items, item)
+    plain: type[list[Any]] = list
+    plain.remove(items, item)
 
 
 class Graph(_GsGraph):
@@ -507,8 +516,9 @@ class Graph(_GsGraph):
         """Walk this graph and every body below it, outer ones first."""
         yield self
         for node in self.nodes:
-            for _, body in node.graphs():
-                yield from body.walk()
+            if node.attrs.holds_values:
+                for _, body in node.graphs():
+                    yield from body.walk()
 
 
 class Function(Graph):

@@ -85,9 +85,7 @@ class Model:
 
     def light_proto(self) -> ModelProto:
         """Return the model with big initializers as inputs, for inference and the checker."""
-        return self._finished(
-            export_model(self.proto, self.graph, self.functions, weights=False)
-        )
+        return self._finished(export_model(self.proto, self.graph, self.functions, weights=False))
 
     def _finished(self, result: ModelProto) -> ModelProto:
         if result.ir_version != self.ir_version:

@@ -96,17 +96,13 @@ def all_passes(pass_files: Sequence[Path] = ()) -> tuple[Pass, ...]:
     for path in pass_files:
         for declared in load_pass_file(path):
             if declared.id in known:
-                raise UsageError(
-                    f"declares {declared.id}, which is there already", where=str(path)
-                )
+                raise UsageError(f"declares {declared.id}, which is there already", where=str(path))
             known[declared.id] = declared
             passes.append(declared)
     return tuple(passes)
 
 
-def get_pass(
-    name: str, passes: Sequence[Pass] | None = None, *, where: str = "pass"
-) -> Pass:
+def get_pass(name: str, passes: Sequence[Pass] | None = None, *, where: str = "pass") -> Pass:
     """Return the pass called `name`.
 
     Raises:

@@ -11,7 +11,8 @@ from graphfix.graph import Graph, Node, Tensor
 def first_misplaced(graph: Graph) -> Node | None:
     """Return the first node that stands before a node of its graph that it needs."""
     later = {id(t) for node in graph.nodes for t in node.outputs if t.name}
-    for node in graph.nodes:
+    nodes: list[Node] = graph.nodes
+    for node in nodes:
         if any(id(t) in later for t in _used(node)):
             return node
         later.difference_update(id(t) for t in node.outputs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
@@ -18,6 +19,9 @@ from graphfix.graph import (
 )
 from graphfix.inference import merge_type, type_of
 from graphfix.report import NodeRef
+
+# Edges are lists of graphsurgeon's that keep the other end in step; here both ends are set by hand.
+PLAIN: type[list[Any]] = list
 
 
 @dataclass(slots=True)
@@ -149,8 +153,8 @@ def remove_producers(tensor: Tensor) -> None:
     """Cut a tensor off from the node that computed it."""
     for node in list(tensor.inputs):
         position = next(i for i, t in enumerate(node.outputs) if t is tensor)
-        list.__setitem__(node.outputs, position, Variable(""))
-    list.clear(tensor.inputs)
+        PLAIN.__setitem__(node.outputs, position, Variable(""))
+    PLAIN.clear(tensor.inputs)
 
 
 def _replace_in(node: Node, fresh: Tensor, old: Tensor) -> None:
@@ -166,9 +170,9 @@ def _rewire(old: Tensor, fresh: Tensor) -> list[Node]:
     for consumer in consumers:
         for position, tensor in enumerate(consumer.inputs):
             if tensor is old:
-                list.__setitem__(consumer.inputs, position, fresh)
-                list.append(fresh.outputs, consumer)
-    list.clear(old.outputs)
+                PLAIN.__setitem__(consumer.inputs, position, fresh)
+                PLAIN.append(fresh.outputs, consumer)
+    PLAIN.clear(old.outputs)
     return consumers
 
 
@@ -212,17 +216,14 @@ def _drop_dead(candidates: Sequence[Tensor], edit: Edit, refs: dict[int, NodeRef
 
 def drop_orphans(graph: Graph, before: set[int]) -> None:
     """Remove initializers without a consumer, except those in `before` (unused from the start)."""
+    inputs = {id(tensor) for tensor in graph.inputs}
     kept = [
         c
         for c in graph.initializers
-        if c.outputs or c.output_count or c.overridable or id(c) in before or _is_input(graph, c)
+        if c.outputs or c.output_count or c.overridable or id(c) in before or id(c) in inputs
     ]
     if len(kept) != len(graph.initializers):
         graph.initializers = kept
-
-
-def _is_input(graph: Graph, constant: Constant) -> bool:
-    return any(t is constant for t in graph.inputs)
 
 
 def unused_constants(graph: Graph) -> set[int]:

@@ -137,8 +137,13 @@ class Builder:
             self._place(op, form, inputs, attributes, written)
         like = next((v for v in inputs if isinstance(v, Value)), None)
         tensors = [self._tensor(operand, like) for operand in inputs]
-        node = Node(op, self._graph, name=self._workspace.node_name(f"{self._stem()}/{op}"),
-                    domain=domain, attrs=self._attributes(written))
+        node = Node(
+            op,
+            self._graph,
+            name=self._workspace.node_name(f"{self._stem()}/{op}"),
+            domain=domain,
+            attrs=self._attributes(written),
+        )
         results: list[Tensor] = []
         for _ in range(outputs):
             variable = Variable(self._workspace.tensor_name(f"{self._stem()}/{op}_output"))
@@ -200,14 +205,18 @@ class Builder:
                 flat: list[Any] = np.asarray(cast("np.ndarray[Any, Any]", value)).ravel().tolist()
                 several = kind in (OpSchema.AttrType.INTS, OpSchema.AttrType.FLOATS)
                 return flat if several else flat[0]
-        return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
+        if isinstance(value, tuple):
+            return list(cast("tuple[object, ...]", value))
+        return cast("object", value)
 
     def _attributes(self, written: Mapping[str, Any]) -> Attributes:
         attributes = Attributes()
         for name, value in written.items():
             # Tensors are kept as protos, as those of the file are.
-            tensor = isinstance(value, np.ndarray)
-            attributes[name] = onnx.numpy_helper.from_array(value) if tensor else value
+            if isinstance(value, np.ndarray):
+                attributes[name] = onnx.numpy_helper.from_array(cast("Any", value))
+            else:
+                attributes[name] = value
         return attributes
 
     def _tensor(self, operand: Operand, like: Value | None) -> Tensor:

@@ -117,15 +117,11 @@ class Pass:
         One operator, ATen, stands for many: its ``operator`` attribute has to be one whose
         feature the pass removes. A pass that removes no ATen operator sees all of them.
         """
-        if not any(
-            op == node.op and domain in ("*", node.domain) for domain, op in self.matches
-        ):
+        if not any(op == node.op and domain in ("*", node.domain) for domain, op in self.matches):
             return False
         if node.op == "ATen" and any(known.startswith("op:aten::") for known in self.removes):
             named = node.node.attrs.get("operator")
-            called = operator_feature(
-                node.op, node.domain, named if isinstance(named, str) else ""
-            )
+            called = operator_feature(node.op, node.domain, named if isinstance(named, str) else "")
             if not self.removes_feature(called):
                 return False
         opset = node.graph.opsets.get("", 0)

@@ -37,9 +37,7 @@ def draft_rewrite(
         PassBug: The pass raised something else, or broke its declaration.
     """
     mark = workspace.mark()
-    build = Builder(
-        workspace, view, {**declared.default_options(), **(options or {})}
-    )
+    build = Builder(workspace, view, {**declared.default_options(), **(options or {})})
     try:
         result = declared.function(view, build)
         results = returned_values(result, declared.id)

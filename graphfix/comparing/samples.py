@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import onnx.external_data_helper
 
-from graphfix.comparing.engines import Engine
+from graphfix.comparing.engines import Engine, MissingOperator
 from graphfix.errors import EngineFailed
 from graphfix.feeds import sizes
 from graphfix.feeds.kinds import Array, Feed, Value, is_wide_float
@@ -53,6 +53,10 @@ class Samples:
                 if sample % 5 == 3 and redraw == 0:
                     feed |= self._overrides(sample)
                 outputs = self._engine.run(feed)
+            except MissingOperator as error:
+                # No other size brings an operator.
+                self.last_error = error
+                return None
             except EngineFailed as error:
                 self.last_error = error
                 continue

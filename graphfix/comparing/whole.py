@@ -122,9 +122,10 @@ class _Comparison:
         if not self._feeds and self._judge.unstable == 0:
             error = self._samples.last_error
             text = error.message if error is not None else "no sample"
-            return Verification(
-                Verdict.SKIPPED, f"the original runs with no input that was tried: {text}"
-            )
+            what = "the original runs with no input that was tried"
+            if isinstance(error, MissingOperator):
+                what = f"the original cannot be run, no engine has {error.key[1]}"
+            return Verification(Verdict.SKIPPED, f"{what}: {text}")
         if self._silent() or len(self._feeds) < wanted:
             # Other styles and sizes may move what has not moved yet, or avoid a tie.
             failed = self._run_range(wanted, 2 * wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from graphfix.model import Model
 
 Array = np.ndarray[Any, Any]
 MAX_PARTIAL = 64
+MAX_HELD = 1 << 27
+_KINDS = "biufV"  # V: bfloat16, float8 and their like; strings are left to the engines
 
 
 class Knowledge:
@@ -29,35 +32,35 @@ class Knowledge:
         self._full: dict[int, Array] = {}
         self._partial: dict[int, partial.Partial] = {}
         self._alive: list[Tensor] = []
+        self._held = 0
 
     def learn(self, view: NodeView) -> tuple[Array | None, ...]:
         """Work out the outputs of one node; None for what is not known in full."""
-        nothing: tuple[Array | None, ...] = (None,) * len(view.node.outputs)
-        if view.domain or view.op == "Constant":
-            return nothing
+        node = view.node
+        if node.op in ("Shape", "Size"):
+            work = self._shape
+        elif node.op in numbers.FUNCTIONS:
+            work = self._evaluate
+        else:
+            return ()
+        if view.domain:
+            return ()
         try:
-            results = self._shape(view) or self._evaluate(view)
+            results = work(view)
             if results is None:
-                return nothing
-            outputs = zip(view.node.outputs, results, strict=False)
+                return ()
+            outputs = zip(node.outputs, results, strict=False)
             return tuple(self._keep(tensor, value) for tensor, value in outputs)
         except (Refuse, ValueError, IndexError, OverflowError, TypeError):
-            return nothing  # a malformed node is the checker's to complain of
+            return ()  # a malformed node is the checker's to complain of
+
+    def take(self, tensor: Tensor, value: Array) -> None:
+        """Remember a value that somebody else worked out."""
+        self._keep(tensor, value)
 
     def full(self, value: Value | None) -> Array | None:
         """Return the value of a tensor that is known in full, else None."""
-        if value is None:
-            return None
-        known = self._full.get(id(value.tensor))
-        if known is not None:
-            return known
-        if not value.is_constant or self._bytes(value) > self.limit:
-            return None
-        array = value.array()
-        if array is not None and array.nbytes <= 4096:
-            self._full[id(value.tensor)] = array
-            self._alive.append(value.tensor)
-        return array
+        return None if value is None else self._known(value.tensor)
 
     def part(self, value: Value | None) -> partial.Partial | None:
         """Return what is known of a shape vector, in full or in part; else None."""
@@ -66,66 +69,98 @@ class Knowledge:
         known = self._partial.get(id(value.tensor))
         if known is not None:
             return known
-        array = self.full(value)
-        if array is None or array.dtype.kind not in "iu" or array.size > MAX_PARTIAL:
+        array = self._known(value.tensor)
+        if array is None or array.dtype.kind not in "biu" or array.size > MAX_PARTIAL:
             return None
         boxed = np.empty(array.shape, dtype=object)
         for index in np.ndindex(array.shape):
             boxed[index] = int(array[index])
         return boxed
 
-    def _bytes(self, value: Value) -> int:
-        tensor = value.tensor
-        return tensor.weights.nbytes if isinstance(tensor, Constant) else 0
+    def _known(self, tensor: Tensor) -> Array | None:
+        known = self._full.get(id(tensor))
+        if known is not None:
+            return known
+        if isinstance(tensor, Constant):
+            if tensor.overridable or tensor.weights.nbytes > self.limit:
+                return None
+        elif not tensor.inputs or tensor.inputs[0].op != "Constant":
+            return None
+        array = Value(tensor).array()
+        if array is None or array.dtype.kind not in _KINDS:
+            return None
+        if array.nbytes <= 4096:
+            self._full[id(tensor)] = array
+            self._alive.append(tensor)
+        return array
 
     def _keep(self, tensor: Tensor, value: Array) -> Array | None:
-        self._alive.append(tensor)
         if value.dtype == object:
             if not partial.is_complete(value):
+                self._alive.append(tensor)
                 self._partial[id(tensor)] = value
                 return None
             value = partial.integers(value)
             if tensor.elem_type and tensor.dtype is not None:
                 value = value.astype(tensor.dtype)
+        if self._held + value.nbytes > MAX_HELD:
+            return None
+        self._held += value.nbytes
+        self._alive.append(tensor)
         self._full[id(tensor)] = value
         return value
 
     def _shape(self, view: NodeView) -> tuple[Array, ...] | None:
-        if view.op not in ("Shape", "Size"):
-            return None
-        source = view.input(0)
-        shape = source.shape if source is not None else None
-        if shape is None:
-            return None
+        source = view.node.inputs[0]
+        shape = source.shape
+        if shape is None or (isinstance(source, Constant) and source.overridable):
+            return None  # the caller may give another size than that of the default
         if view.op == "Size":
-            if not all(isinstance(d, int) for d in shape):
+            if not all(isinstance(dim, int) for dim in shape):
                 return None
             return (np.array(int(np.prod(shape, dtype=np.int64)), dtype=np.int64),)
-        start, end = view.attr("start", 0), view.attr("end", len(shape))
         rank = len(shape)
+        start, end = int(view.attr("start", 0)), int(view.attr("end", rank))
         low = min(max(start + rank if start < 0 else start, 0), rank)
         high = min(max(end + rank if end < 0 else end, 0), rank)
-        return (partial.as_partial(shape[low:high]),)
+        part = shape[low:high]
+        if any(isinstance(dim, str) for dim in part) and _repeats(view.graph):
+            # A symbol in the body of a loop may stand for another size in each iteration.
+            part = tuple(dim if isinstance(dim, int) else None for dim in part)
+        return (partial.as_partial(part),)
 
     def _evaluate(self, view: NodeView) -> tuple[Array, ...] | None:
-        function = numbers.FUNCTIONS.get(view.op)
-        if function is None:
+        node = view.node
+        operands: list[Array | None] = []
+        for tensor in node.inputs:
+            operand = self._known(tensor) if tensor.name else None
+            if operand is None and tensor.name:
+                break
+            operands.append(operand)
+        else:
+            return numbers.FUNCTIONS[node.op](view, operands)
+        inexact = partial.FUNCTIONS.get(node.op)
+        if inexact is None or not _whole(node.outputs):
             return None
-        inputs = view.inputs
-        operands = [self.full(value) for value in inputs]
-        if all(o is not None for o, v in zip(operands, inputs, strict=True) if v is not None):
-            return function(view, operands)
-        inexact = partial.FUNCTIONS.get(view.op)
-        if inexact is None or not self._integer(view):
-            return None
-        parts = [self.part(value) for value in inputs]
-        if all(p is None for p in parts):
+        parts = [self.part(value) for value in view.inputs]
+        if all(part is None for part in parts):
             return None
         return inexact(view, parts)
 
-    def _integer(self, view: NodeView) -> bool:
-        output = view.output(0)
-        return output is not None and output.dtype is not None and output.dtype.kind in "iu"
+
+def _repeats(graph: Graph) -> bool:
+    """Say whether the nodes of a graph run several times in one run of the model."""
+    inner: Graph | None = graph
+    while inner is not None and inner.parent is not None:
+        if inner.parent.op in ("Loop", "Scan", "SequenceMap"):
+            return True
+        inner = inner.parent.graph
+    return False
+
+
+def _whole(outputs: Sequence[Tensor]) -> bool:
+    """Say whether a node gives integers or booleans, the only ones that are known in part."""
+    return bool(outputs) and outputs[0].dtype is not None and outputs[0].dtype.kind in "biu"
 
 
 def know(model: Model, limit: int = 1 << 16) -> Knowledge:

@@ -44,7 +44,7 @@ def _need(operands: Operands, index: int) -> Array | None:
 def _binary(function: Callable[[Array, Array], Any], *, compares: bool = False) -> Function:
     def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
         a, b = _need(operands, 0), _need(operands, 1)
-        if a is None or b is None or a.dtype != b.dtype:
+        if a is None or b is None or a.dtype != b.dtype or a.dtype.kind not in "biuf":
             return None
         if a.shape != b.shape:
             old = node.opset < 7  # `broadcast` and `axis` ruled what fits then
@@ -60,11 +60,16 @@ def _binary(function: Callable[[Array, Array], Any], *, compares: bool = False) 
 def _unary(function: Callable[[Array], Any], *, ints_only: bool = False) -> Function:
     def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
         a = _need(operands, 0)
-        if a is None or (ints_only and a.dtype.kind not in "iu"):
+        if a is None or a.dtype.kind not in ("iu" if ints_only else "biuf"):
             return None
         return _one(function(a), a)
 
     return apply
+
+
+def _identity(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data = _need(operands, 0)
+    return None if data is None else (data,)
 
 
 def divide(a: Array, b: Array) -> Array | None:
@@ -350,7 +355,7 @@ FUNCTIONS: dict[str, Function] = {
     "Abs": _unary(np.abs, ints_only=True),
     "Floor": _unary(np.floor),
     "Ceil": _unary(np.ceil),
-    "Identity": _unary(lambda a: a),
+    "Identity": _identity,
     "Mod": _modulo,
     "Cast": _cast,
     "Concat": _concat,

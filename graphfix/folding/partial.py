@@ -1,7 +1,7 @@
 """Shape vectors known in part: integers, symbols of dimensions, and holes.
 
-A partial value is an object array of Python ints, strings (two equal strings are equal sizes at
-run time) and None. Sizes are never negative, which `size * 1` and comparisons may rely on.
+A partial value is an object array of Python ints (0 and 1 for booleans), strings (two equal
+strings are equal sizes at run time) and None. Sizes are never negative, which comparisons rely on.
 """
 
 from __future__ import annotations
@@ -109,6 +109,35 @@ def _same(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
     return None if operands[0] is None else (operands[0],)
 
 
+def _cast(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
+    output = node.output(0)
+    if operands[0] is None or output is None or output.dtype is None:
+        return None
+    kind = output.dtype
+    return (_mapped(operands[0], lambda item: _as(item, kind)),)
+
+
+def _as(item: Any, dtype: np.dtype[Any]) -> Any:
+    """Convert one element; None where that could wrap round or is not known."""
+    if dtype.kind == "b":
+        return int(bool(item)) if isinstance(item, int) else None
+    return _within(item, dtype)
+
+
+def _within(item: Any, dtype: np.dtype[Any]) -> Any:
+    if isinstance(item, int) and dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return item if limits.min <= item <= limits.max else None
+    return item
+
+
+def _mapped(value: Partial, function: Callable[[Any], Any]) -> Partial:
+    result = np.empty(value.shape, dtype=object)
+    for index in np.ndindex(value.shape):
+        result[index] = function(value[index])
+    return result
+
+
 def _add(a: Any, b: Any) -> Any:
     if isinstance(a, int) and isinstance(b, int):
         return a + b
@@ -141,15 +170,43 @@ def _divide(a: Any, b: Any) -> Any:
     return a if b == 1 else None
 
 
+def _equal(a: Any, b: Any) -> Any:
+    """Compare; 1, 0 or None for unknown: two different symbols may be the same size."""
+    if isinstance(a, int) and isinstance(b, int):
+        return int(a == b)
+    if a is None or b is None:
+        return None
+    if isinstance(a, str) and isinstance(b, str):
+        return 1 if a == b else None
+    number = a if isinstance(a, int) else b
+    return 0 if number < 0 else None
+
+
+def _where(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
+    condition, a, b = operands
+    if condition is None or a is None or b is None:
+        return None
+    condition, a, b = np.broadcast_arrays(condition, a, b)
+    result = np.empty(condition.shape, dtype=object)
+    for index in np.ndindex(condition.shape):
+        chosen = condition[index]
+        if chosen is None:
+            result[index] = a[index] if a[index] == b[index] else None
+        else:
+            result[index] = a[index] if chosen else b[index]
+    return (result,)
+
+
 def _elementwise(function: Callable[[Any, Any], Any]) -> Function:
     def apply(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
         a, b = operands[0], operands[1]
-        if a is None or b is None:
+        output = node.output(0)
+        if a is None or b is None or output is None or output.dtype is None or node.opset < 7:
             return None
         left, right = np.broadcast_arrays(a, b)
         result = np.empty(left.shape, dtype=object)
         for index in np.ndindex(left.shape):
-            result[index] = function(left[index], right[index])
+            result[index] = _within(function(left[index], right[index]), output.dtype)
         return (result,)
 
     return apply
@@ -164,9 +221,11 @@ FUNCTIONS: dict[str, Function] = {
     "Slice": _slice,
     "Transpose": _transpose,
     "Identity": _same,
-    "Cast": _same,
+    "Cast": _cast,
     "Add": _elementwise(_add),
     "Sub": _elementwise(_subtract),
     "Mul": _elementwise(_multiply),
     "Div": _elementwise(_divide),
+    "Equal": _elementwise(_equal),
+    "Where": _where,
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto
+from onnx import ModelProto, numpy_helper
 
 from graphfix.errors import EngineFailed
 
@@ -21,8 +21,11 @@ MEMORY = 8 << 30
 def run_constants(model: ModelProto) -> dict[str, Array]:
     """Run a model without inputs in a child process and return its outputs by name.
 
+    Where the model cannot be run as a whole its nodes are run one by one; outputs of nodes that
+    fail, and of those that need them, are left out.
+
     Raises:
-        EngineFailed: onnxruntime refused it, crashed, or ran out of memory or time.
+        EngineFailed: onnxruntime crashed, or ran out of memory or time.
     """
     with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         source, target = Path(folder) / "model.onnx", Path(folder) / "values.npz"
@@ -35,25 +38,61 @@ def run_constants(model: ModelProto) -> dict[str, Array]:
         if done.returncode != 0 or not target.exists():
             last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
             raise EngineFailed(f"onnxruntime cannot fold: {' '.join(last) or done.returncode}")
+        names = [output.name for output in model.graph.output]
         with np.load(target) as values:
-            names = [output.name for output in model.graph.output]
-            return {name: values[f"v{index}"] for index, name in enumerate(names)}
+            return {name: values[f"v{i}"] for i, name in enumerate(names) if f"v{i}" in values}
 
 
-def _child(source: str, target: str) -> None:
+def _child(source: Path, target: Path) -> None:
     import resource
 
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    model = ModelProto.FromString(source.read_bytes())
+    try:
+        values = _run(model)
+    except Exception:  # noqa: BLE001 - onnxruntime raises classes of its own
+        values = _one_by_one(model)
+    names = {output.name: index for index, output in enumerate(model.graph.output)}
+    np.savez(target, **{f"v{names[name]}": value for name, value in values.items()})
+
+
+def _run(model: ModelProto) -> dict[str, Array]:
     import onnxruntime  # type: ignore[import-untyped]
 
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-    values = session.run(None, {})
-    np.savez(target, **{f"v{index}": np.asarray(value) for index, value in enumerate(values)})
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    names = [output.name for output in model.graph.output]
+    return {n: np.asarray(v) for n, v in zip(names, session.run(None, {}), strict=True)}
+
+
+def _one_by_one(model: ModelProto) -> dict[str, Array]:
+    known = {tensor.name: tensor for tensor in model.graph.initializer}
+    infos = {output.name: output for output in model.graph.output}
+    values: dict[str, Array] = {}
+    for node in model.graph.node:
+        if not all(name in known for name in node.input if name):
+            continue
+        single = ModelProto()
+        single.CopyFrom(model)
+        for part in ("node", "initializer", "output"):
+            single.graph.ClearField(part)
+        single.graph.node.append(node)
+        single.graph.initializer.extend(known[name] for name in dict.fromkeys(node.input) if name)
+        single.graph.output.extend(infos[name] for name in node.output if name)
+        try:
+            found = _run(single)
+        except Exception:  # noqa: BLE001, S112 - the node stays as it is
+            continue
+        values.update(found)
+        for name, value in found.items():
+            known[name] = numpy_helper.from_array(value, name)
+    return values
 
 
 if __name__ == "__main__":
-    _child(sys.argv[1], sys.argv[2])
+    _child(Path(sys.argv[1]), Path(sys.argv[2]))

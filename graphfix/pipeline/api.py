@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -176,23 +178,24 @@ def run(
 
     fresh = as_model(model)
     before = fresh.copy() if isinstance(model, ModelProto) else as_model(model)
-    settings = make_settings(
-        target=target,
-        opset=opset,
-        passes=passes,
-        skip=skip,
-        options=options or {},
-        assume_ops=assume_ops,
-        allow_lossy=allow_lossy,
-        allow_io_change=allow_io_change,
-        partial=partial,
-        verify=verify,
-        inputs=inputs,
-        shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
-        seed=seed,
-        pass_files=[Path(p) for p in pass_files],
-    )
-    return finish(before, fresh, settings, hooks)
+    with _inputs_file(inputs) as file:
+        settings = make_settings(
+            target=target,
+            opset=opset,
+            passes=passes,
+            skip=skip,
+            options=options or {},
+            assume_ops=assume_ops,
+            allow_lossy=allow_lossy,
+            allow_io_change=allow_io_change,
+            partial=partial,
+            verify=verify,
+            inputs=file,
+            shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
+            seed=seed,
+            pass_files=[Path(p) for p in pass_files],
+        )
+        return finish(before, fresh, settings, hooks)
 
 
 def make_settings(
@@ -207,7 +210,7 @@ def make_settings(
     allow_io_change: bool,
     partial: bool,
     verify: str,
-    inputs: str | Path | Mapping[str, Any] | None,
+    inputs: Path | None,
     shapes: Mapping[str, tuple[int, ...]],
     seed: int,
     pass_files: Sequence[Path],
@@ -220,9 +223,7 @@ def make_settings(
     if verify not in ("auto", "full", "off"):
         raise UsageError(f"{verify!r} is not auto, full or off", where="--verify")
     if target is None and opset is None and passes is None:
-        raise UsageError(
-            "nothing to do", hint="give --target NAME, --opset N or --passes a,b"
-        )
+        raise UsageError("nothing to do", hint="give --target NAME, --opset N or --passes a,b")
     available = all_passes(pass_files)
     named: list[Pass] | None = None
     if passes is not None:
@@ -248,22 +249,26 @@ def make_settings(
         allow_io_change=allow_io_change,
         partial=partial,
         verify=verify,
-        inputs=_inputs_file(inputs),
+        inputs=inputs,
         shapes=shapes,
         seed=seed,
     )
 
 
-def _inputs_file(inputs: str | Path | Mapping[str, Any] | None) -> Path | None:
-    if inputs is None:
-        return None
-    if isinstance(inputs, str | Path):
-        return Path(inputs)
+@contextmanager
+def _inputs_file(inputs: str | Path | Mapping[str, Any] | None) -> Generator[Path | None]:
+    """Give the inputs of the user as a file, which is what the comparison's children read."""
+    if inputs is None or isinstance(inputs, str | Path):
+        yield None if inputs is None else Path(inputs)
+        return
     import tempfile
 
     import numpy as np
 
-    handle = tempfile.NamedTemporaryFile(suffix=".npz", delete=False)  # noqa: SIM115
-    with handle:
-        np.savez(handle, **{name: np.asarray(value) for name, value in inputs.items()})
-    return Path(handle.name)
+    with tempfile.NamedTemporaryFile(prefix="graphfix-inputs-", suffix=".npz") as stream:
+        with zipfile.ZipFile(stream, "w") as archive:  # savez takes some names for its own
+            for name, value in inputs.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                    np.lib.format.write_array(entry, np.asarray(value), allow_pickle=False)
+        stream.flush()
+        yield Path(stream.name)

@@ -25,8 +25,11 @@ def bind_shapes(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> tuple[Io
         tensor = inputs.get(name)
         where = f"--shape {name}"
         if not isinstance(tensor, Variable):
-            raise UsageError(f"the model has no input {name!r}", where=where,
-                             hint=f"it has: {', '.join(inputs) or 'none'}")
+            raise UsageError(
+                f"the model has no input {name!r}",
+                where=where,
+                hint=f"it has: {', '.join(inputs) or 'none'}",
+            )
         old = tensor.shape
         if old is None:
             old = (None,) * len(sizes)

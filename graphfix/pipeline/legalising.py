@@ -109,9 +109,7 @@ class Legaliser:
         self, declared: Pass, view: NodeView, depth: int, lineage: tuple[str, ...]
     ) -> Tree | None:
         try:
-            drafted = draft_rewrite(
-                declared, view, self.workspace, self.options.get(declared.id)
-            )
+            drafted = draft_rewrite(declared, view, self.workspace, self.options.get(declared.id))
         except Refuse as refusal:
             self.rejections.append(Rejection(declared.id, refusal.reason))
             return None

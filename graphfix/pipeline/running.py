@@ -248,4 +248,3 @@ class Run:
 def _by_opset(finding: Finding) -> bool:
     kind = finding.feature.partition(":")[0]
     return kind in ("form", "opset", "op", "attr", "const")
-

@@ -61,13 +61,15 @@ def parse_options(
         pass_id, _, key = name.rpartition(".")
         where = f"--option {name}"
         if pass_id not in known:
-            raise UsageError(f"no pass is called {pass_id!r}", where=where,
-                             hint="the form is PASS.KEY=VALUE")
+            raise UsageError(
+                f"no pass is called {pass_id!r}", where=where, hint="the form is PASS.KEY=VALUE"
+            )
         option = known[pass_id].options.get(key)
         if option is None:
             offered = ", ".join(known[pass_id].options) or "none"
-            raise UsageError(f"{pass_id} has no option {key!r}", where=where,
-                             hint=f"it has: {offered}")
+            raise UsageError(
+                f"{pass_id} has no option {key!r}", where=where, hint=f"it has: {offered}"
+            )
         parsed.setdefault(pass_id, {})[key] = _typed(option.type, value, where)
     return parsed
 

@@ -92,17 +92,33 @@ def sweep_rewrite(
     return changed
 
 
+Prints = dict[int, tuple[Node, tuple[object, ...]]]
+
+
 def run_graph_pass(
-    model: Model, workspace: Workspace, declared: Pass, options: Options, journal: Journal
+    model: Model,
+    workspace: Workspace,
+    declared: Pass,
+    options: Options,
+    journal: Journal,
+    prints: Prints | None = None,
 ) -> int:
     """Run a graph pass; return how many sites it recorded.
 
     An edit outside a recorded site is a fault of the pass. Where a pass raises half-way, the
     sites that it finished are whole and stay.
+
+    Args:
+        model: The model.
+        workspace: Its names.
+        declared: The pass.
+        options: Options by pass.
+        journal: Where sites and refusals go.
+        prints: What `fingerprint` gives now, where the caller knows; brought up to date.
     """
     given = {**declared.default_options(), **options.get(declared.id, {})}
     editor = Editor(model, workspace, given, declared.accuracy)
-    before = fingerprint(model)
+    before = prints if prints is not None else fingerprint(model)
     failure = ""
     try:
         declared.function(editor)
@@ -112,15 +128,19 @@ def run_graph_pass(
         raise
     except PassBug as bug:
         failure = str(bug)
-    except Exception as error:  # whatever a pass raises is its fault, named below
+    except Exception as error:  # noqa: BLE001 - whatever a pass raises is its fault, named below
         failure = f"{type(error).__name__}: {error}"
     editor.finish()
-    stray = _stray(before, editor)
+    after = fingerprint(model)
+    stray = _stray(before, after, editor)
     if stray is not None:
         raise PassBug(
             f"pass {declared.id} changed {stray.op} {stray.name!r} outside a recorded site",
             pass_id=declared.id,
         )
+    if prints is not None:
+        prints.clear()
+        prints.update(after)
     for recorded in editor.recorded:
         journal.applied(declared.id, recorded.site)
     for refused in editor.refused:
@@ -130,34 +150,34 @@ def run_graph_pass(
     return len(editor.recorded)
 
 
-def fingerprint(model: Model) -> dict[int, tuple[Node, tuple[object, ...]]]:
+def fingerprint(model: Model) -> Prints:
     """Return what each node is, so that edits can be told afterwards."""
-    return {id(node): (node, _print(node)) for node in model.nodes()}
+    return {id(node): (node, _print(node)) for graph in model.graphs() for node in graph.nodes}
 
 
 def _print(node: Node) -> tuple[object, ...]:
+    fields = node.__dict__
     return (
-        node.op,
-        node.domain,
-        tuple(id(t) for t in node.inputs),
-        tuple(id(t) for t in node.outputs),
-        node.attrs.replaced() and tuple(sorted(node.attrs)),
+        fields["op"],
+        fields["domain"],
+        *map(id, fields["inputs"]),
+        None,
+        *map(id, fields["outputs"]),
+        *(sorted(node.attrs) if node.attrs.replaced() else ()),
     )
 
 
-def _stray(before: dict[int, tuple[Node, tuple[object, ...]]], editor: Editor) -> Node | None:
+def _stray(before: Prints, after: Prints, editor: Editor) -> Node | None:
     if any(recorded.edit is None for recorded in editor.recorded):
         return None  # the pass recorded a change of the whole file, such as inlining
     allowed: set[int] = set()
     for recorded in editor.recorded:
         if recorded.edit is not None:
             for group in (recorded.edit.added, recorded.edit.removed, recorded.edit.touched):
-                allowed.update(id(n) for n in group)
-    for node in editor.model.nodes():
-        known = before.get(id(node))
-        if id(node) in allowed:
-            continue
-        if known is None or known[1] != _print(node):
+                allowed.update(map(id, group))
+    for key, (node, printed) in after.items():
+        known = before.get(key)
+        if (known is None or known[1] != printed) and key not in allowed:
             return node
     return None
 

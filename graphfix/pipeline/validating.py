@@ -27,7 +27,7 @@ def validity_of(model: Model) -> Validity:
     light = model.light_proto()
     checker = inference = ""
     try:
-        onnx.checker.check_model(light)
+        onnx.checker.check_model(light)  # pyright: ignore[reportUnknownMemberType]
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
         checker = _first_line(error)
     if not _foreign(model):

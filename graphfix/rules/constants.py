@@ -97,7 +97,7 @@ def cast_target(node: NodeView, target: Target) -> Answer:
     if target.version < (8, 0):
         taken -= {"float64"}
     if target.version >= (9, 0):
-        taken |= {"bfloat16"}
+        taken |= {"bfloat16", "float8e4m3fn"}
     return None if name in taken else Yes(feature=f"dtype:Cast.{name}")
 
 

@@ -33,13 +33,13 @@ def if_condition(node: NodeView, target: Target) -> Answer:
 @rule(
     "If",
     feature="shape:If.branches",
-    versions="trt8",
+    versions="trt8..",
     severity=REJECT,
     text="{op}_OutputLayer: IIfConditionalOutputLayer inputs must have the same shape.",
     source="builtin_op_importers.cpp:2140-2155 (8.6.1), NvInfer.h 8.6.1:5417",
 )
 def if_shapes(node: NodeView, target: Target) -> Answer:
-    """Both branches of If give tensors of one shape."""
+    """Both branches of If give tensors of one shape, from 9.0 on of one rank."""
     if is_weights(node.input(0)):
         return None
     branches = _branches(node)
@@ -53,7 +53,8 @@ def if_shapes(node: NodeView, target: Target) -> Answer:
             unknown = Unknown(f"shape of {missing.name}")
             continue
         sizes = zip(first.shape or (), second.shape or (), strict=False)
-        differ = any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes)
+        # From 9.0 on dimensions may differ where they broadcast; the ranks may not.
+        differ = target.version < (9, 0) and any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes)
         if first.rank != second.rank or differ:
             shown = [list(value.shape or ()) for value in (first, second)]
             return Yes(

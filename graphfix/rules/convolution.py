@@ -259,3 +259,16 @@ def lp_norm(node: NodeView, target: Target) -> Answer:
 def lp_pool_dilations(node: NodeView, target: Target) -> Answer:
     """dilations of LpPool are not read."""
     return any(step != 1 for step in node.attr("dilations", []))
+
+
+@rule(
+    "LpPool",
+    feature="attr:LpPool.dilations",
+    versions="trt10.0..",
+    severity=REJECT,
+    text=_DILATIONS,
+    source="onnxOpImporters.cpp: importLpPool (10.1)",
+)
+def lp_pool_dilations_refused(node: NodeView, target: Target) -> Answer:
+    """LpPool does not take dilations."""
+    return any(step != 1 for step in node.attr("dilations", []))

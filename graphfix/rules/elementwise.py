@@ -280,6 +280,8 @@ def old_broadcasting(node: NodeView, target: Target) -> Answer:
     first, second = node.input(0), node.input(1)
     if first is None or second is None:
         return None
+    if target.version >= (10, 0) and node.op != "PRelu":
+        return True  # importerUtils.cpp:161 (10.1): refused before the ranks are looked at
     if first.rank is None or second.rank is None:
         missing = first if first.rank is None else second
         return Unknown(f"rank of {missing.name}")

@@ -207,7 +207,9 @@ def sparse_initializer(model: Model, target: Target) -> list[Answer]:
         f"sparse initializer {constant.name} is not read, so that its users find no input"
         for graph in model.graph.walk()
         for constant in graph.initializers
-        if constant.outputs and isinstance(constant.weights.proto, SparseTensorProto)
+        if constant.outputs
+        and not constant.overridable
+        and isinstance(constant.weights.proto, SparseTensorProto)
     ]
 
 

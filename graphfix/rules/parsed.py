@@ -43,16 +43,16 @@ def engine_type(value: Value, target: Target) -> str:
         return ""
     name = value.type_name
     name = target.dtype_aliases.get(name, name)
-    if name == "uint8" and target.family == "trt" and target.version < (9,):
-        return _uint8(value)
+    if name == "uint8" and target.family == "trt":
+        return _uint8(value, "int32" if target.version < (9, 0) else "uint8")
     return name
 
 
-def _uint8(value: Value) -> str:
+def _uint8(value: Value, weights: str) -> str:
     """Follow uint8 back to where it comes from."""
     for _ in range(_DEPTH):
         if is_weights(value):
-            return "int32"
+            return weights
         producer = value.producer
         if producer is None or producer.op == "Cast" or value.type_name != "uint8":
             return "uint8"

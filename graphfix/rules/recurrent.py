@@ -63,3 +63,19 @@ def rnn_activations(node: NodeView, target: Target) -> Answer:
 def lstm_input_forget(node: NodeView, target: Target) -> Answer:
     """LSTM does not take input_forget=1."""
     return bool(node.attr("input_forget", 0))
+
+
+@rule(
+    _OPS,
+    feature="rank:RNN.initial_h",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="dimensions not compatible for matrix multiplication: number of batch dimensions differ",
+    source="builtin_op_importers.cpp:2560-2600 (8.6.1)",
+)
+def rnn_state_rank(node: NodeView, target: Target) -> Answer:
+    """The initial state of {op} has three dimensions."""
+    state = node.input(5)
+    return state is not None and state.rank not in (None, 3) and Yes(
+        feature=f"rank:{node.op}.initial_h"
+    )

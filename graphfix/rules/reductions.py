@@ -53,6 +53,18 @@ def reduce_axes_input(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "ReduceLogSumExp",
+    feature="form:ReduceLogSumExp.axes-input",
+    versions="trt10.0..",
+    severity=WRONG,
+    source="onnxOpImporters.cpp:4307-4317 (10.1): the axes are not handed on",
+)
+def log_sum_exp_axes_input(node: NodeView, target: Target) -> Answer:
+    """ReduceLogSumExp loses axes that are an input and reduces all axes here."""
+    return node.input(1) is not None and _axes_change_the_result(node)
+
+
+@rule(
     "ReduceSum",
     feature="form:ReduceSum.axes-input",
     versions="trt7.0..trt7",
@@ -81,7 +93,7 @@ def reduce_sum_axes(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    (*_SUM, *_OTHERS),
+    (*_SUM, *(op for op in _OTHERS if op != "ReduceLogSumExp")),
     feature="const:Reduce.axes",
     versions="trt10.0..",
     severity=REJECT,

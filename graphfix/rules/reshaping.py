@@ -131,12 +131,13 @@ def unsqueeze_range(node: NodeView, target: Target) -> Answer:
 )
 def reshape_volume(node: NodeView, target: Target) -> Answer:
     """Reshape to a shape of another volume."""
-    data, shape = node.need(0), node.input(1)
-    if data.static_shape is None or shape is None or not is_weights(shape):
+    data, shape, result = node.need(0), node.input(1), node.output(0)
+    if data.static_shape is None or shape is None:
         return None
-    array = shape.array()
+    array = shape.array() if is_weights(shape) else None
     if array is None:
-        return None
+        known = prod(d for d in (result.shape or ()) if isinstance(d, int)) if result else 1
+        return known > 0 and prod(data.static_shape) % known != 0
     keep = not node.attr("allowzero", 0)
     sizes = [int(size) for size in array.flatten()]
     if keep:
@@ -278,6 +279,22 @@ def tile_of_bool(node: NodeView, target: Target) -> Answer:
     """Tile does not take bool."""
     data = node.input(0)
     return data is not None and engine_type(data, target) == "bool"
+
+
+@rule(
+    "Tile",
+    feature="shape:Tile.repeats",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="[graphShapeAnalyzer.cpp::analyzeShapes] Error Code 4: Miscellaneous (IElementWiseLayer: "
+    "broadcast dimensions must be conformable)",
+    source="builtin_op_importers.cpp:4840 (8.6.1): mul(shape, repeats)",
+)
+def tile_repeats(node: NodeView, target: Target) -> Answer:
+    """Tile takes as many repeats as its input has dimensions."""
+    data, repeats = node.need(0), node.input(1)
+    count = None if repeats is None else repeats.dim(0)
+    return count is not None and data.rank is not None and count != data.rank
 
 
 @rule(

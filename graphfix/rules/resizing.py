@@ -202,6 +202,25 @@ def resize_axes(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "Resize",
+    feature="form:Resize.axes",
+    versions="trt10.0..",
+    severity=REJECT,
+    text="Assertion failed: !axesInterlacingNeeded: Currently, `axes` attribute is supported with "
+    "`scales` tensor only when it's trivial i.e. it's an iota vector of same length as input rank.",
+    source="onnxOpImporters.cpp: importResize (10.1)",
+)
+def resize_axes_of_scales(node: NodeView, target: Target) -> Answer:
+    """The axes of Resize are taken with sizes, not with scales."""
+    if "axes" not in node.node.attrs or sizes_of(node) is not None:
+        return None
+    data, axes = node.need(0), [int(axis) for axis in node.attr("axes")]
+    if data.rank is None:
+        return Unknown(f"rank of {data.name}")
+    return [axis % data.rank for axis in axes] != list(range(data.rank))
+
+
+@rule(
     ("Resize", "Upsample"),
     feature="form:Resize.scales-length",
     versions="trt7.0..",

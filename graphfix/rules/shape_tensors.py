@@ -185,7 +185,7 @@ def shape_of_floats(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    tuple(_SHAPE_INPUTS),
+    tuple(op for op in _SHAPE_INPUTS if op != "Loop"),
     feature="shape:loop-variable",
     versions="trt7.0..",
     severity=REJECT,

@@ -276,8 +276,9 @@ def scatter_of_bool(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3312 (8.6.1)",
 )
 def pad_axes(node: NodeView, target: Target) -> Answer:
-    """The axes input of Pad-18 is refused."""
-    return node.input(3) is not None
+    """The axes input of Pad-18 is refused, from 10.0 on where it is no initializer."""
+    axes = node.input(3)
+    return axes is not None and not (target.version >= (10, 0) and is_weights(axes))
 
 
 @rule(
@@ -405,6 +406,8 @@ def pad_negative(node: NodeView, target: Target) -> Answer:
 def pad_length(node: NodeView, target: Target) -> Answer:
     """Computed pads need a length that is known to be twice the rank."""
     pads, data = node.input(1), node.need(0)
+    if node.input(3) is not None and target.version >= (10, 0):
+        return None
     if pads is None or is_weights(pads) or node.graph.opsets.get("", 0) < 11:
         return None
     if pads.rank is None or data.rank is None:

@@ -230,4 +230,3 @@ def _outline(proto: ModelProto, path: Path) -> None:
         for key, value in (("location", name), ("offset", offset), ("length", length)):
             tensor.external_data.add(key=key, value=str(value))
         offset += length
-

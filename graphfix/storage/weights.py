@@ -27,7 +27,7 @@ def dtype_of(elem_type: int) -> np.dtype[Any] | None:
 @cache
 def type_name(elem_type: int) -> str:
     """Return the name that profiles and reports use: ``float32``, ``int64``, ``bfloat16``."""
-    names = {
+    names: dict[int, str] = {
         TensorProto.UNDEFINED: "unknown",
         TensorProto.FLOAT: "float32",
         TensorProto.DOUBLE: "float64",
@@ -80,9 +80,7 @@ def _bits(elem_type: int) -> int:
     return 8 * (dtype.itemsize if dtype is not None else 1)
 
 
-def load_array(
-    proto: TensorProto | onnx.SparseTensorProto, base_dir: str
-) -> np.ndarray[Any, Any]:
+def load_array(proto: TensorProto | onnx.SparseTensorProto, base_dir: str) -> np.ndarray[Any, Any]:
     """Return the values of a tensor, dense.
 
     Args:

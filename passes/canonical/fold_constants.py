@@ -19,8 +19,9 @@ After:
 
 When it refuses:
     Random operators, Dropout, quantisation operators, control flow, sequences, strings; a result
-    above `size_limit` bytes that is bigger than the constants it is made of, so that a file does
-    not grow by folding; an output of the graph; a division by zero.
+    above `size_limit` bytes that is bigger than the constants it is made of, and whatever would
+    make the file as a whole grow by more than that and a sixteenth; an output of the graph or of
+    a body; a division by zero. An initializer that the caller may override is not a constant.
 
 Accuracy:
     Exact. Integer, comparison and data movement operators are computed by numpy bit for bit; all
@@ -33,22 +34,25 @@ References:
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import onnx
 
+from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import CANONICAL, Option, graph_pass
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
-from graphfix.errors import EngineFailed
+from graphfix.authoring.views import NodeView, Value
+from graphfix.errors import EngineFailed, PassBug
 from graphfix.exporting import export_node, make_info
 from graphfix.folding.knowing import Knowledge
 from graphfix.folding.running import run_constants
-from graphfix.graph import Constant, Graph, Node, Tensor
+from graphfix.graph import AttributeRef, Constant, Graph, Tensor, is_empty
 from graphfix.schemas import form_of, minimal_ir
 
 Array = np.ndarray[Any, Any]
+NEGLIGIBLE = 64  # bytes: no more than the node that goes
 
 NEVER = frozenset(
     """RandomNormal RandomUniform RandomNormalLike RandomUniformLike Bernoulli Multinomial Dropout
@@ -68,79 +72,159 @@ NEVER = frozenset(
     },
 )
 def fold_constants(editor: Editor) -> None:
-    """Fold every scope, outer ones first; linear in nodes."""
+    """Fold every scope; linear in nodes."""
     limit = int(editor.option("size_limit"))
-    knowledge = Knowledge(limit)
+    fold = _Fold(editor, Knowledge(limit), limit, budget=limit + editor.model.size // 16)
     for root in editor.model.roots():
-        _fold(editor, root, knowledge, limit)
+        fold.survey(root)
+        fold.materialise()
 
 
-def _fold(editor: Editor, graph: Graph, knowledge: Knowledge, limit: int) -> None:
-    later: list[NodeView] = []
-    ready: set[int] = set()
-    for view in list(editor.nodes(graph)):
-        for _, body in view.node.graphs():
-            _fold(editor, body, knowledge, limit)
-        values = knowledge.learn(view)
-        if all(v is not None for v in values) and values:
-            _replace(editor, view, [v for v in values if v is not None], limit)
-        elif _foldable(view, ready, limit):
-            later.append(view)
-            ready.update(id(t) for t in view.node.outputs)
-    if later:
-        _fold_in_engine(editor, graph, later, limit)
+@dataclass(slots=True)
+class _Fold:
+    """What is known of one root, and the nodes that constants can stand for.
 
+    Attributes:
+        editor: The editor of the pass.
+        knowledge: The values.
+        limit: Bytes that one new constant may have.
+        budget: Bytes by which the file may still grow, all constants together.
+    """
 
-def _replace(editor: Editor, view: NodeView, values: list[Array], limit: int) -> None:
-    if not _wanted(view, values, limit):
-        return
-    # A constant takes over the name of what it stands for: the replaced names survive.
-    names = [t.name for t in view.node.outputs]
-    editor.replace(
-        view,
-        lambda build: tuple(
-            build.constant(np.ascontiguousarray(value).reshape(value.shape), replaces=name)
-            if name
-            else None
-            for value, name in zip(values, names, strict=True)
-        ),
-    )
+    editor: Editor
+    knowledge: Knowledge
+    limit: int
+    budget: int
+    _known: list[NodeView] = field(default_factory=list[NodeView])
+    _folded: set[int] = field(default_factory=set[int])
 
+    def survey(self, graph: Graph) -> None:
+        """Find out what is known in a scope and the scopes below it."""
+        later: list[NodeView] = []
+        ready: set[int] = set()
+        for node in graph.nodes:
+            for _, body in node.graphs():
+                self.survey(body)
+            view = NodeView(node)
+            values = self.knowledge.learn(view)
+            if values and all(value is not None for value in values):
+                self._offer(view)
+            elif _foldable(view, self.knowledge, ready, self.limit):
+                later.append(view)
+                ready.update(id(tensor) for tensor in node.outputs)
+        if later:
+            self._ask_engine(graph, later)
 
-def _wanted(view: NodeView, values: list[Array], limit: int) -> bool:
-    outputs = view.outputs
-    if any(o is not None and (o.is_graph_output or not o.is_tensor) for o in outputs):
+    def materialise(self) -> None:
+        """Replace the nodes on whose results something depends that stays."""
+        chosen = [view for view in reversed(self._known) if self._decide(view)]
+        for view in reversed(chosen):
+            self._replace(view)
+        self._known.clear()
+        self._folded.clear()
+
+    def _offer(self, view: NodeView) -> None:
+        if all(self._fits(tensor) for tensor in view.node.outputs):
+            self._known.append(view)
+            self._folded.add(id(view.node))
+
+    def _fits(self, tensor: Tensor) -> bool:
+        if is_empty(tensor):
+            return True
+        value = self.knowledge.full(Value(tensor))
+        if value is None or tensor.output_count or tensor.opaque is not None:
+            return False
+        if tensor.dtype is not None and tensor.dtype != value.dtype:
+            return False
+        shape = tensor.shape
+        return shape is None or (
+            len(shape) == value.ndim
+            and all(not isinstance(d, int) or d == n for d, n in zip(shape, value.shape, strict=True))
+        )
+
+    def _decide(self, view: NodeView) -> bool:
+        """Say whether a constant takes the place of a node; those after it are decided."""
+        node = view.node
+        used = [
+            tensor
+            for tensor in node.outputs
+            if any(id(consumer) not in self._folded for consumer in tensor.outputs)
+        ]
+        if not used:
+            return False
+        size = sum(self._size(tensor) for tensor in used)
+        given = sum(_bytes(tensor) for tensor in node.inputs)
+        if size <= max(given, NEGLIGIBLE):
+            return True
+        if size <= self.limit and size <= self.budget:
+            self.budget -= size
+            return True
+        self._folded.discard(id(node))
         return False
-    for output, value in zip(outputs, values, strict=True):
-        if output is None:
-            continue
-        if output.dtype is not None and output.dtype != value.dtype:
-            return False
-        if output.shape is not None and len(output.shape) != value.ndim:
-            return False
-    size = sum(v.nbytes for v in values)
-    return size <= max(limit, sum(_bytes(t) for t in view.node.inputs))
+
+    def _size(self, tensor: Tensor) -> int:
+        value = self.knowledge.full(Value(tensor))
+        return 0 if value is None else value.nbytes
+
+    def _replace(self, view: NodeView) -> None:
+        # A constant takes over the name of what it stands for: the replaced names survive.
+        kept = {id(t): self.knowledge.full(Value(t)) for t in view.node.outputs if t.outputs}
+
+        def make(build: Builder) -> tuple[Value | None, ...]:
+            results: list[Value | None] = []
+            for tensor in view.node.outputs:
+                value = kept.get(id(tensor))
+                results.append(
+                    None if value is None else build.constant(_compact(value), replaces=tensor.name)
+                )
+            return tuple(results)
+
+        self.editor.replace(view, make)
+
+    def _ask_engine(self, graph: Graph, views: list[NodeView]) -> None:
+        model = _model_of(graph, views, self.knowledge)
+        try:
+            values = run_constants(model)
+        except EngineFailed as failure:
+            for view in views:
+                self.editor.refuse(view, failure.message)
+            return
+        for view in views:
+            named = [tensor for tensor in view.node.outputs if tensor.name]
+            if not all(tensor.name in values for tensor in named):
+                self.editor.refuse(view, "onnxruntime cannot compute it")
+                continue
+            for tensor in named:
+                self.knowledge.take(tensor, values[tensor.name])
+            self._offer(view)
+
+
+def _compact(value: Array) -> Array:
+    return np.ascontiguousarray(value).reshape(value.shape)
 
 
 def _bytes(tensor: Tensor) -> int:
     return tensor.weights.nbytes if isinstance(tensor, Constant) else 0
 
 
-def _foldable(view: NodeView, ready: set[int], limit: int) -> bool:
+def _foldable(view: NodeView, knowledge: Knowledge, ready: set[int], limit: int) -> bool:
     """Say whether an engine could compute the node now: all inputs are constants."""
-    if view.domain or view.op in NEVER or any(True for _ in view.node.graphs()):
-        return False
-    if form_of(view.op, view.opset, "") is None or not view.node.inputs:
-        return False
-    if any(isinstance(v, onnx.AttributeProto) for v in view.node.attrs.values()):
+    node = view.node
+    if not node.inputs or node.op in NEVER or view.domain:
         return False
     total = 0
-    for tensor, value in zip(view.node.inputs, view.inputs, strict=True):
-        if value is None or id(tensor) in ready:
+    for tensor in node.inputs:
+        if is_empty(tensor) or id(tensor) in ready:
             continue
-        if not value.is_constant or not value.is_tensor or value.type_name == "string":
-            return False
+        if knowledge.full(Value(tensor)) is None:
+            value = Value(tensor)
+            if not value.is_constant or value.type_name == "string":
+                return False
         total += _bytes(tensor)
+    if any(True for _ in node.graphs()) or form_of(node.op, view.opset, "") is None:
+        return False
+    if any(isinstance(value, AttributeRef) for value in node.attrs.values()):
+        return False
     size = 0
     for output in view.outputs:
         if output is None:
@@ -152,21 +236,7 @@ def _foldable(view: NodeView, ready: set[int], limit: int) -> bool:
     return size <= max(limit, total)
 
 
-def _fold_in_engine(editor: Editor, graph: Graph, views: list[NodeView], limit: int) -> None:
-    model, outputs = _model_of(graph, views)
-    try:
-        values = run_constants(model)
-    except EngineFailed as failure:
-        for view in views:
-            editor.refuse(view, failure.message)
-        return
-    for view in views:
-        names = [t.name for t in view.node.outputs]
-        if all(name in values for name in names if name) and set(names) & set(outputs):
-            _replace(editor, view, [values[n] for n in names if n], limit)
-
-
-def _model_of(graph: Graph, views: list[NodeView]) -> tuple[onnx.ModelProto, list[str]]:
+def _model_of(graph: Graph, views: list[NodeView], knowledge: Knowledge) -> onnx.ModelProto:
     """Build a model without inputs that computes the given nodes."""
     model = onnx.ModelProto()
     opset = graph.opsets.get("", 1)
@@ -175,32 +245,27 @@ def _model_of(graph: Graph, views: list[NodeView]) -> tuple[onnx.ModelProto, lis
     model.graph.name = "fold"
     inside: set[int] = {id(t) for v in views for t in v.node.outputs}
     written: set[int] = set()
-    outputs: list[str] = []
     for view in views:
         for tensor in view.node.inputs:
-            if not tensor.name or id(tensor) in inside or id(tensor) in written:
+            if is_empty(tensor) or id(tensor) in inside or id(tensor) in written:
                 continue
             written.add(id(tensor))
-            _add_constant(model, tensor)
+            model.graph.initializer.append(_constant(tensor, knowledge))
         model.graph.node.add().CopyFrom(export_node(view.node))
         for tensor in view.node.outputs:
             if tensor.name:
-                outputs.append(tensor.name)
-                model.graph.output.add().CopyFrom(make_info(tensor))
-    return model, outputs
+                model.graph.output.append(make_info(tensor))
+    return model
 
 
-def _add_constant(model: onnx.ModelProto, tensor: Tensor) -> None:
+def _constant(tensor: Tensor, knowledge: Knowledge) -> onnx.TensorProto:
     if isinstance(tensor, Constant):
         proto = tensor.weights.proto
         if isinstance(proto, onnx.TensorProto) and proto.data_location != onnx.TensorProto.EXTERNAL:
-            model.graph.initializer.add().CopyFrom(proto)
-        else:
-            array = onnx.numpy_helper.from_array(tensor.weights.load())
-            array.data_type = tensor.elem_type
-            model.graph.initializer.add().CopyFrom(array)
-        model.graph.initializer[-1].name = tensor.name
-    else:
-        producer: Node = tensor.inputs[0]
-        model.graph.node.add().CopyFrom(export_node(producer))
-
+            return proto
+    value = knowledge.full(Value(tensor))
+    if value is None:
+        value = Value(tensor).array()
+    if value is None:
+        raise PassBug(f"{tensor.name!r} is not a constant")
+    return onnx.numpy_helper.from_array(np.asarray(value), tensor.name)

@@ -74,33 +74,18 @@ from graphfix.passes.mod._truncating import (
 from graphfix.report import APPROXIMATE, EXACT
 
 Array = np.ndarray[Any, Any]
-_WIDER: dict[int, int] = {
-    TensorProto.INT8: TensorProto.INT32,
-    TensorProto.INT16: TensorProto.INT32,
-    TensorProto.UINT8: TensorProto.INT32,
-    TensorProto.UINT16: TensorProto.INT32,
-    TensorProto.UINT32: TensorProto.INT64,
-    TensorProto.FLOAT16: TensorProto.FLOAT,
-    TensorProto.BFLOAT16: TensorProto.FLOAT,
+_WIDER = {
+    "int8": ("int32", TensorProto.INT32),
+    "int16": ("int32", TensorProto.INT32),
+    "uint8": ("int32", TensorProto.INT32),
+    "uint16": ("int32", TensorProto.INT32),
+    "uint32": ("int64", TensorProto.INT64),
+    "float16": ("float32", TensorProto.FLOAT),
+    "bfloat16": ("float32", TensorProto.FLOAT),
 }
-_INTEGERS = frozenset(
-    {
-        TensorProto.INT8,
-        TensorProto.INT16,
-        TensorProto.INT32,
-        TensorProto.INT64,
-        TensorProto.UINT8,
-        TensorProto.UINT16,
-        TensorProto.UINT32,
-        TensorProto.UINT64,
-    }
-)
-_FLOATS = frozenset(
-    {TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16}
-)
-_UNSIGNED = frozenset(
-    {TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64}
-)
+_UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})
+_INTEGERS = _UNSIGNED | {"int8", "int16", "int32", "int64"}
+_FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 # Twice as much still fits int32, which is what some engines compute int64 in.
 _ADDABLE = 2**30
 _STAGES = 2
@@ -118,23 +103,21 @@ _STAGES = 2
 def mod_elimination(node: NodeView, build: Builder) -> Value:
     """Return the remainder of the two inputs without Mod."""
     a, b = node.need(0), node.need(1)
-    if a.elem_type not in _INTEGERS | _FLOATS:
+    if a.type_name not in _INTEGERS | _FLOATS:
         raise Refuse(f"operands of dtype {a.type_name}")
     truncating = bool(node.attr("fmod", 0))
-    wider = _WIDER.get(a.elem_type)
-    if a.elem_type in _FLOATS:
+    if a.type_name in _FLOATS:
         rest = _of_floats(build, _widened(build, a), _widened(build, b), truncating)
         _label(build, a)
     else:
         rest = _of_integers(build, a, b, truncating)
-    return rest if wider is None else build.Cast(rest, to=a.elem_type)
+    return build.Cast(rest, to=a.elem_type) if a.type_name in _WIDER else rest
 
 
 def _label(build: Builder, a: Value) -> None:
-    if a.elem_type == TensorProto.FLOAT16:
+    if a.type_name == "float16":
         return
-    name = "float64" if a.elem_type == TensorProto.DOUBLE else "float32"
-    digits = DIGITS[name]
+    digits = DIGITS.get(a.type_name, DIGITS["float32"])
     build.declare(
         APPROXIMATE,
         f"equal to fmod for quotients below 2**{_STAGES * digits - 1} where every operation is "
@@ -144,21 +127,13 @@ def _label(build: Builder, a: Value) -> None:
 
 
 def _widened(build: Builder, value: Value) -> Value:
-    wider = _WIDER.get(value.elem_type)
-    if wider is None:
+    if value.type_name not in _WIDER:
         return value
+    name, elem_type = _WIDER[value.type_name]
     known = build.const(value)
-    if known is not None:
-        return build.constant(known.astype(_dtype(wider)))
-    return build.Cast(value, to=wider)
-
-
-def _dtype(elem_type: int) -> np.dtype[Any]:
-    return {
-        TensorProto.INT32: np.dtype(np.int32),
-        TensorProto.INT64: np.dtype(np.int64),
-        TensorProto.FLOAT: np.dtype(np.float32),
-    }[elem_type]
+    return (
+        build.Cast(value, to=elem_type) if known is None else build.constant(known.astype(name))
+    )
 
 
 def _of_floats(build: Builder, a: Value, b: Value, truncating: bool) -> Value:
@@ -175,14 +150,14 @@ def _of_integers(build: Builder, a: Value, b: Value, truncating: bool) -> Value:
         raise Refuse(
             "the divisor is computed at run time and may be 0, or -1 for the smallest dividend"
         )
-    plain = truncating or a.elem_type in _UNSIGNED or (positive and _never_negative(a))
+    plain = truncating or a.type_name in _UNSIGNED or (positive and _never_negative(a))
     dividend = _widened(build, a)
     if known is not None:
         return _by_constant(build, dividend, _widened_divisor(a, known), plain)
     divisor = _widened(build, b)
     if not positive:
         build.declare(EXACT, "given that no divisor is 0")
-        if a.elem_type not in _UNSIGNED:
+        if a.type_name not in _UNSIGNED:
             one = np.ones((), dtype=divisor.dtype)
             divisor = build.Where(build.Equal(divisor, -one), one, divisor)
     rest = _remainder(build, dividend, divisor)
@@ -202,9 +177,8 @@ def _never_negative(value: Value) -> bool:
 
 
 def _widened_divisor(a: Value, known: Array) -> Array:
-    wider = _WIDER.get(a.elem_type)
-    divisor = known if wider is None else known.astype(_dtype(wider))
-    if a.elem_type in _UNSIGNED:
+    divisor = known.astype(_WIDER[a.type_name][0]) if a.type_name in _WIDER else known
+    if a.type_name in _UNSIGNED:
         return divisor
     return np.where(divisor == -1, 1, divisor).astype(divisor.dtype)
 
@@ -214,7 +188,7 @@ def _by_constant(build: Builder, a: Value, divisor: Array, plain: bool) -> Value
     rest = _remainder(build, a, b)
     if plain or (divisor == 1).all():
         return rest
-    if -_ADDABLE <= int(divisor.min()) and int(divisor.max()) <= _ADDABLE:
+    if int(divisor.min()) >= -_ADDABLE and int(divisor.max()) <= _ADDABLE:
         return _remainder(build, build.Add(rest, b), b)
     return build.Where(differing_signs(build, rest, divisor), build.Add(rest, b), rest)
 

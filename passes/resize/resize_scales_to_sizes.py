@@ -22,8 +22,9 @@ quotient of the lengths, in modes that compute with it; tf_crop_and_resize; near
 quotient picks other pixels; opset 10, which has no sizes.
 
 Accuracy:
-exact: engines compute the scale of sizes in float32, and it is that of the node to the last bit
-or its neighbour.
+exact: engines compute the scale of sizes in float32, and it is that of the node to the last bit.
+Where it is the neighbour of that, linear and cubic sites are approximate: samples move by less
+than 2^-22 of the length, times the slope there.
 
 References:
 https://onnx.ai/onnx/operators/onnx__Resize.html; onnxruntime/core/providers/cpu/tensor/upsample.cc;
@@ -43,7 +44,7 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.resize._emitting import resize, sampling_attributes, sizes_value
 from graphfix.passes.resize._reading import CROP, Form, form_of, scale_elements, scaled_size
 from graphfix.passes.resize._sampling import Axis, same_pixels
-from graphfix.report import EXACT
+from graphfix.report import APPROXIMATE, EXACT
 
 
 @rewrite(
@@ -70,7 +71,7 @@ def resize_scales_to_sizes(node: NodeView, build: Builder) -> Value:
     for index, scale in zip(form.axes, scales, strict=True):
         if not isinstance(scale, Fraction) or scale <= 0:
             raise Refuse(f"the scale of axis {index} is known only at run time")
-        size = _size(form, index, scale)
+        size = _size(build, form, index, scale)
         if size is None and scale.denominator != 1:
             raise Refuse(f"the size of axis {index} is known only at run time")
         known.append(size)
@@ -82,7 +83,7 @@ def resize_scales_to_sizes(node: NodeView, build: Builder) -> Value:
     return resize(build, form.x, attributes=attributes, sizes=sizes)
 
 
-def _size(form: Form, index: int, scale: Fraction) -> int | None:
+def _size(build: Builder, form: Form, index: int, scale: Fraction) -> int | None:
     length = form.x.dim(index)
     if length is None:
         return None
@@ -94,6 +95,12 @@ def _size(form: Form, index: int, scale: Fraction) -> int | None:
     quotient = np.float32(size / length)
     if abs(Fraction(float(quotient)) - scale) > Fraction(float(np.spacing(quotient))):
         raise Refuse(f"the scale of axis {index} is not the quotient of its lengths")
+    if form.mode != "nearest" and Fraction(float(quotient)) != scale:
+        build.declare(
+            APPROXIMATE,
+            "a scale is not the quotient of the lengths but the float32 next to it: samples move "
+            "by less than 2^-22 of the length",
+        )
     if form.mode == "nearest":
         before = Axis(index, length, size, scale)
         after = Axis(index, length, size, Fraction(size, length))

@@ -22,7 +22,9 @@ tf_crop_and_resize, where scales count from the region; nearest where the rounde
 other pixels.
 
 Accuracy:
-exact: the quotient is rounded to float32 once, which is how engines compute it from sizes.
+exact: the quotient is rounded to float32 once, which is how engines compute it from sizes. Where
+the neighbour above is taken, linear and cubic sites are approximate: samples move by less than
+2^-22 of the length, times the slope there.
 
 References:
 https://onnx.ai/onnx/operators/onnx__Resize.html; onnxruntime/core/providers/cpu/tensor/upsample.cc
@@ -43,7 +45,7 @@ from graphfix.passes.resize._emitting import resize, sampling_attributes
 from graphfix.passes.resize._reading import CROP, Form, form_of, scaled_size, size_elements
 from graphfix.passes.resize._sampling import Axis, same_pixels
 from graphfix.passes.resize._vectors import Element, Multiple, dim_element
-from graphfix.report import EXACT
+from graphfix.report import APPROXIMATE, EXACT
 
 
 @rewrite(
@@ -67,14 +69,16 @@ def resize_sizes_to_scales(node: NodeView, build: Builder) -> Value:
         raise Refuse("the sizes are bounds of an aspect policy")
     if form.coordinates == CROP:
         raise Refuse("scales of a crop count from its region")
-    scales = [_scale(form, index, size) for index, size in zip(form.axes, sizes, strict=True)]
+    scales = [
+        _scale(build, form, index, size) for index, size in zip(form.axes, sizes, strict=True)
+    ]
     attributes = sampling_attributes(node)
     if node.has("axes"):
         attributes["axes"] = list(form.axes)
     return resize(build, form.x, attributes=attributes, scales=scales)
 
 
-def _scale(form: Form, index: int, size: Element) -> float:
+def _scale(build: Builder, form: Form, index: int, size: Element) -> float:
     length = dim_element(form.x, index)
     if (
         isinstance(size, Multiple)
@@ -90,6 +94,12 @@ def _scale(form: Form, index: int, size: Element) -> float:
     scale = np.float32(float(size / length))
     if Fraction(float(scale)) * length < size:
         scale = np.nextafter(scale, np.float32(np.inf))
+        if form.mode != "nearest" and form.coordinates != "align_corners":
+            build.declare(
+                APPROXIMATE,
+                "a scale is the next float32 above the quotient of the lengths: samples move by "
+                "less than 2^-22 of the length",
+            )
     given = Fraction(float(scale))
     if scaled_size(int(length), given) != size or int(given * length) != size:
         raise Refuse(f"no float32 scale gives axis {index} its size")

@@ -18,6 +18,8 @@ from graphfix.authoring.views import NodeView, Value
 
 Array = np.ndarray[Any, Any]
 Dims = Sequence[int | str | None]
+# One round is some four nodes; what piles up more updates is a sum, which MatMul does better.
+MAX_ROUNDS = 8
 
 
 def reduction_of(node: NodeView) -> str:
@@ -25,14 +27,51 @@ def reduction_of(node: NodeView) -> str:
     return str(node.attr("reduction", "none"))
 
 
-def refuse_reduction(node: NodeView) -> None:
-    """Refuse a scatter that combines what it writes with what is there.
+def combined(build: Builder, reduction: str, there: Value, update: Value) -> Value:
+    """Emit what a scatter writes: the update, or the update combined with what is there.
 
     Raises:
-        Refuse: `reduction` is something else than ``none``.
+        Refuse: The reduction is unknown, or the dtype is not one of numbers.
     """
-    if reduction_of(node) != "none":
-        raise Refuse(f"reduction {reduction_of(node)!r} combines updates with the data")
+    if reduction == "none":
+        return update
+    if there.type_name in ("unknown", "bool", "string"):
+        raise Refuse(f"reduction {reduction!r} of dtype {there.type_name}")
+    operators = {"add": build.Add, "mul": build.Mul, "max": build.Max, "min": build.Min}
+    if reduction not in operators:
+        raise Refuse(f"reduction {reduction!r}")
+    return operators[reduction](there, update)
+
+
+def rounds_of(positions: Array, reduction: str) -> list[Array]:
+    """Return which updates to write first, second, ... so that no round writes one place twice.
+
+    Args:
+        positions: Where each update goes, int64 [n], or index tuples [n, k].
+        reduction: The reduction of the scatter.
+
+    Returns:
+        Per round, the numbers of the updates in their old order; those that go to the same place
+        keep their order from round to round.
+
+    Raises:
+        Refuse: A place is written twice without a reduction, or more than `MAX_ROUNDS` times;
+            nothing is written.
+    """
+    if not len(positions):
+        raise Refuse("there are no indices")
+    _, place = np.unique(positions, axis=0, return_inverse=True)
+    seen: dict[int, int] = {}
+    turns = np.empty(len(positions), dtype=np.int64)
+    for number, where in enumerate(place.reshape(-1).tolist()):
+        turns[number] = seen.get(where, 0)
+        seen[where] = int(turns[number]) + 1
+    count = int(turns.max()) + 1
+    if count > 1 and reduction == "none":
+        raise Refuse("a place is written twice, and ONNX does not say which write stays")
+    if count > MAX_ROUNDS:
+        raise Refuse(f"{count} updates go to the same place")
+    return [np.flatnonzero(turns == turn) for turn in range(count)]
 
 
 def known_shape(value: Value, what: str) -> tuple[int | str | None, ...]:
@@ -85,7 +124,7 @@ def rows_of(indices: Array, dims: Dims) -> Array:
         dims: The shape of the data.
 
     Raises:
-        Refuse: As `normalised`; k is larger than the rank; a tuple is there twice.
+        Refuse: As `normalised`; k is 0 or larger than the rank.
     """
     if indices.ndim == 0 or indices.shape[-1] > len(dims):
         raise Refuse("the indices do not fit the rank of the data")
@@ -94,10 +133,7 @@ def rows_of(indices: Array, dims: Dims) -> Array:
         raise Refuse("the indices name no axis")
     rows = indices.reshape(-1, depth)
     columns = [normalised(rows[:, axis], dims[axis]) for axis in range(depth)]
-    found = np.stack(columns, axis=1)
-    if len(np.unique(found, axis=0)) != len(found):
-        raise Refuse("an index is written twice, and ONNX does not say which write stays")
-    return found
+    return np.stack(columns, axis=1)
 
 
 def linear(rows: Array, dims: Sequence[int]) -> Array:

@@ -32,7 +32,7 @@ from graphfix.authoring.views import NodeView, Value
 
 @rewrite(
     "Scatter",
-    removes=("op:Scatter", "form:Scatter.deprecated", "model:deprecated-operator"),
+    removes="op:Scatter",
     emits="ScatterElements",
     since=9,
 )

@@ -5,10 +5,11 @@ A constant mask says which elements are written, a constant map which update goe
 spreads the updates over the shape of the data, and Where chooses. Indices that depend on nothing
 but their place along the axis, and cover the other axes, as assignments to a row or column are
 exported, need a mask and a map along that axis only; those may be an Expand of a constant to
-sizes that are known at run time.
+sizes that are known at run time. A ``reduction`` combines the spread updates with the data first;
+several updates to one element take several rounds.
 
 Why engines need it:
-TensorRT has no scatter up to 8.0.
+TensorRT has no scatter up to 8.0, and ignores the ``reduction`` from 8.2 to 9.3.
 
 Before:
     y = ScatterElements <axis = 1> (x, [[2], [2], [2]], updates)
@@ -17,16 +18,18 @@ After:
     y = Where ([[false, false, true, false, false]], updates, x)
 
 When it refuses:
-Indices computed at run time, out of range, or twice the same along the axis (ONNX does not say
-which write stays); a ``reduction``; unknown shape of the data, unless only its size along the axis
-matters; a mask of more than ``max_elements``.
+Indices computed at run time, out of range, or twice the same along the axis without a
+``reduction`` (ONNX does not say which write stays), or more than eight times with one; a
+``reduction`` of bools; unknown shape of the data, unless only its size along the axis matters; a
+mask of more than ``max_elements``.
 
 Accuracy:
-Exact: values are moved, not computed.
+Exact: values are moved, and with a ``reduction`` combined one update after the other, in their
+order. NaN under max and min is what the operators Max and Min make of it.
 
 References:
 https://onnx.ai/onnx/operators/onnx__ScatterElements.html, onnx__Scatter.html;
-onnx/onnx-tensorrt 7.x and 8.0 builtin_op_importers.cpp (no importer).
+onnx/onnx-tensorrt 7.x and 8.0 builtin_op_importers.cpp (no importer); NVIDIA/TensorRT issue 3464.
 """
 
 from __future__ import annotations
@@ -46,11 +49,15 @@ from graphfix.passes.scatter._indices import (
     fixed,
     known_shape,
     normalised,
-    refuse_reduction,
+    reduction_of,
     same_dim,
 )
-
-_DUPLICATES = "an element is written twice, and ONNX does not say which write stays"
+from graphfix.passes.scatter._masking import (
+    MAX_ELEMENTS,
+    broadcast_write,
+    masked_write,
+    refuse_large,
+)
 
 
 @rewrite(
@@ -58,65 +65,61 @@ _DUPLICATES = "an element is written twice, and ONNX does not say which write st
     removes=(
         "op:ScatterElements",
         "op:Scatter",
+        "attr:ScatterElements.reduction*",
         "dtype:ScatterElements.*",
         "dtype:Scatter.*",
+        "rank:ScatterElements",
+        "shape:ScatterElements.*",
+        "shape:Scatter.*",
     ),
-    emits=("Gather", "Reshape", "Where"),
+    emits=("Add", "Gather", "Max", "Min", "Mul", "Reshape", "Where"),
     since=9,
-    options={"max_elements": Option(int, 2**20, "Largest mask that is stored in the model.")},
+    options={"max_elements": Option(int, MAX_ELEMENTS, "Largest mask to put into the model.")},
 )
 def scatterelements_to_where(node: NodeView, build: Builder) -> Value:
     """Return the data where the mask is false, the updates where it is true."""
-    refuse_reduction(node)
     data, indices, updates = node.need(0), node.need(1), node.need(2)
     dims = known_shape(data, "data")
     axis = axis_of(node, len(dims))
     limit = int(build.option("max_elements"))
+    reduction = reduction_of(node)
     line = _along_axis(indices, axis, dims)
     if line is not None:
-        return _by_lines(build, data, updates, axis, line, limit)
+        size = fixed(dims[axis : axis + 1], "data")[0]
+        refuse_large(size, limit)
+        line = normalised(line, size)
+        if len(line) > 1:
+            return masked_write(
+                build,
+                data,
+                updates,
+                line,
+                sizes=(size,),
+                first=axis,
+                update_axis=axis,
+                reduction=reduction,
+            )
+        mask = np.zeros([size if i == axis else 1 for i in range(len(dims))], dtype=np.bool_)
+        mask.reshape(-1)[line] = True
+        return broadcast_write(build, data, updates, mask, reduction)
     known = build.need_const(indices, "the index")
     sizes = fixed(dims, "data")
-    if known.ndim != len(sizes) or any(
-        have > room for i, (have, room) in enumerate(zip(known.shape, sizes, strict=True)) if i != axis
+    _check_fit(known.shape, sizes, axis)
+    refuse_large(math.prod(sizes), limit)
+    positions = element_positions(normalised(known, sizes[axis]), axis, sizes)
+    listed = updates if updates.rank == 1 else build.Reshape(updates, [-1])
+    return masked_write(
+        build, data, listed, positions, sizes=sizes, first=0, update_axis=0, reduction=reduction
+    )
+
+
+def _check_fit(shape: tuple[int, ...], sizes: tuple[int, ...], axis: int) -> None:
+    if len(shape) != len(sizes) or any(
+        have > room
+        for i, (have, room) in enumerate(zip(shape, sizes, strict=True))
+        if i != axis
     ):
         raise Refuse("the indices do not fit the data")
-    if not known.size:
-        raise Refuse("there are no indices")
-    total = math.prod(sizes)
-    if total > limit:
-        raise Refuse(f"the mask would have {total} elements")
-    positions = element_positions(normalised(known, sizes[axis]), axis, sizes)
-    if len(np.unique(positions)) != len(positions):
-        raise Refuse(_DUPLICATES)
-    mask = np.zeros(total, dtype=np.bool_)
-    mask[positions] = True
-    source = np.zeros(total, dtype=np.int64)
-    source[positions] = np.arange(len(positions))
-    spread = build.Gather(build.Reshape(updates, [-1]), source.reshape(sizes), axis=0)
-    return spread if mask.all() else build.Where(mask.reshape(sizes), spread, data)
-
-
-def _by_lines(
-    build: Builder, data: Value, updates: Value, axis: int, line: Array, limit: int
-) -> Value:
-    dims = known_shape(data, "data")
-    size = fixed(dims[axis : axis + 1], "data")[0]
-    if size > limit:
-        raise Refuse(f"the mask would have {size} elements")
-    line = normalised(line, size)
-    if len(np.unique(line)) != len(line):
-        raise Refuse(_DUPLICATES)
-    mask = np.zeros(size, dtype=np.bool_)
-    mask[line] = True
-    shape = [1] * len(dims)
-    shape[axis] = size
-    if len(line) == 1:
-        return build.Where(mask.reshape(shape), updates, data)
-    source = np.zeros(size, dtype=np.int64)
-    source[line] = np.arange(len(line))
-    spread = build.Gather(updates, source, axis=axis)
-    return spread if mask.all() else build.Where(mask.reshape(shape), spread, data)
 
 
 def _along_axis(indices: Value, axis: int, dims: tuple[int | str | None, ...]) -> Array | None:
@@ -146,6 +149,6 @@ def _expanded(indices: Value, axis: int, rank: int) -> Array | None:
     if known is None or length is None or known.ndim > rank:
         return None
     whole = known.reshape([1] * (rank - known.ndim) + list(known.shape))
-    if any(n != 1 for i, n in enumerate(whole.shape) if i != axis):
+    if any(size != 1 for i, size in enumerate(whole.shape) if i != axis):
         return None
     return np.broadcast_to(whole.reshape(-1), (length,)).copy()

@@ -27,11 +27,11 @@ are needed; constant indices out of range, or twice the same one without ``reduc
 not say which write stays); data without elements.
 
 Accuracy:
-Exact. Sums of several updates to one element are as much in the engine's order as before.
+Exact. Several updates to one element are combined in the engine's order, as before.
 
 References:
 https://onnx.ai/onnx/operators/onnx__ScatterND.html, onnx__ScatterElements.html;
-onnx/onnx-tensorrt 10.0 and 10.9 onnxOpImporters.cpp (ScatterND); NVIDIA/TensorRT issues 3462, 3464.
+onnx/onnx-tensorrt 10.0 onnxOpCheckers.cpp (checkScatterND); NVIDIA/TensorRT issues 3462, 3464.
 """
 
 from __future__ import annotations
@@ -46,10 +46,8 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.scatter._indices import (
     Array,
-    Dims,
     fixed,
     known_shape,
-    normalised,
     reduction_of,
     regrouped,
     rows_of,
@@ -59,9 +57,9 @@ from graphfix.passes.scatter._indices import (
 
 @rewrite(
     "ScatterND",
-    removes=("op:ScatterND", "form:ScatterND.reduction", "attr:ScatterND.reduction*"),
+    removes=("op:ScatterND", "attr:ScatterND.reduction*"),
     emits=(
-        *("Add", "Cast", "Concat", "Expand", "Less", "Mul", "ReduceSum", "Reshape"),
+        *("Add", "Concat", "Expand", "Less", "Mul", "ReduceSum", "Reshape"),
         *("ScatterElements", "Shape", "Slice", "Where"),
     ),
     since=11,
@@ -75,42 +73,48 @@ def scatternd_to_scatterelements(node: NodeView, build: Builder) -> Value:
         raise Refuse("it is not known how many axes the indices name")
     if not 1 <= depth <= len(dims):
         raise Refuse("the indices do not fit the rank of the data")
-    width = math.prod(fixed(dims[depth:], "data"))
     inner = fixed(dims[1:depth], "data")
-    if width == 0 or 0 in inner:
+    rest = fixed(dims[depth:], "data")
+    columns = (math.prod(rest),) if rest else ()
+    if 0 in inner or 0 in rest:
         raise Refuse("the data has no elements")
     reduction = reduction_of(node)
     known = build.const(indices)
+    positions: Value | Array
     if known is None:
-        positions: Value | Array = _computed(build, indices, inner, width)
+        positions = _computed(build, indices, inner, columns)
     else:
-        constant = _positions(known, dims, inner, unique=reduction == "none")
-        positions = np.repeat(constant[:, np.newaxis], width, axis=1)
-    flat = build.Reshape(data, [-1, width])
-    rows = build.Reshape(updates, [-1, width])
+        rows = rows_of(known, dims)
+        if reduction == "none" and len(np.unique(rows, axis=0)) != len(rows):
+            raise Refuse("a place is written twice, and ONNX does not say which write stays")
+        lines = (rows @ strides((1, *inner))).reshape(-1, *[1] * len(columns))
+        positions = np.broadcast_to(lines, (len(rows), *columns)).copy()
+    flat = _flattened(build, data, columns)
+    listed = _flattened(build, updates, columns)
     written = build.ScatterElements(
-        flat, positions, rows, axis=0, reduction=None if reduction == "none" else reduction
+        flat, positions, listed, axis=0, reduction=None if reduction == "none" else reduction
     )
     return regrouped(build, written, (), data, 0)
 
 
-def _positions(indices: Array, dims: Dims, inner: tuple[int, ...], *, unique: bool) -> Array:
-    depth = indices.shape[-1]
-    if unique:
-        rows = rows_of(indices, dims)
+def _flattened(build: Builder, value: Value, columns: tuple[int, ...]) -> Value:
+    shape = value.shape
+    if shape is not None and len(shape) == len(columns) + 1 and tuple(shape[1:]) == columns:
+        return value
+    return build.Reshape(value, [-1, *columns])
+
+
+def _computed(
+    build: Builder, indices: Value, inner: tuple[int, ...], columns: tuple[int, ...]
+) -> Value:
+    """Emit the positions [n, columns] of index tuples that are computed at run time."""
+    if not inner:
+        tuples = build.Reshape(indices, [-1, *[1] * len(columns)])
     else:
-        flat = indices.reshape(-1, depth)
-        rows = np.stack([normalised(flat[:, i], dims[i]) for i in range(depth)], axis=1)
-    return rows @ strides((1, *inner))
-
-
-def _computed(build: Builder, indices: Value, inner: tuple[int, ...], width: int) -> Value:
-    """Emit the positions [n, width] of index tuples that are computed at run time."""
-    tuples = build.Reshape(indices, [-1, len(inner) + 1])
-    if inner:
-        sizes = np.array([0, *inner], dtype=np.int64)
+        tuples = _flattened(build, indices, (len(inner) + 1,))
         negative = build.Less(tuples, np.zeros((), dtype=np.int64))
-        tuples = build.Where(negative, build.Add(tuples, sizes), tuples)
+        wrapped = build.Add(tuples, np.array([0, *inner], dtype=np.int64))
+        tuples = build.Where(negative, wrapped, tuples)
         scaled = build.Mul(tuples, strides((1, *inner)))
-        tuples = build.ReduceSum(scaled, axes=[-1], keepdims=1)
-    return tuples if width == 1 else build.Expand(tuples, [1, width])
+        tuples = build.ReduceSum(scaled, axes=[-1], keepdims=len(columns))
+    return tuples if columns in ((), (1,)) else build.Expand(tuples, [1, *columns])

@@ -3,10 +3,12 @@
 What it does:
 Where the index tuples are the elements of a block (a contiguous range along each axis that they
 name, in row-major order), as an assignment to a slice is exported, the data around the block is
-sliced off and put together with the updates, axis by axis.
+sliced off and put together with the updates, axis by axis. A ``reduction`` combines the updates
+with the block sliced out.
 
 Why engines need it:
-TensorRT has no scatter up to 7.2, and ScatterND only as a plugin in 8.0.
+TensorRT has no scatter up to 7.2, and ScatterND only as a plugin in 8.0; up to 9.3 it ignores the
+``reduction``.
 
 Before:
     y = ScatterND (x, [[0, 2], [0, 3], [1, 2], [1, 3]], updates)
@@ -18,12 +20,12 @@ After:
     y = Concat <axis = 1> (a, u, b)
 
 When it refuses:
-Indices computed at run time, out of range, twice the same, or no block in row-major order; a
-``reduction``; unknown rank of the data; negative indices along an axis of unknown size.
+Indices computed at run time, out of range, twice the same, or no block in row-major order; unknown
+rank of the data; negative indices along an axis of unknown size; a ``reduction`` of bools.
 
 Accuracy:
-Exact: values are moved, not computed. An axis of unknown size that turns out shorter than its
-indices is an error before and gives another shape after.
+Exact: values are moved, and combined once where there is a ``reduction``. An axis of unknown size
+that turns out shorter than its indices is an error before and gives another shape after.
 
 References:
 https://onnx.ai/onnx/operators/onnx__ScatterND.html; NVIDIA/TensorRT issues 805, 1350, 1457;
@@ -40,8 +42,9 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.scatter._indices import (
     Array,
+    combined,
     known_shape,
-    refuse_reduction,
+    reduction_of,
     regrouped,
     rows_of,
 )
@@ -51,13 +54,17 @@ _END = np.iinfo(np.int64).max
 
 @rewrite(
     "ScatterND",
-    removes=("op:ScatterND", "attr:ScatterND.reduction=none", "dtype:ScatterND.*"),
-    emits=("Concat", "Reshape", "Shape", "Slice"),
+    removes=(
+        "op:ScatterND",
+        "attr:ScatterND.reduction*",
+        "dtype:ScatterND.*",
+        "shape:ScatterND.*",
+    ),
+    emits=("Add", "Concat", "Max", "Min", "Mul", "Reshape", "Shape", "Slice"),
     since=11,
 )
 def scatternd_to_slice_concat(node: NodeView, build: Builder) -> Value:
     """Return the data with the block replaced by the updates."""
-    refuse_reduction(node)
     data, updates = node.need(0), node.need(2)
     dims = known_shape(data, "data")
     rows = rows_of(build.need_const(node.need(1), "the index"), dims)
@@ -65,22 +72,25 @@ def scatternd_to_slice_concat(node: NodeView, build: Builder) -> Value:
     sizes = [end - start for start, end in block]
     values = regrouped(build, updates, sizes, data, len(block))
     partial = [axis for axis, (start, end) in enumerate(block) if (start, end) != (0, dims[axis])]
+    reduction = reduction_of(node)
 
     def assemble(around: Value, axes: list[int]) -> Value:
         if not axes:
-            return values
+            return combined(build, reduction, around, values)
         axis, later = axes[0], axes[1:]
         start, end = block[axis]
         pieces: list[Value] = []
         if start > 0:
             pieces.append(build.Slice(around, starts=[0], ends=[start], axes=[axis]))
-        inside = build.Slice(around, starts=[start], ends=[end], axes=[axis]) if later else around
+        inside = around
+        if later or reduction != "none":
+            inside = build.Slice(around, starts=[start], ends=[end], axes=[axis])
         pieces.append(assemble(inside, later))
         size = dims[axis]
         if not isinstance(size, int) or end < size:
             stop = size if isinstance(size, int) else _END
             pieces.append(build.Slice(around, starts=[end], ends=[stop], axes=[axis]))
-        return build.Concat(*pieces, axis=axis) if len(pieces) > 1 else pieces[0]
+        return build.Concat(*pieces, axis=axis)
 
     return assemble(data, partial)
 

@@ -53,7 +53,8 @@ def test_pixels_are_those_of_onnxruntime(nearest: str, opset: int) -> None:
 @pytest.mark.parametrize("opset", [7, 9])
 def test_upsample_repeats(opset: int) -> None:
     model = upsample_model([1, 1, 2, 2], [1, 1, 2, 3], opset=opset, mode="nearest")
-    done = assert_rewrite(PASS, model, feeds=[ramp(1, 1, 2, 2)])
+    done = run_pass(PASS, model)
+    assert done.ops[-2:] == ["Gather", "Gather"]
     feed = {"x": np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)}
     expected = feed["x"].repeat(2, axis=2).repeat(3, axis=3)
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], expected)

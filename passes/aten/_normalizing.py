@@ -1,0 +1,84 @@
+"""Means over axes, and shapes for Reshape, as the normalisations need them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Value
+from graphfix.passes.aten._axes import FLOATS
+
+
+def floating(x: Value) -> int:
+    """Return the rank of `x`.
+
+    Raises:
+        Refuse: The rank or the dtype is unknown, or the type is not floating point.
+    """
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} is unknown")
+    if not x.elem_type:
+        raise Refuse(f"the dtype of {x.name} is unknown")
+    if x.elem_type not in FLOATS:
+        raise Refuse(f"{x.type_name} is not a floating point type")
+    return x.rank
+
+
+def mean(build: Builder, x: Value, axes: Sequence[int]) -> Value:
+    """Return the mean over `axes`, kept with size 1.
+
+    From opset 18 on ReduceMean takes its axes as an input, which parsers up to TensorRT 9.3 do
+    not read, while that of ReduceSum they do; so the sum is divided there, where the count is
+    known.
+    """
+    counts = [x.dim(axis) for axis in axes]
+    known = [count for count in counts if count is not None]
+    if build.opset < 18 or len(known) < len(counts) or 0 in known:
+        return build.ReduceMean(x, axes=list(axes), keepdims=1)
+    total = build.ReduceSum(x, axes=list(axes), keepdims=1)
+    return build.Div(total, float(np.prod(known, dtype=np.int64)))
+
+
+def centred(build: Builder, x: Value, axes: Sequence[int], eps: float) -> tuple[Value, Value, Value]:
+    """Return (x - mean) / sqrt(variance + eps), the mean, and 1 / sqrt(variance + eps)."""
+    middle = mean(build, x, axes)
+    away = build.Sub(x, middle)
+    variance = mean(build, build.Mul(away, away), axes)
+    deviation = build.Sqrt(build.Add(variance, eps))
+    return build.Div(away, deviation), middle, build.Reciprocal(deviation)
+
+
+def shaped_like(build: Builder, y: Value, x: Value) -> Value:
+    """Reshape `y`, whose first dimension is that of `x`, to the shape of `x`.
+
+    The shape is a constant where at most one dimension besides the first is unknown.
+    """
+    shape = x.shape
+    assert shape is not None  # the callers have looked
+    target = [dim if isinstance(dim, int) else -1 for dim in shape]
+    if target[0] == -1:
+        target[0] = 0  # Reshape copies the dimension
+    if target.count(-1) <= 1 and (0 not in target[1:]):
+        return build.Reshape(y, target)
+    return build.Reshape(y, build.Shape(x))
+
+
+def scaled(build: Builder, y: Value, weight: Value | None, bias: Value | None) -> Value:
+    """Return y * weight + bias; None stands for 1 and 0."""
+    if weight is not None:
+        y = build.Mul(y, weight)
+    return y if bias is None else build.Add(y, bias)
+
+
+def trailing(build: Builder, value: Value | None, rank: int) -> Value | None:
+    """Return a vector over channels as [C, 1, ...], so that it broadcasts over [N, C, ...]."""
+    if value is None or rank == 2:
+        return value
+    shape = (-1,) + (1,) * (rank - 2)
+    array = build.const(value)
+    if array is not None:
+        return build.constant(array.reshape(shape))
+    return build.Reshape(value, list(shape))

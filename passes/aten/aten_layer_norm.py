@@ -1,0 +1,129 @@
+"""Replace layer normalisation by means and arithmetic.
+
+What it does:
+    Handles layer_norm and native_layer_norm: the trailing axes are centred, divided by their
+    deviation, multiplied by the weight and added to the bias. Mean and reciprocal deviation of
+    native_layer_norm are given where they are used.
+
+Why engines need it:
+    ONNX had no layer normalisation before opset 17, and exporters wrote an ATen node.
+
+Before:
+    y = ATen <operator = "layer_norm", normalized_shape = [8], eps = 1e-5> (x, weight, bias)
+
+After:
+    away = Sub (x, ReduceMean <axes = [2]> (x))
+    deviation = Sqrt (Add (ReduceMean <axes = [2]> (Mul (away, away)), 1e-5))
+    y = Add (Mul (Div (away, deviation), weight), bias)
+
+When it refuses:
+    The normalised shape or epsilon is computed at run time, rank or dtype are unknown, the type
+    is not floating point, or the normalised shape does not fit the input.
+
+Accuracy:
+    Exact up to the order of summation; float16 and bfloat16 are computed in float32, as PyTorch
+    does. The variance is the mean of squared distances from the mean, which does not cancel.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/layer_norm.cpp;
+    https://onnx.ai/onnx/operators/onnx__LayerNormalization.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, features, matching
+from graphfix.passes.aten._axes import LOW_PRECISION
+from graphfix.passes.aten._normalizing import centred, floating, scaled
+from graphfix.report import EXACT
+
+NAMES = ("layer_norm", "native_layer_norm")
+_SCHEMA = ("input", "normalized_shape", "weight", "bias", "eps", "cudnn_enable")
+SCHEMAS = {"layer_norm": _SCHEMA, "native_layer_norm": _SCHEMA[:5]}
+DEFAULT_EPS = 1e-5
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The result is like the input; mean and deviation keep the normalised axes with size 1."""
+    call = call_of(node, SCHEMAS)
+    x = call.need("input")
+    if not x.elem_type:
+        return (None,)
+    shape = None
+    if x.rank is not None:
+        axes = normalised_axes(call, x.rank, x)
+        shape = tuple(1 if axis in axes else dim for axis, dim in enumerate(x.shape or ()))
+    stats = InferredType(x.elem_type, shape)
+    return (InferredType(x.elem_type, x.shape), stats, stats)
+
+
+def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+    """Normalise in float64."""
+    call = ArrayCall(inputs, attributes, _SCHEMA)
+    x = call.need("input")
+    count = len(call.entries("normalized_shape") or ())
+    axes = tuple(range(x.ndim - count, x.ndim))
+    work = x.astype(np.float64)
+    middle = work.mean(axis=axes, keepdims=True)
+    rate = 1 / np.sqrt(work.var(axis=axes, keepdims=True) + call.number("eps", DEFAULT_EPS))
+    result = (work - middle) * rate
+    weight, bias = call.array("weight"), call.array("bias")
+    if weight is not None:
+        result = result * weight
+    if bias is not None:
+        result = result + bias
+    return result.astype(x.dtype), middle.astype(x.dtype), rate.astype(x.dtype)
+
+
+def normalised_axes(call: Call, rank: int, x: Value) -> list[int]:
+    """Return the axes that are normalised.
+
+    Raises:
+        Refuse: The normalised shape is computed at run time or does not fit the input.
+    """
+    shape = call.integers("normalized_shape")
+    if not shape or len(shape) > rank:
+        raise Refuse("the normalised shape does not fit the input")
+    axes = list(range(rank - len(shape), rank))
+    for axis, size in zip(axes, shape, strict=True):
+        if x.dim(axis) not in (None, size):
+            raise Refuse("the normalised shape does not fit the input")
+    return axes
+
+
+@rewrite(
+    matching(NAMES),
+    removes=features(NAMES),
+    emits=("Add", "Cast", "Div", "Mul", "ReduceMean", "ReduceSum", "Reciprocal", "Sqrt", "Sub"),
+    accuracy=EXACT,
+    infer=infer,
+    evaluate=evaluate,
+)
+def aten_layer_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Normalise over trailing axes, see the module."""
+    call = call_of(node, SCHEMAS)
+    x = call.need("input")
+    axes = normalised_axes(call, floating(x), x)
+    eps = float(call.number("eps", DEFAULT_EPS))
+    low = x.elem_type in LOW_PRECISION
+
+    def wide(value: Value | None) -> Value | None:
+        return build.Cast(value, to=TensorProto.FLOAT) if low and value is not None else value
+
+    weight, bias = wide(call.tensor("weight")), wide(call.tensor("bias"))
+    normal, middle, rate = centred(build, wide(x) or x, axes, eps)
+    results: list[Value | None] = []
+    for position, value in enumerate((scaled(build, normal, weight, bias), middle, rate)):
+        old = node.output(position)
+        used = old is not None and (position == 0 or old.is_used)
+        results.append((build.Cast(value, to=x.elem_type) if low else value) if used else None)
+    return tuple(results[: len(node.outputs)])

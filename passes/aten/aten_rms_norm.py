@@ -1,0 +1,102 @@
+"""Replace root mean square normalisation by a mean and arithmetic.
+
+What it does:
+    Divides the trailing axes by the root of the mean of their squares and multiplies by the
+    weight.
+
+Why engines need it:
+    ONNX had no such operator before opset 23, and PyTorch writes an ATen node (rms_norm).
+
+Before:
+    y = org.pytorch.aten.ATen <operator = "rms_norm"> (x, [6], weight)     # no epsilon given
+
+After:
+    size = Sqrt (Add (ReduceMean <axes = [1]> (Mul (x, x)), 1.1920929e-07))
+    y = Mul (Div (x, size), weight)
+
+When it refuses:
+    The normalised shape or epsilon is computed at run time, rank or dtype are unknown, the type
+    is not floating point, or the normalised shape does not fit the input.
+
+Accuracy:
+    Exact up to the order of summation. Without an epsilon PyTorch takes that of the type it
+    computes in: float32 for float16 and bfloat16, which are computed in float32 here as well.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/layer_norm.cpp (rms_norm_composite);
+    https://onnx.ai/onnx/operators/onnx__RMSNormalization.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+from graphfix.passes.aten._axes import LOW_PRECISION
+from graphfix.passes.aten._normalizing import floating, mean, scaled
+from graphfix.report import EXACT
+
+NAMES = ("rms_norm",)
+SCHEMA = ("input", "normalized_shape", "weight", "eps")
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The result is like the input."""
+    x = node.input(0)
+    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
+
+
+def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+    """Normalise in float64 with the epsilon of the type that PyTorch computes in."""
+    call = ArrayCall(inputs, attributes, SCHEMA)
+    x = call.need("input")
+    count = len(call.entries("normalized_shape") or ())
+    work = x.astype(np.float64)
+    axes = tuple(range(x.ndim - count, x.ndim))
+    eps = call.number("eps", default_eps(x.dtype == np.float64))
+    result = work / np.sqrt((work * work).mean(axis=axes, keepdims=True) + eps)
+    weight = call.array("weight")
+    return ((result if weight is None else result * weight).astype(x.dtype),)
+
+
+def default_eps(double: bool) -> float:
+    """Return the epsilon that PyTorch takes where none is given."""
+    return float(np.finfo(np.float64 if double else np.float32).eps)
+
+
+@rewrite(
+    matching(NAMES),
+    removes=features(NAMES),
+    emits=("Add", "Cast", "Div", "Mul", "ReduceMean", "ReduceSum", "Sqrt"),
+    accuracy=EXACT,
+    infer=infer,
+    evaluate=evaluate,
+)
+def aten_rms_norm(node: NodeView, build: Builder) -> Value:
+    """Divide by the root mean square, see the module."""
+    call = call_of(node, {"rms_norm": SCHEMA})
+    x = call.need("input")
+    rank = floating(x)
+    shape = call.integers("normalized_shape")
+    if not shape or len(shape) > rank:
+        raise Refuse("the normalised shape does not fit the input")
+    axes = list(range(rank - len(shape), rank))
+    if any(x.dim(a) not in (None, n) for a, n in zip(axes, shape, strict=True)):
+        raise Refuse("the normalised shape does not fit the input")
+    eps = float(call.number("eps", default_eps(x.elem_type == TensorProto.DOUBLE)))
+    low = x.elem_type in LOW_PRECISION
+    work = build.Cast(x, to=TensorProto.FLOAT) if low else x
+    size = build.Sqrt(build.Add(mean(build, build.Mul(work, work), axes), eps))
+    weight = call.tensor("weight")
+    if low and weight is not None:
+        weight = build.Cast(weight, to=TensorProto.FLOAT)
+    result = scaled(build, build.Div(work, size), weight, None)
+    return build.Cast(result, to=x.elem_type) if low else result

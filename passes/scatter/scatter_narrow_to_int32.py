@@ -1,0 +1,60 @@
+"""Do the scatters of bools and narrow integers as int32.
+
+What it does:
+Casts data and updates to int32, scatters, and casts the result back.
+
+Why engines need it:
+TensorRT refuses scatters of bool when the engine is built, and of uint8 when it parses the file.
+
+Before:
+    y = ScatterND (mask, indices, updates)
+
+After:
+    m = Cast <to = 6> (mask)
+    u = Cast <to = 6> (updates)
+    w = ScatterND (m, indices, u)
+    y = Cast <to = 9> (w)
+
+When it refuses:
+Unknown and other element types; a ``reduction``, which would not wrap around as before.
+
+Accuracy:
+Exact: int32 holds every value of these types.
+
+References:
+NvInfer.h of TensorRT 8.6.1, lines 6275-6300 (IScatterLayer);
+https://onnx.ai/onnx/operators/onnx__Cast.html.
+"""
+
+from __future__ import annotations
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.scatter._indices import reduction_of
+
+_NARROW = ("bool", "int8", "int16", "uint8", "uint16")
+_OPERATORS = ("ScatterND", "ScatterElements", "Scatter")
+
+
+@rewrite(
+    _OPERATORS,
+    removes=tuple(f"dtype:{op}.{name}" for op in _OPERATORS for name in _NARROW),
+    emits=("Cast", *_OPERATORS),
+    since=9,
+)
+def scatter_narrow_to_int32(node: NodeView, build: Builder) -> Value:
+    """Return the scatter computed as int32."""
+    data, indices, updates = node.need(0), node.need(1), node.need(2)
+    if data.type_name not in _NARROW:
+        raise Refuse(f"data of dtype {data.type_name}")
+    if reduction_of(node) != "none":
+        raise Refuse(f"reduction {reduction_of(node)!r} of dtype {data.type_name}")
+    wide = build.Cast(data, to=TensorProto.INT32)
+    update = build.Cast(updates, to=TensorProto.INT32)
+    axis = None if node.op == "ScatterND" else int(node.attr("axis", 0))
+    (written,) = build.multi(node.op, wide, indices, update, axis=axis)
+    return build.Cast(written, to=data.elem_type)
