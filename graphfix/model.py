@@ -97,7 +97,11 @@ class Model:
         return result
 
     def copy(self) -> Model:
-        """Return an independent copy as the model is now."""
-        edited = Model(self.to_proto(), path=self.path, sha256=self.sha256, size=self.size)
-        edited.base_dir = self.base_dir
-        return edited
+        """Return an independent copy as the model is now; an edited one has no file any more."""
+        proto = self.to_proto()
+        if proto == self.proto:
+            copy = Model(proto, path=self.path, sha256=self.sha256, size=self.size)
+        else:
+            copy = Model(proto)
+        copy.base_dir = self.base_dir
+        return copy

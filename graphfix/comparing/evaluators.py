@@ -23,8 +23,15 @@ OpKey = tuple[str, str]
 
 
 def key_of(node: onnx.NodeProto) -> OpKey:
-    """Return (domain, operator) of a node; the default domain is the empty one."""
-    return ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
+    """Return (domain, operator) of a node; the default domain is the empty one.
+
+    An ATen node calls what its ``operator`` attribute names: its key is ``ATen.linalg_inv``.
+    """
+    op = node.op_type
+    if op == "ATen":
+        called = [_text(a.s) for a in node.attribute if a.name == "operator"]
+        op = f"{op}.{called[0]}" if called else op
+    return ("" if node.domain == "ai.onnx" else node.domain, op)
 
 
 class Evaluators:

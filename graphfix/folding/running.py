@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,9 @@ def run_constants(model: ModelProto) -> dict[str, Array]:
         source.write_bytes(model.SerializeToString())
         command = [sys.executable, "-m", "graphfix.folding.running", str(source), str(target)]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+            done = subprocess.run(
+                command, capture_output=True, timeout=SECONDS, check=False, env=_environment()
+            )
         except subprocess.TimeoutExpired:
             raise EngineFailed(f"folding took more than {SECONDS} s") from None
         if done.returncode != 0 or not target.exists():
@@ -43,17 +46,28 @@ def run_constants(model: ModelProto) -> dict[str, Array]:
             return {name: values[f"v{i}"] for i, name in enumerate(names) if f"v{i}" in values}
 
 
+def _environment() -> dict[str, str]:
+    """Return the environment of a child that finds this package wherever it is started."""
+    paths = [str(Path(__file__).resolve().parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
 def _child(source: Path, target: Path) -> None:
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     model = ModelProto.FromString(source.read_bytes())
-    try:
-        values = _run(model)
-    except Exception:  # noqa: BLE001 - onnxruntime raises classes of its own
-        values = _one_by_one(model)
+    values = computed(model)
     names = {output.name: index for index, output in enumerate(model.graph.output)}
     np.savez(target, **{f"v{names[name]}": value for name, value in values.items()})
+
+
+def computed(model: ModelProto) -> dict[str, Array]:
+    """Run a model without inputs in this process; what cannot be computed is left out."""
+    try:
+        return _run(model)
+    except Exception:  # noqa: BLE001 - onnxruntime raises classes of its own
+        return _one_by_one(model)
 
 
 def _run(model: ModelProto) -> dict[str, Array]:

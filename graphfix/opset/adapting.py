@@ -48,9 +48,7 @@ class Adapter:
     function: Function
 
 
-def adapter(
-    ops: str | Sequence[str], source: int, target: int
-) -> Callable[[Function], Adapter]:
+def adapter(ops: str | Sequence[str], source: int, target: int) -> Callable[[Function], Adapter]:
     """Declare an adapter for one step of the chain, down or up.
 
     The function gets the node and a builder for the target opset. It returns the values that

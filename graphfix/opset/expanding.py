@@ -20,7 +20,12 @@ from graphfix.schemas import Form, form_of
 
 def has_body(form: Form) -> bool:
     """Say whether the schema carries a function body for some opset."""
-    return bool(form.schema.all_function_opset_versions)
+    return bool(_bodies(form).all_function_opset_versions)
+
+
+def _bodies(form: Form) -> Any:
+    # The stubs of onnx leave out what concerns the bodies of older opsets.
+    return form.schema
 
 
 def expand(node: NodeView, form: Form, build: Builder) -> tuple[Value | None, ...]:
@@ -83,7 +88,7 @@ def function_body(node: NodeView, form: Form, opset: int) -> FunctionProto:
     Raises:
         Refuse: There is none, or a type that it depends on is unknown.
     """
-    schema = form.schema
+    schema = _bodies(form)
     versions = [v for v in schema.all_function_opset_versions if v <= opset]
     if not versions:
         raise Refuse(f"the schema of {node.op} has no function body at opset {opset}")

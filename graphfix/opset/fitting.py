@@ -75,7 +75,9 @@ def _attributes(node: NodeView, source: Form, target: Form, verdict: Verdict) ->
         before, after = default_of(source, name), default_of(target, name)
         if name not in attrs and before != after:
             if before is None:
-                raise Refuse(f"attribute {name!r} is omitted, and opset {target.since} has a default")
+                raise Refuse(
+                    f"attribute {name!r} is omitted, and opset {target.since} has a default"
+                )
             edits[name] = before
         elif name not in attrs and target.schema.attributes[name].required:
             raise Refuse(f"opset {target.since} needs attribute {name!r}")
@@ -94,8 +96,8 @@ def _need_neutral(name: str, value: Any, default: Any, verdict: Verdict, target:
         return
     if isinstance(value, AttributeRef):
         raise Refuse(f"attribute {name!r} is given by the caller of the function")
-    if isinstance(neutral, list) and len(neutral) == 1 and isinstance(value, list):
-        same = all(entry == neutral[0] for entry in value)
+    if isinstance(neutral, list):
+        same = set(value) <= set(neutral)  # type: ignore[arg-type]
     else:
         same = value == neutral
     if not same:

@@ -99,5 +99,5 @@ class Memento:
 
 def _refill(edges: list[Any], content: list[Any]) -> None:
     # The lists of graphsurgeon keep the other end of an edge; both ends are restored here.
-    list.clear(edges)
-    list.extend(edges, content)
+    list[Any].clear(edges)
+    list[Any].extend(edges, content)

@@ -76,9 +76,10 @@ class Planner:
             if target is None:
                 return Plan(node.node)  # an operator of nobody's opset means what it meant
             raise Refuse(f"opset {opsets['']} has no {node.op}, and opset {self.target} has")
-        if target is not None and target.since == source.since:
+        known = adapters().get((node.op, opsets[""], self.target))
+        if known is None and target is not None and target.since == source.since:
             return Plan(node.node)
-        return self._changed(node, opsets, source, target, depth)
+        return self._changed(node, opsets, source, target, known, depth)
 
     def _changed(
         self,
@@ -86,10 +87,10 @@ class Planner:
         opsets: Mapping[str, int],
         source: Form,
         target: Form | None,
+        known: Adapter | None,
         depth: int,
     ) -> Plan:
         why: list[str] = []
-        known = adapters().get((node.op, opsets[""], self.target))
         if known is not None:
             try:
                 return self._adapt(node, known, opsets)
@@ -114,9 +115,7 @@ class Planner:
     def _builder(self, node: NodeView, opsets: Mapping[str, int], version: int) -> Builder:
         return Builder(self.workspace, node, opsets={**opsets, "": version})
 
-    def _fit(
-        self, node: NodeView, opsets: Mapping[str, int], source: Form, target: Form
-    ) -> Plan:
+    def _fit(self, node: NodeView, opsets: Mapping[str, int], source: Form, target: Form) -> Plan:
         verdict = verdict_of(node.op, source.since, target.since)
         if verdict is None:
             raise Refuse(f"nobody has shown that {node.op} means the same at opset {self.target}")
@@ -135,9 +134,7 @@ class Planner:
             return Plan(node.node)
         return self._finish(node, build, returned_values(result, "opset"))
 
-    def _expand(
-        self, node: NodeView, opsets: Mapping[str, int], source: Form, depth: int
-    ) -> Plan:
+    def _expand(self, node: NodeView, opsets: Mapping[str, int], source: Form, depth: int) -> Plan:
         build = self._builder(node, opsets, opsets[""])
         whole = self._finish(node, build, expand(node, source, build))
         assert whole.draft is not None
@@ -161,9 +158,7 @@ class Planner:
                 accuracy, note = plan.accuracy, plan.note
         return Plan(node.node, draft=prune(draft), accuracy=accuracy, note=note)
 
-    def _finish(
-        self, node: NodeView, build: Builder, results: Sequence[Value | None]
-    ) -> Plan:
+    def _finish(self, node: NodeView, build: Builder, results: Sequence[Value | None]) -> Plan:
         # Other nodes of the same step hold on to the outputs of this one, so each of them has to
         # get a producer of its own: a value from elsewhere is passed on by an Identity.
         own = {id(t) for made in build.nodes for t in made.outputs}

@@ -12,12 +12,12 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.fitting import Narrow
 from graphfix.schemas import Form
 
-_F32 = TensorProto.FLOAT
-_I32 = TensorProto.INT32
+_F32: int = TensorProto.FLOAT
+_I32: int = TensorProto.INT32
 
 # Every value of the first type is one of the second, so a cast there and back changes nothing.
-_FLOATS = {TensorProto.BFLOAT16: _F32, TensorProto.FLOAT16: _F32}
-_INTS = {
+_FLOATS: dict[int, int] = {TensorProto.BFLOAT16: _F32, TensorProto.FLOAT16: _F32}
+_INTS: dict[int, int] = {
     TensorProto.INT8: _I32,
     TensorProto.UINT8: _I32,
     TensorProto.INT16: _I32,
@@ -47,9 +47,7 @@ WIDER: Mapping[str, Mapping[int, int]] = {
 }
 
 
-def widen(
-    node: NodeView, target: Form, build: Builder, narrow: Narrow
-) -> tuple[Value | None, ...]:
+def widen(node: NodeView, target: Form, build: Builder, narrow: Narrow) -> tuple[Value | None, ...]:
     """Emit the node between casts to and from a type that the target form takes.
 
     Raises:

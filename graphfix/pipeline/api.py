@@ -177,7 +177,6 @@ def run(
     from graphfix.pipeline.finishing import finish
 
     fresh = as_model(model)
-    before = fresh.copy() if isinstance(model, ModelProto) else as_model(model)
     with _inputs_file(inputs) as file:
         settings = make_settings(
             target=target,
@@ -195,7 +194,7 @@ def run(
             seed=seed,
             pass_files=[Path(p) for p in pass_files],
         )
-        return finish(before, fresh, settings, hooks)
+        return finish(fresh, settings, hooks)
 
 
 def make_settings(

@@ -15,7 +15,8 @@ from graphfix.model import Model
 from graphfix.pipeline.api import Result, assumed_operators, load, make_settings, save
 from graphfix.pipeline.attributing import with_removers
 from graphfix.pipeline.binding import bind_shapes
-from graphfix.pipeline.finishing import facts_of, finish
+from graphfix.pipeline.finishing import finish
+from graphfix.pipeline.original import facts_of
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes
 from graphfix.report import FileFacts, Finding, Report, Status
@@ -119,12 +120,12 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
     )
     for hook in hooks:
         hook.stage("load")
-    before = load(request.model)
-    model = before.copy()
+    model = load(request.model)
+    external = model.has_external_data()
     complete = output_path(request, partial=False)
     for path in {complete, output_path(request, partial=True)}:
         _check_writable(path, request)
-    result = finish(before, model, settings, hooks)
+    result = finish(model, settings, hooks)
     findings_left = any(f.blocks for f in result.report.findings_after)
     report = replace(result.report, notes=(*notes, *result.report.notes))
     if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):
@@ -132,12 +133,12 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
     path = output_path(request, partial=findings_left and settings.target is not None)
     unchanged = not any(o.status is Status.APPLIED for o in report.outcomes) and not request.shapes
     if not unchanged and request.provenance:
-        result.model.metadata.update(provenance(report, before))
+        result.model.metadata.update(provenance(report))
     if not request.dry_run:
         for hook in hooks:
             hook.stage("save")
-        if unchanged and before.path is not None and not before.has_external_data():
-            raw = before.path.read_bytes()
+        if unchanged and not external:
+            raw = request.model.read_bytes()
             write_atomically(path, lambda descriptor: write_all(descriptor, raw))
         else:
             save(result.model, path, data=request.data)
@@ -207,7 +208,7 @@ def written_by_graphfix(path: Path) -> bool:
     return any(entry.key == f"{PROVENANCE}version" for entry in proto.metadata_props)
 
 
-def provenance(report: Report, before: Model) -> dict[str, str]:
+def provenance(report: Report) -> dict[str, str]:
     """Return the metadata that tells where a file comes from."""
     applied = dict.fromkeys(o.pass_id for o in report.outcomes if o.status is Status.APPLIED)
     left = dict.fromkeys(f"{f.rule}" for f in report.findings_after if f.blocks)
@@ -216,5 +217,5 @@ def provenance(report: Report, before: Model) -> dict[str, str]:
         f"{PROVENANCE}target": report.target,
         f"{PROVENANCE}passes": ",".join(applied),
         f"{PROVENANCE}findings_left": ",".join(left),
-        f"{PROVENANCE}input_sha256": before.sha256,
+        f"{PROVENANCE}input_sha256": report.input.sha256,
     }

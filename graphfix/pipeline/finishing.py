@@ -13,13 +13,13 @@ from graphfix.model import Model
 from graphfix.pipeline.api import Result
 from graphfix.pipeline.attributing import with_removers
 from graphfix.pipeline.journal import Journal
+from graphfix.pipeline.original import Original
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.validating import interface, new_complaints, validity_of
 from graphfix.pipeline.verifying import verify
 from graphfix.report import (
     LOSSY,
-    FileFacts,
     IoChange,
     NodeRef,
     Outcome,
@@ -45,8 +45,8 @@ class _Attempt:
         return bool(self.fault) or self.verification.status is Verdict.MISMATCH
 
 
-def finish(before: Model, model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
-    """Run the passes over `model`, prove the result against `before`, and report.
+def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
+    """Run the passes over `model`, prove the result against what it was, and report.
 
     Where the result is wrong, the passes that were applied are left out one at a time; the first
     that cures it is reported as failed, and the run goes on without it.
@@ -54,13 +54,14 @@ def finish(before: Model, model: Model, settings: Settings, hooks: Sequence[Hook
     Raises:
         PassBug: Leaving out any one pass does not give a valid model.
     """
+    before = Original.of(model, settings.available)
     blamed: list[Outcome] = []
     run = _run(model, settings, hooks)
     withheld = {} if settings.partial else overgrown(run)
     if withheld:
         settings = _without(settings, set(withheld))
         blamed.extend(withheld.values())
-        run = _run(before.copy(), settings, hooks)
+        run = _run(before.again(), settings, hooks)
     attempt = _judge(before, run, settings)
     if attempt.broken:
         cured = _without_culprit(before, settings, hooks, attempt)
@@ -74,7 +75,7 @@ def finish(before: Model, model: Model, settings: Settings, hooks: Sequence[Hook
     report = Report(
         version=__version__,
         target=settings.target.name if settings.target is not None else "",
-        input=facts_of(before),
+        input=before.facts,
         output=None,
         findings_before=with_removers(run.findings_before, settings.available),
         outcomes=(*run.journal.outcomes(), *blamed),
@@ -84,18 +85,6 @@ def finish(before: Model, model: Model, settings: Settings, hooks: Sequence[Hook
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
     )
     return Result(code, report, run.model)
-
-
-def facts_of(model: Model) -> FileFacts:
-    """Return what identifies the model."""
-    return FileFacts(
-        path=str(model.path) if model.path is not None else "",
-        sha256=model.sha256,
-        opset=model.opset,
-        ir_version=model.ir_version,
-        nodes=model.node_count(),
-        bytes=model.size,
-    )
 
 
 def _run(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Run:
@@ -144,12 +133,12 @@ def _without(settings: Settings, pass_ids: set[str]) -> Settings:
     )
 
 
-def _judge(before: Model, run: Run, settings: Settings) -> _Attempt:
+def _judge(before: Original, run: Run, settings: Settings) -> _Attempt:
     model, hooks, io_changes = run.model, run.hooks, run.io_changes
     fault = ""
     start = perf_counter()
     if run.journal.applied_passes():
-        fault = new_complaints(validity_of(before), validity_of(model))
+        fault = new_complaints(before.validity, validity_of(model))
         if not fault and interface(model) != run.expected_interface:
             fault = "inputs or outputs changed"
     run.seconds["validate"] = perf_counter() - start
@@ -176,12 +165,12 @@ def _any_lossy(journal: Journal) -> bool:
 
 
 def _without_culprit(
-    before: Model, settings: Settings, hooks: Sequence[Hook], broken: _Attempt
+    before: Original, settings: Settings, hooks: Sequence[Hook], broken: _Attempt
 ) -> tuple[_Attempt, Outcome] | None:
     why = broken.fault or broken.verification.reason or "the outputs differ"
     for pass_id in list(reversed(broken.run.journal.applied_passes()))[:MAX_BLAMED]:
         narrowed = _without(settings, {pass_id})
-        attempt = _judge(before, _run(before.copy(), narrowed, hooks), narrowed)
+        attempt = _judge(before, _run(before.again(), narrowed, hooks), narrowed)
         if not attempt.broken:
             return attempt, Outcome(
                 pass_id, Status.FAILED, f"its result was taken back: {why}", (Site(NodeRef()),)

@@ -16,7 +16,14 @@ from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Legaliser
 from graphfix.pipeline.settings import Settings
-from graphfix.pipeline.sweeping import first_of, run_graph_pass, sweep_rewrite, sweep_targeted
+from graphfix.pipeline.sweeping import (
+    Prints,
+    fingerprint,
+    first_of,
+    run_graph_pass,
+    sweep_rewrite,
+    sweep_targeted,
+)
 from graphfix.pipeline.typing import infer_types
 from graphfix.pipeline.validating import interface
 from graphfix.report import LOSSY, Finding, IoChange
@@ -99,10 +106,10 @@ class Run:
     def _of(self, stage: str, kind: str) -> list[Pass]:
         return [p for p in self._passes if p.stage == stage and p.kind == kind]
 
-    def _graph_pass(self, declared: Pass) -> int:
+    def _graph_pass(self, declared: Pass, prints: Prints | None = None) -> int:
         functions = self.model.graph
         count = run_graph_pass(
-            self.model, self._work, declared, self.settings.options, self.journal
+            self.model, self._work, declared, self.settings.options, self.journal, prints
         )
         if self.model.graph is not functions:
             self._graph_work = None  # the pass loaded the model anew
@@ -153,8 +160,9 @@ class Run:
         changed = False
         for _ in range(ROUNDS):
             moved = 0
+            prints = fingerprint(self.model)
             for declared in self._of(CANONICAL, "graph"):
-                moved += self._graph_pass(declared)
+                moved += self._graph_pass(declared, prints)
             for declared in self._of(CANONICAL, "rewrite"):
                 moved += sweep_rewrite(
                     self.model, self._work, declared, self.settings.options, self.journal

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.rules.declaring import BUILDER, REJECT, Answer, Yes, rule
+from graphfix.rules.declaring import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.making import refuses_types
+from graphfix.rules.parsed import opset_of
 from graphfix.targets.profiles import Target
 
 matmul_of_integers = refuses_types(
@@ -40,7 +41,7 @@ matmul_of_uint8 = refuses_types(
     feature="rank:Gemm",
     versions="trt8..",
     severity=REJECT,
-    text='Assertion failed: inputA.getDimensions().nbDims == 2 && inputB.getDimensions().nbDims == '
+    text="Assertion failed: inputA.getDimensions().nbDims == 2 && inputB.getDimensions().nbDims == "
     '2 && "GEMM must have 2D inputs!"',
     source="builtin_op_importers.cpp:1619 (8.6.1)",
 )
@@ -66,7 +67,7 @@ def gemm_rank(node: NodeView, target: Target) -> Answer:
 )
 def gemm_old_broadcasting(node: NodeView, target: Target) -> Answer:
     """Gemm of an opset below 7 broadcasts C by an attribute, which is not read."""
-    if node.graph.opsets.get("", 7) >= 7:
+    if opset_of(node) >= 7:
         return None
     bias = node.input(2)
     return bias is not None and bias.rank is not None and bias.rank != 2
@@ -77,16 +78,23 @@ def gemm_old_broadcasting(node: NodeView, target: Target) -> Answer:
     feature="rank:MatMul.1",
     versions="trt8..trt9.3",
     severity=REJECT,
-    text="dimensions not compatible for matrix multiplication",
+    text="[graphShapeAnalyzer.cpp::analyzeShapes] Error Code 4: Miscellaneous (IShuffleLayer: "
+    "reshaping failed for tensor: reshape would change volume)",
     source="builtin_op_importers.cpp:2905-2915 (8.6.1): the vector is broadcast, not promoted",
 )
 def matmul_vector(node: NodeView, target: Target) -> Answer:
-    """A vector times a tensor of more than two dimensions is broadcast wrongly."""
+    """A vector times a tensor of more than two dimensions: the wrong dimension is squeezed."""
     first, second = node.need(0), node.need(1)
-    if first.rank is None or second.rank is None:
-        missing = first if first.rank is None else second
-        return Unknown(f"rank of {missing.name}") if 1 in (first.rank, second.rank) else None
-    return False
+    if first.rank != 1:
+        return Unknown(f"rank of {first.name}") if first.rank is None else None
+    if second.rank is None:
+        return Unknown(f"rank of {second.name}")
+    if second.rank < 3:
+        return None
+    batch = second.dim(0)
+    if batch == 1:
+        return second.rank > 3 and Yes(severity=WRONG)
+    return Unknown(f"size of {second.name}") if batch is None else True
 
 
 @rule(

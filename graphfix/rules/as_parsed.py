@@ -13,8 +13,16 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 from graphfix.model import Model
 
 _REDUCE = frozenset(
-    "ReduceL1 ReduceL2 ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
-    "ReduceSumSquare".split()
+    [
+        "ReduceL1",
+        "ReduceL2",
+        "ReduceLogSumExp",
+        "ReduceMax",
+        "ReduceMean",
+        "ReduceMin",
+        "ReduceProd",
+        "ReduceSumSquare",
+    ]
 )
 
 

@@ -67,7 +67,7 @@ def constant_form(node: NodeView, target: Target) -> Answer:
 def constant_type(node: NodeView, target: Target) -> Answer:
     """Constant holds an element type that the engine does not import."""
     attrs = node.node.attrs
-    value = attrs["value"] if "value" in attrs else None
+    value = attrs.get("value")
     if not isinstance(value, TensorProto):
         return None
     name = type_name(value.data_type)
@@ -85,7 +85,7 @@ def constant_type(node: NodeView, target: Target) -> Answer:
 def cast_target(node: NodeView, target: Target) -> Answer:
     """Cast to an element type that the engine does not have."""
     attrs = node.node.attrs
-    wanted = attrs["to"] if "to" in attrs else None
+    wanted = attrs.get("to")
     if isinstance(wanted, AttributeRef):
         return Unknown("attribute to")
     if not isinstance(wanted, int):

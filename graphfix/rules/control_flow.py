@@ -6,7 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.graph import Graph
 from graphfix.rules.declaring import REJECT, Answer, Yes, rule
-from graphfix.rules.parsed import is_weights
+from graphfix.rules.parsed import is_weights, opset_of
 from graphfix.targets.profiles import Target
 
 
@@ -54,7 +54,9 @@ def if_shapes(node: NodeView, target: Target) -> Answer:
             continue
         sizes = zip(first.shape or (), second.shape or (), strict=False)
         # From 9.0 on dimensions may differ where they broadcast; the ranks may not.
-        differ = target.version < (9, 0) and any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes)
+        differ = target.version < (9, 0) and any(
+            isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
+        )
         if first.rank != second.rank or differ:
             shown = [list(value.shape or ()) for value in (first, second)]
             return Yes(
@@ -126,6 +128,23 @@ def loop_trip_count(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    ("If", "Loop", "Scan"),
+    feature="scope:nested",
+    versions="trt10.1..",
+    severity=REJECT,
+    text='Assertion failed: false && "ONNX graph contains nested structures that exceed the '
+    'maximum allowed by TensorRT!"',
+    source="ModelImporter.cpp:117-120 (10.1): kMAX_NESTED_SUBGRAPHS is 24",
+)
+def nested_too_deep(node: NodeView, target: Target) -> Answer:
+    """{op} stands in more bodies within bodies than the engine follows."""
+    depth, graph = 1, node.graph
+    while graph.parent is not None:
+        depth, graph = depth + 1, graph.parent.graph
+    return depth > 24
+
+
+@rule(
     "Scan",
     feature="form:Scan.no-state",
     versions="trt7.0..",
@@ -135,7 +154,7 @@ def loop_trip_count(node: NodeView, target: Target) -> Answer:
 )
 def scan_state(node: NodeView, target: Target) -> Answer:
     """Scan needs a value that it carries along."""
-    offset = 1 if node.graph.opsets.get("", 0) == 8 else 0
+    offset = 1 if opset_of(node) == 8 else 0
     return len(node.node.inputs) - offset - int(node.attr("num_scan_inputs", 0)) <= 0
 
 
@@ -145,9 +164,9 @@ def scan_state(node: NodeView, target: Target) -> Answer:
     versions="trt7.0..",
     severity=REJECT,
     text="Assertion failed: inputs.at(0).isNullTensor() && "
-    "\"TensorRT doesn't support sequence_lens input for this node!\"",
+    '"TensorRT doesn\'t support sequence_lens input for this node!"',
     source="builtin_op_importers.cpp:4235 (8.6.1)",
 )
 def scan_lengths(node: NodeView, target: Target) -> Answer:
     """Scan-8 does not take sequence_lens."""
-    return node.graph.opsets.get("", 0) == 8 and node.input(0) is not None
+    return opset_of(node) == 8 and node.input(0) is not None

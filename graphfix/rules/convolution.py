@@ -6,7 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.rules.declaring import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.making import needs_weights, refuses_types
-from graphfix.rules.parsed import unknown_rank
+from graphfix.rules.parsed import opset_of, unknown_rank
 from graphfix.targets.profiles import Target
 
 _CHANNELS = (
@@ -86,7 +86,7 @@ def conv_channels(node: NodeView, target: Target) -> Answer:
     feature="rank:Conv",
     versions="trt7.0..",
     severity=REJECT,
-    text='Assertion failed: ... && "The number of spatial dimensions and the kernel shape doesn\'t '
+    text="Assertion failed: ... && \"The number of spatial dimensions and the kernel shape doesn't "
     'match up for the Conv operator."',
     source="builtin_op_importers.cpp:665, 789 (8.6.1)",
 )
@@ -180,7 +180,7 @@ def max_pool_indices(node: NodeView, target: Target) -> Answer:
     feature="form:MaxPool.indices",
     versions="..trt7.0",
     severity=REJECT,
-    text='Assertion failed: ctx->tensors().count(inputName)',
+    text="Assertion failed: ctx->tensors().count(inputName)",
     source="builtin_op_importers.cpp: importMaxPool (7.0)",
 )
 def max_pool_indices_used(node: NodeView, target: Target) -> Answer:
@@ -199,7 +199,7 @@ def max_pool_indices_used(node: NodeView, target: Target) -> Answer:
 )
 def pool_dilations(node: NodeView, target: Target) -> Answer:
     """{op} does not take dilations."""
-    if node.graph.opsets.get("", 0) < 10:
+    if opset_of(node) < 10:
         return None
     found = node.attr("dilations", [])
     return any(step != 1 for step in found) and Yes(feature=f"attr:{node.op}.dilations")
@@ -257,7 +257,7 @@ def lp_norm(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2837-2900 (8.6.1): dilations are never read",
 )
 def lp_pool_dilations(node: NodeView, target: Target) -> Answer:
-    """dilations of LpPool are not read."""
+    """Dilations of LpPool are not read."""
     return any(step != 1 for step in node.attr("dilations", []))
 
 

@@ -6,7 +6,15 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.rules.declaring import BUILDER, REJECT, Answer, Yes, rule
 from graphfix.rules.making import refuses_types
-from graphfix.rules.parsed import engine_type, every, is_weights, refused_type, type_finding
+from graphfix.rules.parsed import (
+    engine_type,
+    every,
+    is_weights,
+    opset_of,
+    refused_type,
+    type_finding,
+    words,
+)
 from graphfix.targets.profiles import Target
 
 _CHECK = (
@@ -71,10 +79,10 @@ elementwise_of_uint8 = refuses_types(
     indices=None,
 )
 
-_FLOAT_ONLY = (
-    "Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Exp Floor Log Reciprocal Round Sign Sin "
-    "Sinh Sqrt Tan ReduceLogSumExp"
-).split()
+_FLOAT_ONLY = words(
+    "Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Exp Floor Log Reciprocal Round "
+    "Sign Sin Sinh Sqrt Tan ReduceLogSumExp"
+)
 
 unary_of_integers = refuses_types(
     "unary-of-integers",
@@ -127,10 +135,10 @@ log_of_reduced_integers = refuses_types(
 
 activation_of_integers = refuses_types(
     "activation-of-integers",
-    (
-        "Relu LeakyRelu Sigmoid Tanh Elu Selu Softplus Softsign HardSigmoid ThresholdedRelu "
-        "ScaledTanh ParametricSoftplus"
-    ).split(),
+    words(
+        "Relu LeakyRelu Sigmoid Tanh Elu Selu Softplus Softsign HardSigmoid "
+        "ThresholdedRelu ScaledTanh ParametricSoftplus"
+    ),
     ("int32", "int64", "bool", "uint8"),
     versions="trt8..",
     text="Found invalid input type of {type}",
@@ -138,7 +146,7 @@ activation_of_integers = refuses_types(
 )
 activation_of_integers_7 = refuses_types(
     "activation-of-integers-7",
-    "Relu LeakyRelu Sigmoid Tanh Elu Selu Softplus Softsign HardSigmoid ThresholdedRelu".split(),
+    words("Relu LeakyRelu Sigmoid Tanh Elu Selu Softplus Softsign HardSigmoid ThresholdedRelu"),
     ("int32", "int64", "bool"),
     versions="trt7.1..trt7",
     text="TensorRT does not support activations on INT32 or BOOL inputs!",
@@ -149,8 +157,8 @@ hardswish_of_integers = refuses_types(
     "HardSwish",
     ("int32", "int64", "bool", "uint8"),
     versions="trt8.4..",
-    text="Assertion failed: (x->getType() == DataType::kFLOAT || x->getType() == DataType::kHALF || "
-    'x->getType() == DataType::kINT8) && "Only FLOAT, HALF or INT8 input is supported for the '
+    text="Assertion failed: (x->getType() == DataType::kFLOAT || x->getType() == DataType::kHALF "
+    '|| x->getType() == DataType::kINT8) && "Only FLOAT, HALF or INT8 input is supported for the '
     'HardSwish operator in this version of TensorRT"',
     source="builtin_op_importers.cpp:5368 (8.6.1)",
 )
@@ -275,7 +283,7 @@ def clip_bounds(node: NodeView, target: Target) -> Answer:
 )
 def old_broadcasting(node: NodeView, target: Target) -> Answer:
     """{op} of an opset below 7 broadcasts by attributes, which are not read."""
-    if node.graph.opsets.get("", 7) >= 7:
+    if opset_of(node) >= 7:
         return None
     first, second = node.input(0), node.input(1)
     if first is None or second is None:

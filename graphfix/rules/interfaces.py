@@ -82,7 +82,7 @@ def default_domain_missing(model: Model, target: Target) -> Answer:
     return any(node.domain in (None, "", "ai.onnx") for node in model.graph.nodes)
 
 
-def _given(model: Model) -> Iterator[Variable]:
+def given_inputs(model: Model) -> Iterator[Variable]:
     """Walk the graph inputs that are no initializers."""
     initializers = {constant.name for constant in model.graph.initializers}
     for tensor in model.graph.inputs:
@@ -108,7 +108,7 @@ def input_type(model: Model, target: Target) -> list[Answer]:
     if target.io_dtypes is None:
         return []
     found: list[Answer] = []
-    for tensor in _given(model):
+    for tensor in given_inputs(model):
         name = _io_type(tensor)
         if name not in target.io_dtypes:
             found.append(
@@ -150,7 +150,7 @@ def output_type(model: Model, target: Target) -> list[Answer]:
     feature="rank:input",
     versions="trt",
     severity=REJECT,
-    text='Assertion failed: convertOnnxDims(onnxDtype.shape().dim(), trt_dims, namedDims) && '
+    text="Assertion failed: convertOnnxDims(onnxDtype.shape().dim(), trt_dims, namedDims) && "
     '"Failed to convert ONNX dimensions to TensorRT dimensions."',
     source="ModelImporter.cpp:295, onnx_utils.hpp:62 (8.6.1): Dims::MAX_DIMS is 8",
 )
@@ -161,7 +161,7 @@ def input_rank(model: Model, target: Target) -> list[Answer]:
             feature=f"rank:input.{len(tensor.shape)}",
             message=f"graph input {tensor.name} has {len(tensor.shape)} dimensions, more than 8",
         )
-        for tensor in _given(model)
+        for tensor in given_inputs(model)
         if tensor.shape is not None and len(tensor.shape) > 8
     ]
 
@@ -187,8 +187,7 @@ def initializer_type(model: Model, target: Target) -> list[Answer]:
         Yes(
             feature=f"dtype:{name}",
             message=f"initializer {first} is {name}, which the engine does not import",
-            text="Found unsupported datatype when importing initializer: "
-            f"{first}\n{_INITIALIZER}",
+            text=f"Found unsupported datatype when importing initializer: {first}\n{_INITIALIZER}",
         )
         for name, first in found.items()
     ]

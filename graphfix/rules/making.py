@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from graphfix.authoring.views import NodeView
 from graphfix.report import Severity
 from graphfix.rules.declaring import REJECT, Answer, Rule, Yes, rule
-from graphfix.rules.parsed import is_weights, refused_type, unknown_rank
+from graphfix.rules.parsed import is_weights, opset_of, refused_type, unknown_rank
 from graphfix.targets.profiles import Target
 
 
@@ -39,7 +39,7 @@ def needs_weights(
         value = node.input(index)
         if value is None or is_weights(value):
             return None
-        return not since or node.graph.opsets.get("", 0) >= since
+        return not since or opset_of(node) >= since
 
     check.__name__ = f"{op.lower()}_{name}_constant"
     check.__doc__ = f"Input {name} of {op} has to be an initializer."

@@ -6,7 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.rules.declaring import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.making import needs_weights, refuses_rank, refuses_types
-from graphfix.rules.parsed import engine_type, is_weights
+from graphfix.rules.parsed import engine_type, is_weights, opset_of
 from graphfix.targets.profiles import Target
 
 _OUTPUTS = (
@@ -54,7 +54,7 @@ def batch_norm_training(node: NodeView, target: Target) -> Answer:
 def dropout_training(node: NodeView, target: Target) -> Answer:
     """Dropout needs training_mode as an initializer, and false."""
     mode = node.input(2)
-    if mode is None or node.graph.opsets.get("", 0) < 12:
+    if mode is None or opset_of(node) < 12:
         return None
     if not is_weights(mode):
         return True
@@ -106,7 +106,7 @@ instance_norm_rank = refuses_rank(
     source="builtin_op_importers.cpp:1542 (7.0): epsilon is at least 1e-4",
 )
 def instance_norm_epsilon(node: NodeView, target: Target) -> Answer:
-    """epsilon of InstanceNormalization is raised to 1e-4."""
+    """Epsilon of InstanceNormalization is raised to 1e-4."""
     return float(node.attr("epsilon", 1e-5)) < 1e-4
 
 
@@ -170,7 +170,7 @@ def layer_norm_bias(node: NodeView, target: Target) -> Answer:
 )
 def softmax_13(node: NodeView, target: Target) -> Answer:
     """{op}-13 is read as the older one, which flattens to two dimensions."""
-    if node.graph.opsets.get("", 0) < 13:
+    if opset_of(node) < 13:
         return None
     rank = node.need(0).rank
     if rank is None:

@@ -15,6 +15,7 @@ from graphfix.rules.declaring import Answer, Yes
 from graphfix.targets.profiles import Target
 
 _DEPTH = 16
+_UINT8 = frozenset({"uint8"})
 
 
 def is_weights(value: Value | None) -> bool:
@@ -75,7 +76,8 @@ def refused_type(
     """Answer yes when an input has one of the `refused` element types.
 
     The feature is ``dtype:<Op>.<type>`` with the type that ONNX gives the tensor. ``{type}`` in
-    `text` becomes the engine's own name of the type.
+    `text` becomes the engine's own name of the type. Where uint8 alone is refused an unknown type
+    is no unknown answer: a node that gives uint8 to another one is refused itself.
     """
     unknown: Unknown | None = None
     for index in indices:
@@ -88,7 +90,7 @@ def refused_type(
                 feature=f"dtype:{node.op}.{value.type_name}",
                 text=text.replace("{type}", engine_name(found)),
             )
-        if not found:
+        if not found and refused != _UINT8:
             unknown = Unknown(f"dtype of {value.name}")
     return unknown
 
@@ -96,6 +98,24 @@ def refused_type(
 def type_finding(node: NodeView, value: Value, text: str = "") -> Yes:
     """Return a yes about the element type of `value`."""
     return Yes(feature=f"dtype:{node.op}.{value.type_name}", text=text)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text, for long lists of operators."""
+    return tuple(text.split())
+
+
+def opset_of(node: NodeView) -> int:
+    """Return the opset that the parser takes a node to be of.
+
+    It asks for that of the default domain, whatever the node's is. With one import that one
+    counts, whatever its domain; with none it is 1 (ImporterContext.hpp:235-255).
+    """
+    opsets = node.graph.opsets
+    found = opsets.get("")
+    if found is not None:
+        return found
+    return next(iter(opsets.values()), 1)
 
 
 _NAMES = {"float32": "FLOAT", "float16": "HALF"}

@@ -134,8 +134,10 @@ def scale_sizes(node: NodeView, target: Target) -> Answer:
         return None
     axis = int(node.attr("axis", data.rank))
     channels = data.dim(0 if axis == data.rank else axis)
-    return channels is not None and channels != size and Yes(
-        text='"The number of scales is not equal to the number of output channels."'
+    return (
+        channels is not None
+        and channels != size
+        and Yes(text='"The number of scales is not equal to the number of output channels."')
     )
 
 

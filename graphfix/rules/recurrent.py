@@ -76,6 +76,8 @@ def lstm_input_forget(node: NodeView, target: Target) -> Answer:
 def rnn_state_rank(node: NodeView, target: Target) -> Answer:
     """The initial state of {op} has three dimensions."""
     state = node.input(5)
-    return state is not None and state.rank not in (None, 3) and Yes(
-        feature=f"rank:{node.op}.initial_h"
+    return (
+        state is not None
+        and state.rank not in (None, 3)
+        and Yes(feature=f"rank:{node.op}.initial_h")
     )

@@ -6,7 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.making import refuses_types
-from graphfix.rules.parsed import is_weights
+from graphfix.rules.parsed import is_weights, opset_of
 from graphfix.targets.profiles import Target
 
 _SUM = ("ReduceSum", "ReduceLogSum")
@@ -20,9 +20,7 @@ _OTHERS = (
     "ReduceProd",
     "ReduceSumSquare",
 )
-_MUST = (
-    'Assertion failed: inputAxes.is_weights() && "Axis input must be an initializer!"'
-)
+_MUST = 'Assertion failed: inputAxes.is_weights() && "Axis input must be an initializer!"'
 
 
 def _axes_change_the_result(node: NodeView) -> bool:
@@ -35,7 +33,9 @@ def _axes_change_the_result(node: NodeView) -> bool:
     values = axes.array()
     if values is None or data.rank is None:
         return True
-    return len({int(axis) % data.rank for axis in values.flatten()}) < data.rank if data.rank else False
+    if not data.rank:
+        return False
+    return len({int(axis) % data.rank for axis in values.flatten()}) < data.rank
 
 
 @rule(
@@ -87,7 +87,7 @@ def reduce_sum_axes_input(node: NodeView, target: Target) -> Answer:
 def reduce_sum_axes(node: NodeView, target: Target) -> Answer:
     """The axes of {op} have to be an initializer."""
     axes = node.input(1)
-    if axes is None or is_weights(axes) or node.graph.opsets.get("", 0) < 13:
+    if axes is None or is_weights(axes) or opset_of(node) < 13:
         return None
     return Yes(feature=f"const:{node.op}.axes")
 

@@ -12,7 +12,9 @@ from graphfix.rules.parsed import engine_type, is_weights, unknown_rank
 from graphfix.targets.profiles import Target
 
 MAX_DIMS = 8
-_AXIS = 'Assertion failed: (axis >= 0 && axis <= nbDims) && "Axis must be in the range [0, nbDims]."'
+_AXIS = (
+    'Assertion failed: (axis >= 0 && axis <= nbDims) && "Axis must be in the range [0, nbDims]."'
+)
 
 _POLYGRAPHY = (
     " Try applying constant folding on the model using Polygraphy: https://github.com/NVIDIA/"

@@ -6,7 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.rules.declaring import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.making import needs_weights, refuses_types
-from graphfix.rules.parsed import is_weights
+from graphfix.rules.parsed import is_weights, opset_of
 from graphfix.targets.profiles import Target
 
 _MODES = frozenset({"half_pixel", "pytorch_half_pixel", "tf_half_pixel_for_nn", "asymmetric",
@@ -35,13 +35,13 @@ _RANK = (
 
 def scales_of(node: NodeView) -> Value | None:
     """Return the scales input of a Resize; None where it is omitted or empty."""
-    value = node.input(2 if node.graph.opsets.get("", 0) >= 11 else 1)
+    value = node.input(2 if opset_of(node) >= 11 else 1)
     return None if value is None or value.static_shape == (0,) else value
 
 
 def sizes_of(node: NodeView) -> Value | None:
     """Return the sizes input of a Resize; None where it is omitted or empty."""
-    value = node.input(3) if node.graph.opsets.get("", 0) >= 11 else None
+    value = node.input(3) if opset_of(node) >= 11 else None
     return None if value is None or value.static_shape == (0,) else value
 
 
@@ -100,7 +100,7 @@ upsample_scales = needs_weights(
 )
 def resize_cubic(node: NodeView, target: Target) -> Answer:
     """Resize does not take the mode cubic."""
-    return node.attr("mode", "nearest") == "cubic"
+    return bool(node.attr("mode", "nearest") == "cubic")
 
 
 @rule(
@@ -128,7 +128,7 @@ def upsample_mode(node: NodeView, target: Target) -> Answer:
 )
 def resize_coordinates(node: NodeView, target: Target) -> Answer:
     """Resize does not take this coordinate_transformation_mode."""
-    if node.graph.opsets.get("", 0) < 11:
+    if opset_of(node) < 11:
         return None
     mode = node.attr("coordinate_transformation_mode", "half_pixel")
     feature = f"attr:Resize.coordinate_transformation_mode={mode}"
@@ -138,8 +138,11 @@ def resize_coordinates(node: NodeView, target: Target) -> Answer:
         if node.attr("nearest_mode", "round_prefer_floor") != "round_prefer_floor":
             return Yes(feature=feature, text=_NEAREST)
         if sizes_of(node) is not None and target.version < (10, 0):
-            return Yes(feature=feature, text="segmentation fault",
-                       message="tf_half_pixel_for_nn with sizes makes the parser crash")  # fmt: skip
+            return Yes(
+                feature=feature,
+                text="segmentation fault",
+                message="tf_half_pixel_for_nn with sizes makes the parser crash",
+            )
     return None
 
 
@@ -211,8 +214,10 @@ def resize_axes(node: NodeView, target: Target) -> Answer:
     source="onnxOpImporters.cpp: importResize (10.1)",
 )
 def resize_axes_of_scales(node: NodeView, target: Target) -> Answer:
-    """The axes of Resize are taken with sizes, not with scales."""
+    """The axes of Resize are taken with sizes, not with computed scales."""
     if "axes" not in node.node.attrs or sizes_of(node) is not None:
+        return None
+    if is_weights(scales_of(node)):
         return None
     data, axes = node.need(0), [int(axis) for axis in node.attr("axes")]
     if data.rank is None:
@@ -251,7 +256,7 @@ def resize_scales_length(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3730-3900 (8.6.1): antialias is never read",
 )
 def resize_antialias(node: NodeView, target: Target) -> Answer:
-    """antialias of Resize is ignored."""
+    """Antialias of Resize is ignored."""
     return bool(node.attr("antialias", 0))
 
 
@@ -277,7 +282,7 @@ def resize_antialias_refused(node: NodeView, target: Target) -> Answer:
 )
 def resize_policy(node: NodeView, target: Target) -> Answer:
     """keep_aspect_ratio_policy of Resize is ignored."""
-    return node.attr("keep_aspect_ratio_policy", "stretch") != "stretch"
+    return bool(node.attr("keep_aspect_ratio_policy", "stretch") != "stretch")
 
 
 @rule(
@@ -290,7 +295,7 @@ def resize_policy(node: NodeView, target: Target) -> Answer:
 )
 def resize_policy_refused(node: NodeView, target: Target) -> Answer:
     """Resize takes the aspect policy stretch only."""
-    return node.attr("keep_aspect_ratio_policy", "stretch") != "stretch"
+    return bool(node.attr("keep_aspect_ratio_policy", "stretch") != "stretch")
 
 
 @rule(
@@ -302,7 +307,7 @@ def resize_policy_refused(node: NodeView, target: Target) -> Answer:
 )
 def grid_sample_mode(node: NodeView, target: Target) -> Answer:
     """GridSample reads any mode but bilinear and bicubic as nearest, linear and cubic too."""
-    mode = node.attr("mode", "linear" if node.graph.opsets.get("", 0) >= 20 else "bilinear")
+    mode = node.attr("mode", "linear" if opset_of(node) >= 20 else "bilinear")
     if mode in ("nearest", "bilinear", "bicubic") or "mode" not in node.node.attrs:
         return None
     return Yes(feature=f"form:GridSample.mode={mode}")

@@ -12,6 +12,7 @@ from onnx import TensorProto
 from graphfix.authoring.views import NodeView
 from graphfix.graph import Tensor, Variable
 from graphfix.rules.declaring import REJECT, Answer, Yes, rule
+from graphfix.rules.parsed import words
 from graphfix.targets.profiles import Target
 
 _INTEGERS = frozenset({TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL})
@@ -34,12 +35,16 @@ _SHAPE_INPUTS: dict[str, frozenset[int]] = {
 }
 # Operators whose output values are made of the values of input 0, or of all inputs.
 _FIRST = frozenset(
-    "Reshape Squeeze Unsqueeze Flatten Transpose Slice Gather Cast Identity Expand Tile ReduceSum "
-    "ReduceProd ReduceMax ReduceMin Neg Abs Not Pad Split Floor Ceil".split()
+    words(
+        "Reshape Squeeze Unsqueeze Flatten Transpose Slice Gather Cast Identity Expand "
+        "Tile ReduceSum ReduceProd ReduceMax ReduceMin Neg Abs Not Pad Split Floor Ceil"
+    )
 )
 _ALL = frozenset(
-    "Add Sub Mul Div Mod Min Max Concat Where Equal Less Greater LessOrEqual GreaterOrEqual And Or "
-    "Sum".split()
+    words(
+        "Add Sub Mul Div Mod Min Max Concat Where Equal Less Greater LessOrEqual "
+        "GreaterOrEqual And Or Sum"
+    )
 )
 # Layers that give no shape tensor, by operator.
 _LAYERS = {
@@ -59,7 +64,7 @@ _LAYERS = {
 # Layers on floats that give none either.
 _FLOAT_LAYERS = {
     **dict.fromkeys(
-        "Relu LeakyRelu Sigmoid Tanh Elu Selu Softplus Softsign HardSigmoid".split(),
+        words("Relu LeakyRelu Sigmoid Tanh Elu Selu Softplus Softsign HardSigmoid"),
         "IActivationLayer",
     ),
     **dict.fromkeys(("MatMul", "Gemm"), "IMatrixMultiplyLayer"),
@@ -160,7 +165,7 @@ def no_shape_tensor(node: NodeView, target: Target) -> Answer:
     source="NvInfer.h 8.6.1:165-172",
 )
 def shape_of_floats(node: NodeView, target: Target) -> Answer:
-    """A size, a bound or a length is computed from floats by a layer that the engine has not there."""
+    """A size or a length comes from floats by a layer that gives no shape tensor."""
     raw = node.node
     if not raw.outputs or not raw.inputs:
         return None
@@ -171,11 +176,12 @@ def shape_of_floats(node: NodeView, target: Target) -> Answer:
     front, seen = [raw.inputs[0]], {id(raw.inputs[0])}
     while front and len(seen) < _LIMIT:
         for maker in front.pop().inputs:
-            if maker.op in _FLOAT_LAYERS:
+            layer = _FLOAT_LAYERS.get(maker.op)
+            if layer is not None and (target.version < (9, 0) or layer != "IActivationLayer"):
                 return Yes(
                     feature=f"shape:{maker.op}.shape-tensor",
                     text=f"[graph.cpp::symbolicExecute] Error Code 4: Internal Error ({maker.name}:"
-                    f" an {_FLOAT_LAYERS[maker.op]} cannot be used to compute a shape tensor)",
+                    f" an {layer} cannot be used to compute a shape tensor)",
                 )
             for tensor in maker.inputs:
                 if id(tensor) not in seen:

@@ -6,17 +6,18 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.rules.declaring import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.making import needs_weights, refuses_types
-from graphfix.rules.parsed import is_weights
+from graphfix.rules.parsed import is_weights, opset_of, words
 from graphfix.targets.profiles import Target
 
 _UINT8 = "Found invalid input type of {type}"
 
 data_of_uint8 = refuses_types(
     "data-of-uint8",
-    (
-        "Concat Einsum Expand EyeLike Gather GatherElements GatherND OneHot Pad ReverseSequence "
-        "ScatterND ScatterElements Scatter Slice Split Tile TopK Trilu ArgMax ArgMin"
-    ).split(),
+    words(
+        "Concat Einsum Expand EyeLike Gather GatherElements GatherND OneHot Pad "
+        "ReverseSequence ScatterND ScatterElements Scatter Slice Split Tile TopK Trilu "
+        "ArgMax ArgMin"
+    ),
     ("uint8",),
     versions="trt8.5..",
     text=_UINT8,
@@ -36,7 +37,7 @@ data_of_uint8 = refuses_types(
 def slice_axes(node: NodeView, target: Target) -> Answer:
     """The axes of Slice have to be an initializer."""
     axes = node.input(3)
-    return axes is not None and not is_weights(axes) and node.graph.opsets.get("", 0) >= 10
+    return axes is not None and not is_weights(axes) and opset_of(node) >= 10
 
 
 @rule(
@@ -262,9 +263,7 @@ def scatter_elements_dims(node: NodeView, target: Target) -> Answer:
 def scatter_of_bool(node: NodeView, target: Target) -> Answer:
     """{op} of bool is refused when the engine is built."""
     data = node.input(0)
-    return (
-        data is not None and data.type_name == "bool" and Yes(feature=f"dtype:{node.op}.bool")
-    )
+    return data is not None and data.type_name == "bool" and Yes(feature=f"dtype:{node.op}.bool")
 
 
 @rule(
@@ -370,9 +369,7 @@ def pad_dims(node: NodeView, target: Target) -> Answer:
     if pads is None:
         return None
     rank = len(pads) // 2
-    return any(
-        pads[axis] or pads[axis + rank] for axis in range(rank - 2)
-    )
+    return any(pads[axis] or pads[axis + rank] for axis in range(rank - 2))
 
 
 @rule(
@@ -408,7 +405,7 @@ def pad_length(node: NodeView, target: Target) -> Answer:
     pads, data = node.input(1), node.need(0)
     if node.input(3) is not None and target.version >= (10, 0):
         return None
-    if pads is None or is_weights(pads) or node.graph.opsets.get("", 0) < 11:
+    if pads is None or is_weights(pads) or opset_of(node) < 11:
         return None
     if pads.rank is None or data.rank is None:
         return Unknown(f"shape of {pads.name}")

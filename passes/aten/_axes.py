@@ -1,4 +1,4 @@
-"""Linear maps along one axis as products with constant matrices, and what pooling needs of sizes."""
+"""Products with a constant matrix along one axis, and the sizes that pooling needs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def spatial_input(x: Value, spatial: int) -> int:
     return x.rank
 
 
-def sizes_along(x: Value, output: Sequence[int | None]) -> tuple[tuple[int | None, int | None], ...]:
+def sizes_along(
+    x: Value, output: Sequence[int | None]
+) -> tuple[tuple[int | None, int | None], ...]:
     """Return (input size, output size) of the last axes of `x`; None where not known.
 
     Where `output` is None the size stays what it is.
@@ -86,3 +88,10 @@ def windows(size: int, output: int) -> list[tuple[int, int]]:
     return [
         (i * size // output, -(-(i + 1) * size // output)) for i in range(output)
     ]
+
+
+def boxed(lists: Sequence[Sequence[tuple[int, int]]], place: Sequence[int]) -> tuple[slice, ...]:
+    """Return the box of one window: the `place[k]`-th entry of `lists[k]` along each axis k."""
+    return tuple(
+        slice(along[index][0], along[index][1]) for along, index in zip(lists, place, strict=True)
+    )

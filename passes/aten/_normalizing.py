@@ -42,7 +42,9 @@ def mean(build: Builder, x: Value, axes: Sequence[int]) -> Value:
     return build.Div(total, float(np.prod(known, dtype=np.int64)))
 
 
-def centred(build: Builder, x: Value, axes: Sequence[int], eps: float) -> tuple[Value, Value, Value]:
+def centred(
+    build: Builder, x: Value, axes: Sequence[int], eps: float
+) -> tuple[Value, Value, Value]:
     """Return (x - mean) / sqrt(variance + eps), the mean, and 1 / sqrt(variance + eps)."""
     middle = mean(build, x, axes)
     away = build.Sub(x, middle)

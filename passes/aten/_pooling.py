@@ -74,7 +74,7 @@ def pooling_of(node: NodeView, names: Sequence[str]) -> Pooling:
     Raises:
         Refuse: An argument is computed at run time, or rank or dtype are unknown.
     """
-    call = call_of(node, {name: SCHEMA for name in names})
+    call = call_of(node, dict.fromkeys(names, SCHEMA))
     spatial = dimensions_of(call.operator)
     x = call.need("self")
     spatial_input(x, spatial)

@@ -44,7 +44,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import InferredType, rewrite
 from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.passes.aten._arguments import ArrayCall, features, matching
-from graphfix.passes.aten._axes import along_axis, batched, widened, windows
+from graphfix.passes.aten._axes import along_axis, batched, boxed, widened, windows
 from graphfix.passes.aten._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
 from graphfix.report import EXACT
 
@@ -72,9 +72,10 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     lists = [windows(x.shape[first + k], n) for k, n in enumerate(sizes)]
     result = np.empty((*x.shape[:first], *sizes), dtype=np.float64)
     axes = tuple(range(first, x.ndim))
+    every = (slice(None),) * first
     for place in np.ndindex(*sizes):
-        box = tuple(slice(*lists[k][i]) for k, i in enumerate(place))
-        result[(..., *place)] = x[(..., *box)].mean(axis=axes, dtype=np.float64)
+        box = boxed(lists, place)
+        result[(*every, *place)] = x[(*every, *box)].mean(axis=axes, dtype=np.float64)
     return (result.astype(x.dtype),)
 
 

@@ -47,7 +47,7 @@ from graphfix.authoring.declaring import InferredType, rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.passes.aten._arguments import ArrayCall, features, matching
-from graphfix.passes.aten._axes import batched, windows
+from graphfix.passes.aten._axes import batched, boxed, windows
 from graphfix.passes.aten._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
 from graphfix.report import EXACT
 
@@ -70,12 +70,13 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     lists = [windows(x.shape[first + k], n) for k, n in enumerate(sizes)]
     values = np.empty((*x.shape[:first], *sizes), dtype=x.dtype)
     indices = np.empty(values.shape, dtype=np.int64)
-    numbers = np.arange(np.prod(x.shape[first:], dtype=np.int64)).reshape(x.shape[first:])
+    numbers: Array = np.arange(int(np.prod(x.shape[first:]))).reshape(x.shape[first:])
+    every = (slice(None),) * first
     for place in np.ndindex(*sizes):
-        box = tuple(slice(*lists[k][i]) for k, i in enumerate(place))
-        flat = x[(..., *box)].reshape(*x.shape[:first], -1)
-        values[(..., *place)] = flat.max(axis=-1)
-        indices[(..., *place)] = numbers[box].ravel()[flat.argmax(axis=-1)]
+        box = boxed(lists, place)
+        flat = x[(*every, *box)].reshape(*x.shape[:first], -1)
+        values[(*every, *place)] = flat.max(axis=-1)
+        indices[(*every, *place)] = numbers[box].ravel()[flat.argmax(axis=-1)]
     return values, indices
 
 

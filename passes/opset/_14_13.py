@@ -1,6 +1,7 @@
 """Between opset 14 and 13.
 
-References: Trilu-14 in onnx/defs/tensor, Relu-14 in onnx/defs/math, HardSwish-14 in onnx/defs/nn.
+References: Trilu-14 and Reshape-14 in onnx/defs/tensor, Relu-14 in onnx/defs/math, LSTM-14, GRU-14
+and RNN-14 (layout) in onnx/defs/rnn.
 """
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ from onnx import TensorProto
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type, need_rank
+from graphfix.opset.adapting import (
+    KEEP,
+    Adapted,
+    adapter,
+    need_elem_type,
+    need_rank,
+    respell,
+)
 
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
 
@@ -62,3 +70,78 @@ def relu_down(node: NodeView, build: Builder) -> Adapted:
     if x.type_name in ("int32", "int64"):
         return build.Max(x, 0)
     return build.Cast(build.Max(build.Cast(x, to=TensorProto.INT32), 0), to=x.elem_type)
+
+
+@adapter("Reshape", 14, 13)
+def reshape_down(node: NodeView, build: Builder) -> Adapted:
+    """A 0 in the shape copied a dimension; with allowzero it is 0, which empty inputs alone allow.
+
+    Where a 0 cannot be told from the types, the input is first given a 0 at each place where the
+    shape has one; an input that is not empty passes unchanged.
+    """
+    if not node.attr("allowzero", 0):
+        return respell(node, build, drop=("allowzero",))
+    x, wanted = node.need(0), node.need(1)
+    if _zeros_agree(node, build):
+        return respell(node, build, drop=("allowzero",))
+    shape = wanted.static_shape
+    if shape is None:
+        raise Refuse("allowzero, and the rank of the result is unknown")
+    rank = shape[0]
+    flat = build.Reshape(x, [-1] + [1] * (rank - 1))
+    zero, one = np.array(0, dtype=np.int64), np.array(1, dtype=np.int64)
+    marks = build.Where(build.Equal(wanted, zero), zero, one)
+    return build.Reshape(build.Expand(flat, marks), wanted)
+
+
+def _zeros_agree(node: NodeView, build: Builder) -> bool:
+    """Say whether each 0 in the shape, if there is one, stands where the input has a 0 too."""
+    x, wanted = node.need(0), node.need(1)
+    values = build.const(wanted)
+    if values is not None and not (values == 0).any():
+        return True
+    before = x.shape or ()
+    if x.shape is not None and all(isinstance(size, int) and size > 0 for size in before):
+        return True  # an input that is not empty leaves no room for a 0
+    output = node.output(0)
+    after = output.shape if output is not None else None
+    if after is None:
+        return False
+    for axis, size in enumerate(after):
+        if isinstance(size, int) and size > 0:
+            continue
+        if size is None or axis >= len(before) or before[axis] != size:
+            return False
+    return True
+
+
+@adapter("Reshape", 13, 14)
+def reshape_up(node: NodeView, build: Builder) -> Adapted:
+    """The default of allowzero is what the older form does."""
+    return KEEP
+
+
+_RECURRENT = ("LSTM", "GRU", "RNN")
+
+
+@adapter(_RECURRENT, 14, 13)
+def recurrent_down(node: NodeView, build: Builder) -> Adapted:
+    """Layout 1, batch first, is transposed to the layout that was the only one."""
+    if not node.attr("layout", 0):
+        return respell(node, build, drop=("layout",))
+    changes: dict[str, Value] = {"X": build.Transpose(node.need(0), perm=[1, 0, 2])}
+    for position, name in ((5, "initial_h"), (6, "initial_c")):
+        state = node.input(position)
+        if state is not None:
+            changes[name] = build.Transpose(state, perm=[1, 0, 2])
+    made = respell(node, build, drop=("layout",), **changes)
+    outputs: list[Value | None] = []
+    for order, value in zip(([2, 0, 1, 3], [1, 0, 2], [1, 0, 2]), made, strict=False):
+        outputs.append(None if value is None else build.Transpose(value, perm=order))
+    return tuple(outputs)
+
+
+@adapter(_RECURRENT, 13, 14)
+def recurrent_up(node: NodeView, build: Builder) -> Adapted:
+    """Layout 0 is the older form."""
+    return KEEP

@@ -12,7 +12,7 @@ from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type
 
 @adapter("Shape", 15, 14)
 def shape_down(node: NodeView, build: Builder) -> Adapted:
-    """start and end become a Slice of the whole shape, which clamps as they do."""
+    """Start and end become a Slice of the whole shape, which clamps as they do."""
     if not node.has("start") and not node.has("end"):
         return KEEP
     whole = build.Shape(node.need(0))

@@ -150,7 +150,9 @@ def _fitted(node: NodeView, build: Builder, policy: str) -> Array:
     for axis, size in zip(axes, sizes, strict=True):
         old = x.dim(axis)
         if old is None:
-            raise Refuse(f"keep_aspect_ratio_policy {policy!r}, and the size of axis {axis} is unknown")
+            raise Refuse(
+                f"keep_aspect_ratio_policy {policy!r}, and the size of axis {axis} is unknown"
+            )
         scales.append(float(np.float32(size) / np.float32(old)))
     scale = min(scales) if policy == "not_larger" else max(scales)
     fitted = [floor(scale * float(x.dim(axis) or 0) + 0.5) for axis in axes]
@@ -167,3 +169,13 @@ def resize_up(node: NodeView, build: Builder) -> Adapted:
 def pad_up(node: NodeView, build: Builder) -> Adapted:
     """The newer form has a further input."""
     return respell(node, build)
+
+
+@adapter("MeanVarianceNormalization", 18, 17)
+def mean_variance_down(node: NodeView, build: Builder) -> Adapted:
+    """Spell it out: below 18, onnx cannot infer its body, and its checker rejects the model."""
+    x = node.need(0)
+    axes = node.attr("axes", [0, 2, 3])
+    centred = build.Sub(x, build.ReduceMean(x, axes=axes, keepdims=1))
+    variance = build.ReduceMean(build.Mul(centred, centred), axes=axes, keepdims=1)
+    return build.Div(centred, build.Add(build.Sqrt(variance), 1e-9))

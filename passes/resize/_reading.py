@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -155,11 +156,16 @@ def _counted(elements: Sequence[Element], form: Form, what: str) -> list[Element
 
 
 def scaled_size(length: int, scale: Fraction) -> int:
-    """Return the size that a scale asks for: the floor of the product, taken in float32.
+    """Return the size that a scale asks for: the floor of the product.
 
-    That is what onnx/defs/tensor/utils.cc (shape inference) and onnxruntime compute.
+    Raises:
+        Refuse: Rounding decides: onnxruntime takes the product in float32, the shape inference of
+            ONNX (onnx/defs/tensor/utils.cc) and the reference evaluator do not.
     """
-    return int(np.floor(np.float32(length) * np.float32(float(scale))))
+    rounded = int(np.floor(np.float32(length) * np.float32(float(scale))))
+    if rounded != math.floor(scale * length):
+        raise Refuse(f"engines disagree on the size of {length} scaled by {float(scale):.9g}")
+    return rounded
 
 
 def resized_axes(node: NodeView, form: Form) -> tuple[Axis, ...]:

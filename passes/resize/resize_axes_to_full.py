@@ -129,7 +129,7 @@ def _without_policy(node: NodeView, build: Builder, form: Form, roi: Value | Non
 
 def _scale(form: Form, axis: Axis) -> float:
     given = Fraction(float(np.float32(float(axis.scale))))
-    if scaled_size(axis.length, given) != axis.size or int(given * axis.length) != axis.size:
+    if scaled_size(axis.length, given) != axis.size:
         raise Refuse(f"no scale gives axis {axis.index} its rounded size")
     after = Axis(axis.index, axis.length, axis.size, given)
     if form.mode == "nearest" and not same_pixels(axis, after, form.coordinates, form.nearest_mode):

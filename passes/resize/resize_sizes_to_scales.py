@@ -101,7 +101,7 @@ def _scale(build: Builder, form: Form, index: int, size: Element) -> float:
                 "less than 2^-22 of the length",
             )
     given = Fraction(float(scale))
-    if scaled_size(int(length), given) != size or int(given * length) != size:
+    if scaled_size(int(length), given) != size:
         raise Refuse(f"no float32 scale gives axis {index} its size")
     if form.mode == "nearest":
         before = Axis(index, int(length), int(size), size / length)

@@ -154,10 +154,15 @@ def element_positions(indices: Array, axis: int, dims: Sequence[int]) -> Array:
         axis: The axis that the indices count along.
         dims: The shape of the data.
     """
-    grids: list[Array] = list(np.indices(indices.shape, dtype=np.int64))
-    grids[axis] = indices.astype(np.int64)
-    rows = np.stack([grid.reshape(-1) for grid in grids], axis=1)
+    rows = grid([range(size) for size in indices.shape])
+    rows[:, axis] = indices.reshape(-1)
     return linear(rows, dims)
+
+
+def grid(ranges: Sequence[range]) -> Array:
+    """Return all tuples with one number from each range, in row-major order; int64 [n, k]."""
+    axes = np.meshgrid(*(np.array(r, dtype=np.int64) for r in ranges), indexing="ij")
+    return np.stack([axis.reshape(-1) for axis in axes], axis=1)
 
 
 def axis_of(node: NodeView, rank: int) -> int:

@@ -34,6 +34,8 @@ onnx/onnx-tensorrt 7.x builtin_op_importers.cpp (no importer).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from graphfix.authoring.building import Builder
@@ -43,6 +45,7 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.scatter._indices import (
     Array,
     combined,
+    grid,
     known_shape,
     reduction_of,
     regrouped,
@@ -99,10 +102,9 @@ def _block(rows: Array) -> list[tuple[int, int]]:
     """Return start and end along each axis of the block that the rows enumerate."""
     if not len(rows):
         raise Refuse("there are no indices")
-    lowest, highest = rows.min(axis=0), rows.max(axis=0)
-    sizes = (highest - lowest + 1).tolist()
-    if int(np.prod(sizes)) == len(rows):
-        order = np.indices(sizes, dtype=np.int64).reshape(len(sizes), -1).T + lowest
-        if np.array_equal(order, rows):
-            return [(int(a), int(b) + 1) for a, b in zip(lowest, highest, strict=True)]
+    lows: list[int] = rows.min(axis=0).tolist()
+    highs: list[int] = rows.max(axis=0).tolist()
+    ranges = [range(low, high + 1) for low, high in zip(lows, highs, strict=True)]
+    if math.prod(map(len, ranges)) == len(rows) and np.array_equal(grid(ranges), rows):
+        return [(each.start, each.stop) for each in ranges]
     raise Refuse("the indices are no block in row-major order")

@@ -29,6 +29,10 @@ def weighted(inputs, attributes):
 
 def broken(inputs, attributes):
     raise RuntimeError("no")
+
+def crashing(inputs, attributes):
+    import os, signal
+    os.kill(os.getpid(), signal.SIGSEGV)
 """
 
 
@@ -122,6 +126,14 @@ def test_a_function_that_fails_or_is_missing_is_said(tmp_path: Path, place: str)
         run_model(path, [{"x": x}], evaluators={("my", "Weighted"): f"{place}:broken"})
     with pytest.raises(UsageError, match="cannot import"):
         run_model(path, [{"x": x}], evaluators={("my", "Weighted"): f"{place}:absent"})
+
+
+def test_a_crash_of_the_engine_is_inconclusive(tmp_path: Path, place: str) -> None:
+    path = save(tmp_path / "m.onnx", [node(["y"])], ["y"])
+    options = ComparisonOptions(evaluators={("my", "Weighted"): f"{place}:crashing"})
+    found = compare_files(path, path, options)
+    assert found.status is Verdict.INCONCLUSIVE
+    assert "crashed (SIGSEGV)" in found.reason
 
 
 def test_an_operator_without_kernel_is_run_by_the_reference_alone() -> None:

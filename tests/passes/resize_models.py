@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 Array = np.ndarray[Any, Any]
 IR = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9}
@@ -88,9 +89,11 @@ def upsample_model(
 def in_branch(model: ModelProto) -> ModelProto:
     """Return the model with its nodes inside the two branches of an If."""
     branches: list[onnx.GraphProto] = []
+    made = {output for node in model.graph.node for output in node.output}
     for name in ("a", "b"):
         nodes = [onnx.NodeProto.FromString(n.SerializeToString()) for n in model.graph.node]
         for node in nodes:
+            node.input[:] = [f"{i}_{name}" if i in made else i for i in node.input]
             node.output[:] = [f"{o}_{name}" for o in node.output]
         output = onnx.ValueInfoProto.FromString(model.graph.output[0].SerializeToString())
         output.name = f"{output.name}_{name}"
@@ -105,6 +108,12 @@ def in_branch(model: ModelProto) -> ModelProto:
         list(model.graph.initializer),
     )
     return helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
+
+
+def reference(model: ModelProto, feed: dict[str, Array]) -> Array:
+    """Return what the reference evaluator of ONNX makes of the feed."""
+    results: Any = ReferenceEvaluator(model).run(None, feed)
+    return np.asarray(results[0])
 
 
 def ramp(*shape: int, dtype: type[np.generic] = np.float32) -> dict[str, Array]:

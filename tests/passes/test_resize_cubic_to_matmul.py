@@ -81,9 +81,7 @@ def test_inside_a_branch() -> None:
 
 
 def test_float16_weights_are_rounded_and_the_site_says_so() -> None:
-    model = resize_model(
-        [1, 1, 3, 3], sizes=[1, 1, 5, 7], mode="cubic", dtype=TensorProto.FLOAT16
-    )
+    model = resize_model([1, 1, 3, 3], sizes=[1, 1, 5, 7], mode="cubic", dtype=TensorProto.FLOAT16)
     site = run_pass(PASS, model).outcomes[0].sites[0]
     assert site.accuracy is Accuracy.APPROXIMATE
     assert "float16" in site.note

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from onnx import TensorProto
-from onnx.reference import ReferenceEvaluator
+from onnx import TensorProto, helper
 
 from graphfix.report import Accuracy
 from graphfix.testing import (
@@ -18,7 +17,13 @@ from graphfix.testing import (
     outputs_of,
     run_pass,
 )
-from tests.passes.resize_models import in_branch, ramp, resize_model, upsample_model
+from tests.passes.resize_models import (
+    in_branch,
+    ramp,
+    reference,
+    resize_model,
+    upsample_model,
+)
 
 PASS = "resize-linear-to-matmul"
 COORDINATES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
@@ -88,7 +93,7 @@ def test_low_ranks_against_the_reference(rank: int) -> None:
     model = resize_model([4] * rank, sizes=[7] * rank, mode="linear")
     done = run_pass(PASS, model)
     feed = ramp(*[4] * rank)
-    expected = ReferenceEvaluator(model).run(None, feed)[0]
+    expected = reference(model, feed)
     np.testing.assert_allclose(outputs_of(done.after, feed)["y"], expected, **CLOSE)
 
 
@@ -170,8 +175,6 @@ def test_sizes_known_from_the_output() -> None:
 
 
 def _int64_vector(length: int) -> Any:
-    from onnx import helper
-
     return helper.make_tensor_type_proto(TensorProto.INT64, [length])
 
 
@@ -191,7 +194,7 @@ def test_other_float_types(dtype: int, kind: type[np.generic]) -> None:
     done = run_pass(PASS, model)
     feed = ramp(1, 1, 3, 3, dtype=kind)
     tolerance = 4e-3 if kind is np.float16 else 1e-12
-    expected = ReferenceEvaluator(model).run(None, feed)[0]
+    expected = reference(model, feed)
     given = outputs_of(done.after, feed)["y"]
     assert given.dtype == kind
     np.testing.assert_allclose(given, expected, rtol=tolerance, atol=tolerance)
@@ -234,8 +237,6 @@ def test_refuses_a_scale_that_changes_no_size() -> None:
 def test_refuses_scales_from_outside() -> None:
     model = resize_model([1, 1, 4, 4], scales=[1, 1, 2, 2], mode="linear")
     model.graph.initializer.pop()
-    from onnx import helper
-
     model.graph.input.append(helper.make_tensor_value_info("scales", TensorProto.FLOAT, [4]))
     assert_refused(PASS, model, "computed at run time")
 

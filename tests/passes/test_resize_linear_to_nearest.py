@@ -46,7 +46,9 @@ def test_opset_10() -> None:
 
 
 def test_dynamic_sizes_are_fine() -> None:
-    model = resize_model([1, 1, "h", "w"], scales=[1, 1, 2, 2], mode="linear", antialias=0, opset=18)
+    model = resize_model(
+        [1, 1, "h", "w"], scales=[1, 1, 2, 2], mode="linear", antialias=0, opset=18
+    )
     after = run_pass(PASS, model).after
     feed = ramp(1, 1, 3, 4)
     expected = feed["x"].repeat(2, axis=2).repeat(2, axis=3)
@@ -54,7 +56,9 @@ def test_dynamic_sizes_are_fine() -> None:
 
 
 def test_axes_are_kept_and_antialias_goes() -> None:
-    model = resize_model([1, 1, 4, 4], sizes=[2, 8], opset=18, mode="linear", axes=[2, 3], antialias=1)
+    model = resize_model(
+        [1, 1, 4, 4], sizes=[2, 8], opset=18, mode="linear", axes=[2, 3], antialias=1
+    )
     node = run_pass(PASS, model).after.graph.node[0]
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     assert attributes == {

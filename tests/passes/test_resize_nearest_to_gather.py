@@ -54,7 +54,7 @@ def test_pixels_are_those_of_onnxruntime(nearest: str, opset: int) -> None:
 def test_upsample_repeats(opset: int) -> None:
     model = upsample_model([1, 1, 2, 2], [1, 1, 2, 3], opset=opset, mode="nearest")
     done = run_pass(PASS, model)
-    assert done.ops[-2:] == ["Gather", "Gather"]
+    assert [op for op in done.ops if op != "Constant"] == ["Gather", "Gather"]
     feed = {"x": np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)}
     expected = feed["x"].repeat(2, axis=2).repeat(3, axis=3)
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], expected)

@@ -13,9 +13,7 @@ PASS = "resize-scales-to-constant"
 
 
 def constants_of(model: ModelProto) -> dict[str, list[float]]:
-    return {
-        t.name: numpy_helper.to_array(t).reshape(-1).tolist() for t in model.graph.initializer
-    }
+    return {t.name: numpy_helper.to_array(t).reshape(-1).tolist() for t in model.graph.initializer}
 
 
 def floor_model(opset: int, *, height: int | str, factor: float = 2.0) -> ModelProto:

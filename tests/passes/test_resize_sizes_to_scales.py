@@ -23,7 +23,7 @@ PASS = "resize-sizes-to-scales"
 CLOSE: dict[str, Any] = {"rtol": 1e-5, "atol": 2e-6}
 
 
-def close(length: int) -> dict[str, float]:
+def close(length: int) -> dict[str, Any]:
     """Coordinates differ by up to 2^-22 of the length; neighbours in a ramp by less than 8."""
     return {"rtol": 1e-5, "atol": 2e-6 + 8 * length * 2.0**-22}
 

@@ -69,7 +69,7 @@ def run(*passes: Pass, lossy: bool = False) -> Result:
         available=passes,
         allow_lossy=lossy,
     )
-    return finish(load(MISH), load(MISH), settings, ())
+    return finish(load(MISH), settings, ())
 
 
 def ops(result: Result) -> list[str]:
@@ -141,7 +141,7 @@ def test_what_cannot_finish_and_doubles_the_graph_is_only_planned(partial: bool)
         available=(mish_long,),
         partial=partial,
     )
-    result = finish(load(model), load(model), settings, ())
+    result = finish(load(model), settings, ())
     assert result.exit_code == 1
     assert statuses(result) == {"mish-long": Status.APPLIED if partial else Status.REFUSED}
     assert ("Mish" in ops(result)) is not partial

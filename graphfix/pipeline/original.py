@@ -1,0 +1,65 @@
+"""The model as it came: what a result is compared with, and what a second try starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnx import ModelProto
+
+from graphfix.authoring.declaring import Pass
+from graphfix.model import Model
+from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.validating import Validity, validity_of
+from graphfix.report import FileFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """What must be known of the model before a pass touches it.
+
+    Attributes:
+        proto: The model; never changed.
+        path: The file that holds just this model; None where there is none.
+        base_dir: The folder of its external data.
+        facts: What identifies it.
+        validity: What the checker said of it.
+        evaluators: Where the numpy models of its operators without schema are.
+    """
+
+    proto: ModelProto
+    path: Path | None
+    base_dir: str
+    facts: FileFacts
+    validity: Validity
+    evaluators: dict[tuple[str, str], str]
+
+    @classmethod
+    def of(cls, model: Model, passes: tuple[Pass, ...]) -> Original:
+        """Look at a model that no pass has touched yet."""
+        return cls(
+            model.proto,
+            model.path,
+            model.base_dir,
+            facts_of(model),
+            validity_of(model),
+            evaluators_for(model, passes),
+        )
+
+    def again(self) -> Model:
+        """Return the model once more, to be edited."""
+        model = Model(self.proto, path=self.path, sha256=self.facts.sha256, size=self.facts.bytes)
+        model.base_dir = self.base_dir
+        return model
+
+
+def facts_of(model: Model) -> FileFacts:
+    """Return what identifies the model."""
+    return FileFacts(
+        path=str(model.path) if model.path is not None else "",
+        sha256=model.sha256,
+        opset=model.opset,
+        ir_version=model.ir_version,
+        nodes=model.node_count(),
+        bytes=model.size,
+    )

@@ -1,0 +1,215 @@
+"""The arguments of PyTorch's upsampling operators, in all their overloads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, operator_of
+from graphfix.passes.aten._pooling import dimensions_of
+
+_SCALES = {
+    1: ("scales",),
+    2: ("scales_h", "scales_w"),
+    3: ("scales_d", "scales_h", "scales_w"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How one axis is resampled.
+
+    Attributes:
+        axis: The axis.
+        size: Its size; None where not known.
+        output: Its new size; None where not known.
+        scales: What the factor may be that PyTorch was given, where one was: a factor that was
+            stored in float32 stands for the number that was written and for the one stored.
+    """
+
+    axis: int
+    size: int | None
+    output: int | None
+    scales: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Upsampling:
+    """An upsampling of [N, C, ...].
+
+    Attributes:
+        x: What is resampled.
+        align: Whether the corners are aligned; False for nearest.
+        lines: The axes, first to last.
+        sized: Whether the output size was given, rather than factors.
+    """
+
+    x: Value
+    align: bool
+    lines: tuple[Line, ...]
+    sized: bool
+
+    @property
+    def is_static(self) -> bool:
+        """Whether all sizes are known."""
+        return all(line.size and line.output for line in self.lines)
+
+
+def schema_of(operator: str, *, vector: bool) -> tuple[str, ...]:
+    """Return the argument names of an upsampling operator.
+
+    The overload ``vec`` takes a list of factors; the other one factor for each axis.
+    """
+    middle = () if "nearest" in operator else ("align_corners",)
+    last = ("scale_factors",) if vector else _SCALES[dimensions_of(operator)]
+    return ("input", "output_size", *middle, *last)
+
+
+def upsampling_of(node: NodeView, names: Sequence[str]) -> Upsampling:
+    """Read an upsampling.
+
+    Raises:
+        Refuse: An argument is computed at run time, rank or dtype are unknown or do not fit, or
+            neither a size nor factors are given.
+    """
+    call = _call(node, names)
+    spatial = dimensions_of(call.operator)
+    x = call.need("input")
+    if x.rank is None or not x.elem_type:
+        raise Refuse(f"the rank or the dtype of {x.name} is unknown")
+    if x.rank != spatial + 2:
+        raise Refuse(f"{x.name} has rank {x.rank}, not {spatial + 2}")
+    size = call.integers("output_size")
+    scales = _scales(call, spatial)
+    if size is None and scales is None:
+        raise Refuse("neither the output size nor factors are given")
+    if size is not None and len(size) != spatial:
+        raise Refuse(f"output_size has {len(size)} entries for {spatial} axes")
+    align = "align_corners" in call.schema and bool(call.number("align_corners", 0))
+    shown = node.output(0)
+    lines: list[Line] = []
+    for position in range(spatial):
+        axis = 2 + position
+        given = () if scales is None else scales[position]
+        known = x.dim(axis)
+        if size is not None:
+            output: int | None = size[position]
+        else:
+            output = _output(known, given, None if shown is None else shown.dim(axis))
+        lines.append(Line(axis, known, output, given))
+    return Upsampling(x, align, tuple(lines), size is not None)
+
+
+def upsampled_shape(node: NodeView, names: Sequence[str]) -> tuple[int, tuple[Any, ...]]:
+    """Return element type and shape of what an upsampling gives."""
+    found = upsampling_of(node, names)
+    kept = (found.x.shape or ())[:2]
+    return found.x.elem_type, (*kept, *(line.output for line in found.lines))
+
+
+def resized(build: Builder, found: Upsampling, mode: str, **attributes: Any) -> Value:
+    """Emit a Resize, for sizes that are not known.
+
+    Raises:
+        Refuse: The opset is older than 11, whose Resize names its coordinates.
+    """
+    if build.opset < 11:
+        raise Refuse("a resampled axis has no known size, and opset 11 brought Resize's modes")
+    x = found.x
+    roi = None
+    if build.opset < 13:  # the schema demands one that nothing reads: the whole input
+        rank = len(found.lines) + 2
+        roi = build.constant(np.array([0.0] * rank + [1.0] * rank, dtype=np.float32))
+    if found.sized:
+        empty = None if build.opset >= 13 else build.constant(np.zeros(0, dtype=np.float32))
+        kept = build.Slice(build.Shape(x), starts=[0], ends=[2], axes=[0])
+        new = np.array([line.output for line in found.lines], dtype=np.int64)
+        return build.Resize(x, roi, empty, build.Concat(kept, new, axis=0), mode=mode, **attributes)
+    factors = [1.0, 1.0, *(line.scales[0] for line in found.lines)]
+    return build.Resize(x, roi, np.array(factors, dtype=np.float32), mode=mode, **attributes)
+
+
+def lines_of_arrays(
+    inputs: Sequence[Any], attributes: Mapping[str, Any], *, nearest: bool
+) -> tuple[Array, bool, list[tuple[int, float | None]]]:
+    """Read an upsampling from arrays: the input, alignment, (output, factor) of each axis."""
+    x = np.asarray(inputs[0])
+    spatial = x.ndim - 2
+    operator = f"upsample_{'nearest' if nearest else 'linear'}{spatial}d"
+    vector = ArrayCall(inputs, attributes, schema_of(operator, vector=True))
+    single = ArrayCall(inputs, attributes, schema_of(operator, vector=False))
+    size = vector.entries("output_size") or ()
+    scales = vector.entries("scale_factors") or ()
+    factors: list[float | None] = list(scales) if len(scales) == spatial else [None] * spatial
+    if size and len(scales) != spatial:
+        factors = [single.number(name) for name in single.schema[-spatial:]]
+    align = not nearest and bool(vector.number("align_corners", 0))
+    lines: list[tuple[int, float | None]] = []
+    for position, factor in enumerate(factors):
+        meant = None if factor is None else _meant(float(factor))[0]
+        known = size[position] if size else math.floor(x.shape[2 + position] * (meant or 1.0))
+        lines.append((int(known), meant))
+    return x, align, lines
+
+
+def _call(node: NodeView, names: Sequence[str]) -> Call:
+    operator, overload = operator_of(node)
+    if operator not in names:
+        raise Refuse(f"{operator} is not an operator of this pass")
+    vector = schema_of(operator, vector=True)
+    single = schema_of(operator, vector=False)
+    call = call_of(node, {operator: vector})
+    if overload == "vec" or node.has("scale_factors"):
+        return call
+    if any(node.has(name) for name in single[-dimensions_of(operator) :]):
+        return call_of(node, {operator: single})
+    # The layout without an overload's name: factors for all axes in one list, or no size at all.
+    factors = call.entries("scale_factors")
+    if call.tensor("output_size") is None and not node.has("output_size"):
+        return call
+    if factors is not None and len(factors) == dimensions_of(operator):
+        return call
+    return call_of(node, {operator: single})
+
+
+def _scales(call: Call, spatial: int) -> tuple[tuple[float, ...], ...] | None:
+    if call.schema[-1] == "scale_factors":
+        given = call.entries("scale_factors")
+    else:
+        each = [call.number(name) for name in call.schema[-spatial:]]
+        given = None if all(scale is None for scale in each) else tuple(each)
+    if given is None or given == (None,):
+        return None
+    if len(given) != spatial or any(scale is None or scale <= 0 for scale in given):
+        raise Refuse(f"the factors {list(given)} do not fit {spatial} axes")
+    return tuple(_meant(float(scale)) for scale in given)
+
+
+def _meant(scale: float) -> tuple[float, ...]:
+    """Return what a factor may have been: PyTorch computes in float64, files store float32."""
+    short = np.float32(scale)
+    if float(short) != scale:
+        return (scale,)
+    written = float(str(short))
+    return (written,) if written == scale else (written, scale)
+
+
+def _output(size: int | None, scales: tuple[float, ...], shown: int | None) -> int | None:
+    if size is None:
+        return shown
+    sizes = {math.floor(size * scale) for scale in scales}
+    if shown is not None and shown in sizes:
+        return shown
+    if len(sizes) > 1:
+        raise Refuse(f"the rounding of the factor {scales[0]} decides the output size")
+    found = sizes.pop()
+    if shown is not None and shown != found:
+        raise Refuse(f"the file says that an axis becomes {shown}, the factor {found}")
+    return found

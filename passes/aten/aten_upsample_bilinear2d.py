@@ -1,0 +1,133 @@
+"""Replace linear upsampling by constant products, or by Resize where sizes are dynamic.
+
+What it does:
+    Handles upsample_linear1d, upsample_bilinear2d and upsample_trilinear3d, with output sizes or
+    factors, corners aligned or not. Interpolation is linear along each axis, so it is one product
+    with a constant matrix per axis. Where the size of an image is not known, bilinear upsampling
+    becomes Resize with coordinates align_corners or half_pixel.
+
+Why engines need it:
+    Before opset 11 ONNX could not align corners, and PyTorch wrote an ATen node; ONNX Runtime's
+    training exporter writes it for every bilinear upsampling.
+
+Before:
+    y = org.pytorch.aten.ATen <operator = "upsample_bilinear2d"> (x, [10, 12], 1)
+
+After:
+    rows = MatMul (x, columns)                                # columns: float[1, 1, 6, 12]
+    y = MatMul (lines, rows)                                  # lines: float[1, 1, 10, 5]
+
+When it refuses:
+    Size or factors are computed at run time, rank or dtype are unknown, the type is not floating
+    point, a factor that was stored in float32 does not say what the output size is, or a size is
+    dynamic and the operator is not bilinear, the opset is older than 11, or corners are aligned
+    with a factor that is not whole.
+
+Accuracy:
+    Exact up to rounding: PyTorch computes the places of the samples in float32, here the weights
+    are computed in float64 and rounded once. float16 and bfloat16 are computed in float32. An
+    infinity or NaN spreads along its row and column, because it is multiplied by zero there.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/UpSample.h (area_pixel_compute_source_index, scales);
+    https://onnx.ai/onnx/operators/onnx__Resize.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.passes.aten._arguments import features, matching
+from graphfix.passes.aten._axes import FLOATS, along_axis, widened
+from graphfix.passes.aten._upsampling import (
+    Upsampling,
+    lines_of_arrays,
+    resized,
+    upsampled_shape,
+    upsampling_of,
+)
+from graphfix.report import EXACT
+
+NAMES = ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d")
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The resampled axes get the output size."""
+    return (InferredType(*upsampled_shape(node, NAMES)),)
+
+
+def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+    """Interpolate between neighbours along each axis in float64."""
+    x, align, lines = lines_of_arrays(inputs, attributes, nearest=False)
+    result = x.astype(np.float64)
+    for axis, (output, scale) in enumerate(lines, start=2):
+        size = x.shape[axis]
+        step = (size - 1) / max(output - 1, 1) if align else 1 / scale if scale else size / output
+        parts: list[Array] = []
+        for number in range(output):
+            place = number * step if align else max((number + 0.5) * step - 0.5, 0.0)
+            low = min(int(place), size - 1)
+            share = min(place - low, 1.0)
+            below, above = result.take(low, axis), result.take(min(low + 1, size - 1), axis)
+            parts.append(np.asarray(below + share * (above - below)))
+        result = np.stack(parts, axis=axis)
+    return (result.astype(x.dtype),)
+
+
+@rewrite(
+    matching(NAMES),
+    removes=features(NAMES),
+    emits=("Cast", "Concat", "MatMul", "Resize", "Shape", "Slice", "Transpose"),
+    accuracy=EXACT,
+    infer=infer,
+    evaluate=evaluate,
+)
+def aten_upsample_bilinear2d(node: NodeView, build: Builder) -> Value:
+    """Interpolate with constant products, see the module."""
+    found = upsampling_of(node, NAMES)
+    if found.x.elem_type not in FLOATS:
+        raise Refuse(f"{found.x.type_name} is not a floating point type")
+    if found.is_static:
+        return widened(build, found.x, lambda x: _products(build, x, found))
+    if len(found.lines) != 2:
+        raise Refuse("a resampled axis has no known size")
+    whole = all(line.scales and line.scales[0].is_integer() for line in found.lines)
+    if found.align and not found.sized and not whole:
+        raise Refuse("corners are aligned, and a factor that is not whole leaves the size open")
+    mode = "align_corners" if found.align else "half_pixel"
+    return resized(build, found, "linear", coordinate_transformation_mode=mode)
+
+
+def _products(build: Builder, x: Value, found: Upsampling) -> Value:
+    for line in reversed(found.lines):
+        assert line.size is not None
+        assert line.output is not None
+        scale = line.scales[0] if line.scales else None
+        matrix = interpolation(line.size, line.output, align=found.align, scale=scale)
+        if not np.array_equal(matrix, np.eye(line.output, line.size)):
+            x = along_axis(build, x, line.axis, matrix)
+    return x
+
+
+def interpolation(size: int, output: int, *, align: bool, scale: float | None) -> Array:
+    """Return the weights of linear interpolation, [output, size]."""
+    if align:
+        places = np.arange(output) * ((size - 1) / (output - 1) if output > 1 else 0.0)
+    else:
+        ratio = size / output if scale is None else 1 / scale
+        places = np.maximum((np.arange(output) + 0.5) * ratio - 0.5, 0.0)
+    low = np.minimum(np.floor(places).astype(np.int64), size - 1)
+    high = np.minimum(low + 1, size - 1)
+    share = np.clip(places - low, 0.0, 1.0)
+    matrix = np.zeros((output, size))
+    rows = np.arange(output)
+    np.add.at(matrix, (rows, low), 1.0 - share)
+    np.add.at(matrix, (rows, high), share)
+    return matrix

@@ -1,0 +1,149 @@
+"""Between opset 12 and 11.
+
+References: Clip-12, Max-12, Min-12 and Pow-12 in onnx/defs/math, Constant-12 in
+onnx/defs/generator, Dropout-12 in onnx/defs/nn (defs.cc and old.cc).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type, respell
+
+_FLOATS = ("float16", "float32", "float64")
+_LONGEST_PRODUCT = 8
+
+
+def _is_float(value: Value) -> bool:
+    need_elem_type(value)
+    return value.type_name in _FLOATS
+
+
+@adapter("Clip", 12, 11)
+def clip_down(node: NodeView, build: Builder) -> Adapted:
+    """Integers are compared and chosen, the lower bound first."""
+    x, low, high = node.need(0), node.input(1), node.input(2)
+    if _is_float(x):
+        return KEEP
+    result = x
+    if low is not None:
+        result = build.Where(build.Less(result, low), low, result)
+    if high is not None:
+        result = build.Where(build.Greater(result, high), high, result)
+    return result
+
+
+@adapter("Max", 12, 11)
+def max_down(node: NodeView, build: Builder) -> Adapted:
+    """Integers are compared and chosen, two at a time."""
+    values = [node.need(i) for i in range(len(node.inputs))]
+    if _is_float(values[0]):
+        return KEEP
+    result = values[0]
+    for value in values[1:]:
+        result = build.Where(build.Less(result, value), value, result)
+    return result
+
+
+@adapter("Min", 12, 11)
+def min_down(node: NodeView, build: Builder) -> Adapted:
+    """Integers are compared and chosen, two at a time."""
+    values = [node.need(i) for i in range(len(node.inputs))]
+    if _is_float(values[0]):
+        return KEEP
+    result = values[0]
+    for value in values[1:]:
+        result = build.Where(build.Greater(result, value), value, result)
+    return result
+
+
+@adapter("Pow", 12, 11)
+def pow_down(node: NodeView, build: Builder) -> Adapted:
+    """Base and exponent had one float type; an integer power is a product."""
+    base, exponent = node.need(0), node.need(1)
+    kind = need_elem_type(base)
+    known = build.const(exponent)
+    if not _is_float(base):
+        return _product(base, known, build)
+    if need_elem_type(exponent) == kind:
+        return KEEP
+    if known is None:
+        if exponent.type_name not in ("int8", "uint8", "int16", "uint16", *_FLOATS[:1]):
+            raise Refuse("the exponent has another dtype and is computed at run time")
+        return build.Pow(base, build.Cast(exponent, to=kind))
+    assert base.dtype is not None
+    same = known.astype(base.dtype)
+    if not np.array_equal(same.astype(known.dtype), known):
+        raise Refuse(f"the exponent is not a number of {base.type_name}")
+    return build.Pow(base, build.constant(same))
+
+
+def _product(base: Value, exponent: np.ndarray | None, build: Builder) -> Value:
+    if base.type_name not in ("int32", "int64"):
+        raise Refuse(f"opset 11 has no Pow of {base.type_name}")
+    if exponent is None or exponent.size != 1:
+        raise Refuse("the exponent of an integer is no single constant")
+    times = float(exponent.reshape(()))
+    if not times.is_integer() or not 1 <= times <= _LONGEST_PRODUCT:
+        raise Refuse(f"an integer to the power of {times:g}")
+    if exponent.ndim > (base.rank or 0):
+        raise Refuse("the exponent gives the result a higher rank")
+    result = base
+    for _ in range(int(times) - 1):
+        result = build.Mul(result, base)
+    return build.Identity(base) if result is base else result
+
+
+@adapter("Constant", 12, 11)
+def constant_down(node: NodeView, build: Builder) -> Adapted:
+    """Numbers, text and lists are written as tensors."""
+    for name, dtype in (("value_float", np.float32), ("value_floats", np.float32),
+                        ("value_int", np.int64), ("value_ints", np.int64)):  # fmt: skip
+        if node.has(name):
+            value = np.array(node.attr(name), dtype=dtype)
+            return build.Constant(value=onnx.numpy_helper.from_array(value))
+    for name in ("value_string", "value_strings"):
+        if node.has(name):
+            given = node.attr(name)
+            return build.Constant(value=_text(given))
+    return KEEP
+
+
+def _text(given: str | bytes | Sequence[str | bytes]) -> TensorProto:
+    single = isinstance(given, str | bytes)
+    parts = [given] if isinstance(given, str | bytes) else list(given)
+    raw = [part.encode() if isinstance(part, str) else part for part in parts]
+    tensor = TensorProto(data_type=TensorProto.STRING, dims=[] if single else [len(raw)])
+    tensor.string_data.extend(raw)
+    return tensor
+
+
+@adapter("Constant", 11, 12)
+def constant_up(node: NodeView, build: Builder) -> Adapted:
+    """The newer form has more ways to say the same."""
+    return KEEP
+
+
+@adapter("Dropout", 12, 11)
+def dropout_down(node: NodeView, build: Builder) -> Adapted:
+    """Outside training nothing is dropped; the ratio was an attribute."""
+    training = node.input(2)
+    if training is not None and bool(build.need_const(training, "training_mode").reshape(())):
+        raise Refuse("training_mode is set")
+    ratio = node.input(1)
+    given = {} if ratio is None else {"ratio": float(build.need_const(ratio, "ratio").reshape(()))}
+    return respell(node, build, drop=("ratio", "training_mode", "seed"), **given)
+
+
+@adapter("Dropout", 11, 12)
+def dropout_up(node: NodeView, build: Builder) -> Adapted:
+    """The ratio became an input."""
+    ratio = np.array(node.attr("ratio", 0.5), dtype=np.float32)
+    return respell(node, build, drop=("ratio",), ratio=ratio)

@@ -1,0 +1,178 @@
+"""What is installed: exactly the tree, from a wheel, an editable install and a bare checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DATA = (".toml", ".json")
+
+
+def package_files() -> set[str]:
+    """Return what a wheel must hold, as paths below site-packages."""
+    files: set[str] = set()
+    for source, target in ((ROOT / "graphfix", "graphfix"), (ROOT / "passes", "graphfix/passes")):
+        for folder, folders, names in os.walk(source):  # which does not follow the link
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            place = Path(target, Path(folder).relative_to(source)).as_posix()
+            files.update(
+                f"{place}/{name}"
+                for name in names
+                if name.endswith((".py", *DATA)) or name == "py.typed"
+            )
+    return files
+
+
+def packages() -> set[str]:
+    """Return the packages of the tree: every folder with an ``__init__.py``."""
+    return {
+        name.removesuffix("/__init__.py").replace("/", ".")
+        for name in package_files()
+        if name.endswith("/__init__.py")
+    }
+
+
+def run_python(*words: str, folder: Path, **environment: str) -> str:
+    """Run Python without what the caller's environment adds, and return what it prints."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env={**kept, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the sdist of a copy of the tree, then the wheel from the unpacked sdist."""
+    for tool in ("setuptools", "build"):
+        if find_spec(tool) is None:
+            pytest.skip(f"{tool} is not installed; it comes with pip install -e .[dev]")
+    folder = tmp_path_factory.mktemp("build")
+    copy = copied_tree(folder / "source")
+    options = ("--no-isolation", "--skip-dependency-check", "--outdir", str(folder / "dist"))
+    run_python("-m", "build", *options, str(copy), folder=folder)
+    (built,) = (folder / "dist").glob("*.whl")
+    return built
+
+
+def copied_tree(target: Path) -> Path:
+    """Copy what packaging needs, so that no build leaves anything in the repository."""
+    target.mkdir()
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
+    for name in ("graphfix", "passes"):
+        shutil.copytree(ROOT / name, target / name, symlinks=True, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, target)
+    return target
+
+
+def test_the_list_of_packages_is_the_tree() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed: list[str] = config["tool"]["setuptools"]["packages"]
+    assert set(listed) == packages()
+    assert len(listed) == len(set(listed))
+    assert listed == sorted(listed)
+
+
+def test_every_folder_of_python_files_is_a_package() -> None:
+    bare = {
+        str(Path(name).parent)
+        for name in package_files()
+        if f"{Path(name).parent.as_posix()}/__init__.py" not in package_files()
+    }
+    assert bare == set()
+
+
+def test_the_wheel_holds_the_tree_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    inside = {name for name in names if not name.split("/")[0].endswith(".dist-info")}
+    assert inside == package_files()
+    assert not any(name.startswith(("passes/", "tests/")) for name in names)
+    assert "graphfix/py.typed" in names
+    assert "graphfix/targets/trt8.6.toml" in names
+
+
+def test_the_sdist_keeps_the_folder_of_the_passes(wheel: Path) -> None:
+    (sdist,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert "passes/mod/mod_elimination.py" in names
+    assert {"README.md", "LICENSE", "pyproject.toml"} <= names
+
+
+COUNT = (
+    "import sys; from graphfix.registry import shipped_passes; found = shipped_passes(); "
+    "assert 'passes' not in sys.modules; import graphfix; "
+    "print(graphfix.__file__, len([p for p in found if p.family]))"
+)
+
+
+def count_of_passes() -> int:
+    """Return how many pass files the tree has."""
+    return sum(not path.name.startswith("_") for path in (ROOT / "passes").glob("*/*.py"))
+
+
+def test_an_unpacked_wheel_finds_the_passes(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    place, number = run_python(
+        "-c", COUNT, folder=tmp_path, PYTHONPATH=str(tmp_path / "site")
+    ).split()
+    assert Path(place).parent == tmp_path / "site" / "graphfix"
+    assert int(number) == count_of_passes()
+
+
+def test_a_bare_checkout_finds_the_passes(tmp_path: Path) -> None:
+    tree = copied_tree(tmp_path / "checkout")
+    place, number = run_python("-c", COUNT, folder=tree).split()
+    assert Path(place).parent == tree / "graphfix"
+    assert int(number) == count_of_passes()
+    listed = run_python("-m", "graphfix", "passes", folder=tree)
+    assert "mod-elimination" in listed
+
+
+def test_an_editable_install_finds_the_passes(tmp_path: Path) -> None:
+    for tool in ("setuptools", "pip"):
+        if find_spec(tool) is None:
+            pytest.skip(f"{tool} is not installed; it comes with pip install -e .[dev]")
+    tree = copied_tree(tmp_path / "checkout")
+    site = tmp_path / "site"
+    quiet = ("--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation")
+    run_python(
+        "-m", "pip", "install", *quiet, "--target", str(site), "-e", str(tree), folder=tmp_path
+    )
+    # A folder becomes a site with .pth files only through the site module.
+    start = f"import site; site.addsitedir({str(site)!r}); "
+    place, number = run_python("-c", start + COUNT, folder=tmp_path).split()
+    assert Path(place).parent == tree / "graphfix"
+    assert int(number) == count_of_passes()
+    (tree / "passes" / "mod" / "late_pass.py").write_text(
+        (tree / "passes" / "mod" / "mod_elimination.py")
+        .read_text(encoding="utf-8")
+        .replace("def mod_elimination(", "def late_pass("),
+        encoding="utf-8",
+    )
+    _, more = run_python("-c", start + COUNT, folder=tmp_path).split()
+    assert int(more) == int(number) + 1, "a new file needs no second installation"
+
+
+def test_the_suite_never_imports_the_source_folder() -> None:
+    assert "passes" not in sys.modules
