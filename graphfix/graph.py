@@ -380,8 +380,10 @@ class Node(_GsNode):
         proto: The proto it came from; None for new nodes.
         inherit: The proto of the node it replaces: doc string and metadata go on to it.
         graph: The graph it stands in.
+        index: Its position among the nodes of its graph in the file; -1 for new nodes.
     """
 
+    index: int
     proto: NodeProto | None
     inherit: NodeProto | None
     graph: Graph
@@ -412,6 +414,7 @@ class Node(_GsNode):
         fields["inherit"] = None
         fields["overload"] = overload
         fields["snapshot"] = None
+        fields["index"] = -1
 
     def attach(self, inputs: list[Tensor], outputs: list[Tensor]) -> None:
         """Connect the node: tensors learn that it uses or produces them."""

@@ -153,6 +153,7 @@ def _fill_nodes(
         )
         node.attach(inputs, list(outputs))
         node.__dict__["snapshot"] = snapshot(node)
+        node.__dict__["index"] = index
         for variable in outputs:
             if variable.name and tensors.get(variable.name) is not variable:
                 redefined[variable.name] = variable

@@ -9,7 +9,6 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -61,9 +60,6 @@ def run_python(*words: str, folder: Path, **environment: str) -> str:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the sdist of a copy of the tree, then the wheel from the unpacked sdist."""
-    for tool in ("setuptools", "build"):
-        if find_spec(tool) is None:
-            pytest.skip(f"{tool} is not installed; it comes with pip install -e .[dev]")
     folder = tmp_path_factory.mktemp("build")
     copy = copied_tree(folder / "source")
     options = ("--no-isolation", "--skip-dependency-check", "--outdir", str(folder / "dist"))
@@ -150,9 +146,6 @@ def test_a_bare_checkout_finds_the_passes(tmp_path: Path) -> None:
 
 
 def test_an_editable_install_finds_the_passes(tmp_path: Path) -> None:
-    for tool in ("setuptools", "pip"):
-        if find_spec(tool) is None:
-            pytest.skip(f"{tool} is not installed; it comes with pip install -e .[dev]")
     tree = copied_tree(tmp_path / "checkout")
     site = tmp_path / "site"
     quiet = ("--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation")

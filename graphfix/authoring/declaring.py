@@ -17,6 +17,7 @@ from graphfix.report import EXACT, Accuracy
 Stage = str
 PREPARE = "prepare"  # mends what the checker complains of, before anything is inferred
 CANONICAL = "canonical"  # runs whenever a target is given; lowers a written measure
+INTERFACE = "interface"  # changes inputs or outputs; needs consent
 TARGETED = "targeted"  # fires only for a finding
 NAMED = "named"  # runs only when named
 
@@ -178,7 +179,7 @@ def rewrite(
         removes: Features that the node shows no longer.
         emits: Operators that the pass may emit, written like `ops`.
         accuracy: The label of its sites; `build.declare` labels one site.
-        stage: `TARGETED` (for findings), `PREPARE`, `CANONICAL` or `NAMED`.
+        stage: `TARGETED` (for findings), `PREPARE`, `CANONICAL`, `INTERFACE` or `NAMED`.
         since: Oldest opset of the default domain that it matches.
         until: Newest opset of the default domain that it matches.
         options: Options by name.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnx import ModelProto
+from onnx import ModelProto, ValueInfoProto
 
 from graphfix.authoring.applying import (
     Draft,
@@ -20,9 +20,9 @@ from graphfix.authoring.drafting import prune
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
-from graphfix.graph import Graph, Node
+from graphfix.graph import Graph, Node, Variable
 from graphfix.model import Model
-from graphfix.report import Accuracy, NodeRef, Site
+from graphfix.report import Accuracy, IoChange, NodeRef, Site
 
 
 @dataclass(slots=True)
@@ -52,6 +52,7 @@ class Editor:
         accuracy: The label of its sites.
         recorded: The sites so far.
         refused: The places it would not touch.
+        io_changes: Inputs and outputs whose type changed.
     """
 
     model: Model
@@ -60,6 +61,7 @@ class Editor:
     accuracy: Accuracy
     recorded: list[Recorded] = field(default_factory=list[Recorded])
     refused: list[Refused] = field(default_factory=list[Refused])
+    io_changes: list[IoChange] = field(default_factory=list[IoChange])
     _pending: dict[int, list[Node]] = field(default_factory=dict[int, "list[Node]"])
     _removed: set[int] = field(default_factory=set[int])
     _kept_alive: list[Node] = field(default_factory=list[Node])
@@ -137,6 +139,19 @@ class Editor:
             self._kept_alive.append(view.node)
             edit = Edit(scope, ref, removed=[view.node], removed_refs=[ref])
             self.recorded.append(Recorded(Site(ref, self.accuracy, (ref,)), edit))
+
+    def change_type(self, tensor: Variable, elem_type: int) -> None:
+        """Give an input or output of the main graph another element type, and record that."""
+        old = Value(tensor).type_name
+        tensor.elem_type = elem_type
+        if tensor.info is not None:
+            info = ValueInfoProto()
+            info.CopyFrom(tensor.info)
+            info.type.tensor_type.elem_type = elem_type
+            tensor.info = info
+        change = IoChange(tensor.name, old, Value(tensor).type_name)
+        self.io_changes.append(change)
+        self.record(NodeRef(outputs=(tensor.name,)), f"{change.old} becomes {change.new}")
 
     def _remember_unused(self, graph: Graph | None) -> None:
         """Note, once a scope, which initializers nobody used before: those are not ours to drop."""

@@ -298,10 +298,10 @@ class NodeView:
         return value
 
     def ref(self, index: int = -1) -> NodeRef:
-        """Return the node as reports name it."""
+        """Return the node as reports name it; its index is the one in the file."""
         return NodeRef(
             name=self.name,
-            index=index,
+            index=index if index >= 0 else self.node.index,
             op=self.op,
             domain=self.domain,
             outputs=tuple(t.name for t in self.node.outputs if t.name),

@@ -22,6 +22,11 @@ Function = Callable[[NodeView, Operands], "tuple[Array, ...] | None"]
 MAX_BYTES = 1 << 20
 
 
+def is_plain(dtype: np.dtype[Any], kinds: str = "biuf") -> bool:
+    """Say whether a dtype is one of numpy's own; bfloat16 and float8 bring rules of their own."""
+    return dtype.isbuiltin == 1 and dtype.kind in kinds
+
+
 def fits(shape: Sequence[int], itemsize: int) -> bool:
     """Say whether a result is small enough to be made at all."""
     size = itemsize
@@ -44,7 +49,7 @@ def _need(operands: Operands, index: int) -> Array | None:
 def _binary(function: Callable[[Array, Array], Any], *, compares: bool = False) -> Function:
     def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
         a, b = _need(operands, 0), _need(operands, 1)
-        if a is None or b is None or a.dtype != b.dtype or a.dtype.kind not in "biuf":
+        if a is None or b is None or a.dtype != b.dtype or not is_plain(a.dtype):
             return None
         if a.shape != b.shape:
             old = node.opset < 7  # `broadcast` and `axis` ruled what fits then
@@ -60,7 +65,7 @@ def _binary(function: Callable[[Array, Array], Any], *, compares: bool = False) 
 def _unary(function: Callable[[Array], Any], *, ints_only: bool = False) -> Function:
     def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
         a = _need(operands, 0)
-        if a is None or a.dtype.kind not in ("iu" if ints_only else "biuf"):
+        if a is None or not is_plain(a.dtype, "iu" if ints_only else "biuf"):
             return None
         return _one(function(a), a)
 
@@ -86,7 +91,7 @@ def divide(a: Array, b: Array) -> Array | None:
 
 def _modulo(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     a, b = _need(operands, 0), _need(operands, 1)
-    if a is None or b is None or a.dtype != b.dtype or a.dtype.kind not in "iu" or not np.all(b):
+    if a is None or b is None or a.dtype != b.dtype or not is_plain(a.dtype, "iu") or not np.all(b):
         return None
     if not fits(np.broadcast_shapes(a.shape, b.shape), a.itemsize):
         return None
@@ -96,7 +101,7 @@ def _modulo(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
 def _cast(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     a = _need(operands, 0)
     dtype = dtype_of(int(node.attr("to", 0)))
-    if a is None or dtype is None or dtype.kind not in "biuf" or a.dtype.kind not in "biuf":
+    if a is None or dtype is None or not (is_plain(dtype) and is_plain(a.dtype)):
         return None
     if dtype.kind in "iu" and a.dtype.kind == "f":
         limits = np.iinfo(dtype)
@@ -252,7 +257,7 @@ def _constant_of_shape(node: NodeView, operands: Operands) -> tuple[Array, ...] 
 
 def _range(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     start, limit, delta = (_need(operands, i) for i in range(3))
-    if start is None or limit is None or delta is None or start.dtype.kind not in "iu":
+    if start is None or limit is None or delta is None or not is_plain(start.dtype, "iu"):
         return None
     if delta.size != 1 or int(delta.reshape(())) == 0:
         return None
@@ -275,7 +280,7 @@ def _variadic(function: Callable[[Array, Array], Array]) -> Function:
     def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
         result: Array | None = None
         for operand in operands:
-            if operand is None or operand.dtype.kind not in "iu":
+            if operand is None or not is_plain(operand.dtype, "iu"):
                 return None  # which of 0.0 and -0.0 is the smaller one is nowhere said
             if result is not None and result.shape != operand.shape and not fits(
                 np.broadcast_shapes(result.shape, operand.shape), operand.itemsize
@@ -290,7 +295,7 @@ def _variadic(function: Callable[[Array, Array], Array]) -> Function:
 def _reduce(function: Callable[..., Any]) -> Function:
     def apply(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
         data = _need(operands, 0)
-        if data is None or data.dtype.kind not in "iu":
+        if data is None or not is_plain(data.dtype, "iu"):
             return None
         axes = axes_of(node, operands)
         if axes is None and node.input(1) is not None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from graphfix.report import NodeRef, Outcome, Site, Status
+from graphfix.report import IoChange, NodeRef, Outcome, Site, Status
 
 
 @dataclass(slots=True)
 class Journal:
-    """Collects sites by pass, status and reason, in the order in which they first came."""
+    """Collects sites by pass, status and reason, in the order in which they first came.
 
+    Attributes:
+        io_changes: What passes changed, by consent, of inputs and outputs.
+    """
+
+    io_changes: list[IoChange] = field(default_factory=list[IoChange])
     _entries: dict[tuple[str, Status, str], list[Site]] = field(
         default_factory=dict[tuple[str, Status, str], list[Site]]
     )
@@ -34,9 +40,13 @@ class Journal:
         if not any(known == pass_id for known, _, _ in self._entries):
             self._entries[(pass_id, Status.NOT_NEEDED, "")] = []
 
-    def forget_refusals(self) -> None:
-        """Drop refusals: a later round looks at the same places again."""
-        self._entries = {k: v for k, v in self._entries.items() if k[1] is not Status.REFUSED}
+    def forget_refusals(self, pass_ids: Collection[str]) -> None:
+        """Drop the refusals of some passes: a later round looks at the same places again."""
+        self._entries = {
+            key: sites
+            for key, sites in self._entries.items()
+            if key[1] is not Status.REFUSED or key[0] not in pass_ids
+        }
 
     def applied_passes(self) -> tuple[str, ...]:
         """Return the passes that changed something, in the order of their first site."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-from graphfix.authoring.declaring import CANONICAL, PREPARE, TARGETED, Pass
+from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED, Pass
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.checking import check_model
@@ -80,6 +80,7 @@ class Run:
             self._stage("infer", self._infer)
             self._look_before()
             if self.settings.target is not None:
+                self._stage("interface", self._interface)
                 self._stage("canonicalise", self._canonicalise)
                 self._stage("legalise", self._legalise)
             if self.settings.opset is not None:
@@ -119,6 +120,17 @@ class Run:
         for declared in self._of(PREPARE, "graph"):
             self._graph_pass(declared)
 
+    def _interface(self) -> None:
+        """Run the passes that change inputs or outputs, where that was consented to."""
+        if not self.settings.allow_io_change:
+            return
+        for declared in self._of(INTERFACE, "graph"):
+            if first_of(self._blocking(), declared):
+                self._graph_pass(declared)
+                self._infer()
+        self.expected_interface = interface(self.model)
+        self.io_changes = (*self.io_changes, *self.journal.io_changes)
+
     def _infer(self) -> None:
         infer_types(self.model, self._passes)
 
@@ -133,6 +145,11 @@ class Run:
 
     def _look_after(self) -> None:
         self.findings_after = self._findings()
+        if not self.settings.allow_io_change:
+            for declared in self._of(INTERFACE, "graph"):
+                for finding in self.findings_after:
+                    if declared.removes_feature(finding.feature):
+                        self.journal.refused(declared.id, "needs --allow-io-change", finding.node)
 
     def _named(self) -> None:
         for declared in self.settings.named or ():
@@ -186,8 +203,9 @@ class Run:
         )
 
     def _legalise(self) -> None:
+        again = {declared.id for declared in self._passes if declared.stage == TARGETED}
         for round_ in range(ROUNDS):
-            self.journal.forget_refusals()
+            self.journal.forget_refusals(again)
             moved = 0
             for declared in self._of(TARGETED, "graph"):
                 if declared.accuracy is not LOSSY and first_of(self._blocking(), declared):

@@ -143,6 +143,7 @@ def run_graph_pass(
         prints.update(after)
     for recorded in editor.recorded:
         journal.applied(declared.id, recorded.site)
+    journal.io_changes.extend(editor.io_changes)
     for refused in editor.refused:
         journal.refused(declared.id, refused.reason, refused.node)
     if failure:

@@ -34,8 +34,8 @@ Accuracy:
     diagonal and badly scaled matrices of 2 to 16 rows, median and 99% error equal those of
     torch.linalg.inv. float16 is computed in float32. A closed form (adjugate by determinant) is
     not used, because it loses digits on ill-conditioned matrices. A singular matrix, for which
-    PyTorch raises an error, gives infinities or NaN in its own entry of the stack, and so does a
-    matrix that holds infinities or NaN.
+    PyTorch raises an error, gives infinities or NaN in its own entry of the stack. What a matrix
+    with infinities or NaN gives may differ from PyTorch, in its own entry as well.
 
 References:
     pytorch/pytorch aten/src/ATen/native/native_functions.yaml (linalg_inv, inverse,

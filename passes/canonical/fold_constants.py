@@ -47,6 +47,7 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.errors import EngineFailed, PassBug
 from graphfix.exporting import export_node, make_info
 from graphfix.folding.knowing import Knowledge
+from graphfix.folding.numbers import is_plain
 from graphfix.folding.running import run_constants
 from graphfix.graph import AttributeRef, Constant, Graph, Tensor, is_empty
 from graphfix.schemas import form_of, minimal_ir
@@ -230,7 +231,7 @@ def _foldable(view: NodeView, knowledge: Knowledge, ready: set[int], limit: int)
         if output is None:
             continue
         shape, dtype = output.static_shape, output.dtype
-        if shape is None or dtype is None or dtype.kind not in "biuf":
+        if shape is None or dtype is None or not is_plain(dtype):
             return False
         size += int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     return size <= max(limit, total)

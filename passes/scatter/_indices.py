@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
@@ -18,6 +19,7 @@ from graphfix.authoring.views import NodeView, Value
 
 Array = np.ndarray[Any, Any]
 Dims = Sequence[int | str | None]
+NARROW = ("bool", "int8", "int16", "uint8", "uint16")
 # One round is some four nodes; what piles up more updates is a sum, which MatMul does better.
 MAX_ROUNDS = 8
 
@@ -41,6 +43,26 @@ def combined(build: Builder, reduction: str, there: Value, update: Value) -> Val
     if reduction not in operators:
         raise Refuse(f"reduction {reduction!r}")
     return operators[reduction](there, update)
+
+
+def widened(
+    build: Builder, data: Value, updates: Value, reduction: str
+) -> tuple[Value, Value]:
+    """Emit data and updates as int32 where they are bools or narrow integers.
+
+    Raises:
+        Refuse: They are, and there is a reduction, which would not wrap around as before.
+    """
+    if data.type_name not in NARROW:
+        return data, updates
+    if reduction != "none":
+        raise Refuse(f"reduction {reduction!r} of dtype {data.type_name}")
+    return build.Cast(data, to=TensorProto.INT32), build.Cast(updates, to=TensorProto.INT32)
+
+
+def narrowed(build: Builder, value: Value, like: Value) -> Value:
+    """Emit `value` in the dtype of `like`, which `widened` may have changed."""
+    return build.Cast(value, to=like.elem_type) if like.type_name in NARROW else value
 
 
 def rounds_of(positions: Array, reduction: str) -> list[Array]:

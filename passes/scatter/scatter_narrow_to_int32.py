@@ -28,33 +28,27 @@ https://onnx.ai/onnx/operators/onnx__Cast.html.
 
 from __future__ import annotations
 
-from onnx import TensorProto
-
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
-from graphfix.passes.scatter._indices import reduction_of
+from graphfix.passes.scatter._indices import NARROW, narrowed, reduction_of, widened
 
-_NARROW = ("bool", "int8", "int16", "uint8", "uint16")
 _OPERATORS = ("ScatterND", "ScatterElements", "Scatter")
 
 
 @rewrite(
     _OPERATORS,
-    removes=tuple(f"dtype:{op}.{name}" for op in _OPERATORS for name in _NARROW),
+    removes=tuple(f"dtype:{op}.{name}" for op in _OPERATORS for name in NARROW),
     emits=("Cast", *_OPERATORS),
     since=9,
 )
 def scatter_narrow_to_int32(node: NodeView, build: Builder) -> Value:
     """Return the scatter computed as int32."""
-    data, indices, updates = node.need(0), node.need(1), node.need(2)
-    if data.type_name not in _NARROW:
+    data, indices = node.need(0), node.need(1)
+    if data.type_name not in NARROW:
         raise Refuse(f"data of dtype {data.type_name}")
-    if reduction_of(node) != "none":
-        raise Refuse(f"reduction {reduction_of(node)!r} of dtype {data.type_name}")
-    wide = build.Cast(data, to=TensorProto.INT32)
-    update = build.Cast(updates, to=TensorProto.INT32)
+    wide, updates = widened(build, data, node.need(2), reduction_of(node))
     axis = None if node.op == "ScatterND" else int(node.attr("axis", 0))
-    (written,) = build.multi(node.op, wide, indices, update, axis=axis)
-    return build.Cast(written, to=data.elem_type)
+    (written,) = build.multi(node.op, wide, indices, updates, axis=axis)
+    return narrowed(build, written, data)

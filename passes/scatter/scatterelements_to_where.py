@@ -6,7 +6,8 @@ spreads the updates over the shape of the data, and Where chooses. Indices that 
 but their place along the axis, and cover the other axes, as assignments to a row or column are
 exported, need a mask and a map along that axis only; those may be an Expand of a constant to
 sizes that are known at run time. A ``reduction`` combines the spread updates with the data first;
-several updates to one element take several rounds.
+several updates to one element take several rounds. Bools and narrow integers are moved as int32,
+for few engines have a Where or Gather of those.
 
 Why engines need it:
 TensorRT has no scatter up to 8.0, and ignores the ``reduction`` from 8.2 to 9.3.
@@ -20,8 +21,8 @@ After:
 When it refuses:
 Indices computed at run time, out of range, or twice the same along the axis without a
 ``reduction`` (ONNX does not say which write stays), or more than eight times with one; a
-``reduction`` of bools; unknown shape of the data, unless only its size along the axis matters; a
-mask of more than ``max_elements``.
+``reduction`` of bools or narrow integers; unknown shape of the data, unless only its size along
+the axis matters; a mask of more than ``max_elements``.
 
 Accuracy:
 Exact: values are moved, and with a ``reduction`` combined one update after the other, in their
@@ -48,9 +49,11 @@ from graphfix.passes.scatter._indices import (
     element_positions,
     fixed,
     known_shape,
+    narrowed,
     normalised,
     reduction_of,
     same_dim,
+    widened,
 )
 from graphfix.passes.scatter._masking import (
     MAX_ELEMENTS,
@@ -72,17 +75,26 @@ from graphfix.passes.scatter._masking import (
         "shape:ScatterElements.*",
         "shape:Scatter.*",
     ),
-    emits=("Add", "Gather", "Max", "Min", "Mul", "Reshape", "Where"),
+    emits=("Add", "Cast", "Gather", "Max", "Min", "Mul", "Reshape", "Where"),
     since=9,
     options={"max_elements": Option(int, MAX_ELEMENTS, "Largest mask to put into the model.")},
 )
 def scatterelements_to_where(node: NodeView, build: Builder) -> Value:
     """Return the data where the mask is false, the updates where it is true."""
-    data, indices, updates = node.need(0), node.need(1), node.need(2)
+    data = node.need(0)
+    reduction = reduction_of(node)
+    wide, updates = widened(build, data, node.need(2), reduction)
+    written = _write(node, build, wide, updates, reduction)
+    return narrowed(build, written, data)
+
+
+def _write(
+    node: NodeView, build: Builder, data: Value, updates: Value, reduction: str
+) -> Value:
+    indices = node.need(1)
     dims = known_shape(data, "data")
     axis = axis_of(node, len(dims))
     limit = int(build.option("max_elements"))
-    reduction = reduction_of(node)
     line = _along_axis(indices, axis, dims)
     if line is not None:
         size = fixed(dims[axis : axis + 1], "data")[0]

@@ -14,6 +14,12 @@ Array = np.ndarray[Any, Any]
 IR = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9}
 
 
+def assert_valid(model: ModelProto) -> None:
+    """Assert that the checker and strict shape inference have no complaint."""
+    checker: Any = onnx.checker
+    checker.check_model(model, full_check=True)
+
+
 def model_of(
     nodes: Sequence[NodeProto],
     *,
@@ -35,7 +41,7 @@ def model_of(
         [] if ir < 4 else list(given.values()),
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
-    onnx.checker.check_model(model)
+    assert_valid(model)
     return model
 
 
@@ -112,8 +118,8 @@ def in_branch(model: ModelProto) -> ModelProto:
 
 def reference(model: ModelProto, feed: dict[str, Array]) -> Array:
     """Return what the reference evaluator of ONNX makes of the feed."""
-    results: Any = ReferenceEvaluator(model).run(None, feed)
-    return np.asarray(results[0])
+    evaluator: Any = ReferenceEvaluator(model)
+    return np.asarray(evaluator.run(None, feed)[0])
 
 
 def ramp(*shape: int, dtype: type[np.generic] = np.float32) -> dict[str, Array]:

@@ -1,7 +1,8 @@
-"""Small scatter models, and what ONNX says that they compute, for the tests of the scatter passes."""
+"""Small scatter models and what ONNX says that they compute, for the tests of these passes."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,13 +16,15 @@ Array = np.ndarray[Any, Any]
 Shape = Sequence[int | str]
 PLACES = ("main", "branch", "function")
 NUMBERS = ("float16", "float32", "float64", "int32", "int64")
-COMBINE = {
-    "none": lambda old, new: new,
-    "add": lambda old, new: old + new,
-    "mul": lambda old, new: old * new,
-    "max": max,
-    "min": min,
-}
+
+
+def combine(reduction: str, old: Any, new: Any) -> Any:
+    """Return what a scatter with this reduction writes."""
+    if reduction == "none":
+        return new
+    return {"add": old + new, "mul": old * new, "max": max(old, new), "min": min(old, new)}[
+        reduction
+    ]
 
 
 def scatter_model(
@@ -100,7 +103,7 @@ def feed_of(
         if info.name == "c":
             feed["c"] = np.array(True)
         elif info.name in "xu":
-            values = rng.integers(0, 2, shape) if dtype == bool else rng.integers(1, 9, shape)
+            values = rng.integers(0, 2, shape) if dtype.kind == "b" else rng.integers(1, 9, shape)
             feed[info.name] = values.astype(dtype)
     return feed
 
@@ -112,7 +115,7 @@ def scatter_nd(data: Array, indices: Array, updates: Array, reduction: str = "no
         place = tuple(indices[where].tolist())
         for inner in np.ndindex(*data.shape[len(place) :]):
             old, new = result[(*place, *inner)], updates[(*where, *inner)]
-            result[(*place, *inner)] = COMBINE[reduction](old, new)
+            result[(*place, *inner)] = combine(reduction, old, new)
     return result
 
 
@@ -124,7 +127,9 @@ def scatter_elements(
     for where in np.ndindex(*indices.shape):
         place = list(where)
         place[axis] = int(indices[where])
-        result[tuple(place)] = COMBINE[reduction](result[tuple(place)], updates[where])
+        result[tuple(place)] = combine(
+            reduction, result[tuple(place)], updates[where]
+        )
     return result
 
 
@@ -163,7 +168,5 @@ def nd_cases(
 
 
 def _product(ranges: list[list[int]]) -> Iterator[tuple[int, ...]]:
-    shape = [len(each) for each in ranges]
-    assert math.prod(shape) > 0
-    for where in np.ndindex(*shape):
-        yield tuple(each[i] for each, i in zip(ranges, where, strict=True))
+    assert math.prod(len(each) for each in ranges) > 0
+    yield from itertools.product(*ranges)

@@ -36,7 +36,7 @@ def test_it_is_the_remainder_of_python(dtype: str, opset: int) -> None:
     done = run_pass(PASS, model(dtype, opset=opset))
     assert done.with_status(Status.APPLIED)[0].sites[0].accuracy is EXACT
     assert done.ops.count("Mod") == 1
-    onnx.checker.check_model(done.after, full_check=True)
+    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
     rng = np.random.default_rng(0)
     a = (rng.standard_normal(4000) * 30).astype(dtype)
     b = rng.standard_normal(4000).astype(dtype)
@@ -118,7 +118,7 @@ def test_any_floats(data: st.DataObject) -> None:
     a = np.array(data.draw(st.lists(number, min_size=size, max_size=size)))
     b = np.array(data.draw(st.lists(number.filter(bool), min_size=size, max_size=size)))
     done = run_pass(PASS, model("float64"))
-    onnx.checker.check_model(done.after, full_check=True)
+    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
     assert not run_pass(PASS, done.after).with_status(Status.APPLIED)
     given_ = outputs_of(done.after, {"a": a, "b": b})["z"]
     np.testing.assert_array_equal(given_, python_remainder(a, b))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from onnx import ModelProto, numpy_helper
+from onnx import ModelProto, helper, numpy_helper
 
 from graphfix.report import Status
 from graphfix.testing import (
@@ -95,16 +95,12 @@ def test_policy_that_rounds_up_is_refused() -> None:
 
 
 def test_policy_beside_scales_says_nothing() -> None:
-    model = resize_model(
-        [1, 1, 4, 5],
-        scales=[1, 1, 2, 2],
-        opset=18,
-        mode="linear",
-        keep_aspect_ratio_policy="not_larger",
-    )
+    plain = resize_model([1, 1, 4, 5], scales=[1, 1, 2, 2], opset=18, mode="linear")
+    model = resize_model([1, 1, 4, 5], scales=[1, 1, 2, 2], opset=18, mode="linear")
+    policy = helper.make_attribute("keep_aspect_ratio_policy", "not_larger")
+    model.graph.node[0].attribute.append(policy)
     done = run_pass(PASS, model)  # onnxruntime does not load the model as it is
     assert given_of(done.after, 2) == [1, 1, 2, 2]
-    plain = resize_model([1, 1, 4, 5], scales=[1, 1, 2, 2], opset=18, mode="linear")
     feed = ramp(1, 1, 4, 5)
     assert_same(outputs_of(plain, feed), outputs_of(done.after, feed), **CLOSE)
 

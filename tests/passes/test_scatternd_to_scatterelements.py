@@ -41,8 +41,6 @@ def test_constant_indices(dtype: str, opset: int) -> None:
 @pytest.mark.parametrize("opset", [11, 12, 13, 18])
 @pytest.mark.parametrize("place", PLACES)
 def test_indices_computed_at_run_time(opset: int, place: str) -> None:
-    if place == "function" and opset < 15:
-        pytest.skip("onnx has local functions from opset 15 on")
     model = scatter_model(
         "ScatterND", (3, 2), (3, 4), data=(2, 3, 4), opset=opset, place=place
     )

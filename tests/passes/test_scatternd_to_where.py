@@ -30,13 +30,16 @@ Array = np.ndarray[Any, Any]
 PASS = "scatternd-to-where"
 
 
-@pytest.mark.parametrize("dtype", [*NUMBERS, "bool"])
+@pytest.mark.parametrize("dtype", [*NUMBERS, "bool", "uint8", "int8"])
 @pytest.mark.parametrize("opset", [11, 13, 16, 18])
 def test_rows_in_any_order(dtype: str, opset: int) -> None:
     indices = np.array([[4], [-6], [2]])
     model = scatter_model("ScatterND", indices, (3, 4), data=(6, 4), dtype=dtype, opset=opset)
     feed = feed_of(model)
-    done = assert_rewrite(PASS, model, feeds=[feed], after=["Gather", "Where"])
+    ops = ["Gather", "Where"]
+    if dtype in ("bool", "uint8", "int8"):
+        ops = ["Cast", "Cast", *ops, "Cast"]
+    done = assert_rewrite(PASS, model, feeds=[feed], after=ops)
     wanted = feed["x"].copy()
     wanted[[4, 0, 2]] = feed["u"]
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)

@@ -1,0 +1,1 @@
+"""Passes that change inputs or outputs; they run only with --allow-io-change."""

@@ -1,0 +1,1 @@
+"""Passes for MaxPool and AveragePool in forms that engines do not take."""

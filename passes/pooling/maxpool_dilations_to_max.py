@@ -1,0 +1,142 @@
+"""Replace a MaxPool with dilations by the maximum of strided slices.
+
+What it does:
+One Slice per point of the kernel, each with the strides of the pool as steps, and one Max over
+them. A Pad with the lowest finite number of the type comes first where the pool pads.
+
+Why engines need it:
+TensorRT refuses dilations other than 1 on pooling ("Assertion failed: (dilations[i] == 1)").
+
+Before:
+    y = MaxPool <kernel_shape = [2], dilations = [3], strides = [2]> (x)    with x [1, 8, 32]
+
+After:
+    a = Slice <from 0 to 29, steps 2> (x)
+    b = Slice <from 3 to 32, steps 2> (x)
+    y = Max (a, b)
+
+When it refuses:
+Dilations of 1; the indices output; types other than float32, float64 and float16; a kernel of
+more than `max_points` points; spatial sizes known only at run time; a window that lies in the
+padding as a whole, where engines differ.
+
+Accuracy:
+exact: the same maxima. A NaN wins over numbers in Max, while engines differ on NaN in MaxPool; a
+window of minus infinity and padding gives the lowest finite number.
+
+References:
+https://onnx.ai/onnx/operators/onnx__MaxPool.html;
+onnx-tensorrt onnx2trt_utils.cpp (getKernelParams), release 8.6.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import Option, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The pool along one axis: size of input and output, and padding before and after."""
+
+    kernel: int
+    stride: int
+    dilation: int
+    length: int
+    size: int
+    before: int
+    after: int
+
+
+@rewrite(
+    "MaxPool",
+    removes="attr:MaxPool.dilations",
+    emits=("Pad", "Slice", "Max"),
+    accuracy=EXACT,
+    since=10,
+    options={"max_points": Option(int, 49, "Largest kernel that is unrolled, in points.")},
+)
+def maxpool_dilations_to_max(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Replace a dilated MaxPool by Max over Slices."""
+    x = node.need(0)
+    indices = node.output(1)
+    if indices is not None and indices.is_used:
+        raise Refuse("something uses the indices")
+    if x.type_name not in ("float32", "float64", "float16") or x.dtype is None:
+        raise Refuse(f"the input is {x.type_name}")
+    windows = _windows(node, x)
+    points = list(itertools.product(*(range(w.kernel) for w in windows)))
+    if len(points) > int(build.option("max_points")):
+        raise Refuse(f"the kernel has {len(points)} points")
+    value = x
+    if any(w.before or w.after for w in windows):
+        lowest = np.array(np.finfo(x.dtype).min, dtype=x.dtype)
+        value = _padded(build, x, windows, lowest)
+    axes = [2 + place for place in range(len(windows))]
+    slices: list[Value] = []
+    for point in points:
+        starts = [p * w.dilation for p, w in zip(point, windows, strict=True)]
+        spans = [(w.size - 1) * w.stride + 1 for w in windows]
+        ends = [start + span for start, span in zip(starts, spans, strict=True)]
+        steps = [w.stride for w in windows]
+        slices.append(build.Slice(value, starts=starts, ends=ends, axes=axes, steps=steps))
+    result = build.Max(*slices) if len(slices) > 1 else slices[0]
+    return (result,) if len(node.outputs) < 2 else (result, None)
+
+
+def _padded(build: Builder, x: Value, windows: Sequence[Window], lowest: np.ndarray) -> Value:
+    pads = [0, 0, *(w.before for w in windows), 0, 0, *(w.after for w in windows)]
+    if build.opset < 11:
+        return build.Pad(x, mode="constant", pads=pads, value=float(lowest))
+    return build.Pad(x, pads, lowest, mode="constant")
+
+
+def _windows(node: NodeView, x: Value) -> list[Window]:
+    kernel = [int(k) for k in node.attr("kernel_shape")]
+    count = len(kernel)
+    if x.rank != count + 2:
+        raise Refuse("the rank of the input is unknown or is not that of the kernel")
+    dilations = [int(d) for d in node.attr("dilations", [1] * count)]
+    if all(d == 1 for d in dilations):
+        raise Refuse("there are no dilations")
+    strides = [int(s) for s in node.attr("strides", [1] * count)]
+    pads = [int(p) for p in node.attr("pads", [0] * 2 * count)]
+    if node.attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        raise Refuse("the padding is computed (auto_pad)")
+    if node.attr("ceil_mode", 0):
+        raise Refuse("ceil_mode lets windows hang over the edge")
+    if any(p < 0 for p in pads):
+        raise Refuse("a pad is negative")
+    found: list[Window] = []
+    for place in range(count):
+        length = x.dim(2 + place)
+        if length is None:
+            raise Refuse(f"the size of axis {2 + place} is known only at run time")
+        before, after = pads[place], pads[count + place]
+        span = (kernel[place] - 1) * dilations[place] + 1
+        size = (length + before + after - span) // strides[place] + 1
+        if size < 1:
+            raise Refuse("the output is empty")
+        window = Window(
+            kernel[place], strides[place], dilations[place], length, size, before, after
+        )
+        if not all(_meets_input(window, position) for position in range(size)):
+            raise Refuse("a window lies in the padding as a whole")
+        found.append(window)
+    return found
+
+
+def _meets_input(window: Window, position: int) -> bool:
+    first = position * window.stride - window.before
+    return any(
+        0 <= first + point * window.dilation < window.length for point in range(window.kernel)
+    )

@@ -1,0 +1,122 @@
+"""Models with one ATen call in any layout, for the tests of the ATen passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+from graphfix.report import EXACT, Status
+from graphfix.testing import Rewritten, assert_same, outputs_of, run_pass
+from tests.passes.resize_models import IR
+
+Array = np.ndarray[Any, Any]
+Output = tuple[int | None, int | None]
+PYTORCH = "org.pytorch.aten"
+LAYOUTS = ("inputs", "named", "default", "aten", "no-import")
+
+
+def array_of(*shape: int, dtype: Any = np.float32, seed: int = 5) -> Array:
+    """Return standard normal numbers."""
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def aten_model(
+    operator: str,
+    x: Sequence[int | str | None] | None,
+    arguments: Sequence[Any] = (),
+    *,
+    layout: str = "inputs",
+    overload: str = "",
+    attributes: Mapping[str, Any] | None = None,
+    opset: int = 13,
+    dtype: int = TensorProto.FLOAT,
+    outputs: Mapping[str, Output] | None = None,
+    used: int = 1,
+) -> ModelProto:
+    """Return a model that calls an ATen operator on `x`.
+
+    Args:
+        operator: The operator.
+        x: The shape of the input; None for an unknown rank.
+        arguments: Further inputs: arrays, None, or names of tensors.
+        layout: One of `LAYOUTS`.
+        overload: The overload's name.
+        attributes: Attributes besides ``operator``.
+        opset: The opset.
+        dtype: The element type of `x`.
+        outputs: Outputs of the node with element type and rank; None for those of `x`.
+        used: How many of them are outputs of the graph.
+    """
+    results = dict(outputs or {"y": (None, None)})
+    names, constants = ["x"], []
+    for position, argument in enumerate(arguments):
+        if argument is None or isinstance(argument, str):
+            names.append(argument or "")
+            continue
+        name = f"k{position}"
+        constants.append(numpy_helper.from_array(np.asarray(argument), name))
+        names.append(name)
+    domain = {"inputs": PYTORCH, "named": PYTORCH, "aten": "aten", "no-import": PYTORCH}.get(
+        layout, ""
+    )
+    extra = dict(attributes or {})
+    if layout != "named":
+        extra["operator"] = operator
+        if layout == "inputs" or overload:
+            extra["overload_name"] = overload
+    node = helper.make_node(
+        operator if layout == "named" else "ATen", names, list(results), "call", domain=domain,
+        **extra,
+    )
+    # Before opset 9 a Constant node holds floats only, so integers have to be initializers.
+    ir = max(IR.get(opset, 10), 4)
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", dtype, x)],
+        [
+            helper.make_tensor_value_info(
+                name, kind or dtype, [None] * (len(x or ()) if rank is None else rank)
+            )
+            for name, (kind, rank) in list(results.items())[:used]
+        ],
+        constants,
+    )
+    imports = [helper.make_opsetid("", opset)]
+    if domain and layout != "no-import":
+        imports.append(helper.make_opsetid(domain, 1))
+    return helper.make_model(graph, opset_imports=imports, ir_version=ir)
+
+
+def becomes(
+    declared: str,
+    model: ModelProto,
+    feed: Mapping[str, Array],
+    expected: Array | Sequence[Array],
+    *,
+    ops: Sequence[str] | None = None,
+    options: Mapping[str, Any] | None = None,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+) -> Rewritten:
+    """Assert that a pass rewrites the one call of a model, exactly, and what it computes then."""
+    done = run_pass(declared, model, options=options)
+    applied = done.with_status(Status.APPLIED)
+    assert len(applied) == 1, done.outcomes
+    assert len(done.outcomes) == 1, done.outcomes
+    assert [site.accuracy for site in applied[0].sites] == [EXACT] * len(applied[0].sites)
+    assert not {"ATen", "Inverse"} & set(done.ops)
+    if ops is not None:
+        assert [op for op in done.ops if op != "Constant"] == list(ops)
+    # full_check wants types and shapes that agree
+    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
+    again = run_pass(declared, done.after, options=options)
+    assert [outcome.status for outcome in again.outcomes] == [Status.NOT_NEEDED]
+    given = outputs_of(done.after, feed)
+    wanted = [expected] if isinstance(expected, np.ndarray) else list(expected)
+    assert_same(dict(zip(given, wanted, strict=True)), given, rtol=rtol, atol=atol)
+    return done

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import ModelProto, TensorProto, helper
+
+from graphfix.report import Status
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_same,
+    assert_untouched,
+    outputs_of,
+    run_pass,
+)
+from tests.passes.resize_models import in_branch, model_of, ramp
+
+PASS = "maxpool-dilations-to-max"
+
+
+def pool_model(
+    x: list[int | str], *, opset: int = 13, dtype: int = TensorProto.FLOAT, **attributes: Any
+) -> ModelProto:
+    node = helper.make_node("MaxPool", ["x"], ["y"], **attributes)
+    return model_of([node], x=x, y=[None] * len(x), opset=opset, dtype=dtype)
+
+
+@pytest.mark.parametrize("opset", [10, 11, 12, 13, 18])
+@pytest.mark.parametrize("pads", [[0, 0, 0, 0], [1, 0, 2, 1]])
+def test_two_dimensions(opset: int, pads: list[int]) -> None:
+    model = pool_model(
+        [2, 3, 9, 8],
+        opset=opset,
+        kernel_shape=[3, 2],
+        dilations=[2, 3],
+        strides=[1, 2],
+        pads=pads,
+    )
+    done = assert_rewrite(PASS, model, feeds=[ramp(2, 3, 9, 8)])
+    padding = ["Pad"] if any(pads) else []
+    assert done.ops == [*padding, *["Slice"] * 6, "Max"]
+
+
+def test_values() -> None:
+    model = pool_model([1, 1, 6], kernel_shape=[2], dilations=[3])
+    feed = {"x": np.array([[[5, 1, 4, 2, 3, 9]]], dtype=np.float32)}
+    after = run_pass(PASS, model).after
+    assert outputs_of(after, feed)["y"].tolist() == [[[5, 3, 9]]]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kind"), [(TensorProto.DOUBLE, np.float64), (TensorProto.FLOAT, np.float32)]
+)
+def test_types(dtype: int, kind: type[np.generic]) -> None:
+    model = pool_model([1, 1, 7], dtype=dtype, kernel_shape=[3], dilations=[2], pads=[1, 1])
+    assert_rewrite(PASS, model, feeds=[ramp(1, 1, 7, dtype=kind)])
+
+
+def test_dynamic_batch() -> None:
+    model = pool_model(["n", 2, 7], kernel_shape=[3], dilations=[2])
+    assert_rewrite(PASS, model, feeds=[ramp(1, 2, 7), ramp(3, 2, 7)])
+
+
+def test_inside_a_branch() -> None:
+    model = in_branch(pool_model([1, 2, 7], opset=16, kernel_shape=[3], dilations=[2]))
+    feeds = [{**ramp(1, 2, 7), "c": np.array(c)} for c in (True, False)]
+    assert_rewrite(PASS, model, feeds=feeds, after=["If"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"dilations": [1]}, "no dilations"),
+        ({"x": [1, 1, "w"]}, "known only at run time"),
+        ({"ceil_mode": 1}, "ceil_mode"),
+        ({"auto_pad": "SAME_UPPER"}, "auto_pad"),
+        ({"kernel_shape": [50], "x": [1, 1, 200]}, "50 points"),
+        ({"dtype": TensorProto.INT8, "opset": 12}, "int8"),
+        ({"pads": [4, 0], "dilations": [3], "x": [1, 1, 2]}, "padding as a whole"),
+    ],
+)
+def test_refusals(changes: dict[str, Any], reason: str) -> None:
+    fields: dict[str, Any] = {"x": [1, 1, 9], "kernel_shape": [2], "dilations": [2]}
+    assert_refused(PASS, pool_model(**{**fields, **changes}), reason)
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(
+        PASS, '<ir_version: 8, opset_import: ["":17]> g (float[2] x) => (float[2] y) {y = Relu(x)}'
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    length=st.integers(6, 12),
+    kernel=st.integers(1, 3),
+    dilation=st.integers(2, 3),
+    stride=st.integers(1, 3),
+    pad=st.integers(0, 1),
+)
+def test_equal_or_refused(length: int, kernel: int, dilation: int, stride: int, pad: int) -> None:
+    model = pool_model(
+        [1, 2, length],
+        kernel_shape=[kernel],
+        dilations=[dilation],
+        strides=[stride],
+        pads=[min(pad, kernel - 1)] * 2,
+    )
+    done = run_pass(PASS, model)
+    if done.with_status(Status.APPLIED):
+        feed = ramp(1, 2, length)
+        assert_same(outputs_of(model, feed), outputs_of(done.after, feed), rtol=0, atol=0)
+    else:
+        assert done.reasons
+        assert done.after == model
