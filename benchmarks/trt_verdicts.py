@@ -145,10 +145,10 @@ def show(title: str, rows: list[Row], seconds: float, listed: bool) -> None:
     rejected = [row for row in rows if row.theirs in ("parser", "network") and row.rejected]
     named = 100 * sum(row.named for row in rejected) / max(1, len(rejected))
     misread = [row for row in rows if row.theirs == "misread"]
-    wrong = 100 * sum(row.wrong for row in misread) / max(1, len(misread))
+    wrong = f"{sum(row.wrong for row in misread)} of the {len(misread)} misread"
     unsure = sum(bool(row.unsure) for row in rows)
     print(f"\nagreement {agree:.2f}%; operator named in {named:.1f}% of the rejected;")
-    print(f"`wrong` in {wrong:.1f}% of the misread; models with unsure findings: {unsure}")
+    print(f"`wrong` in {wrong}; models with unsure findings: {unsure}")
     if not listed:
         return
     for row in rows:

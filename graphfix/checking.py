@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
+from graphfix.graph import Node
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
@@ -123,23 +124,21 @@ def check_misread(
     parsed, complaint = read
     infer_model(parsed)
     before = {(f.node.scope, f.node.index, f.rule) for f in known}
-    cause = next(iter(misread.values()))
-    failing = [
-        finding
-        for _, several in check_nodes(parsed, target, assumed)
-        for finding in several
-        if finding.severity is Severity.REJECT
-        and finding.certain
-        and (finding.node.scope, finding.node.index, finding.rule) not in before
-    ]
-    for finding in failing:
-        yield replace(
-            finding,
-            rule="misread-form",
-            feature=cause.feature,
-            message=f"{finding.message}, as the engine misreads {cause.node.op} before it",
-        )
+    failing = False
+    for view, several in check_nodes(parsed, target, assumed):
+        for finding in several:
+            key = (finding.node.scope, finding.node.index, finding.rule)
+            if finding.severity is Severity.REJECT and finding.certain and key not in before:
+                failing = True
+                cause = _cause(view.node, misread)
+                yield replace(
+                    finding,
+                    rule="misread-form",
+                    feature=cause.feature,
+                    message=f"{finding.message}; the engine misreads {cause.node.op} before it",
+                )
     if complaint and not failing:
+        cause = next(iter(misread.values()))
         yield replace(
             cause,
             rule="misread-form",
@@ -147,6 +146,23 @@ def check_misread(
             message=f"shapes do not fit any more once the engine has misread {cause.node.op}: "
             + complaint.replace("\n", " "),
         )
+
+
+def _cause(node: Node, misread: Mapping[tuple[str, int], Finding]) -> Finding:
+    """Return the misread form nearest before a node, or the first of all where none is."""
+    front, seen = [node], {id(node)}
+    for near in front:
+        graph = near.graph
+        position = next((i for i, other in enumerate(graph.nodes) if other is near), -1)
+        found = misread.get((graph.scope, position))
+        if found is not None:
+            return found
+        makers = [maker for tensor in near.inputs for maker in tensor.inputs]
+        for maker in (*makers, *([graph.parent] if graph.parent is not None else [])):
+            if id(maker) not in seen:
+                seen.add(id(maker))
+                front.append(maker)
+    return next(iter(misread.values()))
 
 
 def check_whole(model: Model, target: Target) -> Iterator[Finding]:

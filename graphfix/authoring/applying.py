@@ -85,6 +85,7 @@ def apply_draft(workspace: Workspace, draft: Draft) -> Edit:
             draft.nodes.append(keep)
         else:
             edit.touched.extend(_rewire(old, fresh))
+    used_before.extend(dismantle(node))
     node.detach()
     for fresh_node in draft.nodes:
         attach_node(fresh_node, node.graph)
@@ -161,6 +162,8 @@ def _replace_in(node: Node, fresh: Tensor, old: Tensor) -> None:
     if any(t is fresh for t in node.inputs):
         node.inputs[:] = [old if t is fresh else t for t in node.inputs]
     for _, body in node.graphs():
+        if any(t is fresh for t in body.outputs):
+            body.set_outputs([old if t is fresh else t for t in body.outputs])
         for inner in body.nodes:
             _replace_in(inner, fresh, old)
 
@@ -205,13 +208,22 @@ def _drop_dead(candidates: Sequence[Tensor], edit: Edit, refs: dict[int, NodeRef
                 continue
             refs[id(producer)] = NodeView(producer).ref()
             pending.extend(producer.inputs)
-            for _, body in producer.graphs():
-                for inner_graph in body.walk():
-                    for inner in list(inner_graph.nodes):
-                        pending.extend(inner.inputs)
-                        inner.detach()
+            pending.extend(dismantle(producer))
             producer.detach()
             edit.removed.append(producer)
+
+
+def dismantle(node: Node) -> list[Tensor]:
+    """Let the bodies of a node that goes let go of all tensors; return what they used."""
+    used: list[Tensor] = []
+    for _, body in node.graphs():
+        for graph in body.walk():
+            used.extend(graph.outputs)
+            graph.set_outputs([])
+            for inner in graph.nodes:
+                used.extend(inner.inputs)
+                inner.detach()
+    return used
 
 
 def drop_orphans(graph: Graph, before: set[int]) -> None:

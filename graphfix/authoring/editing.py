@@ -12,6 +12,7 @@ from graphfix.authoring.applying import (
     Draft,
     Edit,
     apply_draft,
+    dismantle,
     drop_orphans,
     unused_constants,
 )
@@ -130,10 +131,7 @@ class Editor:
             ref = view.ref()
             scope = view.graph
             self._remember_unused(scope)
-            for _, body in view.node.graphs():
-                for inner_graph in body.walk():
-                    for inner in inner_graph.nodes:
-                        inner.detach()
+            dismantle(view.node)
             view.node.detach()
             self._removed.add(id(view.node))
             self._kept_alive.append(view.node)

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphfix.feeds.kinds import Array, is_floating
 from graphfix.feeds.roles import ARITHMETIC
-from graphfix.feeds.uses import Use
+from graphfix.feeds.uses import Use, attribute_of
 
 STYLES = 5
 _UNIT_INPUTS = frozenset(
@@ -23,6 +23,10 @@ _POSITIVE_INPUTS = frozenset(
     | {("QLinearConv", 1), ("QLinearMatMul", 1), ("Sqrt", 0), ("Log", 0)}
 )
 _SIGNED_UNIT_INPUTS = frozenset({("GridSample", 1), ("Acos", 0), ("Asin", 0), ("Atanh", 0)})
+# Operators that take matrices apart; PyTorch's are named by an attribute of ATen nodes.
+_MATRICES = frozenset(
+    {"Inverse", "inverse", "linalg_inv", "linalg_inv_ex", "linalg_solve", "linalg_cholesky"}
+)
 _WORDS = ("a", "b", "cat", "Dog", "7", "-3.5", "", "naïve", "two words", "A1")
 _NUMBERS = ("7", "-3.5", "0", "12", "1e3", "2.25")
 
@@ -52,7 +56,23 @@ def floats(
         return rng.uniform(0.01, 2, shape)
     if ("Acosh", 0) in places:
         return rng.uniform(1, 5, shape)
+    if len(shape) > 1 and shape[-1] == shape[-2] and any(_takes_matrices(use) for use in uses):
+        return _regular(shape, rng)
     return _styled(shape, style, rng)
+
+
+def _takes_matrices(use: Use) -> bool:
+    named = attribute_of(use.node, "operator")
+    called = use.op if named is None else named.s.decode("utf-8", "replace")
+    return use.position == 0 and called.removeprefix("aten::").partition(".")[0] in _MATRICES
+
+
+def _regular(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Return matrices far from singular, with large entries anywhere but on the diagonal alone."""
+    size = shape[-1]
+    places = rng.random((*shape[:-2], size)).argsort(axis=-1)
+    large = 3.0 * np.sqrt(size) * np.eye(size)[places]
+    return rng.standard_normal(shape) + large
 
 
 def _styled(shape: tuple[int, ...], style: int, rng: np.random.Generator) -> Array:

@@ -34,7 +34,7 @@ def run_constants(model: ModelProto) -> dict[str, Array]:
         command = [sys.executable, "-m", "graphfix.folding.running", str(source), str(target)]
         try:
             done = subprocess.run(
-                command, capture_output=True, timeout=SECONDS, check=False, env=_environment()
+                command, capture_output=True, timeout=SECONDS, check=False, env=child_environment()
             )
         except subprocess.TimeoutExpired:
             raise EngineFailed(f"folding took more than {SECONDS} s") from None
@@ -46,7 +46,7 @@ def run_constants(model: ModelProto) -> dict[str, Array]:
             return {name: values[f"v{i}"] for i, name in enumerate(names) if f"v{i}" in values}
 
 
-def _environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
     """Return the environment of a child that finds this package wherever it is started."""
     paths = [str(Path(__file__).resolve().parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -99,6 +99,7 @@ _WHEN = {
     "prepare": "first, on every model; it mends what the ONNX checker complains of",
     "canonical": "on every model that a target is given for",
     "targeted": "where a finding asks for it",
+    "interface": "with `--allow-io-change`, where a finding asks for it",
     "named": "only when it is named with `--passes`",
 }
 

@@ -85,12 +85,10 @@ def gemm_old_broadcasting(node: NodeView, target: Target) -> Answer:
 def matmul_vector(node: NodeView, target: Target) -> Answer:
     """A vector times a tensor of more than two dimensions: the wrong dimension is squeezed."""
     first, second = node.need(0), node.need(1)
-    if first.rank != 1:
-        return Unknown(f"rank of {first.name}") if first.rank is None else None
-    if second.rank is None:
-        return Unknown(f"rank of {second.name}")
-    if second.rank < 3:
+    if first.rank not in (None, 1) or second.rank in (1, 2):
         return None
+    if first.rank is None or second.rank is None:
+        return Unknown(f"rank of {(first if first.rank is None else second).name}")
     batch = second.dim(0)
     if batch == 1:
         return second.rank > 3 and Yes(severity=WRONG)

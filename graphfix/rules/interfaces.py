@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from onnx import SparseTensorProto
 
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import NodeView
 from graphfix.graph import Constant, Variable
 from graphfix.model import Model
 from graphfix.rules.declaring import BUILDER, NOTE, REJECT, Answer, Yes, model_rule
-from graphfix.rules.parsed import engine_type
 from graphfix.storage.weights import type_name
 from graphfix.targets.profiles import Target
 
@@ -257,28 +256,3 @@ def _same_name(name: str, node: NodeView) -> Yes:
 def no_outputs(model: Model, target: Target) -> Answer:
     """The graph has no output; an engine needs one."""
     return not model.graph.outputs
-
-
-@model_rule(
-    feature="io:int32-output",
-    versions="trt8",
-    severity=REJECT,
-    text="Assertion failed: (output_tensor_ptr->getType() != nvinfer1::DataType::kINT32 || "
-    'output_trt_dtype == nvinfer1::DataType::kINT32) && "For INT32 tensors, the output type must '
-    'also be INT32."',
-    source="ModelImporter.cpp:588 (8.6.1)",
-)
-def int32_output(model: Model, target: Target) -> list[Answer]:
-    """A graph output is int32 for the engine, and its declaration says another type."""
-    declared = {info.name: info.type.tensor_type.elem_type for info in model.proto.graph.output}
-    found: list[Answer] = []
-    for tensor in model.graph.outputs:
-        elem_type = declared.get(tensor.name)
-        if elem_type is None:
-            continue
-        said = type_name(elem_type)
-        said = target.dtype_aliases.get(said, said)
-        seen = engine_type(Value(tensor), target)
-        if seen == "int32" and said != "int32":
-            found.append(f"graph output {tensor.name} is int32 for the engine, declared as {said}")
-    return found

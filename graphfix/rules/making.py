@@ -41,7 +41,7 @@ def needs_weights(
             return None
         return not since or opset_of(node) >= since
 
-    check.__name__ = f"{op.lower()}_{name}_constant"
+    check.__name__ = f"{op}_{name}_constant".lower()
     check.__doc__ = f"Input {name} of {op} has to be an initializer."
     return rule(
         op,

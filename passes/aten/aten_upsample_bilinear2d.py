@@ -111,7 +111,7 @@ def _products(build: Builder, x: Value, found: Upsampling) -> Value:
         assert line.output is not None
         scale = line.scales[0] if line.scales else None
         matrix = interpolation(line.size, line.output, align=found.align, scale=scale)
-        if not np.array_equal(matrix, np.eye(line.output, line.size)):
+        if line.size != line.output or not np.array_equal(matrix, np.eye(line.size)):
             x = along_axis(build, x, line.axis, matrix)
     return x
 

@@ -30,6 +30,8 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import CANONICAL, graph_pass
 from graphfix.authoring.editing import Editor
@@ -47,7 +49,7 @@ def identity_elimination(editor: Editor) -> None:
                 editor.replace(view, _passing(source, len(view.node.outputs)))
 
 
-def _passing(source: Value, outputs: int):  # type: ignore[no-untyped-def]
+def _passing(source: Value, outputs: int) -> Callable[[Builder], tuple[Value | None, ...]]:
     def make(build: Builder) -> tuple[Value | None, ...]:
         return (source, *([None] * (outputs - 1)))
 

@@ -1,8 +1,8 @@
 """The float remainder of a truncating division, with the quotient corrected.
 
-The quotient of two floats rounds, so ``a - b * trunc(a / b)`` is off by a whole divisor next to
-its multiples (``0.6 / 0.1``) and by the rounding of ``b * trunc(...)`` elsewhere. Here every step
-after the division is exact:
+The quotient of two floats rounds: ``1.0 / 0.1`` is 10.0, where ``fmod(1.0, 0.1)`` is 0.0999...
+So ``a - b * trunc(a / b)`` is off by a whole divisor next to its multiples, and by the rounding of
+``b * trunc(a / b)`` elsewhere. Here every step after the division is exact:
 
 - ``q = floor(|a| / |b|)`` is right or one too large, for a rounded division never falls below an
   integer that the true quotient reaches.

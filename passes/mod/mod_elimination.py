@@ -37,7 +37,8 @@ that no divisor is 0; a divisor -1 is guarded then.
 
 Accuracy:
 Integers: exact for every operand, the extremes included (onnxruntime's own ``fmod=1`` goes through
-double and is less exact above 2**53). float16: exact. float32 and float64: approximate, with this
+double and is less exact above 2**53). float16: exact, for quotients from 2**13 on provided that
+the engine rounds every operation. float32 and float64: approximate, with this
 domain: bit for bit equal to C's fmod for quotients below 2**47 (2**105 for float64) and divisors
 below 2**114 (2**995), subnormal ones included, zeros, infinities and NaN as C has them, provided
 the engine rounds every operation. Beyond the domain the remainder may be off by more than the
@@ -131,9 +132,7 @@ def _widened(build: Builder, value: Value) -> Value:
         return value
     name, elem_type = _WIDER[value.type_name]
     known = build.const(value)
-    return (
-        build.Cast(value, to=elem_type) if known is None else build.constant(known.astype(name))
-    )
+    return build.Cast(value, to=elem_type) if known is None else build.constant(known.astype(name))
 
 
 def _of_floats(build: Builder, a: Value, b: Value, truncating: bool) -> Value:

@@ -139,7 +139,13 @@ def dropout_down(node: NodeView, build: Builder) -> Adapted:
         raise Refuse("training_mode is set")
     ratio = node.input(1)
     given = {} if ratio is None else {"ratio": float(build.need_const(ratio, "ratio").reshape(()))}
-    return respell(node, build, drop=("ratio", "training_mode", "seed"), **given)
+    x = node.need(0)
+    kept = build.Dropout(x, **given)
+    if node.output(1) is None:
+        return (kept, None)[: len(node.outputs)]
+    # The older form leaves the mask open where nothing is dropped; the newer one sets all of it.
+    ones = onnx.numpy_helper.from_array(np.ones(1, dtype=np.bool_))
+    return kept, build.ConstantOfShape(build.Shape(x), value=ones)
 
 
 @adapter("Dropout", 11, 12)

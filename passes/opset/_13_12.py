@@ -14,6 +14,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.adapting import (
+    KEEP,
     Adapted,
     adapter,
     axes_of,
@@ -24,6 +25,7 @@ from graphfix.opset.adapting import (
 
 _SOFTMAX = ("Softmax", "LogSoftmax", "Hardmax")
 _AXES = ("Squeeze", "Unsqueeze")
+_DEQUANTIZE = ("x_scale", "x_zero_point")
 _EMPTY = np.zeros(0, dtype=np.float32)
 
 
@@ -184,3 +186,19 @@ def quantize_down(node: NodeView, build: Builder) -> Adapted:
     assert dtype is not None
     bounds = [build.constant(np.array(bound, dtype=dtype)) for bound in (low, high)]
     return build.Cast(build.Clip(rounded, *bounds), to=result)
+
+
+@adapter(("QuantizeLinear", "DequantizeLinear"), 12, 13)
+def quantization_up(node: NodeView, build: Builder) -> Adapted:
+    """A scale that is no scalar would be read as one per slice along `axis`."""
+    if need_rank(node.need(1)) == 0:
+        return KEEP
+    names = ("y_scale", "y_zero_point") if node.op == "QuantizeLinear" else _DEQUANTIZE
+    if not _is_single(node.need(1)):
+        raise Refuse("the older form has one scale, and this node has several")
+    changes = {
+        name: _scalar(value, build)
+        for name, value in zip(names, (node.input(1), node.input(2)), strict=True)
+        if value is not None
+    }
+    return respell(node, build, **changes)

@@ -10,7 +10,7 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
-from graphfix.opset.adapting import Adapted, adapter, need_elem_type, respell
+from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type, respell
 from graphfix.storage.weights import dtype_of, type_name
 
 _TAKEN = ("int8", "uint8", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz")
@@ -39,3 +39,9 @@ def quantize_down(node: NodeView, build: Builder) -> Adapted:
         zeros = build.constant(np.zeros(shape, dtype=dtype_of(wanted)))
         return respell(node, build, drop=("output_dtype", "block_size"), y_zero_point=zeros)
     return respell(node, build, drop=("output_dtype", "block_size"))
+
+
+@adapter("QuantizeLinear", 20, 21)
+def quantize_up(node: NodeView, build: Builder) -> Adapted:
+    """Without blocks and output_dtype, the newer form does what the older one does."""
+    return KEEP

@@ -155,15 +155,21 @@ def _counted(elements: Sequence[Element], form: Form, what: str) -> list[Element
     return list(elements)
 
 
-def scaled_size(length: int, scale: Fraction) -> int:
+def scaled_size(length: int, scale: Fraction, declared: int | None = None) -> int:
     """Return the size that a scale asks for: the floor of the product.
 
+    Args:
+        length: The length that is scaled.
+        scale: The scale.
+        declared: The size that the model declares, where it does.
+
     Raises:
-        Refuse: Rounding decides: onnxruntime takes the product in float32, the shape inference of
-            ONNX (onnx/defs/tensor/utils.cc) and the reference evaluator do not.
+        Refuse: Rounding decides, and the size that onnxruntime finds is not the declared one: it
+            takes the product in float32, while the shape inference of ONNX
+            (onnx/defs/tensor/utils.cc) and the reference evaluator do not.
     """
     rounded = int(np.floor(np.float32(length) * np.float32(float(scale))))
-    if rounded != math.floor(scale * length):
+    if rounded not in (declared, math.floor(scale * length)):
         raise Refuse(f"engines disagree on the size of {length} scaled by {float(scale):.9g}")
     return rounded
 
@@ -238,14 +244,14 @@ def _by_scale(node: NodeView, form: Form, index: int, scale: Element) -> Axis | 
     if scale == 1:
         return None
     length = form.x.dim(index)
+    output = node.output(0)
+    size = None if output is None else output.dim(index)
     if isinstance(scale, Fraction):
         if scale <= 0:
             raise Refuse("a scale is not positive")
         if length is None:
             raise Refuse(f"the size of axis {index} is known only at run time")
-        return Axis(index, length, scaled_size(length, scale), scale)
-    output = node.output(0)
-    size = None if output is None else output.dim(index)
+        return Axis(index, length, scaled_size(length, scale, size), scale)
     if form.coordinates == "align_corners" and not form.antialias and length and size:
         # These coordinates depend on the two lengths alone.
         return Axis(index, length, size, Fraction(size, length))

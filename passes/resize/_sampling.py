@@ -138,8 +138,8 @@ def nearest_indices(axis: Axis, mode: str, nearest_mode: str) -> list[int] | Non
     top = axis.length - 1
     exact = [min(max(_nearest(x, nearest_mode), 0), top) for x in coordinates(axis, mode)]
     ways = [rounded_coordinates(axis, mode, kind) for kind in (np.float32, np.float64)]
-    if mode == "half_pixel_symmetric":
-        # Engines order this formula differently, so points next to a step are doubtful.
+    if mode in ("half_pixel_symmetric", "tf_crop_and_resize"):
+        # Engines order these formulas differently, so points next to a step are doubtful.
         ways.extend([ways[1] - 1e-5, ways[1] + 1e-5])
     for way in ways:
         rounded = [min(max(_nearest(Fraction(float(x)), nearest_mode), 0), top) for x in way]

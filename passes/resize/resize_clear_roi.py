@@ -45,6 +45,7 @@ from graphfix.report import EXACT
 @rewrite(
     "Resize",
     removes=(
+        "form:empty-constant",
         "form:Resize.roi",
         "form:Resize.empty-input",
         "const:Resize.roi",

@@ -51,6 +51,7 @@ from graphfix.report import EXACT
 @rewrite(
     "Resize",
     removes=(
+        "form:empty-constant",
         "op:Resize",
         "attr:Resize.mode=cubic",
         "attr:Resize.coordinate_transformation_mode=*",

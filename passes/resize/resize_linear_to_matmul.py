@@ -53,6 +53,7 @@ from graphfix.report import EXACT
 @rewrite(
     ["Resize", "Upsample"],
     removes=(
+        "form:empty-constant",
         "op:Resize",
         "op:Upsample",
         "attr:Resize.mode=linear",

@@ -46,6 +46,7 @@ from graphfix.report import EXACT
 @rewrite(
     ["Resize", "Upsample"],
     removes=(
+        "form:empty-constant",
         "op:Resize",
         "op:Upsample",
         "attr:Resize.mode=nearest",

@@ -71,7 +71,9 @@ def resize_scales_to_sizes(node: NodeView, build: Builder) -> Value:
     for index, scale in zip(form.axes, scales, strict=True):
         if not isinstance(scale, Fraction) or scale <= 0:
             raise Refuse(f"the scale of axis {index} is known only at run time")
-        size = _size(build, form, index, scale)
+        output = node.output(0)
+        declared = None if output is None else output.dim(index)
+        size = _size(build, form, index, scale, declared)
         if size is None and scale.denominator != 1:
             raise Refuse(f"the size of axis {index} is known only at run time")
         known.append(size)
@@ -83,11 +85,13 @@ def resize_scales_to_sizes(node: NodeView, build: Builder) -> Value:
     return resize(build, form.x, attributes=attributes, sizes=sizes)
 
 
-def _size(build: Builder, form: Form, index: int, scale: Fraction) -> int | None:
+def _size(
+    build: Builder, form: Form, index: int, scale: Fraction, declared: int | None
+) -> int | None:
     length = form.x.dim(index)
     if length is None:
         return None
-    size = scaled_size(length, scale)
+    size = scaled_size(length, scale, declared)
     if length < 1 or size < 1:
         raise Refuse("the input or the output is empty")
     if form.coordinates == "align_corners" and not form.antialias and form.mode != "nearest":

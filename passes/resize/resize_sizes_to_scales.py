@@ -51,6 +51,7 @@ from graphfix.report import APPROXIMATE, EXACT
 @rewrite(
     "Resize",
     removes=(
+        "form:empty-constant",
         "const:Resize.*",
         "form:Resize.sizes",
         "attr:Resize.coordinate_transformation_mode=*",

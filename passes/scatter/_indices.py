@@ -45,9 +45,7 @@ def combined(build: Builder, reduction: str, there: Value, update: Value) -> Val
     return operators[reduction](there, update)
 
 
-def widened(
-    build: Builder, data: Value, updates: Value, reduction: str
-) -> tuple[Value, Value]:
+def widened(build: Builder, data: Value, updates: Value, reduction: str) -> tuple[Value, Value]:
     """Emit data and updates as int32 where they are bools or narrow integers.
 
     Raises:

@@ -98,9 +98,7 @@ def scatter_reduction_elimination(node: NodeView, build: Builder) -> Value:
     )
 
 
-def _tuples(
-    build: Builder, data: Value, indices: Array, updates: Value, reduction: str
-) -> Value:
+def _tuples(build: Builder, data: Value, indices: Array, updates: Value, reduction: str) -> Value:
     rows = rows_of(indices, known_shape(data, "data"))
     rounds = rounds_of(rows, reduction)
     lead = indices.shape[:-1]

@@ -88,9 +88,7 @@ def scatterelements_to_where(node: NodeView, build: Builder) -> Value:
     return narrowed(build, written, data)
 
 
-def _write(
-    node: NodeView, build: Builder, data: Value, updates: Value, reduction: str
-) -> Value:
+def _write(node: NodeView, build: Builder, data: Value, updates: Value, reduction: str) -> Value:
     indices = node.need(1)
     dims = known_shape(data, "data")
     axis = axis_of(node, len(dims))
@@ -127,9 +125,7 @@ def _write(
 
 def _check_fit(shape: tuple[int, ...], sizes: tuple[int, ...], axis: int) -> None:
     if len(shape) != len(sizes) or any(
-        have > room
-        for i, (have, room) in enumerate(zip(shape, sizes, strict=True))
-        if i != axis
+        have > room for i, (have, room) in enumerate(zip(shape, sizes, strict=True)) if i != axis
     ):
         raise Refuse("the indices do not fit the data")
 

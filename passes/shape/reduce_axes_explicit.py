@@ -54,7 +54,7 @@ def reduce_axes_explicit(node: NodeView, build: Builder) -> Value:
         raise Refuse("the axes are given")
     if axes is not None and build.need_const(axes, "the list of axes").size:
         raise Refuse("the axes are given")
-    if node.attr("noop_with_empty_axes", 0):
+    if node.attr("noop_with_empty_axes", 0) or data.rank == 0:
         return data
     if data.rank is None:
         raise Refuse("the rank of the input is unknown")

@@ -16,7 +16,7 @@ After:
     s = Slice (all, {1}, {-1}, {0})
 
 When it refuses:
-    Never.
+    A Shape that has neither `start` nor `end`.
 
 Accuracy:
     Exact.
@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.shape._reading import FAR
 
@@ -37,6 +38,8 @@ from graphfix.passes.shape._reading import FAR
 @rewrite("Shape", removes="form:Shape.start-end", emits=("Shape", "Slice"), since=15)
 def shape_range_to_slice(node: NodeView, build: Builder) -> Value:
     """Rewrite one Shape."""
+    if not node.has("start") and not node.has("end"):
+        raise Refuse("the whole shape is asked for")
     data = node.need(0)
     whole = build.Shape(data)
     start, end = int(node.attr("start", 0)), node.attr("end")

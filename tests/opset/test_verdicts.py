@@ -36,7 +36,7 @@ def test_bounds_name_attributes_of_the_forms() -> None:
 
 def test_nothing_is_both_generated_and_reviewed() -> None:
     reviewed = {key for key, verdict in verdicts().items() if verdict.reason}
-    assert len(reviewed) > 90
+    assert len(reviewed) > 70
     generated = (files("graphfix.opset") / "bumps.toml").read_text(encoding="utf-8")
     for op, older, newer in reviewed:
         assert f'"{op} {older} {newer}"' not in generated

@@ -81,9 +81,7 @@ def scatter_model(
         nodes = [helper.make_node("write", names, ["y"], domain="own")]
         imports.append(helper.make_opsetid("own", 1))
     graph = helper.make_graph(nodes, "g", inputs, [output])
-    return helper.make_model(
-        graph, ir_version=8, opset_imports=imports, functions=functions
-    )
+    return helper.make_model(graph, ir_version=8, opset_imports=imports, functions=functions)
 
 
 def _tensor(array: Array) -> TensorProto:
@@ -127,9 +125,7 @@ def scatter_elements(
     for where in np.ndindex(*indices.shape):
         place = list(where)
         place[axis] = int(indices[where])
-        result[tuple(place)] = combine(
-            reduction, result[tuple(place)], updates[where]
-        )
+        result[tuple(place)] = combine(reduction, result[tuple(place)], updates[where])
     return result
 
 

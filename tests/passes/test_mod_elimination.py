@@ -27,9 +27,7 @@ INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 FLOATS = ("float16", "float32", "float64")
 
 
-def model(
-    dtype: str, fmod: int, divisor: Array | None = None, opset: int = 13
-) -> onnx.ModelProto:
+def model(dtype: str, fmod: int, divisor: Array | None = None, opset: int = 13) -> onnx.ModelProto:
     """Return ``z = Mod(a, b)``, of any shapes, with a constant or a computed divisor."""
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     inputs = [helper.make_tensor_value_info("a", kind, ["M"])]
@@ -46,9 +44,7 @@ def model(
         [helper.make_tensor_value_info("z", kind, [None] * rank)],
         constants,
     )
-    return helper.make_model(
-        graph, ir_version=8, opset_imports=[helper.make_opsetid("", opset)]
-    )
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", opset)])
 
 
 def remainder(a: int, b: int, fmod: int) -> int:
@@ -112,6 +108,44 @@ def test_sizes_and_indices_are_never_negative() -> None:
     ops = ["Shape", "Slice", "Div", "Mul", "Sub", "ArgMax", "Div", "Mul", "Sub"]
     done = assert_rewrite(PASS, text, feeds=[{"x": x}], after=ops)
     assert outputs_of(done.after, {"x": x})["z"].tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("dividend", "proved"),
+    [
+        ("b = Cast<to = 7>(u)", True),
+        ("b = Cast<to = 7>(f)", False),
+        ("s = Cast<to = 3>(u)  b = Cast<to = 7>(s)", False),
+        ("n = NonZero(f)  r = Reshape(n, whole)  b = Concat<axis = 0>(r, one)", True),
+        ("n = NonZero(f)  r = Reshape(n, whole)  b = Concat<axis = 0>(r, i)", False),
+        ("c = Less(i, one)  b = Where(c, one, i)", False),
+        ("b = Max(i, one)", True),
+        ("values, b = TopK(f, one)", True),
+        ("n = Shape(f)  b = Sub(n, one)", False),
+    ],
+)
+def test_what_is_known_not_to_be_negative(dividend: str, proved: bool) -> None:
+    text = f"""<ir_version: 8, opset_import: ["": 13]>
+    g (uint8[4] u, float[4] f, int64[4] i) => (int64[K] z)
+    <int64[1] one = {{1}}, int64[1] whole = {{-1}}, int64 five = {{5}}> {{
+        {dividend}
+        z = Mod(b, five)
+    }}"""
+    feed = {
+        "u": np.array([0, 7, 200, 255], dtype=np.uint8),
+        "f": np.array([-3, 0, 4, 9], dtype=np.float32),
+        "i": np.array([-8, -1, 0, 6]),
+    }
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    # The sign of what may be negative is mended by an Add and a second division.
+    assert done.ops.count("Div") == (1 if proved else 2)
+
+
+def test_ir_version_3_gets_no_initializers() -> None:
+    text = """<ir_version: 3, opset_import: ["": 10]>
+    g (int64[N] a) => (int64[N] z) { five = Constant<value = int64 {5}>()  z = Mod(a, five) }"""
+    done = assert_rewrite(PASS, text, feeds=[{"a": np.arange(-8, 8)}])
+    assert not done.after.graph.initializer
 
 
 def test_a_divisor_proved_positive() -> None:
@@ -179,7 +213,8 @@ def float_cases(dtype: str) -> list[tuple[Array, Array]]:
     x, y = rng.standard_normal((2, 20000)).astype(dtype)
     cases.append((x, y))
     bits = {"float16": 14, "float32": 46, "float64": 104}[dtype]
-    large: Array = np.abs(y).astype(np.float64) * 2.0 ** rng.uniform(0, bits, y.shape)
+    scale = np.array(2.0 ** rng.uniform(0, bits, y.shape), dtype=np.float64)
+    large = np.abs(y).astype(np.float64) * scale
     large = np.clip(large, 0, float(np.finfo(dtype).max))
     cases.append((np.copysign(large, x).astype(dtype), y))
     tiny = np.finfo(dtype).smallest_subnormal
@@ -252,9 +287,7 @@ def test_bfloat16_is_computed_as_float32() -> None:
     done = run_pass(PASS, text)
     a = np.array([5.5, -7.25, 100.0, 3.0], dtype=np.float32)
     b = np.array([2.0, 2.5, -0.375, 8.0], dtype=np.float32)
-    np.testing.assert_array_equal(
-        outputs_of(done.after, {"a": a, "b": b})["z"], np.fmod(a, b)
-    )
+    np.testing.assert_array_equal(outputs_of(done.after, {"a": a, "b": b})["z"], np.fmod(a, b))
 
 
 def test_in_a_branch_and_in_a_function() -> None:

@@ -234,6 +234,21 @@ def test_refuses_a_scale_that_changes_no_size() -> None:
     assert_refused(PASS, model, "no size changes")
 
 
+@pytest.mark.parametrize("declared", [9, None])
+def test_a_size_that_rounding_decides_is_the_declared_one(declared: int | None) -> None:
+    # 5 * float32(1.8) is 9 in float32 and a little less in truth; PyTorch exports such scales
+    model = resize_model([1, 1, 5, 4], scales=[1, 1, 1.8, 2], opset=10, mode="linear")
+    model.graph.output[0].type.tensor_type.shape.dim[2].Clear()
+    if declared is None:
+        assert_refused(PASS, model, "engines disagree")
+        return
+    model.graph.output[0].type.tensor_type.shape.dim[2].dim_value = declared
+    done = run_pass(PASS, model)
+    feed = ramp(1, 1, 5, 4)
+    assert_same(outputs_of(model, feed), outputs_of(done.after, feed), **CLOSE)
+    assert done.ops == ["MatMul", "MatMul"]
+
+
 def test_refuses_scales_from_outside() -> None:
     model = resize_model([1, 1, 4, 4], scales=[1, 1, 2, 2], mode="linear")
     model.graph.initializer.pop()

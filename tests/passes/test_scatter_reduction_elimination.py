@@ -73,9 +73,7 @@ def test_sums_keep_the_order_of_the_updates() -> None:
 
 def test_tuples_into_dynamic_sizes() -> None:
     indices = np.array([[1, 2], [0, 1]])
-    model = scatter_model(
-        "ScatterND", indices, (2, "D"), data=("R", "C", "D"), reduction="mul"
-    )
+    model = scatter_model("ScatterND", indices, (2, "D"), data=("R", "C", "D"), reduction="mul")
     feed = feed_of(model, {"R": 3, "C": 4, "D": 2})
     done = assert_rewrite(PASS, model, feeds=[feed], after=["GatherND", "Mul", "ScatterND"])
     wanted = scatter_nd(feed["x"], indices, feed["u"], "mul")
@@ -88,9 +86,7 @@ def test_a_single_index_may_be_computed() -> None:
     done = assert_rewrite(PASS, model, feeds=[feed], after=["GatherND", "Add", "ScatterND"])
     wanted = scatter_nd(feed["x"], feed["i"], feed["u"], "add")
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-    model = scatter_model(
-        "ScatterElements", (3, 1), (3, 1), data=(3, 5), axis=1, reduction="max"
-    )
+    model = scatter_model("ScatterElements", (3, 1), (3, 1), data=(3, 5), axis=1, reduction="max")
     feed = {**feed_of(model), "i": np.array([[4], [-5], [4]])}
     ops = ["GatherElements", "Max", "ScatterElements"]
     done = assert_rewrite(PASS, model, feeds=[feed], after=ops)
@@ -116,9 +112,7 @@ def test_refusals() -> None:
     assert_refused(PASS, model, "two may be the same")
     model = scatter_model("ScatterND", ("N", 1), ("N", 4), data=(6, 4), reduction="add")
     assert_refused(PASS, model, "two may be the same")
-    model = scatter_model(
-        "ScatterElements", (3, 2), (3, 2), data=(3, 5), axis=1, reduction="add"
-    )
+    model = scatter_model("ScatterElements", (3, 2), (3, 2), data=(3, 5), axis=1, reduction="add")
     assert_refused(PASS, model, "two may be the same")
     model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4))
     assert_refused(PASS, model, "no reduction")

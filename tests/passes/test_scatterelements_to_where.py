@@ -26,14 +26,13 @@ SCATTERED = np.array([[0, -1, 2], [3, 0, 1]])
 
 
 @pytest.mark.parametrize("dtype", [*NUMBERS, "bool", "int8"])
-@pytest.mark.parametrize(("op", "opset"), [("Scatter", 9), ("Scatter", 10)] + [
-    ("ScatterElements", opset) for opset in (11, 13, 16, 18)
-])
+@pytest.mark.parametrize(
+    ("op", "opset"),
+    [("Scatter", 9), ("Scatter", 10)] + [("ScatterElements", opset) for opset in (11, 13, 16, 18)],
+)
 def test_single_elements(op: str, opset: int, dtype: str) -> None:
     indices = np.abs(SCATTERED)
-    model = scatter_model(
-        op, indices, (2, 3), data=(4, 3), axis=0, dtype=dtype, opset=opset
-    )
+    model = scatter_model(op, indices, (2, 3), data=(4, 3), axis=0, dtype=dtype, opset=opset)
     feed = feed_of(model)
     done = assert_rewrite(PASS, model, feeds=[feed])
     assert {"Gather", "Where"} <= set(done.ops)
@@ -162,8 +161,7 @@ def test_any_indices(data: st.DataObject, reduction: str) -> None:
     size = shape[axis]
     lead = [count for i, count in enumerate(part) if i != axis % len(shape)]
     lines = [
-        data.draw(st.permutations(range(-size, 0)))[: part[axis]]
-        for _ in range(int(np.prod(lead)))
+        data.draw(st.permutations(range(-size, 0)))[: part[axis]] for _ in range(int(np.prod(lead)))
     ]
     indices = np.moveaxis(np.array(lines).reshape(*lead, part[axis]), -1, axis)
     model = scatter_model(

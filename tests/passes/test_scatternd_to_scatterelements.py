@@ -27,9 +27,7 @@ PASS = "scatternd-to-scatterelements"
 @pytest.mark.parametrize("opset", [11, 13, 16, 18])
 def test_constant_indices(dtype: str, opset: int) -> None:
     indices = np.array([[[0, -1], [1, 0]], [[-2, 1], [1, 1]]])
-    model = scatter_model(
-        "ScatterND", indices, (2, 2, 4), data=(2, 3, 4), dtype=dtype, opset=opset
-    )
+    model = scatter_model("ScatterND", indices, (2, 2, 4), data=(2, 3, 4), dtype=dtype, opset=opset)
     feed = feed_of(model)
     done = assert_rewrite(
         PASS, model, feeds=[feed], after=["Reshape", "Reshape", "ScatterElements", "Reshape"]
@@ -41,9 +39,7 @@ def test_constant_indices(dtype: str, opset: int) -> None:
 @pytest.mark.parametrize("opset", [11, 12, 13, 18])
 @pytest.mark.parametrize("place", PLACES)
 def test_indices_computed_at_run_time(opset: int, place: str) -> None:
-    model = scatter_model(
-        "ScatterND", (3, 2), (3, 4), data=(2, 3, 4), opset=opset, place=place
-    )
+    model = scatter_model("ScatterND", (3, 2), (3, 4), data=(2, 3, 4), opset=opset, place=place)
     feed = {**feed_of(model), "i": np.array([[0, -1], [-2, 0], [1, 1]])}
     done = assert_rewrite(PASS, model, feeds=[feed])
     wanted = scatter_nd(feed["x"], feed["i"], feed["u"])
@@ -91,13 +87,9 @@ def test_reductions_are_carried_over(reduction: str, dtype: str) -> None:
 
 def test_refusals() -> None:
     twice = np.array([[1], [-5]])
-    assert_refused(
-        PASS, scatter_model("ScatterND", twice, (2, 4), data=(6, 4)), "written twice"
-    )
+    assert_refused(PASS, scatter_model("ScatterND", twice, (2, 4), data=(6, 4)), "written twice")
     beyond = np.array([[6]])
-    assert_refused(
-        PASS, scatter_model("ScatterND", beyond, (1, 4), data=(6, 4)), "out of range"
-    )
+    assert_refused(PASS, scatter_model("ScatterND", beyond, (1, 4), data=(6, 4)), "out of range")
     model = scatter_model("ScatterND", (2, 1), (2, "C"), data=(6, "C"))
     assert_refused(PASS, model, "a size of the data is not known")
     model = scatter_model("ScatterND", (2, 2), (2,), data=(6, "C"))

@@ -27,9 +27,7 @@ COLUMNS = np.array([[[0, 2], [0, 3]], [[1, 2], [1, 3]]])
 @pytest.mark.parametrize("dtype", [*NUMBERS, "bool"])
 @pytest.mark.parametrize("opset", [11, 13, 16, 18])
 def test_an_assignment_to_columns(dtype: str, opset: int) -> None:
-    model = scatter_model(
-        "ScatterND", COLUMNS, (2, 2, 4), data=(2, 6, 4), dtype=dtype, opset=opset
-    )
+    model = scatter_model("ScatterND", COLUMNS, (2, 2, 4), data=(2, 6, 4), dtype=dtype, opset=opset)
     feed = feed_of(model)
     done = assert_rewrite(PASS, model, feeds=[feed], after=["Slice", "Slice", "Concat"])
     wanted = feed["x"].copy()

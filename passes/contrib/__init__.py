@@ -1,0 +1,1 @@
+"""Fused operators of onnxruntime, taken apart into standard ones."""

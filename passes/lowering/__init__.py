@@ -1,0 +1,1 @@
+"""Operators of the standard that an engine lacks, by those that it has."""

@@ -1,0 +1,46 @@
+"""Replace CastLike by Cast.
+
+What it does:
+    Writes the element type of the second input as the `to` of a Cast.
+
+Why engines need it:
+    CastLike came with opset 15 as a help for function bodies; engines that read graphs alone
+    never learned it.
+
+Before:
+    y = CastLike (x, like)
+
+After:
+    y = Cast <to = 1> (x)
+
+When it refuses:
+    The element type of the second input is unknown.
+
+Accuracy:
+    Exact: both convert by the same rules.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__CastLike.html
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+
+@rewrite("CastLike", removes="op:CastLike", emits="Cast", accuracy=EXACT)
+def castlike_to_cast(node: NodeView, build: Builder) -> Value:
+    """Write the type down, see the module."""
+    like = node.need(1)
+    if not like.elem_type:
+        raise Refuse(f"the dtype of {like.name} is unknown")
+    return build.Cast(
+        node.need(0),
+        to=like.elem_type,
+        saturate=node.attr("saturate"),
+        round_mode=node.attr("round_mode"),
+    )

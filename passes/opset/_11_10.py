@@ -1,0 +1,273 @@
+"""Between opset 11 and 10.
+
+References: the operators of onnx/defs/**/old.cc at opset 10 and below. Opset 11 introduced
+negative axes and negative indices; Clip and Pad had their bounds as attributes before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.opset.adapting import (
+    KEEP,
+    Adapted,
+    adapter,
+    axes_of,
+    need_elem_type,
+    need_rank,
+    respell,
+)
+
+_ONE_AXIS = (
+    "ArgMax", "ArgMin", "Compress", "Concat", "Flatten", "Hardmax", "LogSoftmax", "Softmax",
+    "Split",
+)  # fmt: skip
+_AXES = (
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
+    "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Squeeze",
+)  # fmt: skip
+_FLOATS = ("float16", "float32", "float64")
+
+
+@adapter(_ONE_AXIS, 11, 10)
+def axis_down(node: NodeView, build: Builder) -> Adapted:
+    """A negative axis is counted from the front."""
+    axis = node.attr("axis", 0)
+    if axis >= 0:
+        return KEEP
+    value = next(v for v in node.inputs if v is not None)
+    return respell(node, build, axis=axis + need_rank(value))
+
+
+@adapter(_AXES, 11, 10)
+def axes_down(node: NodeView, build: Builder) -> Adapted:
+    """Negative axes are counted from the front."""
+    axes = node.attr("axes", [])
+    if all(axis >= 0 for axis in axes):
+        return KEEP
+    rank = need_rank(node.need(0))
+    return respell(node, build, axes=sorted(axis % rank for axis in axes))
+
+
+@adapter("Unsqueeze", 11, 10)
+def unsqueeze_down(node: NodeView, build: Builder) -> Adapted:
+    """Negative axes are counted from the front of the result."""
+    axes = node.attr("axes", [])
+    if all(axis >= 0 for axis in axes):
+        return KEEP
+    rank = need_rank(node.need(0)) + len(axes)
+    return respell(node, build, axes=sorted(axis % rank for axis in axes))
+
+
+@adapter((*_ONE_AXIS, *_AXES, "Unsqueeze"), 10, 11)
+def axes_up(node: NodeView, build: Builder) -> Adapted:
+    """Axes that count from the front mean the same."""
+    return KEEP
+
+
+def _positive(indices: Value, size: Value | int | None, build: Builder) -> Value:
+    """Count negative indices from the front; others stay."""
+    known = build.const(indices)
+    if known is not None and (known >= 0).all():
+        return indices
+    if size is None:
+        raise Refuse("the size that negative indices count from is unknown")
+    kind = need_elem_type(indices)
+    if isinstance(size, int):
+        assert indices.dtype is not None
+        if known is not None:
+            return build.constant(np.where(known < 0, known + size, known).astype(indices.dtype))
+        length = build.constant(np.array(size, dtype=indices.dtype))
+    else:
+        length = size if size.elem_type == kind else build.Cast(size, to=kind)
+    zero = build.constant(np.zeros((), dtype=indices.dtype))
+    return build.Where(build.Less(indices, zero), build.Add(indices, length), indices)
+
+
+def _length(value: Value, axis: int, build: Builder) -> Value | int:
+    known = value.dim(axis)
+    if known is not None:
+        return known
+    number = build.constant(np.array(axis % need_rank(value), dtype=np.int64))
+    return build.Gather(build.Shape(value), number, axis=0)
+
+
+@adapter("Gather", 11, 10)
+def gather_down(node: NodeView, build: Builder) -> Adapted:
+    """Negative indices and axes are counted from the front."""
+    data, indices = node.need(0), node.need(1)
+    axis = node.attr("axis", 0)
+    if axis < 0:
+        axis += need_rank(data)
+    known = build.const(indices)
+    if known is not None and (known >= 0).all():
+        return KEEP if axis == node.attr("axis", 0) else respell(node, build, axis=axis)
+    positive = _positive(indices, _length(data, axis, build), build)
+    return respell(node, build, axis=axis, indices=positive)
+
+
+@adapter("ScatterElements", 11, 10)
+def scatter_elements_down(node: NodeView, build: Builder) -> Adapted:
+    """It was called Scatter, and took no negative indices."""
+    data, indices, updates = node.need(0), node.need(1), node.need(2)
+    axis = node.attr("axis", 0)
+    if axis < 0:
+        axis += need_rank(data)
+    known = build.const(indices)
+    if known is None or (known < 0).any():
+        indices = _positive(indices, _length(data, axis, build), build)
+    return build.Scatter(data, indices, updates, axis=axis)
+
+
+@adapter("OneHot", 11, 10)
+def one_hot_down(node: NodeView, build: Builder) -> Adapted:
+    """Negative indices were outside of the range."""
+    indices, depth = node.need(0), node.need(1)
+    known = build.const(indices)
+    if known is not None and (known >= 0).all():
+        return KEEP
+    need_elem_type(indices)
+    if indices.type_name not in ("int32", "int64"):
+        raise Refuse(f"indices of {indices.type_name}")
+    one = depth if depth.rank == 0 else build.Reshape(depth, np.zeros(0, dtype=np.int64))
+    return respell(node, build, indices=_positive(indices, one, build))
+
+
+@adapter("Clip", 11, 10)
+def clip_down(node: NodeView, build: Builder) -> Adapted:
+    """The bounds were attributes; those computed at run time go through Max and Min."""
+    x, low, high = node.need(0), node.input(1), node.input(2)
+    bounds = [build.const(value) for value in (low, high) if value is not None]
+    known = [bound for bound in bounds if bound is not None]
+    if len(known) == len(bounds) and x.type_name == "float32":
+        given = {
+            name: float(build.need_const(value, name).reshape(()))
+            for name, value in (("min", low), ("max", high))
+            if value is not None
+        }
+        return respell(node, build, drop=("min", "max"), **given)
+    result = x
+    if low is not None:
+        result = build.Max(result, low)
+    if high is not None:
+        result = build.Min(result, high)
+    return result
+
+
+@adapter("Clip", 10, 11)
+def clip_up(node: NodeView, build: Builder) -> Adapted:
+    """The bounds became inputs of the dtype of the data."""
+    x = node.need(0)
+    need_elem_type(x)
+    given = {
+        name: build.constant(np.array(node.attr(name), dtype=x.dtype))
+        for name in ("min", "max")
+        if node.has(name)
+    }
+    return respell(node, build, drop=("min", "max"), **given)
+
+
+@adapter("Pad", 11, 10)
+def pad_down(node: NodeView, build: Builder) -> Adapted:
+    """The pads and the value were attributes, and floats alone were padded."""
+    need_elem_type(node.need(0))
+    if node.need(0).type_name not in _FLOATS:
+        raise Refuse(f"opset 10 pads no {node.need(0).type_name}")
+    pads = axes_of(node.need(1), "pads", build)
+    value = node.input(2)
+    number = 0.0
+    if value is not None:
+        number = float(build.need_const(value, "constant_value").reshape(()))
+    return respell(node, build, drop=("pads", "constant_value"), pads=pads, value=number)
+
+
+@adapter("Pad", 10, 11)
+def pad_up(node: NodeView, build: Builder) -> Adapted:
+    """The pads and the value became inputs."""
+    x = node.need(0)
+    need_elem_type(x)
+    value = build.constant(np.array(node.attr("value", 0.0), dtype=x.dtype))
+    return respell(node, build, drop=("value",), constant_value=value)
+
+
+@adapter("TopK", 11, 10)
+def top_k_down(node: NodeView, build: Builder) -> Adapted:
+    """The largest were taken, sorted; the smallest are the largest of the negated values."""
+    x = node.need(0)
+    need_elem_type(x)
+    if x.type_name not in _FLOATS:
+        raise Refuse(f"opset 10 takes no TopK of {x.type_name}")
+    axis = node.attr("axis", -1)
+    changes: dict[str, int] = {} if axis >= 0 else {"axis": axis + need_rank(x)}
+    drop = ("largest", "sorted")
+    if node.attr("largest", 1):
+        return respell(node, build, drop=drop, **changes)
+    values, indices = respell(node, build, drop=drop, X=build.Neg(x), **changes)
+    return (build.Neg(values) if values is not None else None, indices)
+
+
+@adapter("TopK", 10, 11)
+def top_k_up(node: NodeView, build: Builder) -> Adapted:
+    """The largest, sorted, are the default."""
+    return KEEP
+
+
+@adapter("Equal", 11, 10)
+def equal_down(node: NodeView, build: Builder) -> Adapted:
+    """Floats are equal where neither is less, nor NaN."""
+    left, right = node.need(0), node.need(1)
+    need_elem_type(left)
+    if left.type_name in ("bool", "int32", "int64"):
+        return KEEP
+    if left.type_name not in _FLOATS:
+        raise Refuse(f"opset 10 compares no {left.type_name}")
+    apart = build.Or(build.Less(left, right), build.Greater(left, right))
+    strange = build.Or(build.IsNaN(left), build.IsNaN(right))
+    return build.Not(build.Or(apart, strange))
+
+
+@adapter("DepthToSpace", 11, 10)
+def depth_to_space_down(node: NodeView, build: Builder) -> Adapted:
+    """Column-row-depth order is spelled out."""
+    if node.attr("mode", "DCR") == "DCR":
+        return respell(node, build, drop=("mode",))
+    x, block = node.need(0), int(node.attr("blocksize"))
+    channels, height, width = x.dim(1), x.dim(2), x.dim(3)
+    if channels is None or height is None or width is None:
+        raise Refuse("channels, height or width of the input are unknown")
+    inner = channels // block**2
+    split = build.Reshape(x, [0, inner, block, block, height, width])
+    moved = build.Transpose(split, perm=[0, 1, 4, 2, 5, 3])
+    return build.Reshape(moved, [0, inner, height * block, width * block])
+
+
+@adapter("Resize", 11, 10)
+def resize_down(node: NodeView, build: Builder) -> Adapted:
+    """One way to map coordinates was there: asymmetric, and floor for nearest."""
+    if node.attr("coordinate_transformation_mode", "half_pixel") != "asymmetric":
+        raise Refuse("opset 10 maps coordinates asymmetrically alone")
+    mode = node.attr("mode", "nearest")
+    if mode not in ("nearest", "linear"):
+        raise Refuse(f"opset 10 has no mode {mode!r}")
+    if mode == "nearest" and node.attr("nearest_mode", "round_prefer_floor") != "floor":
+        raise Refuse("opset 10 takes the pixel below alone")
+    scales = build.need_const(node.need(2), "scales")
+    if not scales.size:
+        raise Refuse("opset 10 takes scales, not sizes")
+    return build.Resize(node.need(0), scales, mode=mode)
+
+
+@adapter("Resize", 10, 11)
+def resize_up(node: NodeView, build: Builder) -> Adapted:
+    """The mapping that was the only one is asked for."""
+    return build.Resize(
+        node.need(0),
+        np.zeros(0, dtype=np.float32),
+        node.need(1),
+        mode=node.attr("mode", "nearest"),
+        coordinate_transformation_mode="asymmetric",
+        nearest_mode="floor",
+    )

@@ -1,0 +1,1 @@
+"""Sequences of tensors: what engines without them need instead."""

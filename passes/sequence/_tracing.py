@@ -1,0 +1,188 @@
+"""Following a sequence back to the tensors that it was made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+
+MAX_PIECES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A sequence whose tensors are all known."""
+
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A sequence that SplitToSequence made.
+
+    Attributes:
+        x: The tensor.
+        axis: The axis, from 0 on.
+        step: The length of each piece; the last may be shorter. 0 where `sizes` tells.
+        sizes: The length of each piece; None where the length of the axis is not known.
+        kept: Whether the pieces keep the axis.
+    """
+
+    x: Value
+    axis: int
+    step: int
+    sizes: tuple[int, ...] | None
+    kept: bool
+
+    @property
+    def rank(self) -> int:
+        """The rank of the tensor that was cut."""
+        assert self.x.rank is not None  # looked at when it was made
+        return self.x.rank
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """Return the axis counted from 0.
+
+    Raises:
+        Refuse: There is no such axis.
+    """
+    if not -rank <= axis < rank:
+        raise Refuse(f"there is no axis {axis} in rank {rank}")
+    return axis % rank
+
+
+def trace(sequence: Value) -> Listed | Cut:
+    """Return what a sequence was made of.
+
+    Raises:
+        Refuse: It comes out of a Loop or an If, it is an input, or a position or a length is
+            computed at run time.
+    """
+    maker = sequence.producer
+    if maker is None:
+        raise Refuse(f"the sequence {sequence.name} is an input of its graph")
+    if maker.domain:
+        raise Refuse(f"the sequence {sequence.name} is made by {maker.domain}::{maker.op}")
+    if maker.op == "SequenceEmpty":
+        return Listed(())
+    if maker.op == "SequenceConstruct":
+        return Listed(tuple(maker.need(i) for i in range(len(maker.inputs))))
+    if maker.op == "Identity":
+        return trace(maker.need(0))
+    if maker.op == "SplitToSequence":
+        return _cut(maker)
+    if maker.op in ("SequenceInsert", "SequenceErase"):
+        before = trace(maker.need(0))
+        if isinstance(before, Cut):
+            raise Refuse(f"{maker.op} changes a sequence that SplitToSequence made")
+        values = list(before.values)
+        if maker.op == "SequenceErase":
+            del values[position(maker.input(1), len(values), default=len(values) - 1)]
+        else:
+            place = position(maker.input(2), len(values) + 1, default=len(values))
+            # A negative position counts from the end of what is there before.
+            given = maker.input(2)
+            array = given.array() if given is not None else None
+            if array is not None and int(array.reshape(())) < 0:
+                place -= 1
+            values.insert(place, maker.need(1))
+        return Listed(tuple(values))
+    raise Refuse(f"the sequence {sequence.name} is made by {maker.op}")
+
+
+def position(given: Value | None, count: int, default: int) -> int:
+    """Return a position in a sequence of `count` tensors, counted from 0.
+
+    Raises:
+        Refuse: It is computed at run time or out of range.
+    """
+    if given is None:
+        place = default
+    else:
+        array = given.array()
+        if array is None or array.size != 1:
+            raise Refuse(f"the position {given.name} is computed at run time")
+        place = int(array.reshape(()))
+    if not -count <= place < count:
+        raise Refuse(f"there is no position {place} in a sequence of {count}")
+    return place % count
+
+
+def _cut(node: NodeView) -> Cut:
+    x = node.need(0)
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} is unknown")
+    axis = axis_of(int(node.attr("axis", 0)), x.rank)
+    length = x.dim(axis)
+    split = node.input(1)
+    if split is None:
+        sizes = None if length is None else (1,) * length
+        return Cut(x, axis, 1, sizes, bool(node.attr("keepdims", 1)))
+    array = split.array()
+    if array is None:
+        raise Refuse(f"the lengths {split.name} are computed at run time")
+    if array.ndim == 1:
+        return Cut(x, axis, 0, tuple(int(size) for size in array), True)
+    step = int(array)
+    if step < 1:
+        raise Refuse(f"{step} is no length of a piece")
+    sizes = None
+    if length is not None:
+        sizes = tuple(min(step, length - start) for start in range(0, length, step))
+    return Cut(x, axis, step, sizes, True)
+
+
+def taken(build: Builder, sequence: Listed | Cut, index: int) -> Value:
+    """Return the tensor at a known position, which may count from the end.
+
+    Raises:
+        Refuse: It is out of range, or counts from an end that is not known.
+    """
+    if isinstance(sequence, Listed):
+        count = len(sequence.values)
+        if not -count <= index < count:
+            raise Refuse(f"there is no position {index} in a sequence of {count}")
+        return sequence.values[index]
+    if sequence.sizes is None:
+        if sequence.step == 1:
+            return _gathered(build, sequence, index)
+        if index < 0:
+            raise Refuse("the position counts from an end that is not known")
+        return _sliced(build, sequence, index * sequence.step, (index + 1) * sequence.step)
+    count = len(sequence.sizes)
+    if not -count <= index < count:
+        raise Refuse(f"there is no position {index} in a sequence of {count}")
+    index %= count
+    if sequence.step == 1:
+        return _gathered(build, sequence, index)
+    start = sum(sequence.sizes[:index])
+    return _sliced(build, sequence, start, start + sequence.sizes[index])
+
+
+def _gathered(build: Builder, cut: Cut, index: int) -> Value:
+    where = np.array([index] if cut.kept else index, dtype=np.int64)
+    return build.Gather(cut.x, build.constant(where), axis=cut.axis)
+
+
+def _sliced(build: Builder, cut: Cut, start: int, end: int) -> Value:
+    return build.Slice(cut.x, starts=[start], ends=[end], axes=[cut.axis])
+
+
+def pieces(build: Builder, sequence: Listed | Cut) -> list[Value]:
+    """Return all tensors of a sequence.
+
+    Raises:
+        Refuse: Their number is not known, or more than `MAX_PIECES`.
+    """
+    if isinstance(sequence, Listed):
+        return list(sequence.values)
+    if sequence.sizes is None:
+        raise Refuse(f"the length of axis {sequence.axis} of {sequence.x.name} is unknown")
+    if len(sequence.sizes) > MAX_PIECES:
+        raise Refuse(f"the sequence has {len(sequence.sizes)} tensors, more than {MAX_PIECES}")
+    return [taken(build, sequence, index) for index in range(len(sequence.sizes))]

@@ -1,0 +1,60 @@
+"""Take a tensor out of a sequence without the sequence.
+
+What it does:
+    Follows the sequence back to what it was made of and gives the tensor at the position: an
+    operand of SequenceConstruct or SequenceInsert itself, a Slice of what SplitToSequence cut,
+    or a Gather where the pieces have length 1; there the position may be computed at run time.
+
+Why engines need it:
+    Engines without sequences have no SequenceAt. PyTorch's exporter writes one for each result
+    of split, chunk and unbind in scripted code.
+
+Before:
+    s = SplitToSequence <axis = 1, keepdims = 0> (x)
+    y = SequenceAt (s, 2)
+
+After:
+    y = Gather <axis = 1> (x, 2)
+
+When it refuses:
+    The sequence is an input or comes out of a Loop or an If, or a position, a length or a rank
+    is not known.
+
+Accuracy:
+    Exact: no number changes.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__SequenceAt.html;
+    https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.sequence._tracing import Cut, taken, trace
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "SequenceAt",
+    removes="op:SequenceAt",
+    emits=("Gather", "Slice", "Unsqueeze"),
+    accuracy=EXACT,
+)
+def sequence_at_to_slice(node: NodeView, build: Builder) -> Value:
+    """Take one tensor, see the module."""
+    sequence = trace(node.need(0))
+    where = node.need(1)
+    array = build.const(where)
+    if array is not None and array.size == 1:
+        return taken(build, sequence, int(array.reshape(())))
+    if not isinstance(sequence, Cut) or sequence.step != 1:
+        raise Refuse(f"the position {where.name} is computed at run time")
+    if where.rank != 0:
+        raise Refuse(f"{where.name} is not known to be a scalar")
+    if sequence.kept:
+        where = build.Unsqueeze(where, axes=[0])
+    return build.Gather(sequence.x, where, axis=sequence.axis)

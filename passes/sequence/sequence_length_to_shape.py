@@ -1,0 +1,52 @@
+"""Count the tensors of a sequence without the sequence.
+
+What it does:
+    Follows the sequence back to what it was made of. The count is a constant where all tensors
+    are known, and the length of the axis where SplitToSequence cut pieces of length 1.
+
+Why engines need it:
+    Engines without sequences have no SequenceLength.
+
+Before:
+    s = SplitToSequence <axis = 0, keepdims = 0> (x)
+    n = SequenceLength (s)
+
+After:
+    n = Gather (Shape (x), 0)
+
+When it refuses:
+    The sequence is an input or comes out of a Loop or an If, or a position or a length is not
+    known.
+
+Accuracy:
+    Exact: integers.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__SequenceLength.html
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.sequence._tracing import Listed, trace
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "SequenceLength", removes="op:SequenceLength", emits=("Gather", "Shape"), accuracy=EXACT
+)
+def sequence_length_to_shape(node: NodeView, build: Builder) -> Value:
+    """Count, see the module."""
+    sequence = trace(node.need(0))
+    if isinstance(sequence, Listed):
+        return build.constant(np.int64(len(sequence.values)))
+    if sequence.sizes is not None:
+        return build.constant(np.int64(len(sequence.sizes)))
+    if sequence.step != 1:
+        raise Refuse(f"the length of axis {sequence.axis} of {sequence.x.name} is unknown")
+    return build.Gather(build.Shape(sequence.x), build.constant(np.int64(sequence.axis)), axis=0)

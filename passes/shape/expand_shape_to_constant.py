@@ -1,0 +1,91 @@
+"""Give Expand a constant shape where each size is known or that of the input.
+
+What it does:
+    Replaces a computed shape vector by a constant: known sizes as they are, 1 ("no change") for a
+    size that is that of the input at the same place, counted from the end. The measure that it
+    lowers is the number of Expand nodes whose shape is computed.
+
+Why engines need it:
+    TensorRT evaluates computed shapes on the host, with many limits on what may stand there.
+
+Before:
+    n = Gather (Shape (x), {0})               # x: float[N,1,8]
+    y = Expand (x, Concat (n, {4, 8}))
+
+After:
+    y = Expand (x, {1, 4, 8})
+
+When it refuses:
+    It leaves alone a shape of which a size is neither known nor that of the input.
+
+Accuracy:
+    Exact: broadcasting a size N with N and with 1 gives N. Two dimensions with one symbol have
+    one size.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Expand.html
+    https://onnx.ai/onnx/repo-docs/IR.html#static-tensor-shapes (symbols of dimensions)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import CANONICAL, graph_pass
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.views import NodeView, Value
+from graphfix.folding.knowing import know
+
+
+@graph_pass(stage=CANONICAL, removes="shape:*", emits=("Expand",))
+def expand_shape_to_constant(editor: Editor) -> None:
+    """Look at every Expand whose shape is computed."""
+    views = [
+        view
+        for graph in editor.graphs()
+        for view in editor.nodes(graph)
+        if view.op == "Expand" and view.domain == "" and _is_computed(view)
+    ]
+    if not views:
+        return
+    knowledge = know(editor.model)
+    for view in views:
+        wanted = knowledge.part(view.input(1))
+        shape = None if wanted is None else constant_shape(view, wanted)
+        if shape is not None:
+            editor.replace(view, _expanding(view, shape))
+
+
+def _is_computed(view: NodeView) -> bool:
+    shape = view.input(1)
+    return shape is not None and not shape.is_constant
+
+
+def _expanding(view: NodeView, shape: list[int]) -> Callable[[Builder], Value]:
+    def make(build: Builder) -> Value:
+        return build.Expand(view.need(0), np.array(shape, dtype=np.int64))
+
+    return make
+
+
+def constant_shape(view: NodeView, wanted: np.ndarray[Any, Any]) -> list[int] | None:
+    """Return the constant that means the same as the shape known in part; None without one."""
+    data = view.need(0).shape
+    if wanted.ndim != 1 or data is None:
+        return None
+    sizes: list[int] = []
+    for back, size in enumerate(reversed(wanted.tolist()), start=1):
+        own = data[-back] if back <= len(data) else None
+        if isinstance(size, int):
+            if size < 0:
+                return None
+            sizes.append(size)
+        elif size is not None and size == own:
+            sizes.append(1)
+        else:
+            return None
+    return sizes[::-1]

@@ -1,0 +1,112 @@
+"""Give Reshape a constant shape where all of it but one size is known.
+
+What it does:
+    Replaces a computed shape vector by a constant: known sizes as they are, 0 ("as in the input")
+    for a size that is that of the input at the same place, and -1 ("what is left") for one other
+    size. The arithmetic that computed the vector dies with its last consumer. The measure that it
+    lowers is the number of Reshape nodes whose shape is computed.
+
+Why engines need it:
+    TensorRT evaluates computed shapes on the host, with many limits on what may stand there, and
+    before 7.0 not at all; exporters trace `x.view(x.size(0), -1, 64)` into a dozen nodes.
+
+Before:
+    n = Gather (Shape (x), 0)                 # x: float[N,12,8]
+    y = Reshape (x, Concat (Unsqueeze (n), {96}))
+
+After:
+    y = Reshape (x, {-1, 96})
+
+When it refuses:
+    It leaves alone a shape of which two sizes or more are neither known nor those of the input,
+    and with `allowzero` a shape with a known 0 or of which two sizes are unknown.
+
+Accuracy:
+    Exact. The shape computed at run time holds as many elements as the input, or the node fails.
+    So where one size u is unknown and the others multiply to p > 0, u = elements / p, which is
+    what -1 stands for, whether u is written as itself, as 0 or as -1. A copied size is the same
+    number: two dimensions with one symbol have one size. Where a copied size is 0 at run time (an
+    empty batch) and -1 stands beside it, engines refuse what they would have taken before.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Reshape.html
+    https://onnx.ai/onnx/repo-docs/IR.html#static-tensor-shapes (symbols of dimensions)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import CANONICAL, graph_pass
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.folding.knowing import know
+
+
+@graph_pass(stage=CANONICAL, removes="shape:*", emits=("Reshape",))
+def reshape_shape_to_constant(editor: Editor) -> None:
+    """Look at every Reshape whose shape is computed."""
+    views = [
+        view
+        for graph in editor.graphs()
+        for view in editor.nodes(graph)
+        if view.op == "Reshape" and view.domain == "" and _is_computed(view)
+    ]
+    if not views:
+        return
+    knowledge = know(editor.model)
+    for view in views:
+        wanted = knowledge.part(view.input(1))
+        shape = None if wanted is None else constant_shape(view, wanted)
+        if shape is not None:
+            editor.replace(view, _reshaping(view, shape))
+
+
+def _is_computed(view: NodeView) -> bool:
+    shape = view.input(1)
+    return shape is not None and not shape.is_constant
+
+
+def _reshaping(view: NodeView, shape: list[int]) -> Callable[[Builder], Value]:
+    def make(build: Builder) -> Value:
+        # With `allowzero` there is no 0 in the shape, so that it is not needed any longer.
+        return build.Reshape(view.need(0), np.array(shape, dtype=np.int64))
+
+    return make
+
+
+def constant_shape(view: NodeView, wanted: np.ndarray[Any, Any]) -> list[int] | None:
+    """Return the constant that means the same as the shape known in part; None without one."""
+    if wanted.ndim != 1:
+        return None
+    try:
+        zero_is_zero = bool(view.attr("allowzero", 0))
+    except Refuse:
+        return None
+    data = view.need(0).shape or ()
+    sizes: list[int] = []
+    copies: list[int] = []
+    left = 0
+    for position, size in enumerate(wanted.tolist()):
+        own = data[position] if position < len(data) else None
+        if isinstance(size, int):
+            if size < -1 or (size == 0 and zero_is_zero):
+                return None
+            left += size == -1
+            sizes.append(own if size == 0 and isinstance(own, int) else size)
+        elif size is not None and size == own and not zero_is_zero:
+            copies.append(position)
+            sizes.append(0)
+        else:
+            left += 1
+            sizes.append(-1)
+    if left > 1:
+        return None
+    if left == 0 and len(copies) == 1 and all(sizes[p] > 0 for p in range(len(sizes)) if p not in copies):
+        sizes[copies[0]] = -1  # holds without trust in symbols, for an empty batch too
+    return sizes

@@ -1,0 +1,1 @@
+"""Other people's simplifiers, run only when named."""

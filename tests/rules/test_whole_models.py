@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, numpy_helper
+from onnx.external_data_helper import set_external_data
+
+from graphfix.checking import check_whole
+from graphfix.features import feature
+from graphfix.model import Model
+from graphfix.rules.declaring import all_rules, rules_for
+from graphfix.targets.profiles import load_target, target_names
+from graphfix.targets.versions import in_range
+from tests.rules.cases import check, model_of
+
+CALL = "(float[2] x) => (float[2] y) { y = local.Twice (x) }"
+TWICE = '<domain: "local", opset_import: ["" : 17]> Twice (a) => (b) { c = Det (a) b = Add (a, a) }'
+
+
+def _blocking(proto: onnx.ModelProto, target: str = "trt8.6") -> list[tuple[str, str, str, str]]:
+    found = check(proto, target)
+    return [(f.rule, f.feature, str(f.severity), f.node.op) for f in found if f.blocks]
+
+
+def test_the_call_of_a_function_is_refused_and_its_body_not_judged() -> None:
+    found = _blocking(model_of(CALL, functions=TWICE))
+    assert found == [("local-function", "scope:local-function", "reject", "Twice")]
+
+
+def test_an_engine_that_reads_functions_is_asked_about_their_bodies() -> None:
+    found = _blocking(model_of(CALL, functions=TWICE), "trt10.1")
+    assert found == [("operator-not-supported", "op:Det", "reject", "Det")]
+
+
+def test_a_function_called_like_an_operator_is_taken_for_it() -> None:
+    call, body = CALL.replace("Twice", "Relu"), TWICE.replace("Twice", "Relu")
+    found = _blocking(model_of(call, functions=body))
+    assert found == [("local-function", "scope:local-function", "wrong", "Relu")]
+
+
+def test_what_fails_because_of_a_misread_form_is_refused_with_its_feature() -> None:
+    proto = model_of(
+        "(float[2,3] x) => (float[2] y) <int64[1] a = {1}> "
+        "{ m = ReduceMean <keepdims = 1> (x, a) y = Reshape (m, s) s = Shape <end = 1> (x) }"
+    )
+    nodes = [proto.graph.node[0], proto.graph.node[2], proto.graph.node[1]]
+    copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
+    del proto.graph.node[:]
+    proto.graph.node.extend(copies)
+    proto.opset_import[0].version = 18
+    assert _blocking(proto) == [
+        ("reduce-axes-input", "form:ReduceMean.axes-input", "wrong", "ReduceMean"),
+        ("shape-part", "form:Shape.start-end", "wrong", "Shape"),
+        ("misread-form", "form:ReduceMean.axes-input", "reject", "Reshape"),
+    ]
+    assert _blocking(proto, "trt10.1") == []
+
+
+def test_a_misread_form_that_breaks_nothing_is_only_wrong() -> None:
+    proto = model_of(
+        "(float[2,3] x) => (float[M,N] y) <int64[1] a = {1}> "
+        "{ m = ReduceMean (x, a) y = Sub (x, m) }",
+        18,
+    )
+    assert _blocking(proto) == [
+        ("reduce-axes-input", "form:ReduceMean.axes-input", "wrong", "ReduceMean")
+    ]
+
+
+def test_omitted_outputs_share_one_name() -> None:
+    lstm = "LSTM <hidden_size = 2> (x, w, r)"
+    head = "(float[2,1,2] x, float[1,8,2] w, float[1,8,2] r)"
+    one = model_of(f"{head} => (float[A,B,C] h) {{ , h = {lstm} }}")
+    two = model_of(f"{head} => (float[A,B,C] h, float[A,B,C] g) {{ , h = {lstm} , g = {lstm} }}")
+    assert _blocking(one) == []
+    assert _blocking(two) == [
+        ("same-output-names", "form:outputs.same-name", "reject", "LSTM"),
+    ]
+
+
+def test_a_sparse_initializer_is_not_read() -> None:
+    proto = model_of("(float[3] x) => (float[3] y) { y = Add (x, x) }")
+    values = numpy_helper.from_array(np.array([1.0], np.float32), "w")
+    indices = numpy_helper.from_array(np.array([1], np.int64), "i")
+    proto.graph.sparse_initializer.append(onnx.helper.make_sparse_tensor(values, indices, [3]))
+    assert _blocking(proto) == []
+    proto.graph.node[0].input[1] = "w"
+    assert _blocking(proto) == [("sparse-initializer", "form:sparse-initializer", "reject", "")]
+
+
+def test_an_import_of_other_domains_only_is_refused() -> None:
+    proto = model_of("(float[2] x) => (float[2] y) { y = Relu (x) }")
+    proto.opset_import[0].domain = "a"
+    proto.opset_import.append(onnx.helper.make_opsetid("b", 1))
+    found = _blocking(proto)
+    assert ("default-domain-missing", "domain:missing-import", "reject", "") in found
+
+
+def test_weights_in_another_file_are_not_read_up_to_7_0() -> None:
+    proto = model_of("(float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }")
+    initializer = proto.graph.initializer[0]
+    initializer.CopyFrom(numpy_helper.from_array(np.ones(2, np.float32), "w"))
+    initializer.data_location = TensorProto.EXTERNAL
+    set_external_data(initializer, "w.bin", 0, 8)
+    model = onnx.ModelProto.FromString(proto.SerializeToString())
+
+    def features(target: str) -> list[str]:
+        return [f.feature for f in check_whole(Model(model), load_target(target)) if f.blocks]
+
+    assert features("trt7.0") == ["form:external-data"]
+    assert features("trt7.1") == []
+
+
+@pytest.mark.parametrize("name", [n for n in target_names() if n.startswith("trt")])
+def test_every_target_has_rules(name: str) -> None:
+    target = load_target(name)
+    rules = rules_for(target)
+    held = [known for known in all_rules() if in_range(target, known.versions)]
+    asked = {known for found in rules.exact.values() for known in found} | set(rules.everywhere)
+    assert {known.id for known in held} == {known.id for known in (*asked, *rules.whole)}
+
+
+def test_every_rule_says_where_it_was_read_and_speaks_to_the_user() -> None:
+    for known in all_rules():
+        assert known.source, known.id
+        assert known.message.endswith("."), known.id
+        assert feature(known.feature) == known.feature
+        assert known.id == known.id.lower()
