@@ -124,13 +124,19 @@ def check_misread(
     parsed, complaint = read
     infer_model(parsed)
     before = {(f.node.scope, f.node.index, f.rule) for f in known}
+    by_node = {
+        id(node): misread[scope, index]
+        for scope, graph in [(graph.scope, graph) for graph in parsed.graphs()]
+        for index, node in enumerate(graph.nodes)
+        if (scope, index) in misread
+    }
     failing = False
     for view, several in check_nodes(parsed, target, assumed):
         for finding in several:
             key = (finding.node.scope, finding.node.index, finding.rule)
             if finding.severity is Severity.REJECT and finding.certain and key not in before:
                 failing = True
-                cause = _cause(view.node, misread)
+                cause = _cause(view.node, by_node) or next(iter(misread.values()))
                 yield replace(
                     finding,
                     rule="misread-form",
@@ -148,21 +154,19 @@ def check_misread(
         )
 
 
-def _cause(node: Node, misread: Mapping[tuple[str, int], Finding]) -> Finding:
-    """Return the misread form nearest before a node, or the first of all where none is."""
+def _cause(node: Node, misread: Mapping[int, Finding]) -> Finding | None:
+    """Return the misread form nearest before a node; `misread` goes by the identity of nodes."""
     front, seen = [node], {id(node)}
     for near in front:
-        graph = near.graph
-        position = next((i for i, other in enumerate(graph.nodes) if other is near), -1)
-        found = misread.get((graph.scope, position))
-        if found is not None:
-            return found
+        if id(near) in misread:
+            return misread[id(near)]
         makers = [maker for tensor in near.inputs for maker in tensor.inputs]
-        for maker in (*makers, *([graph.parent] if graph.parent is not None else [])):
+        parent = near.graph.parent
+        for maker in (*makers, *([parent] if parent is not None else [])):
             if id(maker) not in seen:
                 seen.add(id(maker))
                 front.append(maker)
-    return next(iter(misread.values()))
+    return None
 
 
 def check_whole(model: Model, target: Target) -> Iterator[Finding]:

@@ -214,7 +214,7 @@ CASES: list[tuple[str, int, int, str, str, dict[str, Any], list[str]]] = [
     ),
     (
         "clip-computed", 11, 10, "(float[2,3,4] x, float h) => (float[2,3,4] y)",
-        "y = Clip(x, , h)", {"x": F, "h": np.float32(0.25)}, ["Min"],
+        "y = Clip(x, , h)", {"x": F, "h": np.array(0.25, np.float32)}, ["Min"],
     ),
     (
         "pad", 11, 9, "(float[2,3] x) => (float[4,4] y)",

@@ -1,0 +1,88 @@
+"""Replace flip by Gather with constant indices.
+
+What it does:
+    Reverses each flipped axis of known size with one Gather whose indices count down, and an axis
+    of unknown size with a Slice of step -1 (opset 10).
+
+Why engines need it:
+    PyTorch writes flip as an ATen node below opset 10, whose Slice has no steps.
+
+Before:
+    y = org.pytorch.aten.ATen <operator = "flip"> (x, [-2])        # x: float[2, 3, 3]
+
+After:
+    y = Gather <axis = 1> (x, [2, 1, 0])
+
+When it refuses:
+    The axes are computed at run time, the rank is unknown, or the size of a flipped axis is
+    unknown below opset 10.
+
+Accuracy:
+    Exact, bit by bit: elements only change their places.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/TensorTransformations.cpp (flip);
+    https://onnx.ai/onnx/operators/onnx__Gather.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+from graphfix.report import EXACT
+
+NAMES = ("flip",)
+SCHEMA = ("self", "dims")
+LARGEST = 1 << 20
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The result is like the input."""
+    x = node.input(0)
+    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
+
+
+def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+    """Use numpy."""
+    call = ArrayCall(inputs, attributes, SCHEMA)
+    axes = tuple(int(axis) for axis in call.entries("dims") or ())
+    return (np.flip(call.need("self"), axes),)
+
+
+@rewrite(
+    matching(NAMES),
+    removes=features(NAMES),
+    emits=("Gather", "Slice"),
+    accuracy=EXACT,
+    infer=infer,
+    evaluate=evaluate,
+)
+def aten_flip(node: NodeView, build: Builder) -> Value:
+    """Reverse axes, see the module."""
+    call = call_of(node, {"flip": SCHEMA})
+    x = call.need("self")
+    axes = call.integers("dims")
+    if axes is None:
+        raise Refuse("the axes are missing")
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} is unknown")
+    if any(not -x.rank <= axis < x.rank for axis in axes):
+        raise Refuse(f"the axes {list(axes)} do not fit rank {x.rank}")
+    for axis in sorted({axis % x.rank for axis in axes}):
+        size = x.dim(axis)
+        if size is not None and size <= LARGEST:
+            x = build.Gather(x, np.arange(size - 1, -1, -1, dtype=np.int64), axis=axis)
+        elif build.opset >= 10:
+            last = int(np.iinfo(np.int32).min)
+            x = build.Slice(x, starts=[-1], ends=[last], axes=[axis], steps=[-1])
+        else:
+            raise Refuse("the size of a flipped axis is unknown, and opset 10 brought steps")
+    return x

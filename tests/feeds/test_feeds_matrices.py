@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from graphfix.feeds.draws import STYLES, floats
+from graphfix.feeds.uses import Use
+
+
+@pytest.mark.parametrize(("op", "named"), [("ATen", "linalg_inv"), ("Inverse", ""), ("ATen", "aten::inverse")])
+def test_matrices_that_are_inverted_are_regular(op: str, named: str) -> None:
+    attributes = {"operator": named} if named else {}
+    use = Use(helper.make_node(op, ["x"], ["y"], **attributes), 0)
+    rng = np.random.default_rng(0)
+    for style in range(STYLES):
+        for size in (1, 2, 3, 8):
+            drawn = floats((4, size, size), style, [use], rng)
+            assert drawn.shape == (4, size, size)
+            assert np.linalg.cond(drawn).max() < 1e3
+    # a pivot has to be looked for: the diagonal does not always hold the largest entry
+    drawn = floats((20, 4, 4), 0, [use], rng)
+    assert (np.abs(drawn[:, :, 0]).argmax(axis=1) != 0).any()
+
+
+def test_other_uses_draw_as_before() -> None:
+    use = Use(helper.make_node("ATen", ["x"], ["y"], operator="triu"), 0)
+    drawn = floats((8, 8), 0, [use], np.random.default_rng(0))
+    assert (drawn[:, -1] == drawn[:, 0]).all()

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto
+
+from graphfix.passes.aten.aten_flip import evaluate
+from graphfix.report import Status
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes
+from tests.passes.resize_models import in_branch
+
+PASS = "aten-flip"
+
+
+def ints(*values: int) -> Array:
+    return np.array(values, dtype=np.int64)
+
+
+@pytest.mark.parametrize("opset", [7, 9, 10, 13, 18, 21])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_opset_and_layout(opset: int, layout: str) -> None:
+    x = array_of(2, 3, 4)
+    model = aten_model("flip", [2, 3, 4], [ints(-2, 0)], layout=layout, opset=opset)
+    becomes(PASS, model, {"x": x}, x[::-1, ::-1].copy(), ops=["Gather", "Gather"])
+
+
+def test_attribute_and_no_axes() -> None:
+    x = array_of(2, 3)
+    model = aten_model("flip", [2, 3], layout="default", attributes={"dims": [1]})
+    becomes(PASS, model, {"x": x}, x[:, ::-1].copy())
+    model = aten_model("flip", [2, 3], [ints()])
+    becomes(PASS, model, {"x": x}, x, ops=["Identity"])
+
+
+def test_dynamic_sizes() -> None:
+    x = array_of(2, 3)
+    model = aten_model("flip", ["N", "C"], [ints(0)], opset=10)
+    becomes(PASS, model, {"x": x}, x[::-1].copy(), ops=["Slice"])
+    assert_refused(PASS, aten_model("flip", ["N", 3], [ints(0)], opset=9), "opset 10")
+
+
+@pytest.mark.parametrize("kind", [TensorProto.INT64, TensorProto.BOOL, TensorProto.DOUBLE])
+def test_other_types(kind: int) -> None:
+    dtype: Any = {
+        TensorProto.INT64: np.int64, TensorProto.BOOL: np.bool_, TensorProto.DOUBLE: np.float64
+    }[kind]
+    x = np.array([[1, 0, 0], [1, 1, 0]]).astype(dtype)
+    model = aten_model("flip", [2, 3], [ints(1)], dtype=kind)
+    becomes(PASS, model, {"x": x}, x[:, ::-1].copy())
+
+
+def test_against_the_numpy_model() -> None:
+    evaluators = {("org.pytorch.aten", "ATen.flip"): evaluate}
+    model = aten_model("flip", [2, 3], [ints(-1)])
+    assert_rewrite(PASS, model, feeds=[{"x": array_of(2, 3)}], evaluators=evaluators)
+
+
+def test_in_a_branch() -> None:
+    x = array_of(2, 3)
+    done = run_pass(PASS, in_branch(aten_model("flip", [2, 3], [ints(0)])))
+    assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
+    y = outputs_of(done.after, {"x": x, "c": np.array(False)})["y"]
+    np.testing.assert_array_equal(y, x[::-1])
+
+
+def test_refusals() -> None:
+    assert_refused(PASS, aten_model("flip", None, [ints(0)]), "rank of x is unknown")
+    assert_refused(PASS, aten_model("flip", [2], [ints(1)]), "do not fit")
+    assert_refused(PASS, aten_model("flip", [2]), "missing")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("roll", [2, 6], [ints(6)]))
+
+
+@settings(max_examples=25, deadline=None)
+@given(axes=st.sets(st.integers(0, 2)), opset=st.sampled_from([7, 9, 13, 18]))
+def test_any_axes(axes: set[int], opset: int) -> None:
+    x = array_of(2, 3, 4)
+    model = aten_model("flip", [2, 3, 4], [ints(*axes)], opset=opset)
+    becomes(PASS, model, {"x": x}, np.flip(x, tuple(axes)).copy())
