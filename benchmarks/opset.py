@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import re
 import sys
 import tempfile
 import time
@@ -39,6 +40,7 @@ from children import call_in_child
 HERE = Path(__file__).resolve().parent
 STATUSES = ("equal", "refused", "mismatch", "invalid", "raised", "does not run", "engine")
 _GIB = 1024**3
+_UNNAMED = re.compile(r"of \S+(?= is unknown)")
 # Reordered sums and decomposed normalisations; a fraction of the largest value of the output.
 _TOLERANCE = {"float64": 1e-6, "float32": 1e-3, "float16": 1e-2, "bfloat16": 2**-6}
 
@@ -363,7 +365,7 @@ def table(rows: Sequence[Row], given: argparse.Namespace, seconds: float) -> str
             part
             for row in rows
             if row.target == target and row.status == "refused"
-            for part in row.reason.split(" | ")
+            for part in dict.fromkeys(_UNNAMED.sub("of some value", row.reason).split(" | "))
         )
         lines += [f"| {reason} | {count} |" for reason, count in reasons.most_common()]
     bad = [row for row in rows if row.status not in ("equal", "refused")]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import onnx
@@ -40,8 +41,8 @@ def weight(name: str, *shape: int) -> TensorProto:
     return numpy_helper.from_array(values, name)
 
 
-def add_metadata(holder: object, key: str = "key") -> None:
-    holder.metadata_props.add(key=key, value="välue")  # type: ignore[attr-defined] # pyright: ignore
+def add_metadata(holder: Any, key: str = "key") -> None:
+    holder.metadata_props.add(key=key, value="välue")
 
 
 @feature
@@ -60,9 +61,8 @@ def doc_strings_everywhere() -> ModelProto:
     model.graph.initializer.append(weight("w", 2))
     model.graph.value_info.append(helper.make_tensor_value_info("h", 1, [2, 3]))
     graph = model.graph
-    for number, part in enumerate(
-        (graph, *graph.node, *graph.input, *graph.output, *graph.value_info, *graph.initializer)
-    ):
+    parts: list[Any] = [graph, *graph.node, *graph.input, *graph.output, *graph.value_info]
+    for number, part in enumerate([*parts, *graph.initializer]):
         part.doc_string = f"part {number}"
     return model
 
@@ -141,7 +141,8 @@ def optional_sequence_and_map_types() -> ModelProto:
 def functions_with_overloads() -> ModelProto:
     model = parse(
         "g (float[2,3] x) => (float[2,3] y) { h = my.f <k = 2> (x) y = my.f (h) }\n"
-        '<domain: "my", opset_import: ["" : 18]> f <k> (a) => (b) { b = Softmax <axis: int = @k> (a) }\n'
+        '<domain: "my", opset_import: ["" : 18]> f <k> (a) => (b) '
+        "{ b = Softmax <axis: int = @k> (a) }\n"
         '<domain: "my", opset_import: ["" : 17]> f (a) => (b) { c = Abs (a) b = Neg (c) }\n',
         '<ir_version: 10, opset_import: ["" : 18, "my" : 1]>\n',
     )
@@ -244,7 +245,7 @@ def overridable_initializers() -> ModelProto:
 @feature
 def values_in_every_field() -> ModelProto:
     model = parse()
-    kinds = {
+    kinds: dict[TensorProto.DataType, Any] = {
         TensorProto.INT4: [1, -8, 7],
         TensorProto.UINT4: [15, 0, 1],
         TensorProto.BFLOAT16: [1.0, -0.0, float("inf")],
@@ -395,8 +396,3 @@ def external_data_model(location: str) -> ModelProto:
         tensor.external_data.add(key=key, value=value)
     model.graph.initializer.append(tensor)
     return model
-
-
-def names() -> Iterator[str]:
-    """Walk the names of the models."""
-    yield from MAKERS

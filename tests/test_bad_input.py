@@ -279,7 +279,7 @@ def test_a_failure_while_saving_leaves_the_old_file(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(saving.os, call, dies)
+        patch.setattr(os, call, dies)
         assert repair(good) == 130
     now = snapshot(good.parent)
     assert sorted(now) == ["m.fixed.onnx", "m.onnx"], "a temporary file was left"
@@ -304,7 +304,7 @@ def test_the_data_is_there_before_the_model_that_needs_it(
         renamed.append(Path(target).name)
         replace(source, target)
 
-    monkeypatch.setattr(saving.os, "replace", recorded)
+    monkeypatch.setattr(os, "replace", recorded)
     assert repair(path, "-o", str(tmp_path / "out" / "m.onnx")) == 0
     assert renamed == ["weights.bin", "m.onnx"]
     assert sorted(path.name for path in (tmp_path / "in").iterdir()) == ["m.onnx", "weights.bin"]
@@ -317,7 +317,7 @@ def test_a_full_disk_is_an_error_of_one_line(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(saving.os, "write", full)
+        patch.setattr(os, "write", full)
         with pytest.raises(UsageError, match="No space left"):
             saving.save_model(model(), good, base_dir="")
     assert read(good) == model()

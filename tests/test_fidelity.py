@@ -39,7 +39,9 @@ def assert_kept(base: ModelProto, source: ModelProto, result: ModelProto) -> Non
     """Assert that `result` is `source` but for the Mod, and that nothing else was added."""
     new = result.graph.node[len(base.graph.node) :]
     assert [node.op_type for node in new][-1:] != ["Mod"]
-    assert {node.op_type for node in new} <= {"Div", "Mul", "Sub", "Add", "Where", "Less"}
+    # Below IR version 4 constants are nodes, as initializers would be inputs.
+    constants = {"Constant"} if source.ir_version < 4 else set[str]()
+    assert {node.op_type for node in new} <= {"Div", "Mul", "Sub", "Add", *constants}
     assert new[-1].output[0] == MOD_OUT
     assert (
         result.graph.input[len(base.graph.input) :] == source.graph.input[len(base.graph.input) :]
@@ -54,7 +56,7 @@ def assert_kept(base: ModelProto, source: ModelProto, result: ModelProto) -> Non
     ]
     grown = result.ByteSize() - base.ByteSize()
     assert grown <= sum(part.ByteSize() + FRAME for part in added) + FRAME
-    assert grown < 1000, "the new nodes and names are few"
+    assert grown < 1500, "the new nodes and names are few"
     stripped = ModelProto()
     stripped.CopyFrom(result)
     for field in ("node", "initializer", "value_info", "input", "output"):

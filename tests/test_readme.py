@@ -70,9 +70,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{words} "$@"\n', encoding="utf-8")
         script.chmod(0o755)
     for text in blocks("python"):
-        name = _FILE.match(text)
-        if name:
-            (place / name[1]).write_text(text, encoding="utf-8")
+        named = _FILE.match(text)
+        if named:
+            (place / named[1]).write_text(text, encoding="utf-8")
     return place
 
 

@@ -72,7 +72,7 @@ def _regular(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     size = shape[-1]
     places = rng.random((*shape[:-2], size)).argsort(axis=-1)
     large = 3.0 * np.sqrt(size) * np.eye(size)[places]
-    return rng.standard_normal(shape) + large
+    return np.asarray(rng.standard_normal(shape) + large)
 
 
 def _styled(shape: tuple[int, ...], style: int, rng: np.random.Generator) -> Array:

@@ -169,10 +169,22 @@ class Planner:
             elif value is not None:
                 own.discard(id(value.tensor))
             given.append(value)
+        for value, old in zip(given, node.outputs, strict=False):
+            _check_shape(value, old)
         draft = prune(Draft(node.node, list(build.nodes), list(build.constants), given))
         if len(draft.nodes) == 1 and draft.nodes[0].op == node.op:
             draft.nodes[0].name = node.name  # the same node in another form
         return Plan(node.node, draft=draft, accuracy=build.accuracy or EXACT, note=build.note)
+
+
+def _check_shape(value: Value | None, old: Value | None) -> None:
+    """Refuse a replacement to which ONNX gives another shape than the one on record."""
+    if value is None or old is None or value.static_shape is None or old.static_shape is None:
+        return
+    if value.static_shape != old.static_shape:
+        raise Refuse(
+            f"the result would have shape {list(value.static_shape)}, not {list(old.static_shape)}"
+        )
 
 
 def apply_edits(node: Node, edits: Edits) -> None:

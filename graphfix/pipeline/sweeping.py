@@ -176,6 +176,9 @@ def _stray(before: Prints, after: Prints, editor: Editor) -> Node | None:
         if recorded.edit is not None:
             for group in (recorded.edit.added, recorded.edit.removed, recorded.edit.touched):
                 allowed.update(map(id, group))
+            for node in recorded.edit.added:
+                for _, body in node.graphs():  # what came in a new body came with its node
+                    allowed.update(id(inner) for graph in body.walk() for inner in graph.nodes)
     for key, (node, printed) in after.items():
         known = before.get(key)
         if (known is None or known[1] != printed) and key not in allowed:

@@ -41,7 +41,7 @@ def _axes_change_the_result(node: NodeView) -> bool:
 @rule(
     _OTHERS,
     feature="form:Reduce.axes-input",
-    versions="trt7.0..trt9.3",
+    versions="..trt9.3",
     severity=WRONG,
     source="builtin_op_importers.cpp:3624-3715, onnx2trt_utils.cpp:1535 (8.6.1)",
 )
@@ -67,7 +67,7 @@ def log_sum_exp_axes_input(node: NodeView, target: Target) -> Answer:
 @rule(
     "ReduceSum",
     feature="form:ReduceSum.axes-input",
-    versions="trt7.0..trt7",
+    versions="..trt7",
     severity=WRONG,
     source="builtin_op_importers.cpp:2516 (7.1): reduceTensor",
 )
@@ -128,7 +128,7 @@ def reduce_sum_empty_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     (*_SUM, *_OTHERS),
     feature="form:Reduce.noop_with_empty_axes",
-    versions="trt7.0..trt9.3",
+    versions="..trt9.3",
     severity=WRONG,
     source="onnx2trt_utils.cpp:1535 (8.6.1): noop_with_empty_axes is never read",
 )

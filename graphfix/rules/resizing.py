@@ -176,7 +176,7 @@ def resize_scaled_dims(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="form:Resize.axes",
-    versions="trt8.0..trt9.3",
+    versions="..trt9.3",
     severity=REJECT,
     text=_RANK,
     source="builtin_op_importers.cpp:3868 (8.6.1): axes is never read",
@@ -251,7 +251,7 @@ def resize_scales_length(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="attr:Resize.antialias=1",
-    versions="trt8.0..trt9.3",
+    versions="..trt9.3",
     severity=WRONG,
     source="builtin_op_importers.cpp:3730-3900 (8.6.1): antialias is never read",
 )
@@ -276,7 +276,7 @@ def resize_antialias_refused(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="form:Resize.keep_aspect_ratio_policy",
-    versions="trt8.0..trt9.3",
+    versions="..trt9.3",
     severity=WRONG,
     source="builtin_op_importers.cpp:3730-3900 (8.6.1): keep_aspect_ratio_policy is never read",
 )

@@ -87,7 +87,7 @@ def slice_lengths(node: NodeView, target: Target) -> Answer:
 @rule(
     "Split",
     feature="form:Split.uneven",
-    versions="trt7.0..trt9.3",
+    versions="..trt9.3",
     severity=WRONG,
     source="builtin_op_importers.cpp:4703 (8.6.1): floorDiv(dim, number of outputs)",
 )

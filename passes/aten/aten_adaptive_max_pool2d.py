@@ -36,6 +36,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -70,7 +71,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     lists = [windows(x.shape[first + k], n) for k, n in enumerate(sizes)]
     values = np.empty((*x.shape[:first], *sizes), dtype=x.dtype)
     indices = np.empty(values.shape, dtype=np.int64)
-    numbers: Array = np.arange(int(np.prod(x.shape[first:]))).reshape(x.shape[first:])
+    shape = tuple(int(n) for n in x.shape[first:])
+    numbers: Array = np.arange(math.prod(shape)).reshape(shape)
     every = (slice(None),) * first
     for place in np.ndindex(*sizes):
         box = boxed(lists, place)

@@ -271,3 +271,19 @@ def resize_up(node: NodeView, build: Builder) -> Adapted:
         coordinate_transformation_mode="asymmetric",
         nearest_mode="floor",
     )
+
+
+@adapter("Gemm", 11, 10)
+def gemm_down(node: NodeView, build: Builder) -> Adapted:
+    """The summand had to be there."""
+    if node.input(2) is not None:
+        return KEEP
+    x = node.need(0)
+    need_elem_type(x)
+    return respell(node, build, C=build.constant(np.zeros((), dtype=x.dtype)))
+
+
+@adapter("Gemm", 10, 11)
+def gemm_up(node: NodeView, build: Builder) -> Adapted:
+    """The summand may be left out now."""
+    return KEEP

@@ -82,35 +82,30 @@ def trace(sequence: Value) -> Listed | Cut:
             raise Refuse(f"{maker.op} changes a sequence that SplitToSequence made")
         values = list(before.values)
         if maker.op == "SequenceErase":
-            del values[position(maker.input(1), len(values), default=len(values) - 1)]
+            del values[_place(maker.input(1), len(values), len(values) - 1, -1)]
         else:
-            place = position(maker.input(2), len(values) + 1, default=len(values))
-            # A negative position counts from the end of what is there before.
-            given = maker.input(2)
-            array = given.array() if given is not None else None
-            if array is not None and int(array.reshape(())) < 0:
-                place -= 1
-            values.insert(place, maker.need(1))
+            values.insert(_place(maker.input(2), len(values), len(values), len(values)), maker.need(1))
         return Listed(tuple(values))
     raise Refuse(f"the sequence {sequence.name} is made by {maker.op}")
 
 
-def position(given: Value | None, count: int, default: int) -> int:
+def _place(given: Value | None, count: int, default: int, last: int) -> int:
     """Return a position in a sequence of `count` tensors, counted from 0.
+
+    Positions from -count to `last` are in range; `last` -1 stands for count - 1.
 
     Raises:
         Refuse: It is computed at run time or out of range.
     """
-    if given is None:
-        place = default
-    else:
+    place = default
+    if given is not None:
         array = given.array()
         if array is None or array.size != 1:
             raise Refuse(f"the position {given.name} is computed at run time")
         place = int(array.reshape(()))
-    if not -count <= place < count:
+    if not -count <= place <= (last if last >= 0 else count - 1):
         raise Refuse(f"there is no position {place} in a sequence of {count}")
-    return place % count
+    return place if place >= 0 else place + count
 
 
 def _cut(node: NodeView) -> Cut:

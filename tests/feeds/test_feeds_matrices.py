@@ -8,7 +8,9 @@ from graphfix.feeds.draws import STYLES, floats
 from graphfix.feeds.uses import Use
 
 
-@pytest.mark.parametrize(("op", "named"), [("ATen", "linalg_inv"), ("Inverse", ""), ("ATen", "aten::inverse")])
+@pytest.mark.parametrize(
+    ("op", "named"), [("ATen", "linalg_inv"), ("Inverse", ""), ("ATen", "aten::inverse")]
+)
 def test_matrices_that_are_inverted_are_regular(op: str, named: str) -> None:
     attributes = {"operator": named} if named else {}
     use = Use(helper.make_node(op, ["x"], ["y"], **attributes), 0)

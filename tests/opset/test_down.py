@@ -172,20 +172,20 @@ CASES: list[tuple[str, int, int, str, str, dict[str, Any], list[str]]] = [
         "dequantize-axis", 13, 12,
         "(uint8[2,3,4] x, float[3] s, uint8[3] z) => (float[2,3,4] y)",
         "y = DequantizeLinear<axis = 1>(x, s, z)",
-        {"x": np.arange(24, dtype=np.uint8).reshape(2, 3, 4), "s": np.float32([0.5, 2, 0.1]),
-         "z": np.uint8([0, 9, 128])},
+        {"x": np.arange(24, dtype=np.uint8).reshape(2, 3, 4), "s": np.array([0.5, 2, 0.1], np.float32),
+         "z": np.array([0, 9, 128], np.uint8)},
         ["Cast", "Cast", "Unsqueeze", "Sub", "Unsqueeze", "Mul"],
     ),
     (
         "quantize-axis", 13, 12, "(float[2,3,4] x, float[3] s, int8[3] z) => (int8[2,3,4] y)",
         "y = QuantizeLinear<axis = -2>(x, s, z)",
-        {"x": F * 20, "s": np.float32([0.5, 2, 0.1]), "z": np.int8([0, 9, -128])},
+        {"x": F * 20, "s": np.array([0.5, 2, 0.1], np.float32), "z": np.array([0, 9, -128], np.int8)},
         ["Unsqueeze", "Div", "Round", "Cast", "Unsqueeze", "Add", "Clip", "Cast"],
     ),
     (
         "quantize-one-scale", 13, 12, "(float[2,3,4] x, float[1] s, int8[1] z) => (int8[2,3,4] y)",
         "y = QuantizeLinear(x, s, z)",
-        {"x": F * 20, "s": np.float32([0.5]), "z": np.int8([3])},
+        {"x": F * 20, "s": np.array([0.5], np.float32), "z": np.array([3], np.int8)},
         ["Squeeze", "Squeeze", "QuantizeLinear"],
     ),
     (
@@ -206,7 +206,11 @@ CASES: list[tuple[str, int, int, str, str, dict[str, Any], list[str]]] = [
     (
         "one-hot-negative", 11, 10, "(int64[3] i, float[2] v) => (float[3,4] y)",
         "d = Constant<value = int64 {4}>() y = OneHot(i, d, v)",
-        {"i": np.array([-1, 2, -9]), "v": np.float32([0, 5])}, ["Less", "Add", "Where", "OneHot"],
+        {"i": np.array([-1, 2, -9]), "v": np.array([0, 5], np.float32)}, ["Less", "Add", "Where", "OneHot"],
+    ),
+    (
+        "gemm", 11, 10, "(float[3,4] x) => (float[3,3] y)", "y = Gemm<transB = 1>(x, x)",
+        {"x": F[0]}, ["Gemm"],
     ),
     (
         "clip", 11, 10, "(float[2,3,4] x) => (float[2,3,4] y)",
@@ -308,7 +312,7 @@ def test_layer_normalization_keeps_its_digits_far_from_zero() -> None:
     proto = model_of(text(
         17, "(float[1,4] x, float[4] s) => (float[1,4] y)", "y = LayerNormalization(x, s)"
     ))  # fmt: skip
-    x = np.float32([[10000.0, 10001.0, 10002.0, 10003.0]])
+    x = np.array([[10000.0, 10001.0, 10002.0, 10003.0]], np.float32)
     result = assert_converts(proto, 16, {"x": x, "s": np.ones(4, np.float32)}, rtol=1e-3)
     assert "Sub" in {node.op_type for node in result.graph.node}
 
@@ -351,6 +355,9 @@ def test_reshape_with_zeros(shape: tuple[int, ...]) -> None:
          "axes is computed at run time"),
         (12, 11, "(float[2] x, int32[2] e) => (float[2] y)", "y = Pow(x, e)",
          "computed at run time"),
+        (10, 9, "(float[1,1,7,7] x) => (float[1,1,9,9] y)",
+         "s = Constant<value = float[4] {1.0, 1.0, 1.2857142, 1.2857142}>() y = Resize(x, s)",
+         "the result would have shape"),
         (21, 20, "(float[4] x, float[2] s) => (uint8[4] y)",
          "y = QuantizeLinear<block_size = 2, axis = 0>(x, s)", "blocked"),
     ],
@@ -377,7 +384,7 @@ def assert_converts_without_running(proto: Any, version: int) -> list[str]:
 def test_roi_align_keeps_its_old_reading() -> None:
     header = "(float[1,2,6,6] x, float[1,4] r, int64[1] b) => (float[1,2,2,2] y)"
     proto = model_of(text(10, header, "y = RoiAlign<output_height = 2, output_width = 2>(x, r, b)"))
-    feed = {"x": IMAGE, "r": np.float32([[0, 0, 3.5, 4]]), "b": np.array([0])}
+    feed = {"x": IMAGE, "r": np.array([[0, 0, 3.5, 4]], np.float32), "b": np.array([0])}
     result = assert_converts(proto, 16, feed, ops=["RoiAlign"], rtol=1e-6)
     written = {a.name: a.s for a in result.graph.node[0].attribute}
     assert written["coordinate_transformation_mode"] == b"output_half_pixel"

@@ -39,8 +39,8 @@ def test_modes(mode: str, padding: str, align: int, seed: int, spread: float) ->
 
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 def test_one_pixel(padding: str) -> None:
-    x = np.float32([[[[3.0]]]])
-    places = np.float32([-1.5, -1, 0, 0.5, 1, 1.5]).reshape(1, 1, 3, 2)
+    x = np.array([[[[3.0]]]], np.float32)
+    places = np.array([-1.5, -1, 0, 0.5, 1, 1.5], np.float32).reshape(1, 1, 3, 2)
     proto = model_of(grid_model("bilinear", padding, 0, "1,1,1,1", "1,3"))
     assert_converts(proto, 15, {"x": x, "g": places}, rtol=1e-6, atol=1e-6)
 
@@ -55,7 +55,7 @@ def test_dynamic_batch_and_grid() -> None:
 
 def test_infinite_coordinates_read_nothing() -> None:
     # onnxruntime itself turns infinity into some integer and reads whatever lies there.
-    places = np.float32([np.inf, 0, -np.inf, np.inf, 0, 0, np.nan, 0]).reshape(1, 1, 4, 2)
+    places = np.array([np.inf, 0, -np.inf, np.inf, 0, 0, np.nan, 0], np.float32).reshape(1, 1, 4, 2)
     result = converted(model_of(grid_model("nearest", "zeros", 0, "1,1,3,3", "1,4")), 15)
     x = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
     given = outputs_of(result, {"x": x, "g": places})["y"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -68,7 +69,7 @@ def test_the_generated_table_is_what_the_facts_give() -> None:
 
 
 def test_only_plain_bumps_are_generated() -> None:
-    plain = {
+    plain: dict[str, Any] = {
         "form_fits_below": True,
         "suspicious": False,
         "attributes_removed_going_down": [],

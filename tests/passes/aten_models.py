@@ -24,6 +24,11 @@ def array_of(*shape: int, dtype: Any = np.float32, seed: int = 5) -> Array:
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
+def numpy_dtype(elem_type: int) -> np.dtype[Any]:
+    """Return the numpy type of an element type."""
+    return helper.tensor_dtype_to_np_dtype(elem_type)
+
+
 def aten_model(
     operator: str,
     x: Sequence[int | str | None] | None,

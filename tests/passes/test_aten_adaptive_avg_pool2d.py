@@ -21,15 +21,15 @@ CLOSE: dict[str, Any] = {"rtol": 2e-6, "atol": 2e-6}
 
 def pooled(x: Array, output: Sequence[int]) -> Array:
     """Return the means of PyTorch's windows, one axis after the other."""
-    result = x.astype(np.float64)
+    result: Array = x.astype(np.float64)
     for position, count in enumerate(output):
         axis = x.ndim - len(output) + position
         size = x.shape[axis]
-        parts = []
+        parts: list[Array] = []
         for i in range(count):
             start, end = int(np.floor(i * size / count)), int(np.ceil((i + 1) * size / count))
-            parts.append(result.take(range(start, end), axis).mean(axis=axis))
-        result = np.stack(parts, axis=axis)
+            parts.append(np.asarray(result.take(range(start, end), axis).mean(axis=axis)))
+        result = np.asarray(np.stack(parts, axis=axis))
     return result.astype(x.dtype)
 
 
@@ -74,14 +74,14 @@ def test_lists_are_read_through_the_nodes_that_make_them(collect: str) -> None:
     x = array_of(1, 2, 7, 11)
     model = aten_model("adaptive_avg_pool2d", [1, 2, 7, 11], ["size"])
     call = model.graph.node.pop()
-    entries = []
+    entries: list[str] = []
     for name, value in (("a", 3), ("b", 5)):
         shape = [1] if collect == "Concat" else []
         value_proto = helper.make_tensor(name, TensorProto.INT64, shape, [value])
         model.graph.node.append(helper.make_node("Constant", [], [name], value=value_proto))
         entries.append(name)
     domain = "prim" if collect == "ListConstruct" else ""
-    attributes = {"axis": 0} if collect == "Concat" else {}
+    attributes: dict[str, Any] = {"axis": 0} if collect == "Concat" else {}
     model.graph.node.append(
         helper.make_node(collect, entries, ["size"], domain=domain, **attributes)
     )
@@ -92,7 +92,12 @@ def test_lists_are_read_through_the_nodes_that_make_them(collect: str) -> None:
 
 def test_none_keeps_an_axis_even_of_unknown_size() -> None:
     x = array_of(1, 2, 7, 11)
-    for shape, count in (([1, 2, 7, 11], 5), (["N", 2, "H", 11], 5), (["N", 2, "H", 11], 11)):
+    cases: list[tuple[list[int | str], int]] = [
+        ([1, 2, 7, 11], 5),
+        (["N", 2, "H", 11], 5),
+        (["N", 2, "H", 11], 11),
+    ]
+    for shape, count in cases:
         model = aten_model("adaptive_avg_pool2d", shape, ["size"])
         call = model.graph.node.pop()
         value = helper.make_tensor("b", TensorProto.INT64, [], [count])

@@ -20,15 +20,15 @@ PASS = "aten-adaptive-max-pool2d"
 
 def pooled(x: Array, output: Sequence[int]) -> Array:
     """Return the maxima of PyTorch's windows, one axis after the other."""
-    result = x
+    result: Array = x
     for position, count in enumerate(output):
         axis = x.ndim - len(output) + position
         size = x.shape[axis]
-        parts = []
+        parts: list[Array] = []
         for i in range(count):
             start, end = int(np.floor(i * size / count)), int(np.ceil((i + 1) * size / count))
-            parts.append(result.take(range(start, end), axis).max(axis=axis))
-        result = np.stack(parts, axis=axis)
+            parts.append(np.asarray(result.take(range(start, end), axis).max(axis=axis)))
+        result = np.asarray(np.stack(parts, axis=axis))
     return result
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +9,7 @@ from onnx import TensorProto
 from graphfix.passes.aten.aten_flip import evaluate
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
-from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes
+from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-flip"
@@ -46,9 +44,7 @@ def test_dynamic_sizes() -> None:
 
 @pytest.mark.parametrize("kind", [TensorProto.INT64, TensorProto.BOOL, TensorProto.DOUBLE])
 def test_other_types(kind: int) -> None:
-    dtype: Any = {
-        TensorProto.INT64: np.int64, TensorProto.BOOL: np.bool_, TensorProto.DOUBLE: np.float64
-    }[kind]
+    dtype = numpy_dtype(kind)
     x = np.array([[1, 0, 0], [1, 1, 0]]).astype(dtype)
     model = aten_model("flip", [2, 3], [ints(1)], dtype=kind)
     becomes(PASS, model, {"x": x}, x[:, ::-1].copy())

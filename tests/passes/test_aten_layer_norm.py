@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def normal(
 ) -> tuple[Array, Array, Array]:
     """Normalise line by line."""
     kept = x.shape[: x.ndim - count]
-    lines = x.astype(np.float64).reshape(int(np.prod(kept)), -1)
+    lines = x.astype(np.float64).reshape(math.prod(kept), -1)
     means = np.array([line.mean() for line in lines])
     rates = np.array([1 / np.sqrt(line.var() + eps) for line in lines])
     result = ((lines - means[:, None]) * rates[:, None]).reshape(x.shape)

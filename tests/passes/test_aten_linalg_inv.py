@@ -24,7 +24,7 @@ def solid(*shape: int, dtype: Any = np.float32, seed: int = 5) -> Array:
     size = shape[-1]
     left = np.linalg.qr(rng.standard_normal(shape))[0]
     right = np.linalg.qr(rng.standard_normal(shape))[0]
-    return (left * np.linspace(0.1, 2.0, size) @ right).astype(dtype)
+    return np.asarray(left * np.linspace(0.1, 2.0, size) @ right, dtype=dtype)
 
 
 def inverse_of(x: Array) -> Array:
@@ -104,7 +104,8 @@ def test_as_accurate_as_elimination_in_the_type(unrolled: int) -> None:
         exact = np.linalg.inv(x.astype(np.float64))
 
         def error(found: Array, exact: Array = exact) -> Array:
-            return np.abs(found - exact).max(axis=(1, 2)) / np.abs(exact).max(axis=(1, 2))
+            away = np.abs(found - exact).max(axis=(1, 2))
+            return np.asarray(away / np.abs(exact).max(axis=(1, 2)))
 
         ours = error(outputs_of(after, {"x": x})["y"])
         # elimination in float32 with back substitution, as LAPACK does it

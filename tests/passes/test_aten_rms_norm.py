@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ FLOAT32_EPS = 2.0**-23
 
 def normal(x: Array, count: int, weight: Array | None, eps: float = FLOAT32_EPS) -> Array:
     """Normalise line by line."""
-    lines = x.astype(np.float64).reshape(int(np.prod(x.shape[: x.ndim - count])), -1)
+    lines = x.astype(np.float64).reshape(math.prod(x.shape[: x.ndim - count]), -1)
     result = np.array([line / np.sqrt(np.mean(line**2) + eps) for line in lines]).reshape(x.shape)
     return (result if weight is None else result * weight).astype(x.dtype)
 

@@ -29,7 +29,7 @@ def resampled(
         axis = 2 + position
         size = x.shape[axis]
         if align:
-            places = np.linspace(0, size - 1, count) if count > 1 else np.zeros(1)
+            places: Array = np.linspace(0, size - 1, count) if count > 1 else np.zeros(1)
         else:
             ratio = 1 / factors[position] if factors else size / count
             places = (np.arange(count) + 0.5) * ratio - 0.5

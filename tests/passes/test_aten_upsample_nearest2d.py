@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +10,7 @@ from graphfix.errors import EngineFailed
 from graphfix.passes.aten.aten_upsample_nearest2d import evaluate
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
-from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes
+from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-upsample-nearest2d"
@@ -65,9 +63,7 @@ def test_three_axes_and_shrinking() -> None:
 
 @pytest.mark.parametrize("kind", [TensorProto.INT64, TensorProto.UINT8, TensorProto.DOUBLE])
 def test_other_types(kind: int) -> None:
-    dtype: Any = {
-        TensorProto.INT64: np.int64, TensorProto.UINT8: np.uint8, TensorProto.DOUBLE: np.float64
-    }[kind]
+    dtype = numpy_dtype(kind)
     x = np.arange(24).reshape(1, 2, 3, 4).astype(dtype)
     model = aten_model("upsample_nearest2d", [1, 2, 3, 4], [ints(6, 4)], dtype=kind)
     becomes(PASS, model, {"x": x}, repeated(x, 2, 1))
