@@ -447,7 +447,13 @@ class Node(_GsNode):
 def remove_by_identity(items: list[Any], item: Any) -> None:
     """Take one occurrence of `item` out of an edge list, without the list's own bookkeeping."""
     plain: type[list[Any]] = list
-    plain.remove(items, item)
+    # Nodes mostly go in order or from the end; a constant may have thousands of consumers.
+    if items[-1] is item:
+        plain.pop(items)
+    elif items[0] is item:
+        plain.__delitem__(items, 0)
+    else:
+        plain.remove(items, item)
 
 
 class Graph(_GsGraph):

@@ -45,6 +45,7 @@ class Builder:
         self._graph = graph if graph is not None else node.graph
         self._opsets = dict(opsets) if opsets is not None else None
         self._options = dict(options or {})
+        self._stand_in: Graph | None = None
         self.nodes: list[Node] = []
         self.constants: list[Constant] = []
         self.accuracy: Accuracy | None = None
@@ -161,8 +162,9 @@ class Builder:
 
     def _infer_at(self, node: Node, opsets: Mapping[str, int]) -> None:
         # The numbers of the graph change only when a whole opset step is applied.
-        stand_in = Graph(self._graph.name, dict(opsets))
-        node.__dict__["graph"] = stand_in
+        if self._stand_in is None:
+            self._stand_in = Graph(self._graph.name, dict(opsets))
+        node.__dict__["graph"] = self._stand_in
         try:
             infer_node(node)
         finally:

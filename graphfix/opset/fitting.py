@@ -96,7 +96,7 @@ def _need_neutral(name: str, value: Any, default: Any, verdict: Verdict, target:
         return
     if isinstance(value, AttributeRef):
         raise Refuse(f"attribute {name!r} is given by the caller of the function")
-    if isinstance(neutral, list) and set(value) <= set(neutral):
+    if isinstance(neutral, list) and not [entry for entry in value if entry not in neutral]:
         return
     if value != neutral:
         raise Refuse(f"opset {target.since} has no attribute {name!r}, which is {value!r} here")

@@ -21,6 +21,11 @@ class Journal:
         default_factory=dict[tuple[str, Status, str], list[Site]]
     )
 
+    def copy(self) -> Journal:
+        """Return a journal that goes on independently."""
+        entries = {key: list(sites) for key, sites in self._entries.items()}
+        return Journal(list(self.io_changes), entries)
+
     def applied(self, pass_id: str, site: Site) -> None:
         """Record a site that was changed."""
         self._entries.setdefault((pass_id, Status.APPLIED, ""), []).append(site)

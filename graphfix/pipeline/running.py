@@ -30,6 +30,8 @@ from graphfix.report import LOSSY, Finding, IoChange
 
 ROUNDS = 12
 OPSET_PASS = "opset"
+OLDEST_OPSET = 7  # TensorRT and the adapters know nothing older
+LOOK_AHEAD = 4
 
 
 class Run:
@@ -252,25 +254,52 @@ class Run:
         assert target is not None
         if all(declared.id != OPSET_PASS for declared in self._passes):
             return  # the user skips it, or its result was not valid
-        while self.model.opset > (target.opset_min or 7):
-            # A number within what the engine states is never lowered further for its own sake.
-            if self.model.opset <= target.opset_max:
-                return
+        floor = max(target.opset_min or OLDEST_OPSET, OLDEST_OPSET)
+        while self.model.opset > max(target.opset_max, floor):
             if not any(_by_opset(f) for f in self._blocking()):
                 return
-            try:
-                sites = lower_one(self.model, self._work)
-            except StepBlocked as blocked:
-                for blocker in blocked.blockers:
-                    self.journal.refused(OPSET_PASS, blocker.reason, blocker.node)
+            if not self._one_step_down(report=True):
                 return
-            for site in sites:
-                self.journal.applied(OPSET_PASS, site)
-            self._infer()
-            self._canonicalise()
-            self._legalise()
+        while self.model.opset > floor and any(_is_form(f) for f in self._blocking()):
+            if not self._try_lower(floor):
+                return
+
+    def _one_step_down(self, *, report: bool) -> bool:
+        try:
+            sites = lower_one(self.model, self._work)
+        except StepBlocked as blocked:
+            for blocker in blocked.blockers if report else ():
+                self.journal.refused(OPSET_PASS, blocker.reason, blocker.node)
+            return False
+        for site in sites:
+            self.journal.applied(OPSET_PASS, site)
+        self._infer()
+        self._canonicalise()
+        self._legalise()
+        return True
+
+    def _try_lower(self, floor: int) -> bool:
+        """Go further down than the engine asks for, and stay there only if that mends something.
+
+        A few steps may be needed before the form that the engine reads is reached.
+        """
+        before = len(self._blocking())
+        model, journal = self.model, self.journal
+        self.model, self.journal = model.copy(), journal.copy()
+        self._infer()
+        for _ in range(LOOK_AHEAD):
+            if self.model.opset <= floor or not self._one_step_down(report=False):
+                break
+            if len(self._blocking()) < before:
+                return True
+        self.model, self.journal = model, journal
+        return False
 
 
 def _by_opset(finding: Finding) -> bool:
     kind = finding.feature.partition(":")[0]
     return kind in ("form", "opset", "op", "attr", "const")
+
+
+def _is_form(finding: Finding) -> bool:
+    return finding.feature.startswith("form:")

@@ -201,4 +201,4 @@ def quantization_up(node: NodeView, build: Builder) -> Adapted:
         for name, value in zip(names, (node.input(1), node.input(2)), strict=True)
         if value is not None
     }
-    return respell(node, build, **changes)
+    return respell(node, build, drop=(), **changes)

@@ -58,6 +58,13 @@ def reasons(proto: ModelProto, version: int) -> list[str]:
     raise AssertionError(f"opset {version} was reached")
 
 
+def check(proto: ModelProto) -> None:
+    """Assert that the checker of ONNX has no complaint."""
+    onnx.checker.check_model(  # pyright: ignore[reportUnknownMemberType]
+        proto, full_check=True
+    )
+
+
 def operators(proto: ModelProto) -> list[str]:
     """Return the operators of the main graph in order, constants left out."""
     return [node.op_type for node in proto.graph.node if node.op_type != "Constant"]
@@ -78,7 +85,7 @@ def assert_converts(
     """
     result = converted(proto, version)
     assert result.opset_import[0].version == version
-    onnx.checker.check_model(result, full_check=True)
+    check(result)
     assert converted(result, version) == result
     if ops is not None:
         assert operators(result) == ops

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 
 from graphfix.testing import outputs_of
-from tests.opset.conversion import assert_converts, converted, model_of, reasons
+from tests.opset.conversion import assert_converts, check, converted, model_of, reasons
 
 RNG = np.random.default_rng(7)
 F = RNG.normal(size=(2, 3, 4)).astype(np.float32)
@@ -172,14 +171,15 @@ CASES: list[tuple[str, int, int, str, str, dict[str, Any], list[str]]] = [
         "dequantize-axis", 13, 12,
         "(uint8[2,3,4] x, float[3] s, uint8[3] z) => (float[2,3,4] y)",
         "y = DequantizeLinear<axis = 1>(x, s, z)",
-        {"x": np.arange(24, dtype=np.uint8).reshape(2, 3, 4), "s": np.array([0.5, 2, 0.1], np.float32),
-         "z": np.array([0, 9, 128], np.uint8)},
+        {"x": np.arange(24, dtype=np.uint8).reshape(2, 3, 4),
+         "s": np.array([0.5, 2, 0.1], np.float32), "z": np.array([0, 9, 128], np.uint8)},
         ["Cast", "Cast", "Unsqueeze", "Sub", "Unsqueeze", "Mul"],
     ),
     (
         "quantize-axis", 13, 12, "(float[2,3,4] x, float[3] s, int8[3] z) => (int8[2,3,4] y)",
         "y = QuantizeLinear<axis = -2>(x, s, z)",
-        {"x": F * 20, "s": np.array([0.5, 2, 0.1], np.float32), "z": np.array([0, 9, -128], np.int8)},
+        {"x": F * 20, "s": np.array([0.5, 2, 0.1], np.float32),
+         "z": np.array([0, 9, -128], np.int8)},
         ["Unsqueeze", "Div", "Round", "Cast", "Unsqueeze", "Add", "Clip", "Cast"],
     ),
     (
@@ -206,7 +206,8 @@ CASES: list[tuple[str, int, int, str, str, dict[str, Any], list[str]]] = [
     (
         "one-hot-negative", 11, 10, "(int64[3] i, float[2] v) => (float[3,4] y)",
         "d = Constant<value = int64 {4}>() y = OneHot(i, d, v)",
-        {"i": np.array([-1, 2, -9]), "v": np.array([0, 5], np.float32)}, ["Less", "Add", "Where", "OneHot"],
+        {"i": np.array([-1, 2, -9]), "v": np.array([0, 5], np.float32)},
+        ["Less", "Add", "Where", "OneHot"],
     ),
     (
         "gemm", 11, 10, "(float[3,4] x) => (float[3,3] y)", "y = Gemm<transB = 1>(x, x)",
@@ -299,7 +300,7 @@ def test_recurrent_batch_first() -> None:
     weights = {"w": F[:1, :1].repeat(6, 1), "r": F[:1, :3, :2].repeat(2, 1)}
     state = F[:, :1, :2]
     result = converted(batch_first, 13)
-    onnx.checker.check_model(result, full_check=True)
+    check(result)
     given = outputs_of(result, {"x": F, "h": state, **weights})
     wanted = outputs_of(
         time_first, {"x": F.transpose(1, 0, 2), "h": state.transpose(1, 0, 2), **weights}
@@ -377,7 +378,7 @@ def test_bfloat16_goes_through_float32() -> None:
 def assert_converts_without_running(proto: Any, version: int) -> list[str]:
     """Return the operators after a conversion that onnxruntime has no kernels for."""
     result = converted(proto, version)
-    onnx.checker.check_model(result, full_check=True)
+    check(result)
     return [node.op_type for node in result.graph.node]
 
 

@@ -29,8 +29,8 @@ def test_verdicts_are_about_neighbouring_schemas() -> None:
 
 def test_bounds_name_attributes_of_the_forms() -> None:
     for (op, older, newer), verdict in verdicts().items():
-        names = onnx.defs.get_schema(op, older, "").attributes.keys()
-        names |= onnx.defs.get_schema(op, newer, "").attributes.keys()
+        names: set[str] = set(onnx.defs.get_schema(op, older, "").attributes)
+        names |= set(onnx.defs.get_schema(op, newer, "").attributes)
         assert verdict.neutral.keys() <= names, op
         assert verdict.allow.keys() <= names, op
 

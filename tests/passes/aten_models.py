@@ -57,7 +57,8 @@ def aten_model(
         used: How many of them are outputs of the graph.
     """
     results = dict(outputs or {"y": (None, None)})
-    names, constants = ["x"], []
+    names = ["x"]
+    constants: list[TensorProto] = []
     for position, argument in enumerate(arguments):
         if argument is None or isinstance(argument, str):
             names.append(argument or "")

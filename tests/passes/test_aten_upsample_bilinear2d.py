@@ -29,12 +29,13 @@ def resampled(
         axis = 2 + position
         size = x.shape[axis]
         if align:
-            places: Array = np.linspace(0, size - 1, count) if count > 1 else np.zeros(1)
+            places = np.arange(count) * ((size - 1) / max(count - 1, 1))
         else:
             ratio = 1 / factors[position] if factors else size / count
             places = (np.arange(count) + 0.5) * ratio - 0.5
         lines = np.moveaxis(result, axis, -1).reshape(-1, size)
-        taken = np.stack([np.interp(places, np.arange(size), line) for line in lines])
+        numbers: Array = np.array(range(size), dtype=np.float64)
+        taken = np.stack([np.interp(places, numbers, line) for line in lines])
         shape = np.moveaxis(result, axis, -1).shape[:-1]
         result = np.moveaxis(taken.reshape(*shape, count), -1, axis)
     return result.astype(x.dtype)

@@ -1,0 +1,1 @@
+"""Loops and scans: rolled out, or with fewer demands on the engine."""

@@ -1,0 +1,35 @@
+"""Matrices of the discrete Fourier transform on numbers written as (real, imaginary) pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.views import Array
+
+
+def fourier_matrix(
+    rows: int, length: int, bins: int, *, complex_input: bool, inverse: bool
+) -> Array:
+    """Return the float64 matrix that takes a signal of pairs to its spectrum of pairs.
+
+    Args:
+        rows: How many samples of the signal there are; those missing count as zero.
+        length: The length of the transform.
+        bins: How many bins of the spectrum are wanted.
+        complex_input: Whether each sample is a pair, else one number.
+        inverse: Whether the transform is the inverse one.
+
+    Returns:
+        [rows * 2, bins * 2] with pairs as samples, else [rows, bins * 2].
+    """
+    # Multiples of a whole turn are taken off as integers, so that large angles are exact.
+    turns = np.outer(np.arange(rows), np.arange(bins)) % length
+    angle = turns * (2 * np.pi / length)
+    cosine, sine = np.cos(angle), np.sin(angle)
+    if inverse:
+        cosine, sine = cosine / length, -sine / length
+    real = np.stack([cosine, -sine], axis=-1)
+    if not complex_input:
+        return real.reshape(rows, bins * 2)
+    imaginary = np.stack([sine, cosine], axis=-1)
+    return np.stack([real, imaginary], axis=1).reshape(rows * 2, bins * 2)

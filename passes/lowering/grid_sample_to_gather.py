@@ -1,0 +1,81 @@
+"""Replace GridSample by Gather and arithmetic.
+
+What it does:
+    Works out the coordinates of the pixels that are read, gathers each, and sums them with
+    their shares. A frame of zeros stands for what lies outside; border and reflection move the
+    coordinates. Any number of spatial axes.
+
+Why engines need it:
+    TensorRT has GridSample from 8.5 on, for images only: volumes (rank 5) are refused.
+
+Before:
+    y = GridSample <mode = "bilinear", padding_mode = "border"> (x, grid)
+
+After:
+    place = Clip (((grid_x + 1) * W - 1) / 2, 0, W - 1) ...
+    y = Transpose (sum of Gather (rows of x, floor (place) or floor (place) + 1) * share)
+
+When it refuses:
+    The mode is cubic, a rank or a spatial size of x is unknown, or both its batches and its
+    channels are.
+
+Accuracy:
+    Exact up to the order of summation. float16 and bfloat16 are computed in float32. Infinite
+    coordinates read what lies outside; coordinates that are not numbers give what the engine
+    makes of NaN cast to an integer, as before.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__GridSample.html;
+    microsoft/onnxruntime onnxruntime/core/providers/cpu/tensor/grid_sample.cc
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.sampling import Sampling, grid_sampled
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_MODES = {"bilinear": "linear", "linear": "linear", "nearest": "nearest"}
+
+
+@rewrite(
+    "GridSample",
+    removes=("op:GridSample", "rank:GridSample.*", "form:GridSample.*", "attr:GridSample.*"),
+    emits=(
+        "Abs",
+        "Add",
+        "Cast",
+        "Div",
+        "Floor",
+        "Gather",
+        "GatherND",
+        "Max",
+        "Min",
+        "Mul",
+        "Neg",
+        "Pad",
+        "Reshape",
+        "Round",
+        "Slice",
+        "Squeeze",
+        "Sub",
+        "Transpose",
+    ),
+    accuracy=EXACT,
+)
+def grid_sample_to_gather(node: NodeView, build: Builder) -> Value:
+    """Gather and sum, see the module."""
+    mode = str(node.attr("mode", "linear"))
+    if mode not in _MODES:
+        raise Refuse(f"the mode is {mode}")
+    how = Sampling(
+        _MODES[mode],
+        str(node.attr("padding_mode", "zeros")),
+        bool(node.attr("align_corners", 0)),
+    )
+    if how.padding not in ("zeros", "border", "reflection"):
+        raise Refuse(f"the padding is {how.padding}")
+    return grid_sampled(build, node.need(0), node.need(1), how)

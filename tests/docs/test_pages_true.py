@@ -1,0 +1,68 @@
+"""What the hand-written pages name is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from graphfix.authoring import declaring
+from graphfix.errors import InvalidModel, PassBug, UsageError
+from graphfix.report import Severity, Status
+
+ROOT = Path(__file__).parents[2]
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/design.md",
+    "benchmarks/README.md",
+    "fixtures/README.md",
+)
+DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+        assert ((ROOT / page).parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_in_code_type_are_there(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:graphfix|passes|docs|tests|fixtures|benchmarks)/[\w/.*-]*)`", text)
+    for name in named:
+        found = list(ROOT.glob(name.rstrip("/")))
+        assert found, f"{page} names {name}, which is not there"
+
+
+def test_the_design_names_modules_that_exist() -> None:
+    for name in re.findall(r"`((?:\w+/)?\w+\.(?:py|toml|json))`", DESIGN):
+        assert (ROOT / name).is_file() or list((ROOT / "graphfix").rglob(name)), name
+
+
+def test_the_design_lists_every_layer() -> None:
+    (block,) = re.findall(r"^errors report features.*?^```", DESIGN, re.MULTILINE | re.DOTALL)
+    words = set(re.findall(r"\w+", block))
+    layers = {
+        path.stem
+        for path in (ROOT / "graphfix").iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").is_file()
+    } - {"__init__", "__main__"}
+    assert layers <= words, layers - words
+
+
+def test_the_design_has_the_words_of_the_code() -> None:
+    for severity in Severity:
+        assert f"`{severity}`" in DESIGN
+    stages = {declaring.PREPARE, declaring.CANONICAL, declaring.TARGETED, declaring.NAMED}
+    for stage in (*stages, declaring.INTERFACE):
+        assert f"`{stage}`" in DESIGN
+    for status in Status:
+        assert str(status).replace("_", " ") in DESIGN
+    codes = {UsageError: "(2)", InvalidModel: "(3)", PassBug: "(5)"}
+    for error, code in codes.items():
+        assert f"`{error.__name__}` {code}" in DESIGN
+        assert error.exit_code == int(code.strip("()"))
