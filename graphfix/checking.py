@@ -87,13 +87,26 @@ def _finding(known: Rule, answer: Answer, node: NodeView | None, index: int = -1
 
 
 def check_model(
-    model: Model, target: Target, assumed: Collection[tuple[str, str]] = ()
+    model: Model,
+    target: Target,
+    assumed: Collection[tuple[str, str]] = (),
+    *,
+    consequences: bool = True,
 ) -> tuple[Finding, ...]:
-    """Return every finding of a model for a target, those about the model first."""
+    """Return every finding of a model for a target, those about the model first.
+
+    Args:
+        model: The model; its types are inferred.
+        target: The target.
+        assumed: (domain, operator) pairs that the user says the engine has.
+        consequences: Whether to look also for what fails only because something else is misread.
+    """
     found = [
         *check_whole(model, target),
         *(each for _, several in check_nodes(model, target, assumed) for each in several),
     ]
+    if not consequences:
+        return tuple(found)
     return (*found, *check_misread(model, target, assumed, found))
 
 

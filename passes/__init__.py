@@ -1,1 +1,1 @@
-"""The passes: one kind of repair to a file, one family to a folder; installed as graphfix.passes."""
+"""The passes: one repair to a file, one family to a folder; installed as graphfix.passes."""

@@ -136,11 +136,13 @@ class Run:
     def _infer(self) -> None:
         infer_types(self.model, self._passes)
 
-    def _findings(self) -> tuple[Finding, ...]:
+    def _findings(self, *, consequences: bool = True) -> tuple[Finding, ...]:
         target = self.settings.target
         if target is None:
             return ()
-        return check_model(self.model, target, self.settings.assumed)
+        return check_model(
+            self.model, target, self.settings.assumed, consequences=consequences
+        )
 
     def _look_before(self) -> None:
         self.findings_before = self._findings()
@@ -209,9 +211,13 @@ class Run:
         for round_ in range(ROUNDS):
             self.journal.forget_refusals(again)
             moved = 0
+            blocking = self._blocking()
             for declared in self._of(TARGETED, "graph"):
-                if declared.accuracy is not LOSSY and first_of(self._blocking(), declared):
-                    moved += self._graph_pass(declared)
+                if declared.accuracy is not LOSSY and first_of(blocking, declared):
+                    sites = self._graph_pass(declared)
+                    if sites:
+                        moved += sites
+                        blocking = self._blocking()
             if moved:
                 self._infer()
                 self._canonicalise()
@@ -224,7 +230,8 @@ class Run:
             self._canonicalise()
 
     def _blocking(self) -> list[Finding]:
-        return [f for f in self._findings() if f.blocks]
+        # What fails only because something is misread goes away with what is misread.
+        return [f for f in self._findings(consequences=False) if f.blocks]
 
     def _lossy(self) -> None:
         if sweep_targeted(self.model, self._legaliser(lossy=True), self.journal):

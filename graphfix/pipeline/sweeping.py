@@ -128,7 +128,7 @@ def run_graph_pass(
         raise
     except PassBug as bug:
         failure = str(bug)
-    except Exception as error:  # noqa: BLE001 - whatever a pass raises is its fault, named below
+    except Exception as error:  # whatever a pass raises is its fault, named below
         failure = f"{type(error).__name__}: {error}"
     editor.finish()
     after = fingerprint(model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -109,7 +110,11 @@ def test_too_little_space_is_said_before_anything_is_written(
     source = external_model(tmp_path / "a")
     (tmp_path / "b").mkdir()
     usage = type("Usage", (), {"free": 0})
-    monkeypatch.setattr(saving.shutil, "disk_usage", lambda folder: usage)
+
+    def full(_: object) -> object:
+        return usage
+
+    monkeypatch.setattr(shutil, "disk_usage", full)
     with pytest.raises(UsageError, match="are free"):
         graphfix.save(graphfix.load(source), tmp_path / "b" / "out.onnx")
     assert list((tmp_path / "b").iterdir()) == []

@@ -1,0 +1,34 @@
+"""Types of fused operators, which have no schema in ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnx import TensorProto
+
+from graphfix.authoring.declaring import InferredType
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+
+LOW_PRECISION = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *LOW_PRECISION)
+
+
+def like_first(node: NodeView) -> Sequence[InferredType | None]:
+    """Return the type of the first input: what elementwise operators give."""
+    x = node.input(0)
+    if x is None or not x.elem_type:
+        return (None,)
+    return (InferredType(x.elem_type, x.shape),)
+
+
+def need_float(x: Value) -> None:
+    """Look at the type of an operand.
+
+    Raises:
+        Refuse: It is unknown or not floating point.
+    """
+    if not x.elem_type:
+        raise Refuse(f"the dtype of {x.name} is unknown")
+    if x.elem_type not in FLOATS:
+        raise Refuse(f"{x.type_name} is not a floating point type")

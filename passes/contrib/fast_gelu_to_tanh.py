@@ -1,0 +1,73 @@
+"""Take FastGelu apart.
+
+What it does:
+    Writes com.microsoft::FastGelu, with or without bias, as the arithmetic that it stands for:
+    0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+
+Why engines need it:
+    FastGelu is an operator of onnxruntime's optimiser; other engines do not know it.
+
+Before:
+    y = com.microsoft.FastGelu (x, bias)
+
+After:
+    t = Add (x, bias)
+    u = Mul (t, Add (Mul (Mul (t, t), 0.0356774081), 0.7978845608))
+    y = Mul (Mul (t, 0.5), Add (Tanh (u), 1))
+
+When it refuses:
+    The dtype is unknown or not floating point.
+
+Accuracy:
+    Exact up to rounding; float16 and bfloat16 are computed in float32.
+
+References:
+    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FastGelu
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.passes.contrib._typing import LOW_PRECISION, like_first, need_float
+from graphfix.report import EXACT
+
+_ROOT = math.sqrt(2 / math.pi)
+
+
+def evaluate(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Array, ...]:
+    """Compute in float64."""
+    x = inputs[0]
+    assert x is not None  # the schema wants it
+    work = x.astype(np.float64)
+    if len(inputs) > 1 and inputs[1] is not None:
+        work = work + inputs[1].astype(np.float64)
+    result = 0.5 * work * (1 + np.tanh(_ROOT * (work + 0.044715 * work**3)))
+    return (result.astype(x.dtype),)
+
+
+@rewrite(
+    "com.microsoft::FastGelu",
+    removes="op:com.microsoft::FastGelu",
+    emits=("Add", "Cast", "Mul", "Tanh"),
+    accuracy=EXACT,
+    infer=like_first,
+    evaluate=evaluate,
+)
+def fast_gelu_to_tanh(node: NodeView, build: Builder) -> Value:
+    """Write the arithmetic, see the module."""
+    x, bias = node.need(0), node.input(1)
+    need_float(x)
+    low = x.elem_type in LOW_PRECISION
+    t = build.Cast(x, to=TensorProto.FLOAT) if low else x
+    if bias is not None:
+        t = build.Add(t, build.Cast(bias, to=TensorProto.FLOAT) if low else bias)
+    slope = build.Add(build.Mul(build.Mul(t, t), 0.044715 * _ROOT), _ROOT)
+    result = build.Mul(build.Mul(t, 0.5), build.Add(build.Tanh(build.Mul(t, slope)), 1))
+    return build.Cast(result, to=x.elem_type) if low else result

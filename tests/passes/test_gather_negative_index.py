@@ -1,0 +1,83 @@
+"""gather-negative-index: indices counted from the front."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import numpy_helper
+
+from graphfix.report import Status
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
+from tests.passes.shape_models import in_branch, text
+
+PASS = "gather-negative-index"
+X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("opset", [7, 11, 13, 18])
+@pytest.mark.parametrize("axis", [1, -2])
+def test_known_size(opset: int, axis: int) -> None:
+    model = text(
+        f"g (float[N,3,4] x) => (float[N,2,4] y) <int32[2] i = {{-1, 1}}> "
+        f"{{ y = Gather <axis = {axis}> (x, i) }}",
+        opset,
+    )
+    done = assert_rewrite(PASS, model, feeds=[{"x": X}], after=["Gather"])
+    stored = numpy_helper.to_array(done.after.graph.initializer[0])
+    assert stored.tolist() == [2, 1]
+    assert stored.dtype == np.int32
+
+
+@pytest.mark.parametrize("opset", [7, 10, 13])
+@pytest.mark.parametrize(("dims", "after"), [("", ["Slice", "Squeeze"]), ("[1]", ["Slice"])])
+def test_unknown_size(opset: int, dims: str, after: list[str]) -> None:
+    out = "float[2,4]" if not dims else "float[2,1,4]"
+    model = text(
+        f"g (float[2,N,4] x) => ({out} y) <int64{dims} i = {{-2}}> {{ y = Gather <axis = 1> (x, i) }}",
+        opset,
+    )
+    done = assert_rewrite(PASS, model, feeds=[{"x": X}, {"x": X[:, :2]}], after=after)
+    wanted = X[:, 1] if not dims else X[:, 1:2]
+    np.testing.assert_array_equal(outputs_of(done.after, {"x": X})["y"], wanted)
+
+
+def test_in_a_branch() -> None:
+    line = "LOCALi = Constant <value = int64 {-1}> () LOCALr = Gather (x, LOCALi)"
+    feeds = [{"x": X, "c": np.array(flag)} for flag in (True, False)]
+    assert_rewrite(PASS, in_branch(line, "float[2,3,4]", "float[3,4]"), feeds=feeds)
+
+
+@pytest.mark.parametrize(
+    ("graph", "reason"),
+    [
+        ("g (float[4] x) => (float y) <int64 i = {1}> { y = Gather (x, i) }", "no index is negative"),
+        ("g (float[4] x, int64 i) => (float y) { y = Gather (x, i) }", "computed at run time"),
+        ("g (float[4] x) => (float y) <int64 i = {-5}> { y = Gather (x, i) }", "lies outside"),
+        (
+            "g (float[N] x) => (float[2] y) <int64[2] i = {-1, 0}> { y = Gather (x, i) }",
+            "the size of the axis is unknown",
+        ),
+    ],
+)
+def test_refusals(graph: str, reason: str) -> None:
+    assert_refused(PASS, text(graph), reason)
+
+
+@given(
+    indices=st.lists(st.integers(-4, 3), min_size=1, max_size=5).filter(lambda v: min(v) < 0),
+    axis=st.integers(-2, 1),
+)
+@settings(max_examples=25, deadline=None)
+def test_any_indices(indices: list[int], axis: int) -> None:
+    model = text(
+        f"g (int64[4,4] x) => (int64[A,B] y) <int64[1] i = {{0}}> {{ y = Gather <axis = {axis}> (x, i) }}"
+    )
+    model.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.array(indices), "i"))
+    x = np.arange(16).reshape(4, 4)
+    done = run_pass(PASS, model)
+    assert (numpy_helper.to_array(done.after.graph.initializer[0]) >= 0).all()
+    given_ = outputs_of(done.after, {"x": x})["y"]
+    np.testing.assert_array_equal(given_, np.take(x, indices, axis=axis))
+    assert not run_pass(PASS, done.after).with_status(Status.APPLIED)

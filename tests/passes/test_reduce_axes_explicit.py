@@ -1,0 +1,86 @@
+"""reduce-axes-explicit: no axes means nothing or everything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of
+from tests.passes.shape_models import in_branch, text
+
+PASS = "reduce-axes-explicit"
+OPS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
+X = np.array([[1, 2, 3], [-4, 5, 6]], np.float32)
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_idle_without_axes(op: str) -> None:
+    model = text(f"g (float[N,3] x) => (float[N,3] y) {{ y = {op} <noop_with_empty_axes = 1> (x) }}", 18)
+    done = assert_rewrite(PASS, model, feeds=[{"x": X}], after=["Identity"])
+    np.testing.assert_array_equal(outputs_of(done.after, {"x": X})["y"], X)
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize("opset", [18, 20])
+def test_an_empty_list_is_every_axis(op: str, keepdims: int, opset: int) -> None:
+    out = "float[1,1]" if keepdims else "float"
+    model = text(
+        f"g (float[N,3] x) => ({out} y) <int64[0] a = {{}}> "
+        f"{{ y = {op} <keepdims = {keepdims}> (x, a) }}",
+        opset,
+    )
+    done = assert_rewrite(PASS, model, feeds=[{"x": X}], after=[op], rtol=1e-6)
+    function = {"ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max, "ReduceMin": np.min}
+    wanted = function.get(op, np.prod)(X)
+    assert float(outputs_of(done.after, {"x": X})["y"].reshape(())) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("opset", [13, 17])
+def test_sum_of_opset_13(opset: int) -> None:
+    model = text(
+        "g (int32[N,3] x) => (int32 y) <int64[0] a = {}> { y = ReduceSum <keepdims = 0> (x, a) }",
+        opset,
+    )
+    feed = {"x": X.astype(np.int32)}
+    done = assert_rewrite(PASS, model, feeds=[feed], after=["ReduceSum"])
+    assert int(outputs_of(done.after, feed)["y"]) == 13
+
+
+def test_in_a_branch() -> None:
+    model = in_branch("LOCALr = ReduceSum <noop_with_empty_axes = 1> (x)", "float[N,3]", "float[N,3]")
+    assert_rewrite(PASS, model, feeds=[{"x": X, "c": np.array(False)}])
+
+
+@pytest.mark.parametrize(
+    ("graph", "reason"),
+    [
+        ("g (float[2,3] x) => (float[2,1] y) <int64[1] a = {1}> { y = ReduceSum (x, a) }", "are given"),
+        ("g (float[2,3] x, int64[K] a) => (float[M,L] y) { y = ReduceSum (x, a) }", "computed at run time"),
+        ("g (float[2,3] x) => (float[1,1] y) { y = ReduceSum (x) }", "everything is reduced already"),
+        (
+            "g (float[6] x, int64[K] s) => (float y) <int64[0] a = {}> "
+            "{ r = Reshape (x, s) y = ReduceSum <keepdims = 0> (r, a) }",
+            "rank of the input is unknown",
+        ),
+    ],
+)
+def test_refusals(graph: str, reason: str) -> None:
+    assert_refused(PASS, text(graph), reason)
+
+
+@given(sizes=st.lists(st.integers(1, 3), max_size=4), keepdims=st.integers(0, 1))
+@settings(max_examples=25, deadline=None)
+def test_any_rank(sizes: list[int], keepdims: int) -> None:
+    out = ",".join("1" for _ in sizes) if keepdims else ""
+    model = text(
+        f"g (int64[{','.join(map(str, sizes))}] x) => (int64[{out}] y) <int64[0] a = {{}}> "
+        f"{{ y = ReduceSum <keepdims = {keepdims}> (x, a) }}"
+    )
+    for info in (model.graph.input[0], model.graph.output[0]):
+        info.type.tensor_type.shape.SetInParent()
+    x = np.arange(int(np.prod(sizes))).reshape(sizes)
+    done = assert_rewrite(PASS, model, feeds=[{"x": x}])
+    assert int(outputs_of(done.after, {"x": x})["y"].reshape(())) == int(x.sum())

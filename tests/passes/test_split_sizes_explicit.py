@@ -1,0 +1,83 @@
+"""split-sizes-explicit: Split-18 in unequal parts, with its sizes written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import numpy_helper
+
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of
+from tests.passes.shape_models import text
+
+PASS = "split-sizes-explicit"
+
+
+@pytest.mark.parametrize("opset", [18, 21])
+@pytest.mark.parametrize("dtype", ["float", "int64", "bool"])
+def test_the_last_part_is_smaller(opset: int, dtype: str) -> None:
+    model = text(
+        f"g ({dtype}[N,8] x) => ({dtype}[N,3] a, {dtype}[N,3] b, {dtype}[N,2] c) "
+        "{ a, b, c = Split <axis = -1, num_outputs = 3> (x) }",
+        opset,
+    )
+    x = np.arange(16).reshape(2, 8).astype({"float": "float32"}.get(dtype, dtype))
+    done = assert_rewrite(PASS, model, feeds=[{"x": x}], after=["Split"])
+    assert numpy_helper.to_array(done.after.graph.initializer[0]).tolist() == [3, 3, 2]
+    np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["c"], x[:, 6:])
+
+
+@pytest.mark.parametrize("opset", [7, 11, 13])
+def test_equal_parts_of_older_opsets(opset: int) -> None:
+    model = text("g (float[6] x) => (float[3] a, float[3] b) { a, b = Split (x) }", opset)
+    assert_rewrite(PASS, model, feeds=[{"x": np.arange(6, dtype=np.float32)}], after=["Split"])
+
+
+def test_outputs_that_nobody_wants() -> None:
+    model = text("g (float[5] x) => (float[2] b) { a, b, c = Split <num_outputs = 3> (x) }", 18)
+    x = np.arange(5, dtype=np.float32)
+    done = assert_rewrite(PASS, model, feeds=[{"x": x}], after=["Split"])
+    assert outputs_of(done.after, {"x": x})["b"].tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("graph", "opset", "reason"),
+    [
+        ("g (float[N] x) => (float[A] a, float[B] b) { a, b = Split <num_outputs = 2> (x) }", 18, "unknown"),
+        (
+            "g (float[4] x) => (float[1] a, float[3] b) <int64[2] s = {1, 3}> { a, b = Split (x, s) }",
+            18,
+            "the sizes are given",
+        ),
+        ("g (float[5] x) => (float[A] a, float[B] b) { a, b = Split (x) }", 13, "do not make 2 parts"),
+        (
+            "g (float[5] x) => (float[A] a, float[B] b, float[C] c, float[D] d) "
+            "{ a, b, c, d = Split <num_outputs = 4> (x) }",
+            18,
+            "do not make 4 parts",
+        ),
+    ],
+)
+def test_refusals(graph: str, opset: int, reason: str) -> None:
+    assert_refused(PASS, text(graph, opset), reason)
+
+
+@given(size=st.integers(1, 20), count=st.integers(1, 4))
+@settings(max_examples=25, deadline=None)
+def test_any_size(size: int, count: int) -> None:
+    names = [f"o{i}" for i in range(count)]
+    outs = ", ".join(f"int32[D{i}] {n}" for i, n in enumerate(names))
+    model = text(
+        f"g (int32[{size}] x) => ({outs}) "
+        f"{{ {', '.join(names)} = Split <num_outputs = {count}> (x) }}",
+        18,
+    )
+    part = -(-size // count)
+    if size - part * (count - 1) <= 0:
+        assert_refused(PASS, model, "do not make")
+        return
+    x = np.arange(size, dtype=np.int32)
+    done = assert_rewrite(PASS, model, feeds=[{"x": x}], after=["Split"])
+    joined = np.concatenate(list(outputs_of(done.after, {"x": x}).values()))
+    np.testing.assert_array_equal(joined, x)
