@@ -151,6 +151,12 @@ class Scope:
         self.tensors.extend(found)
         return found
 
+    def emit_raw(self, op: str, inputs: Sequence[str], output: Known) -> Known:
+        """Add a node whose output type is known without looking."""
+        self.nodes.append(self.node(op, inputs, [output.name]))
+        self.tensors.append(output)
+        return output
+
     def node(
         self, op: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any
     ) -> NodeProto:

@@ -185,7 +185,8 @@ def stamped(proto: onnx.ModelProto, source: int) -> onnx.ModelProto | None:
                     return None
                 if one.since_version != other.since_version or other.deprecated:
                     return None
-                if other.node_determinism == onnx.defs.OpSchema.NodeDeterminism.NonDeterministic:
+                found: Any = other  # the stubs of onnx leave out the field
+                if found.node_determinism == onnx.defs.OpSchema.NodeDeterminism.NonDeterministic:
                     return None  # no two runs of it agree
     result = onnx.ModelProto()
     result.CopyFrom(proto)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 import zipfile
@@ -152,9 +153,13 @@ def test_an_editable_install_finds_the_passes(tmp_path: Path) -> None:
     run_python(
         "-m", "pip", "install", *quiet, "--target", str(site), "-e", str(tree), folder=tmp_path
     )
-    # A folder becomes a site with .pth files only through the site module.
-    start = f"import site; site.addsitedir({str(site)!r}); "
-    place, number = run_python("-c", start + COUNT, folder=tmp_path).split()
+    # The environment's own .pth files, which may be of another editable install of graphfix, are
+    # left out by -S; its packages are there through the path alone.
+    packages_folder = sysconfig.get_path("purelib")
+    start = (
+        f"import site, sys; site.addsitedir({str(site)!r}); sys.path.append({packages_folder!r}); "
+    )
+    place, number = run_python("-S", "-c", start + COUNT, folder=tmp_path).split()
     assert Path(place).parent == tree / "graphfix"
     assert int(number) == count_of_passes()
     (tree / "passes" / "mod" / "late_pass.py").write_text(
@@ -163,7 +168,7 @@ def test_an_editable_install_finds_the_passes(tmp_path: Path) -> None:
         .replace("def mod_elimination(", "def late_pass("),
         encoding="utf-8",
     )
-    _, more = run_python("-c", start + COUNT, folder=tmp_path).split()
+    _, more = run_python("-S", "-c", start + COUNT, folder=tmp_path).split()
     assert int(more) == int(number) + 1, "a new file needs no second installation"
 
 

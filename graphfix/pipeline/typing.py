@@ -14,6 +14,7 @@ from graphfix.model import Model
 from graphfix.schemas import form_of
 
 MAX_ROUNDS = 64
+_SHAPE_INPUT = {"ConstantOfShape": 0, "Reshape": 1}
 
 
 def infer_types(model: Model, passes: Sequence[Pass]) -> None:
@@ -25,6 +26,10 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
         PassBug: The `infer` of a pass raised.
     """
     infer_model(model)
+    for _ in range(MAX_ROUNDS):
+        if not _learn_ranks(model):
+            break
+        infer_model(model)
     knowing: dict[str, list[Pass]] = {}
     for declared in passes:
         if declared.infer is not None:
@@ -40,6 +45,27 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
         if not news:
             return
         infer_model(model)
+        while _learn_ranks(model):
+            infer_model(model)
+
+
+def _learn_ranks(model: Model) -> bool:
+    """Take the rank of what Reshape and ConstantOfShape give from the length of the shape.
+
+    ONNX's own inference wants the entries of the shape; their number is enough for the rank.
+    """
+    news = False
+    for node in model.nodes():
+        place = _SHAPE_INPUT.get(node.op)
+        if place is None or normal_domain(node.domain) or len(node.inputs) <= place:
+            continue
+        output, shape = node.outputs[0], node.inputs[place].shape
+        if shape is None or len(shape) != 1 or not isinstance(shape[0], int):
+            continue
+        if isinstance(output, Variable) and output.shape is None and output.elem_type:
+            output.shape = (None,) * shape[0]
+            news = True
+    return news
 
 
 def _has_no_schema(node: Node) -> bool:

@@ -36,7 +36,7 @@ def external_model(folder: Path, gap: int = 0) -> Path:
 
 
 def weight_of(path: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    model = onnx.load(str(path))
+    model = onnx.load(str(path))  # pyright: ignore[reportUnknownMemberType]
     return onnx.numpy_helper.to_array(model.graph.initializer[0])
 
 

@@ -1,0 +1,215 @@
+"""One graph, body or function, indexed: who makes and who reads each tensor, in what order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+import onnx
+from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, SparseTensorProto, TensorProto
+
+from graphfix.errors import InvalidModel
+from graphfix.report import NodeRef
+
+Stored = TensorProto | SparseTensorProto
+
+
+def bodies_of(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
+    """Yield the graphs inside a node, with the attribute (and the number in a list) of each."""
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            yield attribute.name, attribute.g
+        for number, body in enumerate(attribute.graphs):
+            yield f"{attribute.name}[{number}]", body
+
+
+def normal_domain(domain: str) -> str:
+    """Return the domain with the default one as an empty string."""
+    return "" if domain == "ai.onnx" else domain
+
+
+def captured_names(graph: GraphProto) -> set[str]:
+    """Return the names that a body reads and does not define."""
+    own = {info.name for info in graph.input}
+    own |= {tensor.name for tensor in graph.initializer}
+    own |= {tensor.values.name for tensor in graph.sparse_initializer}
+    own |= {name for node in graph.node for name in node.output}
+    read = {info.name for info in graph.output}
+    for node in graph.node:
+        read |= set(node.input)
+        for _, body in bodies_of(node):
+            read |= captured_names(body)
+    return read - own - {""}
+
+
+@dataclass(slots=True)
+class Scope:
+    """A graph or a function.
+
+    Attributes:
+        proto: What is indexed.
+        name: As reports name it: ``main``, ``main/If_3.then_branch``, ``function:d::f``.
+        nodes: The nodes as the file has them; a node is known by its position here.
+        order: The positions in topological order; ties in the order of the file.
+        inputs: The names of the inputs that have no stored value.
+        outputs: The names of the outputs.
+        stored: Initializers by name, dense and sparse.
+        overridable: Names of initializers that are inputs too.
+        makers: Tensor -> (node, output position).
+        readers: Tensor -> (node, input position), captures with position -1, sorted.
+        captures: Node -> names that its bodies read from here or from further out.
+    """
+
+    proto: GraphProto | FunctionProto
+    name: str
+    nodes: list[NodeProto]
+    inputs: list[str]
+    outputs: list[str]
+    stored: dict[str, Stored] = field(default_factory=dict[str, "Stored"])
+    overridable: frozenset[str] = frozenset()
+    makers: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    readers: dict[str, list[tuple[int, int]]] = field(
+        default_factory=dict[str, list[tuple[int, int]]]
+    )
+    captures: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
+    order: list[int] = field(default_factory=list[int])
+
+    @classmethod
+    def of_graph(cls, graph: GraphProto, name: str) -> Scope:
+        """Index a graph; raises `InvalidModel` when its nodes form a cycle."""
+        stored: dict[str, Stored] = {tensor.name: tensor for tensor in graph.initializer}
+        stored |= {sparse.values.name: sparse for sparse in graph.sparse_initializer}
+        names = [info.name for info in graph.input]
+        scope = cls(
+            graph,
+            name,
+            list(graph.node),
+            [one for one in names if one not in stored],
+            [info.name for info in graph.output],
+            stored,
+            frozenset(one for one in names if one in stored),
+        )
+        scope._index()
+        return scope
+
+    @classmethod
+    def of_function(cls, function: FunctionProto) -> Scope:
+        """Index a local function; raises `InvalidModel` when its nodes form a cycle."""
+        scope = cls(
+            function,
+            function_scope(function),
+            list(function.node),
+            list(function.input),
+            list(function.output),
+        )
+        scope._index()
+        return scope
+
+    def _index(self) -> None:
+        for index, node in enumerate(self.nodes):
+            for position, output in enumerate(node.output):
+                if output:
+                    self.makers[output] = (index, position)
+        for index, node in enumerate(self.nodes):
+            for position, name in enumerate(node.input):
+                if name:
+                    self.readers.setdefault(name, []).append((index, position))
+            captured: set[str] = set()
+            for _, body in bodies_of(node):
+                captured |= captured_names(body)
+            if captured:
+                self.captures[index] = sorted(captured)
+                for name in self.captures[index]:
+                    self.readers.setdefault(name, []).append((index, -1))
+        self._sort()
+
+    def _sort(self) -> None:
+        waiting: list[int] = []
+        followers: dict[int, list[int]] = {}
+        for index, node in enumerate(self.nodes):
+            read = [*node.input, *self.captures.get(index, ())]
+            needs = {self.makers[name][0] for name in read if name in self.makers}
+            waiting.append(len(needs))
+            for need in needs:
+                followers.setdefault(need, []).append(index)
+        ready = [index for index, count in enumerate(waiting) if count == 0]
+        heapify(ready)
+        while ready:
+            index = heappop(ready)
+            self.order.append(index)
+            for follower in followers.get(index, ()):
+                waiting[follower] -= 1
+                if waiting[follower] == 0:
+                    heappush(ready, follower)
+        if len(self.order) != len(self.nodes):
+            raise InvalidModel("the nodes form a cycle", where=self.name)
+
+    def ref(self, index: int) -> NodeRef:
+        """Return a node as reports name it."""
+        node = self.nodes[index]
+        return NodeRef(
+            node.name,
+            index,
+            node.op_type,
+            normal_domain(node.domain),
+            tuple(node.output),
+            self.name,
+        )
+
+    def body_name(self, index: int, attribute: str) -> str:
+        """Return the name of a body of a node as a scope."""
+        node = self.nodes[index]
+        return f"{self.name}/{node.name or f'{node.op_type}_{index}'}.{attribute}"
+
+
+def function_scope(function: FunctionProto) -> str:
+    """Return ``function:domain::name``, with ``:overload`` where there is one."""
+    overload = f":{function.overload}" if function.overload else ""
+    return f"function:{normal_domain(function.domain)}::{function.name}{overload}"
+
+
+def type_text(kind: onnx.TypeProto) -> str:
+    """Return a type in one line: ``float32[batch, 3, ?]``, ``sequence(int64[...])``.
+
+    An unknown rank is ``[...]``, a dimension without size or name ``?``.
+    """
+    form = kind.WhichOneof("value")
+    if form == "sequence_type":
+        return f"sequence({type_text(kind.sequence_type.elem_type)})"
+    if form == "optional_type":
+        return f"optional({type_text(kind.optional_type.elem_type)})"
+    if form == "map_type":
+        key = element_text(kind.map_type.key_type)
+        return f"map({key}, {type_text(kind.map_type.value_type)})"
+    if form in ("tensor_type", "sparse_tensor_type"):
+        tensor = kind.tensor_type if form == "tensor_type" else kind.sparse_tensor_type
+        text = element_text(tensor.elem_type)
+        if not tensor.HasField("shape"):
+            text += "[...]"
+        else:
+            text += f"[{', '.join(_dim_text(dim) for dim in tensor.shape.dim)}]"
+        if form == "sparse_tensor_type":
+            text = f"sparse({text})"
+    elif form == "opaque_type":
+        text = f"opaque({kind.opaque_type.domain}::{kind.opaque_type.name})"
+    else:
+        text = "unknown"
+    return f"{text} as {kind.denotation}" if kind.denotation else text
+
+
+def element_text(elem_type: int) -> str:
+    """Return the name of an element type."""
+    from graphfix.storage.weights import type_name
+
+    return type_name(elem_type)
+
+
+def _dim_text(dim: onnx.TensorShapeProto.Dimension) -> str:
+    form = dim.WhichOneof("value")
+    text = "?"
+    if form == "dim_value":
+        text = str(dim.dim_value)
+    elif form == "dim_param" and dim.dim_param:
+        text = dim.dim_param
+    return f"{text}:{dim.denotation}" if dim.denotation else text

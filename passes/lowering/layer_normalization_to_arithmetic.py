@@ -1,0 +1,118 @@
+"""Replace LayerNormalization by means and arithmetic.
+
+What it does:
+    The trailing axes are centred, divided by their deviation, multiplied by the scale and added
+    to the bias. Mean and reciprocal deviation are given where they are used.
+
+Why engines need it:
+    LayerNormalization came with opset 17 and with TensorRT 8.6, which gives its first output
+    only. onnxruntime writes it at older opsets too, where it has no schema: the types behind it
+    are worked out here.
+
+Before:
+    y = LayerNormalization <axis = -1, epsilon = 1e-5> (x, scale, bias)
+
+After:
+    away = Sub (x, ReduceMean (x))
+    deviation = Sqrt (Add (ReduceMean (Mul (away, away)), 1e-5))
+    y = Add (Mul (Div (away, deviation), scale), bias)
+
+When it refuses:
+    The rank or the dtype is unknown; from opset 18 on, a size of the axes too.
+
+Accuracy:
+    Exact up to the order of summation; float16 and bfloat16 are computed in float32, as
+    stash_type says. The variance is the mean of squared distances from the mean.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__LayerNormalization.html;
+    microsoft/onnxruntime onnxruntime/core/graph/contrib_ops/contrib_defs.cc
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+_FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *_LOW)
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The result is like the input; the statistics keep the axes with size 1."""
+    x = node.input(0)
+    if x is None or not x.elem_type:
+        return (None,)
+    first = InferredType(x.elem_type, x.shape)
+    stash = int(node.attr("stash_type", 1)) or x.elem_type
+    if x.shape is None:
+        return (first, InferredType(stash), InferredType(stash))
+    axes = _axes(node, len(x.shape))
+    shape = tuple(1 if axis in axes else dim for axis, dim in enumerate(x.shape))
+    return (first, InferredType(stash, shape), InferredType(stash, shape))
+
+
+def _axes(node: NodeView, rank: int) -> list[int]:
+    axis = int(node.attr("axis", -1))
+    if not -rank <= axis < rank:
+        raise Refuse(f"there is no axis {axis} in rank {rank}")
+    return list(range(axis % rank, rank))
+
+
+@rewrite(
+    "LayerNormalization",
+    removes=("op:LayerNormalization", "form:LayerNormalization.*", "attr:LayerNormalization.*"),
+    emits=("Add", "Cast", "Div", "Mul", "Reciprocal", "ReduceMean", "ReduceSum", "Sqrt", "Sub"),
+    accuracy=EXACT,
+    infer=infer,
+)
+def layer_normalization_to_arithmetic(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Normalise, see the module."""
+    x = node.need(0)
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} is unknown")
+    if x.elem_type not in _FLOATS:
+        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+    axes, low = _axes(node, x.rank), x.elem_type in _LOW
+    sizes = [x.dim(axis) for axis in axes]
+    known = [size for size in sizes if size is not None]
+    if build.opset >= 18 and (len(known) < len(axes) or 0 in known):
+        raise Refuse("a size that is normalised is unknown")
+
+    def wide(value: Value) -> Value:
+        return build.Cast(value, to=TensorProto.FLOAT) if low else value
+
+    def mean(value: Value) -> Value:
+        # From opset 18 on ReduceMean takes its axes as an input, which not every engine reads.
+        if build.opset < 18:
+            return build.ReduceMean(value, axes=axes, keepdims=1)
+        return build.Div(build.ReduceSum(value, axes=axes, keepdims=1), float(prod(known)))
+
+    data = wide(x)
+    middle = mean(data)
+    away = build.Sub(data, middle)
+    variance = mean(build.Mul(away, away))
+    deviation = build.Sqrt(build.Add(variance, float(node.attr("epsilon", 1e-5))))
+    normal = build.Div(away, deviation)
+    # The standard rounds to the type of the input before it scales.
+    result = build.Cast(normal, to=x.elem_type) if low else normal
+    result = build.Mul(result, node.need(1))
+    bias = node.input(2)
+    if bias is not None:
+        result = build.Add(result, bias)
+    results: list[Value | None] = [result, None, None]
+    for place in (1, 2):
+        old = node.output(place)
+        if old is not None and old.is_used:
+            value = middle if place == 1 else build.Reciprocal(deviation)
+            same = not old.elem_type or old.elem_type == value.elem_type
+            results[place] = value if same else build.Cast(value, to=old.elem_type)
+    return tuple(results[: len(node.outputs)])

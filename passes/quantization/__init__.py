@@ -1,0 +1,1 @@
+"""Quantized operators and the forms of quantization that engines do not take."""

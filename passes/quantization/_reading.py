@@ -1,0 +1,76 @@
+"""Reading scale and zero point of QuantizeLinear and DequantizeLinear."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView
+
+RANGES = {
+    TensorProto.INT8: (-128, 127),
+    TensorProto.UINT8: (0, 255),
+    TensorProto.INT16: (-32768, 32767),
+    TensorProto.UINT16: (0, 65535),
+}
+
+
+def refuse_blocks(node: NodeView) -> None:
+    """Refuse quantization by blocks, which came with opset 21."""
+    if node.attr("block_size", 0):
+        raise Refuse("the scale is given by blocks")
+
+
+def spread(array: Array, rank: int | None, axis: int) -> Array:
+    """Return a scale or zero point in a shape that broadcasts along its axis.
+
+    Raises:
+        Refuse: The rank or the axis does not fit.
+    """
+    if array.size == 1:
+        return array.reshape(())
+    if rank is None:
+        raise Refuse("the rank of what is quantized is unknown")
+    if array.ndim != 1 or not -rank <= axis < rank:
+        raise Refuse("scale and axis do not fit")
+    shape = [1] * rank
+    shape[axis % rank] = array.size
+    return array.reshape(shape)
+
+
+def scale_of(node: NodeView, build: Builder, rank: int | None) -> Array:
+    """Return the scale as it broadcasts.
+
+    Raises:
+        Refuse: It is computed at run time or is not float32.
+    """
+    refuse_blocks(node)
+    scale = build.need_const(node.need(1), f"the scale of {node.op}")
+    if scale.dtype != np.float32:
+        raise Refuse(f"the scale is {scale.dtype}")
+    return spread(scale, rank, int(node.attr("axis", 1)))
+
+
+def zero_of(node: NodeView, build: Builder, rank: int | None) -> Array:
+    """Return the zero point as int64, as it broadcasts; 0 where there is none.
+
+    Raises:
+        Refuse: It is computed at run time.
+    """
+    given = node.input(2)
+    if given is None:
+        return np.zeros((), dtype=np.int64)
+    zero = build.need_const(given, f"the zero point of {node.op}").astype(np.int64)
+    return spread(zero, rank, int(node.attr("axis", 1)))
+
+
+def quantized_type(node: NodeView) -> int:
+    """Return the element type that QuantizeLinear gives; 0 while unknown."""
+    zero = node.input(2)
+    if zero is not None:
+        return zero.elem_type
+    return int(node.attr("output_dtype", 0)) or TensorProto.UINT8
+
+

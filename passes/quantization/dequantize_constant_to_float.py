@@ -1,0 +1,59 @@
+"""Dequantize constants while the model is repaired.
+
+What it does:
+    A DequantizeLinear of a constant becomes the floating point constant that it gives.
+
+Why engines need it:
+    TensorRT takes no zero points, no uint8 and no int32 here: biases are quantized to int32 by
+    most tools, and weights of onnxruntime's tools are uint8 with a zero point.
+
+Before:
+    b = DequantizeLinear (int32 constant, scale)
+
+After:
+    b = float constant
+
+When it refuses:
+    The tensor, the scale or the zero point is computed at run time, the scale is not float32 or
+    given by blocks, or there are more than max_elements elements.
+
+Accuracy:
+    Exact: (x - zero point) * scale in float32, as the operator does. Weights that were stored in
+    a byte take four in the file.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import Option, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.quantization._reading import scale_of, zero_of
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "DequantizeLinear",
+    removes=("attr:DequantizeLinear.*", "dtype:DequantizeLinear.*", "op:DequantizeLinear"),
+    accuracy=EXACT,
+    options={"max_elements": Option(int, 1 << 26, "Larger constants are refused.")},
+)
+def dequantize_constant_to_float(node: NodeView, build: Builder) -> Value:
+    """Compute the constant, see the module."""
+    x = node.need(0)
+    if x.static_shape is not None and np.prod(x.static_shape) > build.option("max_elements"):
+        raise Refuse(f"{x.name} has more than max_elements elements")
+    array = build.need_const(x, "the quantized tensor")
+    if array.dtype.kind not in "iu":
+        raise Refuse(f"{x.type_name} is not dequantized here")
+    scale = scale_of(node, build, array.ndim)
+    whole = array.astype(np.int64) - zero_of(node, build, array.ndim)
+    output = node.output(0)
+    return build.constant(
+        whole.astype(np.float32) * scale, replaces=output.name if output is not None else ""
+    )
