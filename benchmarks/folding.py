@@ -169,7 +169,9 @@ def sweep(pattern: str, limit: int | None) -> list[Row]:
     loader = import_module("onnx.backend.test.loader")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        tests = [t for t in loader.load_model_tests(kind="node") if fnmatch.fnmatch(t.name, pattern)]
+        tests = [
+            t for t in loader.load_model_tests(kind="node") if fnmatch.fnmatch(t.name, pattern)
+        ]
     rows: list[Row] = []
     for count, test in enumerate(tests[:limit]):
         rows.extend(judge(test, variant) for variant in ("rest", "all"))

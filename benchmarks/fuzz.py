@@ -72,7 +72,7 @@ def difference(expected: Any, actual: Any) -> str:
     one, two = expected.astype(np.float64), actual.astype(np.float64)
     finite = np.isfinite(one)
     top = float(np.max(np.abs(one[finite]), initial=1e-6))
-    close = np.isclose(one, two, rtol=rtol, atol=rtol * min(top, 1.0), equal_nan=True)
+    close = np.isclose(one, two, rtol=rtol, atol=rtol * min(max(top, 1e-2), 1.0), equal_nan=True)
     if np.all(close):
         return ""
     place = int(np.argmin(close))
@@ -116,6 +116,8 @@ def examine(seed: int, keep: Path | None) -> list[tuple[str, str, str]]:
     return found
 
 
+# Their docs say that a NaN or an infinity spreads where weights of zero meet it.
+SPREADING = {"resize-linear-to-matmul", "resize-cubic-to-matmul"}
 GOOD = ("equal", "nothing to do", "lossy", "engine")
 
 
@@ -146,7 +148,8 @@ def judge(
         if list(getattr(model.graph, name)) != list(getattr(after.graph, name)):
             return "interface", name
     exact = all(s.accuracy.value == "exact" for o in applied for s in o.sites)
-    compared = feeds if exact else feeds[:3]
+    spreads = any(o.pass_id in SPREADING for o in applied)
+    compared = feeds if exact and not spreads else feeds[:3]
     passes = ",".join(o.pass_id for o in applied)
     try:
         actual = run_onnx(after, compared)

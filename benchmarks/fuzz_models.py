@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from fuzz_recipes import RECIPES, TYPES_OF_INPUTS
 from fuzz_scope import BOOL, F32, FLOATS, I64, Impossible, Known, Names, Scope
-from onnx import ModelProto, TypeProto, helper
+from onnx import ModelProto, helper
 
 IR_OF = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 15: 8, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 SHAPES = ((2, 3), (1, 4), (1, 4, 4, 4), (1, 2, 5, 6), (3,), (), (2, 3, 4), (1, 1, 3), (4, 1))
@@ -141,10 +141,13 @@ def call(s: Scope, functions: list[onnx.FunctionProto]) -> None:
         base = s.pick(FLOATS)
     except Impossible:
         return
-    if not functions or s.rng.random() < 0.4:
-        inner = s.rng.choice(functions) if functions and s.rng.random() < 0.6 else None
-        functions.append(_function(s, len(functions), inner))
-    chosen = s.rng.choice(functions)
+    rank = f"_r{len(base.shape)}" if base.elem_type == F32 else "_any"
+    fitting = [f for f in functions if f.name.endswith((rank, "_any"))]
+    if not fitting or s.rng.random() < 0.4:
+        inner = s.rng.choice(fitting) if fitting and s.rng.random() < 0.6 else None
+        functions.append(_function(s, len(functions), inner, rank))
+        fitting.append(functions[-1])
+    chosen = s.rng.choice(fitting)
     output = s.names.fresh("called")
     node = helper.make_node(chosen.name, [base.name], [output], domain=chosen.domain)
     if chosen.attribute_proto or chosen.attribute:
@@ -153,7 +156,9 @@ def call(s: Scope, functions: list[onnx.FunctionProto]) -> None:
     s.tensors.append(Known(output, base.elem_type, base.shape))
 
 
-def _function(s: Scope, number: int, inner: onnx.FunctionProto | None) -> onnx.FunctionProto:
+def _function(
+    s: Scope, number: int, inner: onnx.FunctionProto | None, rank: str
+) -> onnx.FunctionProto:
     x = "x"
     nodes = [helper.make_node("LeakyRelu", [x], ["a"])]
     slope = onnx.AttributeProto(name="alpha", type=onnx.AttributeProto.FLOAT)
@@ -173,7 +178,7 @@ def _function(s: Scope, number: int, inner: onnx.FunctionProto | None) -> onnx.F
         nodes.append(helper.make_node("Shape", [last], ["shape"]))
         nodes.append(helper.make_node("Reshape", [last, "shape"], ["r"]))
         last = "r"
-    if s.rng.random() < 0.4:
+    if rank != "_any" and s.rng.random() < 0.6:
         flag = helper.make_tensor("", BOOL, [], [s.rng.random() < 0.5])
         nodes.append(helper.make_node("Constant", [], ["flag"], value=flag))
         bodies = [
@@ -181,12 +186,10 @@ def _function(s: Scope, number: int, inner: onnx.FunctionProto | None) -> onnx.F
                 [helper.make_node(op, [last], ["inside"])],
                 f"{op}_body",
                 [],
-                [helper.make_value_info("inside", TypeProto())],
+                [helper.make_tensor_value_info("inside", F32, [None] * int(rank[2:]))],
             )
             for op in ("Neg", "Relu")
         ]
-        for body in bodies:
-            body.output[0].type.tensor_type.elem_type = F32
         nodes.append(
             helper.make_node("If", ["flag"], ["f"], then_branch=bodies[0], else_branch=bodies[1])
         )
@@ -194,7 +197,7 @@ def _function(s: Scope, number: int, inner: onnx.FunctionProto | None) -> onnx.F
     nodes.append(helper.make_node("Add", [last, x], ["y"]))
     imports = [helper.make_opsetid("", s.opset), helper.make_opsetid("local", 1)]
     return helper.make_function(
-        "local", f"block{number}", [x], ["y"], nodes, imports, attributes=["slope"]
+        "local", f"block{number}{rank}", [x], ["y"], nodes, imports, attributes=["slope"]
     )
 
 

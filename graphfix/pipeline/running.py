@@ -140,9 +140,7 @@ class Run:
         target = self.settings.target
         if target is None:
             return ()
-        return check_model(
-            self.model, target, self.settings.assumed, consequences=consequences
-        )
+        return check_model(self.model, target, self.settings.assumed, consequences=consequences)
 
     def _look_before(self) -> None:
         self.findings_before = self._findings()
@@ -241,6 +239,8 @@ class Run:
     def _convert(self) -> None:
         wanted = self.settings.opset
         assert wanted is not None
+        if all(declared.id != OPSET_PASS for declared in self._passes):
+            return  # the user skips it, or its result was not valid
         try:
             sites = move_to(self.model, self._work, wanted)
         except StepBlocked as blocked:
@@ -305,7 +305,7 @@ class Run:
 
 def _by_opset(finding: Finding) -> bool:
     kind = finding.feature.partition(":")[0]
-    return kind in ("form", "opset", "op", "attr", "const")
+    return kind in ("form", "opset", "op", "attr", "const", "shape")
 
 
 def _is_form(finding: Finding) -> bool:

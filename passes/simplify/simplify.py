@@ -85,9 +85,10 @@ def _differs(kind: str, old: list[ValueInfoProto], new: list[ValueInfoProto]) ->
             return f"its result gives {kind} {one.name!r} another type"
         if first.HasField("shape") and second.HasField("shape"):
             sizes = list(zip(first.shape.dim, second.shape.dim, strict=False))
-            known = [(a, b) for a, b in sizes if a.HasField("dim_value") and b.HasField("dim_value")]
             if len(first.shape.dim) != len(second.shape.dim) or any(
-                a.dim_value != b.dim_value for a, b in known
+                a.dim_value != b.dim_value
+                for a, b in sizes
+                if a.HasField("dim_value") and b.HasField("dim_value")
             ):
                 return f"its result gives {kind} {one.name!r} another shape"
     return ""

@@ -1,0 +1,24 @@
+"""A part of the sweep over onnx's node tests that `benchmarks/folding.py` makes in full."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+PATTERN = "test_[srg][lehpa][iasuo]*[cphedl]_*"
+
+
+def test_folded_node_tests_give_what_they_expect(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    folding: Any = import_module("folding")
+    module: Any = import_module("graphfix.passes.canonical.fold_constants")
+    monkeypatch.setattr(module, "run_constants", module.run_constants)  # the sweep replaces it
+    rows = folding.sweep(PATTERN, 60)
+    assert len(rows) == 120
+    assert [row for row in rows if row.status in folding.BAD] == []
+    assert sum(row.status == "equal" for row in rows) >= 110
+    assert sum(row.folded for row in rows if row.variant == "all") >= 60
