@@ -161,7 +161,7 @@ class Scope:
 def function_scope(function: FunctionProto) -> str:
     """Return ``function:domain::name``, with ``:overload`` where there is one."""
     overload = f":{function.overload}" if function.overload else ""
-    return f"function:{normal_domain(function.domain)}::{function.name}{overload}"
+    return f"function:{function.domain}::{function.name}{overload}"
 
 
 def type_text(kind: onnx.TypeProto) -> str:

@@ -55,12 +55,18 @@ def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
         PassBug: Leaving out any one pass does not give a valid model.
     """
     before = Original.of(model, settings.available)
+    able = settings.available  # what may remove a finding, also where it is left out below
     blamed: list[Outcome] = []
     run = _run(model, settings, hooks)
     withheld = {} if settings.partial else overgrown(run)
     if withheld:
         settings = _without(settings, set(withheld))
         blamed.extend(withheld.values())
+        blamed.extend(
+            outcome
+            for outcome in run.journal.outcomes()
+            if outcome.pass_id in withheld and outcome.status is Status.REFUSED
+        )
         run = _run(before.again(), settings, hooks)
     attempt = _judge(before, run, settings)
     if attempt.broken:
@@ -77,9 +83,9 @@ def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
         target=settings.target.name if settings.target is not None else "",
         input=before.facts,
         output=None,
-        findings_before=with_removers(run.findings_before, settings.available),
+        findings_before=with_removers(run.findings_before, able),
         outcomes=(*run.journal.outcomes(), *blamed),
-        findings_after=with_removers(run.findings_after, settings.available),
+        findings_after=with_removers(run.findings_after, able),
         io_changes=attempt.io_changes,
         verification=attempt.verification,
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-PATTERN = "test_[srg][lehpa][iasuo]*[cphedl]_*"
+LIMIT = 40
+PATTERN = "test_[su][lpn][ils]*"
 
 
 def test_folded_node_tests_give_what_they_expect(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,8 +18,8 @@ def test_folded_node_tests_give_what_they_expect(monkeypatch: pytest.MonkeyPatch
     folding: Any = import_module("folding")
     module: Any = import_module("graphfix.passes.canonical.fold_constants")
     monkeypatch.setattr(module, "run_constants", module.run_constants)  # the sweep replaces it
-    rows = folding.sweep(PATTERN, 60)
-    assert len(rows) == 120
+    rows = folding.sweep(PATTERN, LIMIT)
+    assert len(rows) == 2 * LIMIT
     assert [row for row in rows if row.status in folding.BAD] == []
-    assert sum(row.status == "equal" for row in rows) >= 110
-    assert sum(row.folded for row in rows if row.variant == "all") >= 60
+    assert sum(row.status == "equal" for row in rows) >= 2 * LIMIT - 4
+    assert sum(row.folded for row in rows if row.variant == "all") >= LIMIT
