@@ -337,7 +337,9 @@ class Attributes(MutableMapping[str, Any]):
 
     def replaced(self) -> bool:
         """Say whether anything differs from the file, inner graphs left out of account."""
-        return self._dropped or any(name not in self._protos for name in self._values)
+        if not self._values:
+            return self._dropped
+        return self._dropped or not self._values.keys() <= self._protos.keys()
 
 
 def decode_attribute(proto: AttributeProto) -> Any:

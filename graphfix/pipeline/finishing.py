@@ -57,7 +57,17 @@ def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
     before = Original.of(model, settings.available)
     able = settings.available  # what may remove a finding, also where it is left out below
     blamed: list[Outcome] = []
-    run = _run(model, settings, hooks)
+    while True:
+        try:
+            run = _run(model, settings, hooks)
+            break
+        except PassBug as bug:
+            if all(declared.id != bug.pass_id for declared in settings.available):
+                raise
+            # What it did to the model cannot be undone, so the run begins anew without it.
+            settings = _without(settings, {bug.pass_id})
+            blamed.append(Outcome(bug.pass_id, Status.FAILED, str(bug), (Site(NodeRef()),)))
+            model = before.again()
     withheld = {} if settings.partial else overgrown(run)
     if withheld:
         settings = _without(settings, set(withheld))

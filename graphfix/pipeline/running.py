@@ -177,16 +177,19 @@ class Run:
 
     def _canonicalise(self) -> bool:
         changed = False
+        prints = fingerprint(self.model)
         for _ in range(ROUNDS):
             moved = 0
-            prints = fingerprint(self.model)
             for declared in self._of(CANONICAL, "graph"):
                 moved += self._graph_pass(declared, prints)
+            rewritten = 0
             for declared in self._of(CANONICAL, "rewrite"):
-                moved += sweep_rewrite(
+                rewritten += sweep_rewrite(
                     self.model, self._work, declared, self.settings.options, self.journal
                 )
-            if not moved:
+            if rewritten:
+                prints = fingerprint(self.model)
+            if not moved + rewritten:
                 break
             changed = True
             self._infer()

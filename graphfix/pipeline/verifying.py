@@ -40,13 +40,13 @@ def verify(before: Original, after: Model, settings: Settings, *, lossy: bool) -
     with contextlib.ExitStack() as stack:
         old = before.path
         if old is None or not old.is_file():
-            old = stack.enter_context(_on_disk(before.proto, before.base_dir))
-        new = stack.enter_context(_on_disk(after.to_proto(), after.base_dir))
+            old = stack.enter_context(on_disk(before.proto, before.base_dir))
+        new = stack.enter_context(on_disk(after.to_proto(), after.base_dir))
         return compare_files(old, new, options)
 
 
 @contextlib.contextmanager
-def _on_disk(proto: ModelProto, base_dir: str) -> Generator[Path]:
+def on_disk(proto: ModelProto, base_dir: str) -> Generator[Path]:
     """Give the model as a file from which its external data can be reached."""
     external = any(is_external(t) for t in walk_tensors(proto))
     # Engines look for external data beside the file and refuse links that lead elsewhere.

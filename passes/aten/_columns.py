@@ -33,9 +33,7 @@ class Windows:
 
     def counts(self, image: tuple[int, int]) -> tuple[int, int]:
         """Return how many windows fit, down and across; zero or less where none does."""
-        spans = zip(
-            image, self.kernel, self.dilation, self.padding, self.stride, strict=True
-        )
+        spans = zip(image, self.kernel, self.dilation, self.padding, self.stride, strict=True)
         down, across = ((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, d, p, s in spans)
         return down, across
 

@@ -55,7 +55,8 @@ def coordinates(sizes: Sequence[int], *, aligned: bool) -> Array:
         aligned: Whether -1 and 1 are the middles of the outer pixels, else their outer edges.
     """
     lines = [
-        np.zeros(1) if size == 1
+        np.zeros(1)
+        if size == 1
         else np.linspace(-1, 1, size) * (1.0 if aligned else (size - 1) / size)
         for size in sizes
     ]

@@ -45,10 +45,19 @@ from graphfix.report import EXACT
 NAMES = ("diff",)
 SCHEMA = ("self", "n", "dim", "prepend", "append")
 MOST = 64
-_OLDEST = {
-    TensorProto.FLOAT: 7, TensorProto.DOUBLE: 7, TensorProto.FLOAT16: 7, TensorProto.INT32: 7,
-    TensorProto.INT64: 7, TensorProto.UINT32: 7, TensorProto.UINT64: 7, TensorProto.BFLOAT16: 13,
-    TensorProto.INT8: 14, TensorProto.INT16: 14, TensorProto.UINT8: 14, TensorProto.UINT16: 14,
+_OLDEST: dict[int, int] = {
+    TensorProto.FLOAT: 7,
+    TensorProto.DOUBLE: 7,
+    TensorProto.FLOAT16: 7,
+    TensorProto.INT32: 7,
+    TensorProto.INT64: 7,
+    TensorProto.UINT32: 7,
+    TensorProto.UINT64: 7,
+    TensorProto.BFLOAT16: 13,
+    TensorProto.INT8: 14,
+    TensorProto.INT16: 14,
+    TensorProto.UINT8: 14,
+    TensorProto.UINT16: 14,
 }
 
 
@@ -117,7 +126,5 @@ def aten_diff(node: NodeView, build: Builder) -> Value:
     for done in range(times):
         length = size - done
         later = build.Slice(whole, starts=[1], ends=[length], axes=[axis])
-        whole = build.Sub(
-            later, build.Slice(whole, starts=[0], ends=[length - 1], axes=[axis])
-        )
+        whole = build.Sub(later, build.Slice(whole, starts=[0], ends=[length - 1], axes=[axis]))
     return whole

@@ -73,8 +73,8 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     """A column for each window."""
     x, windows, image = _read(node)
     shape = x.shape or ()
-    channels = shape[-3]
-    rows = channels * windows.samples if isinstance(channels, int) else None
+    channels = x.dim(-3)
+    rows = None if channels is None else channels * windows.samples
     down, across = windows.counts(image)
     return (InferredType(x.elem_type, (*shape[:-3], rows, down * across)),)
 

@@ -108,7 +108,7 @@ def _merged(before: ModelProto, found: ModelProto) -> ModelProto:
 
 def _complaint(model: ModelProto) -> str:
     try:
-        onnx.checker.check_model(model)
+        onnx.checker.check_model(model)  # pyright: ignore[reportUnknownMemberType]
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
         return (str(error).strip() or type(error).__name__).partition("\n")[0]
     return ""

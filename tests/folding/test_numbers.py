@@ -28,6 +28,12 @@ YES_NO = np.array([True, False, True, False])
 Case = tuple[str, Sequence[Array | None], dict[str, Any], int, int]
 
 
+ONE_AXIS_OR_ALL: tuple[dict[str, Any], ...] = (
+    {"axes": [1], "opset": 13},
+    {"keepdims": 0, "opset": 13},
+)
+
+
 def case(
     op: str, *inputs: Array | None, opset: int = 18, outputs: int = 1, **attributes: Any
 ) -> Case:
@@ -103,7 +109,7 @@ CASES = [
         case(op, BLOCK.astype(dtype), **settings)
         for op in ("ReduceProd", "ReduceMax", "ReduceMin")
         for dtype in ("int32", "int64")
-        for settings in ({"axes": [1], "opset": 13}, {"keepdims": 0, "opset": 13})
+        for settings in ONE_AXIS_OR_ALL
     ),
     case("ReduceSum", BLOCK, ints(-1)),
     case("ReduceSum", BLOCK, ints(0, 1), keepdims=0),

@@ -59,7 +59,8 @@ def test_one_used_output_is_enough() -> None:
 @given(used=st.lists(st.booleans(), min_size=1, max_size=6))
 @settings(max_examples=25, deadline=None)
 def test_only_what_is_used_stays(used: list[bool]) -> None:
-    lines, last = [], "x"
+    lines: list[str] = []
+    last = "x"
     for index, wanted in enumerate(used):
         lines.append(f"v{index} = Neg ({last})")
         last = f"v{index}" if wanted else last

@@ -213,7 +213,7 @@ def test_no_file_grows_by_folding(op: str) -> None:
 
 
 def test_many_small_constants_do_not_make_a_big_file() -> None:
-    nodes = []
+    nodes: list[onnx.NodeProto] = []
     for index in range(40):
         nodes.append(helper.make_node("ConstantOfShape", ["shape"], [f"c{index}"]))
         last = "x" if index == 0 else f"y{index - 1}"
@@ -301,7 +301,8 @@ def test_linear_in_nodes() -> None:
     import time
 
     def seconds(count: int) -> float:
-        nodes, last = [], "s"
+        nodes: list[onnx.NodeProto] = []
+        last = "s"
         nodes.append(helper.make_node("Shape", ["x"], ["s"]))
         for index in range(count):
             nodes.append(helper.make_node("Add", [last, "k"], [f"a{index}"]))

@@ -78,7 +78,8 @@ def test_what_a_branch_gives_out_stays() -> None:
 @given(places=st.lists(st.booleans(), min_size=1, max_size=6).filter(any))
 @settings(max_examples=25, deadline=None)
 def test_chains(places: list[bool]) -> None:
-    lines, last = [], "x"
+    lines: list[str] = []
+    last = "x"
     for index, idle in enumerate(places):
         lines.append(f"v{index} = {'Identity' if idle else 'Neg'} ({last})")
         last = f"v{index}"

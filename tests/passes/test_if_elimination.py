@@ -68,7 +68,7 @@ def test_a_branch_that_gives_a_captured_value() -> None:
     done = run_pass(PASS, model)
     assert done.with_status(Status.APPLIED)
     assert done.ops == ["Neg", "Relu", "Neg"]
-    onnx.checker.check_model(done.after, full_check=True)
+    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
 
 
 def test_names_that_both_branches_and_other_ifs_use() -> None:
@@ -168,7 +168,8 @@ def test_a_branch_of_another_type_than_the_if_declares() -> None:
 @given(flags=st.lists(st.booleans(), min_size=1, max_size=4))
 @settings(max_examples=25, deadline=None)
 def test_chains(flags: list[bool]) -> None:
-    nodes, last = [], "x"
+    nodes: list[onnx.NodeProto] = []
+    last = "x"
     for index, _ in enumerate(flags):
         branches: dict[str, Any] = {}
         for name, op in (("then_branch", "Neg"), ("else_branch", "Abs")):

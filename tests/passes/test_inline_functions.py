@@ -71,7 +71,8 @@ def test_what_calls_itself_is_refused() -> None:
 @given(calls=st.lists(st.sampled_from(["f.inner", "f.outer", "Neg"]), min_size=1, max_size=4))
 @settings(max_examples=25, deadline=None)
 def test_chains(calls: list[str]) -> None:
-    lines, last = [], "x"
+    lines: list[str] = []
+    last = "x"
     for index, call in enumerate(calls):
         lines.append(f"v{index} = {call} ({last})")
         last = f"v{index}"
