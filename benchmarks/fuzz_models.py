@@ -5,12 +5,23 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import fuzz_layers
 import numpy as np
 import onnx
-from fuzz_recipes import RECIPES, TYPES_OF_INPUTS
-from fuzz_scope import BOOL, F32, FLOATS, I64, Impossible, Known, Names, Scope
+from fuzz_scope import (
+    BOOL,
+    F32,
+    FLOATS,
+    I64,
+    TYPES_OF_INPUTS,
+    Impossible,
+    Known,
+    Names,
+    Scope,
+)
 from onnx import ModelProto, helper
 
+ALL_RECIPES = fuzz_layers.RECIPES_WITH_LAYERS
 IR_OF = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 15: 8, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 SHAPES = ((2, 3), (1, 4), (1, 4, 4, 4), (1, 2, 5, 6), (3,), (), (2, 3, 4), (1, 1, 3), (4, 1))
 
@@ -52,7 +63,7 @@ def make_model(seed: int) -> tuple[ModelProto, ModelProto, Inputs]:
         elif roll < 0.25 and functions_wanted:
             call(scope, functions)
         else:
-            scope.attempt(rng.choice(RECIPES))
+            scope.attempt(rng.choice(ALL_RECIPES))
     runnable = _finished(scope, declared, functions)
     model = runnable
     if rng.random() < 0.15:
@@ -201,9 +212,7 @@ def _function(
     )
 
 
-def _graph(
-    body: Scope, name: str, inputs: list[Known], outputs: list[Known]
-) -> onnx.GraphProto:
+def _graph(body: Scope, name: str, inputs: list[Known], outputs: list[Known]) -> onnx.GraphProto:
     return helper.make_graph(
         body.nodes,
         name,
@@ -213,9 +222,7 @@ def _graph(
     )
 
 
-def _finished(
-    s: Scope, declared: list[Known], functions: list[onnx.FunctionProto]
-) -> ModelProto:
+def _finished(s: Scope, declared: list[Known], functions: list[onnx.FunctionProto]) -> ModelProto:
     rng = s.rng
     made = [t for t in s.tensors if t not in declared]
     used = {name for node in s.nodes for name in node.input}
@@ -238,9 +245,7 @@ def _finished(
         s.nodes,
         "g",
         [
-            helper.make_tensor_value_info(
-                t.name, t.elem_type, [symbols.get(d, d) for d in t.shape]
-            )
+            helper.make_tensor_value_info(t.name, t.elem_type, [symbols.get(d, d) for d in t.shape])
             for t in declared
         ]
         + s.extra_inputs,
@@ -267,9 +272,7 @@ def _output_info(t: Known, symbols: dict[int, str]) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(t.name, t.elem_type, t.shape)
 
 
-def default_feed(
-    inputs: Inputs, seed: int, kind: str
-) -> dict[str, Any]:
+def default_feed(inputs: Inputs, seed: int, kind: str) -> dict[str, Any]:
     """Return inputs: random, ``zeros``, ``ties`` (small whole numbers) or ``special``."""
     rng = np.random.default_rng(seed)
     feed: dict[str, Any] = {}
@@ -292,6 +295,3 @@ def default_feed(
             value = np.zeros(shape, dtype)
         feed[name] = value
     return feed
-
-
-__all__ = ["F32", "default_feed", "make_model"]

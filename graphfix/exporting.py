@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
 from typing import Any, cast
 
 import numpy as np
@@ -327,7 +327,7 @@ def _write_value_infos(graph: Graph, target: GraphProto) -> bool:
 SMALL_BYTES = 4096
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _Light:
     """A light model while it is written: big initializers of bodies become inputs of `main`.
 
@@ -336,8 +336,8 @@ class _Light:
 
     graph: Graph
     main: GraphProto
-    renamed: dict[int, str] = field(default_factory=dict[int, str])
-    taken: set[str] = field(default_factory=set[str])
+    renamed: dict[int, str] = dataclasses.field(default_factory=dict[int, str])
+    taken: set[str] = dataclasses.field(default_factory=set[str])
 
     def stub(self, constant: Constant) -> str:
         """Name the input that stands for an initializer of a body."""
@@ -376,7 +376,9 @@ def _write_light(graph: Graph, target: GraphProto, light: _Light) -> None:
     outputs = {tensor.name for tensor in graph.outputs}
     for tensor in graph.outputs:
         info = tensor.info if isinstance(tensor, Variable) else None
-        target.output.add().CopyFrom(info or make_info(tensor, light.name(tensor)))
+        target.output.add().CopyFrom(info or make_info(tensor))
+        if id(tensor) in light.renamed:  # a graph gives out what it computes, not what it sees
+            target.node.add(op_type="Identity", input=[light.name(tensor)], output=[tensor.name])
     for node in graph.nodes:
         for tensor in node.outputs:
             known = tensor.elem_type or tensor.opaque is not None

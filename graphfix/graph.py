@@ -467,6 +467,7 @@ class Graph(_GsGraph):
         parent: The node that it is a body of; None for a main graph or a function.
         attribute: The attribute of `parent` that holds it.
         opsets: Domain -> version; of the model, or of the function that it lies in.
+        base_dir: The folder of external data, for tensors in attributes; kept by roots.
         known_functions: Keys of the local functions that its nodes may call; kept by roots.
     """
 
@@ -475,6 +476,7 @@ class Graph(_GsGraph):
     parent: Node | None
     attribute: str
     opsets: dict[str, int]
+    base_dir: str
     known_functions: frozenset[tuple[str, str, str]]
 
     __eq__ = object.__eq__
@@ -495,6 +497,7 @@ class Graph(_GsGraph):
         self.parent = parent
         self.attribute = attribute
         self.opsets = opsets
+        self.base_dir = ""
         self.known_functions = frozenset()
         super().__init__(name=name, opset=opsets.get("", 1))
         self.name = name

@@ -75,7 +75,9 @@ def small_constant(tensor: Tensor) -> TensorProto | None:
     node = tensor.inputs[0] if tensor.inputs else tensor.draft
     if node is not None and node.op == "Constant" and not node.domain and "value" in node.attrs:
         value = node.attrs["value"]
-        return value if isinstance(value, TensorProto) else None
+        if not isinstance(value, TensorProto) or value.data_location == TensorProto.EXTERNAL:
+            return None
+        return value
     return None
 
 

@@ -66,6 +66,7 @@ class Model:
         known = frozenset(function.key for function in self.functions)
         for root in self.roots():
             root.known_functions = known
+            root.base_dir = self.base_dir
 
     @property
     def opset(self) -> int:

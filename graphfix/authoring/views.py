@@ -167,9 +167,9 @@ def constant_node_array(node: Node) -> Array | None:
     """
     attrs = node.attrs
     if "value" in attrs:
-        return load_array(attrs["value"], "")
+        return load_array(attrs["value"], node.graph.root.base_dir)
     if "sparse_value" in attrs:
-        return load_array(attrs["sparse_value"], "")
+        return load_array(attrs["sparse_value"], node.graph.root.base_dir)
     if "value_float" in attrs:
         return np.array(attrs["value_float"], dtype=np.float32)
     if "value_int" in attrs:
@@ -294,7 +294,7 @@ class NodeView:
         if isinstance(value, AttributeRef):
             raise Refuse(f"attribute {name!r} is given by the caller of the function")
         if isinstance(value, TensorProto | onnx.SparseTensorProto):
-            return load_array(value, "")
+            return load_array(value, self.graph.root.base_dir)
         return value
 
     def ref(self, index: int = -1) -> NodeRef:

@@ -169,7 +169,10 @@ def _names_read(nodes: list[onnx.NodeProto]) -> set[str]:
 
 
 def _type_of(value: Value) -> onnx.TypeProto:
-    """Return the ONNX type of a value, without a shape."""
+    """Return the ONNX type of a value, of its shape only the rank.
+
+    Without the rank, inference takes the Shape of an input of a piece for empty.
+    """
     kind = onnx.TypeProto()
     if isinstance(value, list):
         if not value:
@@ -182,4 +185,7 @@ def _type_of(value: Value) -> onnx.TypeProto:
         kind.tensor_type.elem_type = onnx.TensorProto.STRING
     else:
         kind.tensor_type.elem_type = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
+    kind.tensor_type.shape.SetInParent()
+    for _ in range(value.ndim):
+        kind.tensor_type.shape.dim.add()
     return kind

@@ -109,5 +109,3 @@ def _trimmed(names: list[str]) -> list[str]:
     while kept and not kept[-1]:
         kept.pop()
     return kept
-
-

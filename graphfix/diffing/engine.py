@@ -12,7 +12,7 @@ from graphfix.diffing.matching import Frame, Matching
 from graphfix.diffing.metadata import function_changes, model_changes
 from graphfix.diffing.pairing import Found, ScopePair
 from graphfix.diffing.scopes import Scope, function_scope, normal_domain, type_text
-from graphfix.diffing.signatures import Level
+from graphfix.diffing.signatures import Labels, Level
 
 
 def diff_models(
@@ -81,9 +81,13 @@ def pair_graphs(before: ModelProto, after: ModelProto, contents: Contents) -> Ma
     outputs = _pair_places(one.outputs, two.outputs)
     placed = dict(zip(one.inputs, two.inputs, strict=False))
     straight = {i: i for i in range(min(len(one.outputs), len(two.outputs)))}
-    if (named, outputs) != (placed, straight) and _fits(one, two, placed, straight, contents):
-        if not _fits(one, two, named, outputs, contents):
-            named, outputs = placed, straight
+    moved = (named, outputs) != (placed, straight)
+    if (
+        moved
+        and _fits(one, two, placed, straight, contents)
+        and not _fits(one, two, named, outputs, contents)
+    ):
+        named, outputs = placed, straight
     return MainPair(ScopePair(one, two, named, outputs, contents), named, outputs)
 
 
@@ -95,7 +99,7 @@ def _fits(
     contents: Contents,
 ) -> bool:
     """Say whether a pairing of inputs and outputs makes the hashes of all nodes the same."""
-    nothing = {level: ({}, {}) for level in Level}
+    nothing: dict[Level, tuple[Labels, Labels]] = {level: ({}, {}) for level in Level}
     matching = Matching(Frame(one, two, inputs, outputs, nothing), contents)
     left, right = matching.signatures(Level.EXACT)
     return sorted(left.both) == sorted(right.both)
@@ -142,9 +146,7 @@ def _order(kind: str, olds: list[str], news: list[str]) -> FieldChange:
 
 
 def _port(scope: Scope, kind: str, name: str, number: int) -> FieldChange:
-    infos: Mapping[str, ValueInfoProto] = {
-        info.name: info for info in getattr(scope.proto, kind)
-    }
+    infos: Mapping[str, ValueInfoProto] = {info.name: info for info in getattr(scope.proto, kind)}
     text = type_text(infos[name].type)
     values = (text, None) if number == 0 else (None, text)
     return FieldChange("main", f"{kind} {name}", *values)

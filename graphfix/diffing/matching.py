@@ -10,6 +10,7 @@ from graphfix.diffing.scopes import Scope, normal_domain
 from graphfix.diffing.signatures import Labels, Level, Signatures, Signer
 
 Key = Callable[[int, int], object]
+Neighbours = Callable[[int, int], list[tuple[int, int]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,26 +92,26 @@ class Matching:
         if self._is_complete():
             return
         loose = self.signatures(Level.LOOSE)
-        self._settle(_keyed(loose[0].both, loose[1].both), self._nearby)
-        for kind in (one.forward, two.forward), (one.backward, two.backward):
-            self._settle(_keyed(*kind), self._nearby)
-        for kind in (
+        # All anchors first: a neighbour of the same operator is weaker evidence than any of them.
+        for left, right in (
+            (one.forward, two.forward),
+            (one.backward, two.backward),
+            (loose[0].both, loose[1].both),
             (loose[0].forward, loose[1].forward),
             (loose[0].backward, loose[1].backward),
         ):
-            self._settle(_keyed(*kind), self._nearby)
-        for pair in list(self.to_after.items()):
-            self._spread([pair], self._nearby)
+            self._settle(_keyed(left, right))
+        self._spread(list(self.to_after.items()), self._nearby)
         self._settle(self._named, self._nearby)
         if self._is_complete():
             return
         bare = self.signatures(Level.BARE)
-        for kind in (
+        for left, right in (
             (bare[0].both, bare[1].both),
             (bare[0].forward, bare[1].forward),
             (bare[0].backward, bare[1].backward),
         ):
-            self._settle(_keyed(*kind), self._nearby)
+            self._settle(_keyed(left, right), self._nearby)
         self._match_ties(_keyed(loose[0].both, loose[1].both))
 
     def _is_complete(self) -> bool:
@@ -128,12 +129,13 @@ class Matching:
                         groups.setdefault(found, ([], []))[number].append(index)
         return groups
 
-    def _settle(self, key: Key, spread: Callable[[int, int], list[tuple[int, int]]]) -> None:
+    def _settle(self, key: Key, spread: Neighbours | None = None) -> None:
         """Match what only one open node on each side has, then what follows from it."""
         for olds, news in self._open_groups(key).values():
             if len(olds) == 1 and len(news) == 1:
                 self._take(olds[0], news[0])
-        self._spread(list(self.to_after.items()), spread)
+        if spread is not None:
+            self._spread(list(self.to_after.items()), spread)
 
     def _match_ties(self, key: Key) -> None:
         """Match interchangeable nodes: one pair, then what follows from it, then the next."""
@@ -171,11 +173,7 @@ class Matching:
         scope = (self._frame.before, self._frame.after)[number]
         return (*self._operator(number, index), *scope.nodes[index].output)
 
-    def _spread(
-        self,
-        pairs: list[tuple[int, int]],
-        neighbours: Callable[[int, int], list[tuple[int, int]]],
-    ) -> None:
+    def _spread(self, pairs: list[tuple[int, int]], neighbours: Neighbours) -> None:
         while pairs:
             for pair in neighbours(*pairs.pop()):
                 if self._take(*pair):
@@ -185,8 +183,8 @@ class Matching:
         """Return neighbours that stand in the same place of the same graph."""
         one, two = self.signatures(Level.EXACT)
         found = [p for p in self._makers(old, new) if one.both[p[0]] == two.both[p[1]]]
-        olds = self._readers(0, old, lambda i: one.both[i])
-        news = self._readers(1, new, lambda i: two.both[i])
+        olds = self._readers(0, old, one.both)
+        news = self._readers(1, new, two.both)
         for key, group in olds.items():
             others = list(news.get(key, ()))
             for reader in group:
@@ -199,10 +197,12 @@ class Matching:
     def _nearby(self, old: int, new: int) -> list[tuple[int, int]]:
         """Return neighbours at the same inputs and outputs with the same operator."""
         one, two = self.signatures(Level.LOOSE)
+        nothing = ([b""] * len(one.both), [b""] * len(two.both))
         found = self._makers(old, new)
-        for left, right in ((one.forward, two.forward), (one.backward, two.backward), (None, None)):
-            olds = self._readers(0, old, lambda i, left=left: left[i] if left else b"")
-            news = self._readers(1, new, lambda i, right=right: right[i] if right else b"")
+        kinds = ((one.forward, two.forward), (one.backward, two.backward), nothing)
+        for left, right in kinds:
+            olds = self._readers(0, old, left)
+            news = self._readers(1, new, right)
             for key, group in olds.items():
                 if len(group) == 1 and len(news.get(key, ())) == 1:
                     found.append((group[0], news[key][0]))
@@ -217,16 +217,14 @@ class Matching:
                 found.append((maker[0], other[0]))
         return found
 
-    def _readers(
-        self, number: int, index: int, key: Callable[[int], bytes]
-    ) -> dict[object, list[int]]:
+    def _readers(self, number: int, index: int, keys: Sequence[bytes]) -> dict[object, list[int]]:
         scope = (self._frame.before, self._frame.after)[number]
         matched = (self.to_after, self.to_before)[number]
         groups: dict[object, list[int]] = {}
         for output, name in enumerate(scope.nodes[index].output):
             for reader, place in scope.readers.get(name, ()) if name else ():
                 if reader not in matched:
-                    wanted = (output, place, self._operator(number, reader), key(reader))
+                    wanted = (output, place, self._operator(number, reader), keys[reader])
                     groups.setdefault(wanted, []).append(reader)
         return groups
 

@@ -82,8 +82,8 @@ class ScopePair:
         """Pair stored tensors that are read at the same places, equal ones first."""
         places: list[tuple[str, str]] = []
         for old, new in self.matching.to_after.items():
-            one, two = self.before.nodes[old].input, self.after.nodes[new].input
-            places += zip(one, two, strict=False)
+            reads = self.before.nodes[old].input, self.after.nodes[new].input
+            places += zip(*reads, strict=False)
         for i, j in self._outputs.items():
             places.append((self.before.outputs[i], self.after.outputs[j]))
         both = [
@@ -201,8 +201,9 @@ class ScopePair:
             if a in old and b in new:
                 found.interface += _info_changes(self.before.name, f"input {a}", old[a], new[b])
         for i, j in outputs.items():
-            a, b = one.output[i], two.output[j]
-            found.interface += _info_changes(self.before.name, f"output {a.name}", a, b)
+            left, right = one.output[i], two.output[j]
+            where = f"output {left.name}"
+            found.interface += _info_changes(self.before.name, where, left, right)
 
     def _compare_weights(self, found: Found) -> None:
         for one, two in self._stored.items():

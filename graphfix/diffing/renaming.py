@@ -25,12 +25,12 @@ def rename_tensors(graph: GraphProto, choose: Choose) -> None:
     _rename(graph, {}, choose, is_main=True)
 
 
-def _rename(
-    graph: GraphProto, outer: Mapping[str, str], choose: Choose, *, is_main: bool
-) -> None:
+def _rename(graph: GraphProto, outer: Mapping[str, str], choose: Choose, *, is_main: bool) -> None:
     names: dict[str, str] = {}
-    infos = [*graph.input, *graph.initializer]
-    for name in [info.name for info in infos] + [s.values.name for s in graph.sparse_initializer]:
+    given = [info.name for info in graph.input]
+    given += [tensor.name for tensor in graph.initializer]
+    given += [sparse.values.name for sparse in graph.sparse_initializer]
+    for name in given:
         if name and name not in names:
             names[name] = choose(name, is_main)
     for node in graph.node:
@@ -38,8 +38,10 @@ def _rename(
             if name and name not in names:
                 names[name] = choose(name, is_main)
     known = {**outer, **names}
-    for info in [*infos, *graph.output, *graph.value_info]:
+    for info in [*graph.input, *graph.output, *graph.value_info]:
         info.name = known.get(info.name, info.name)
+    for tensor in graph.initializer:
+        tensor.name = known.get(tensor.name, tensor.name)
     for sparse in graph.sparse_initializer:
         sparse.values.name = known.get(sparse.values.name, sparse.values.name)
     for entry in graph.quantization_annotation:

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 import onnx
-from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, SparseTensorProto, TensorProto
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+)
 
 from graphfix.errors import InvalidModel
 from graphfix.report import NodeRef
@@ -28,7 +35,6 @@ def bodies_of(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
 def normal_domain(domain: str) -> str:
     """Return the domain with the default one as an empty string."""
     return "" if domain == "ai.onnx" else domain
-
 
 
 @dataclass(slots=True)

@@ -139,15 +139,17 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
         for hook in hooks:
             hook.stage("save")
         if unchanged and not external:
-            _copy(request.model, path)
+            _copy(request.model, path, report.input.sha256)
         else:
             save(result.model, path, data=request.data)
         report = replace(report, output=_written(result.model, path))
     return Result(result.exit_code, report, result.model)
 
 
-def _copy(source: Path, path: Path) -> None:
+def _copy(source: Path, path: Path, sha256: str) -> None:
     raw = source.read_bytes()
+    if hashlib.sha256(raw).hexdigest() != sha256:
+        raise UsageError("was overwritten while it was worked on", where=str(source))
     try:
         write_atomically(path, lambda descriptor: write_all(descriptor, raw))
     except OSError as error:

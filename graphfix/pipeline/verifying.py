@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import tempfile
 from collections.abc import Generator
@@ -39,10 +40,19 @@ def verify(before: Original, after: Model, settings: Settings, *, lossy: bool) -
     )
     with contextlib.ExitStack() as stack:
         old = before.path
-        if old is None or not old.is_file():
+        if old is None or not _still_there(old, before.facts.sha256):
             old = stack.enter_context(on_disk(before.proto, before.base_dir))
         new = stack.enter_context(on_disk(after.to_proto(), after.base_dir))
         return compare_files(old, new, options)
+
+
+def _still_there(path: Path, sha256: str) -> bool:
+    """Say whether a file holds what was read from it; it may have been overwritten since."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() == sha256
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager

@@ -76,9 +76,7 @@ def _quoted(text: str | None) -> str:
 
 
 def _fields(changes: Iterable[FieldChange]) -> list[list[str]]:
-    return [
-        wrap(f"{printable(c.where)}: {_field(c)}", "    ", "  ") for c in changes
-    ]
+    return [wrap(f"{printable(c.where)}: {_field(c)}", "    ", "  ") for c in changes]
 
 
 def _field(change: FieldChange) -> str:

@@ -63,7 +63,10 @@ _COMPLEX: dict[int, int] = {
     TensorProto.FLOAT: TensorProto.COMPLEX64,
     TensorProto.DOUBLE: TensorProto.COMPLEX128,
 }
-_REAL: dict[int, int] = {TensorProto.COMPLEX64: TensorProto.FLOAT, TensorProto.COMPLEX128: TensorProto.DOUBLE}
+_REAL: dict[int, int] = {
+    TensorProto.COMPLEX64: TensorProto.FLOAT,
+    TensorProto.COMPLEX128: TensorProto.DOUBLE,
+}
 
 
 def _scale(norm: str, length: int) -> float:
@@ -130,14 +133,10 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     x = call.need("self")
     if np.iscomplexobj(x):
         return (np.stack([x.real, x.imag], axis=-1),)
-    norm = _text(call.number("norm", None) or "backward")
-    length = call.number("n", None)
-    result = np.fft.rfft(
-        x.astype(np.float64),
-        n=None if length is None else int(length),
-        axis=int(call.number("dim", -1)),
-        norm=norm,  # pyright: ignore[reportArgumentType]  # one of three words
-    )
+    axis, length = int(call.number("dim", -1)), call.number("n", None)
+    wanted = x.shape[axis] if length is None else int(length)
+    result = np.fft.rfft(x.astype(np.float64), n=wanted, axis=axis)
+    result *= _scale(_text(call.number("norm", None) or ""), wanted)
     return (result.astype(np.complex128 if x.dtype == np.float64 else np.complex64),)
 
 

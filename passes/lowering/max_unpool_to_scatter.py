@@ -54,7 +54,7 @@ def max_unpool_to_scatter(node: NodeView, build: Builder) -> Value:
     shape = x.static_shape
     if shape is None or x.dtype is None:
         raise Refuse(f"the shape or the dtype of {x.name} is unknown")
-    kernel = [int(k) for k in node.attr("kernel_shape") or []]
+    kernel: list[int] = list(node.attr("kernel_shape") or ())
     axes = len(shape) - 2
     if axes < 1 or len(kernel) != axes:
         raise Refuse("shape and kernel do not fit")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from typing import Any
 
 from onnx import GraphProto, ModelProto
 
@@ -18,7 +20,7 @@ def disguised(model: ModelProto, seed: int, *, keep_interface: bool = False) -> 
     kept: set[str] = set()
     if keep_interface:
         kept = {info.name for info in [*copy.graph.input, *copy.graph.output]}
-    numbers = list(range(100_000, 400_000))
+    numbers = list(range(1000, 6000))
     rng.shuffle(numbers)
 
     def choose(name: str, is_main: bool) -> str:
@@ -41,18 +43,18 @@ def _shuffle(graph: GraphProto, rng: random.Random) -> None:
         node.attribute.extend(attributes)
         for _, body in bodies_of(node):
             _shuffle(body, rng)
-    nodes = [graph.node[i] for i in _order(Scope.of_graph(graph, "main"), rng)]
-    for field, items in (
-        (graph.node, nodes),
-        (graph.initializer, [*graph.initializer]),
-        (graph.value_info, [*graph.value_info]),
-        (graph.sparse_initializer, [*graph.sparse_initializer]),
-    ):
-        if field is not graph.node:
-            rng.shuffle(items)
-        copies = [type(item).FromString(item.SerializeToString()) for item in items]
-        del field[:]
-        field.extend(copies)
+    _reorder(graph.node, [graph.node[i] for i in _order(Scope.of_graph(graph, "main"), rng)])
+    for field in (graph.initializer, graph.value_info, graph.sparse_initializer):
+        items: list[Any] = [*field]
+        rng.shuffle(items)
+        _reorder(field, items)
+
+
+def _reorder(field: Any, items: Sequence[Any]) -> None:
+    """Put copies of the items, in their order, in the place of what the field holds."""
+    copies = [type(item).FromString(item.SerializeToString()) for item in items]
+    del field[:]
+    field.extend(copies)
 
 
 def _order(scope: Scope, rng: random.Random) -> list[int]:

@@ -24,7 +24,9 @@ def _drawn(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
 
 def chain() -> ModelProto:
     """A chain with a weight in the middle."""
-    text = f"{HEAD} g (float[2,3] x) => (float[2,4] y) {{ a = Abs(x) b = MatMul(a, w) y = Tanh(b) }}"
+    text = (
+        f"{HEAD} g (float[2,3] x) => (float[2,4] y) {{ a = Abs(x) b = MatMul(a, w) y = Tanh(b) }}"
+    )
     return _parsed(text, w=_drawn(3, 4))
 
 
@@ -41,7 +43,7 @@ def tower() -> ModelProto:
     """Blocks that are all alike, with different weights."""
     body = "".join(f"m{i} = MatMul(r{i}, w{i}) r{i + 1} = Relu(m{i}) " for i in range(6))
     text = f"{HEAD} g (float[2,4] r0) => (float[2,4] r6) {{ {body} }}"
-    return _parsed(text, **{f"w{i}": _drawn(4, 4 + 0 * i) * (1 + i) for i in range(6)})
+    return _parsed(text, **{f"w{i}": _drawn(4, 4) * (1 + i) for i in range(6)})
 
 
 def shared() -> ModelProto:
@@ -67,7 +69,8 @@ def branches() -> ModelProto:
 def constants() -> ModelProto:
     """Constant nodes in place of stored tensors."""
     text = (
-        f"{HEAD} g (float[2,3] x) => (float[2,3] y) {{ k = Constant<value = float[3] {{1., 2., 4.}}>() "
+        f"{HEAD} g (float[2,3] x) => (float[2,3] y) "
+        "{ k = Constant<value = float[3] {1., 2., 4.}>() "
         "a = Mul(x, k) s = Constant<value = float {0.5}>() y = Add(a, s) }"
     )
     return _parsed(text)
@@ -99,7 +102,8 @@ def convolution() -> ModelProto:
     """Attributes, types inside and metadata."""
     text = (
         f"{HEAD} g (float[1,3,8,8] x) => (float[1,4,8,8] y) "
-        "{ a = Conv<kernel_shape = [3,3], pads = [1,1,1,1]>(x, w, b) y = LeakyRelu<alpha = 0.1>(a) }"
+        "{ a = Conv<kernel_shape = [3,3], pads = [1,1,1,1]>(x, w, b) "
+        "y = LeakyRelu<alpha = 0.1>(a) }"
     )
     model = _parsed(text, w=_drawn(4, 3, 3, 3), b=_drawn(4))
     model.graph.value_info.append(

@@ -58,7 +58,7 @@ def test_a_single_changed_weight_is_found(path: Path) -> None:
         target.CopyFrom(numpy_helper.from_array(values, tensor.name))
         found = diff(model, changed)
         assert [w.new_name for w in found.weights] == [tensor.name]
-        assert not (found.nodes or found.removed or found.added or found.metadata)
+        assert (*found.nodes, *found.removed, *found.added, *found.metadata) == ()
         statistics = found.weights[0].statistics
         assert statistics is not None
         assert statistics.differing == 1
@@ -71,9 +71,7 @@ def test_the_weight_of_one_of_many_blocks_is_named() -> None:
     other = disguised(tower(), 1, keep_interface=True)
     before = tower()
     values = numpy_helper.to_array(before.graph.initializer[3]).copy()
-    target = next(
-        t for t in other.graph.initializer if (numpy_helper.to_array(t) == values).all()
-    )
+    target = next(t for t in other.graph.initializer if (numpy_helper.to_array(t) == values).all())
     values[1, 2] *= 1.5
     target.CopyFrom(numpy_helper.from_array(values, target.name))
     found = diff(before, other)
@@ -93,7 +91,7 @@ def test_a_changed_attribute() -> None:
     assert [c.before.outputs for c in found.nodes] == [("y",)]
     change = FieldChange("node", "attribute alpha", "0.100000001", "0.200000003")
     assert found.nodes[0].fields == (change,)
-    assert not (found.weights or found.removed or found.added)
+    assert (*found.weights, *found.removed, *found.added) == ()
 
 
 def test_an_added_node_in_the_middle() -> None:

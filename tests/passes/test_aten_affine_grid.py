@@ -38,7 +38,7 @@ def moved(theta: Array, size: list[int], aligned: bool) -> Array:
     spatial = size[2:]
     y = np.empty((size[0], *spatial, len(spatial)), dtype=np.float64)
     for place in np.ndindex(*spatial):
-        at = [line(n, aligned)[place[k]] for k, n in enumerate(spatial)][::-1]
+        at = [line(n, aligned)[int(place[k])] for k, n in enumerate(spatial)][::-1]
         y[(slice(None), *place)] = theta.astype(np.float64) @ np.array([*at, 1.0])
     return y.astype(theta.dtype)
 

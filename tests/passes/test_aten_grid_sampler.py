@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper
 
 from graphfix.passes.aten.aten_grid_sampler import evaluate
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.report import Status
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
+from tests.passes.resize_models import in_branch
 
 PASS = "aten-grid-sampler"
 CLOSE: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-5}
@@ -200,6 +202,14 @@ def test_the_numpy_model_knows_cubic(padding: int, aligned: bool) -> None:
     numbers = (np.array(2), np.array(padding), np.array(aligned))
     y = evaluate([feed["x"], feed["grid"], *numbers], {})[0]
     np.testing.assert_allclose(y, sampled(feed, "cubic", PADDINGS[padding], aligned), **CLOSE)
+
+
+def test_in_a_branch() -> None:
+    feed = feeds(2, 3, 5, 6)
+    done = run_pass(PASS, in_branch(model_of([2, 3, 5, 6], opset=13)))
+    assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
+    y = outputs_of(done.after, {**feed, "c": np.array(False)})["y"]
+    np.testing.assert_allclose(y, sampled(feed, "linear", "zeros", False), **CLOSE)
 
 
 def test_refusals() -> None:

@@ -56,7 +56,9 @@ def test_rows_are_scanned(opset: int) -> None:
     for row in x:
         state = state * np.float32(0.5) + row
         wanted.append(state.tolist())
-    np.testing.assert_array_equal(outputs_of(done.after, feeds[1])["y"], np.array(wanted, np.float32))
+    np.testing.assert_array_equal(
+        outputs_of(done.after, feeds[1])["y"], np.array(wanted, np.float32)
+    )
 
 
 def test_the_two_passes_leave_no_sequence() -> None:

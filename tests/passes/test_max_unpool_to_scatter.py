@@ -46,8 +46,8 @@ def test_scattered(opset: int, place: str) -> None:
 def test_refusals() -> None:
     model = written(BODY, "float[N, 3, 2, 2] x, int64[N, 3, 2, 2] i", "float[N, 3, 4, 4]")
     assert_refused(PASS, model, "the shape or the dtype of x is unknown")
-    model = written(BODY.replace("(x, i)", "(x, i, s)"),
-                    "float[1, 3, 2, 2] x, int64[1, 3, 2, 2] i, int64[4] s", "float[A, B, C, D]")  # fmt: skip
+    inputs = "float[1, 3, 2, 2] x, int64[1, 3, 2, 2] i, int64[4] s"
+    model = written(BODY.replace("(x, i)", "(x, i, s)"), inputs, "float[A, B, C, D]")
     assert_refused(PASS, model, "the shape of the result is given")
     done = run_pass(PASS, text(1, 2, 2), options={"max_elements": 20})
     assert done.reasons == ["the result would be [1, 3, 4, 4]"]
