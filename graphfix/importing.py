@@ -117,13 +117,16 @@ def _fill_nodes(
     # sorted still gets one object for each tensor.
     tensors = scope.tensors
     produced: list[list[Variable]] = []
+    here: set[str] = set()
     for proto in protos:
         variables: list[Variable] = []
         for name in proto.output:
             variable = Variable(name, info=infos.get(name) if name else None)  # type: ignore[arg-type]
             variables.append(variable)
-            if name and not isinstance(tensors.get(name), Constant):
-                tensors.setdefault(name, variable)
+            if name and (name in here or name not in tensors):
+                # ONNX forbids two nodes with one output name; as in onnxruntime the last one counts.
+                here.add(name)
+                tensors[name] = variable
         produced.append(variables)
     redefined: dict[str, Variable] = {}
     nodes: list[Node] = []

@@ -125,8 +125,25 @@ def _verification(found: dict[str, Any]) -> Verification:
 
 
 def _layer(found: dict[str, Any]) -> Layer:
-    node = NodeRef(**{**found["node"], "outputs": tuple(found["node"]["outputs"])})
-    return Layer(**{**found, "node": node, "status": Verdict(found["status"])})
+    made_by: dict[str, Any] = found["node"]
+    node = NodeRef(
+        made_by["name"],
+        made_by["index"],
+        made_by["op"],
+        made_by["domain"],
+        tuple(made_by["outputs"]),
+        made_by["scope"],
+    )
+    return Layer(
+        found["name"],
+        found["new_name"],
+        node,
+        found["depth"],
+        Verdict(found["status"]),
+        found["max_abs"],
+        found["max_rel"],
+        found["reason"],
+    )
 
 
 def run_model(

@@ -164,7 +164,9 @@ def _judge(before: Original, run: Run, settings: Settings) -> _Attempt:
         hook.stage("verify")
     start = perf_counter()
     if run.journal.applied_passes() or settings.verify == "off":
-        verification = verify(before, model, settings, lossy=_any_lossy(run.journal))
+        verification = verify(
+            before, model, settings, lossy=_any_lossy(run.journal), prepared=run.prepared
+        )
     else:
         verification = Verification(Verdict.EQUAL, "nothing was changed", "the graph is the same")
     run.seconds["verify"] = perf_counter() - start

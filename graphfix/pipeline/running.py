@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
+from onnx import ModelProto
+
 from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED, Pass
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
@@ -46,6 +48,8 @@ class Run:
         seconds: Seconds by stage.
         io_changes: Interface changes that were consented to.
         expected_interface: The inputs and outputs that the result must have.
+        prepared: The model once its order and imports were mended, which an engine can run where
+            it refuses the file; None where there was nothing to mend.
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
     """
 
@@ -61,6 +65,7 @@ class Run:
         self.io_changes: tuple[IoChange, ...] = ()
         self.expected_interface: dict[str, str] = {}
         self.plain_nodes = model.node_count()
+        self.prepared: ModelProto | None = None
         self._passes = settings.available
         self._graph_work: Workspace | None = None
 
@@ -119,8 +124,8 @@ class Run:
         return count
 
     def _prepare(self) -> None:
-        for declared in self._of(PREPARE, "graph"):
-            self._graph_pass(declared)
+        if sum(self._graph_pass(declared) for declared in self._of(PREPARE, "graph")):
+            self.prepared = self.model.to_proto()
 
     def _interface(self) -> None:
         """Run the passes that change inputs or outputs, where that was consented to."""

@@ -20,7 +20,14 @@ from graphfix.storage.reading import walk_tensors
 from graphfix.storage.weights import is_external
 
 
-def verify(before: Original, after: Model, settings: Settings, *, lossy: bool) -> Verification:
+def verify(
+    before: Original,
+    after: Model,
+    settings: Settings,
+    *,
+    lossy: bool,
+    prepared: ModelProto | None = None,
+) -> Verification:
     """Compare two models on the same inputs.
 
     Args:
@@ -28,6 +35,7 @@ def verify(before: Original, after: Model, settings: Settings, *, lossy: bool) -
         after: The result.
         settings: Inputs, shapes and seed of the run.
         lossy: Whether a lossy site was applied by consent.
+        prepared: What to run for the model as it came, where order and imports had to be mended.
     """
     if settings.verify == "off":
         return Verification(Verdict.OFF, "verification was switched off")
@@ -40,7 +48,9 @@ def verify(before: Original, after: Model, settings: Settings, *, lossy: bool) -
     )
     with contextlib.ExitStack() as stack:
         old = before.path
-        if old is None or not _still_there(old, before.facts.sha256):
+        if prepared is not None:
+            old = stack.enter_context(on_disk(prepared, before.base_dir))
+        elif old is None or not _still_there(old, before.facts.sha256):
             old = stack.enter_context(on_disk(before.proto, before.base_dir))
         new = stack.enter_context(on_disk(after.to_proto(), after.base_dir))
         return compare_files(old, new, options)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import jsonschema
 import numpy as np
-import onnx
 import pytest
 from onnx import ModelProto, numpy_helper
 
@@ -18,6 +17,7 @@ from graphfix.cli import main
 from graphfix.comparing.comparison import Layer
 from graphfix.rendering.plotting import svg
 from graphfix.report import NodeRef, Verdict
+from graphfix.storage.reading import read_model
 from tests.diffing.shuffling import disguised
 from tests.diffing.small_models import MODELS, chain, tower
 
@@ -65,7 +65,7 @@ def test_the_faulty_block_is_located_under_other_names(number: int) -> None:
 
 @pytest.mark.parametrize("name", ["camera", "slice_assign_ts17"])
 def test_a_fault_in_a_fixture_is_located(name: str) -> None:
-    model = onnx.load(ROOT / "fixtures" / f"{name}.onnx")
+    model = read_model(ROOT / "fixtures" / f"{name}.onnx").proto
     target = next(
         (t for t in model.graph.initializer if t.data_type == 1 and np.prod(t.dims) > 1), None
     )
@@ -95,7 +95,7 @@ def test_a_disguised_model_is_equal(name: str) -> None:
 
 def test_a_model_in_pieces_may_be_in_any_order() -> None:
     """The reader of a Shape lands in another piece than what the Shape is taken of."""
-    model = onnx.load(ROOT / "fixtures" / "camera.onnx")
+    model = read_model(ROOT / "fixtures" / "camera.onnx").proto
     for seed in range(4):
         found = graphfix.compare(model, disguised(model, seed))
         assert found.status is Verdict.EQUAL, found.verification.reason

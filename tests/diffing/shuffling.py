@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -14,24 +15,24 @@ from graphfix.diffing.scopes import Scope, bodies_of
 
 def disguised(model: ModelProto, seed: int, *, keep_interface: bool = False) -> ModelProto:
     """Return a model with random names and a random valid order of everything that has none."""
-    copy = ModelProto()
-    copy.CopyFrom(model)
+    other = ModelProto()
+    other.CopyFrom(model)
     rng = random.Random(seed)
     kept: set[str] = set()
     if keep_interface:
-        kept = {info.name for info in [*copy.graph.input, *copy.graph.output]}
+        kept = {info.name for info in [*other.graph.input, *other.graph.output]}
     numbers = list(range(1000, 6000))
     rng.shuffle(numbers)
 
     def choose(name: str, is_main: bool) -> str:
         return name if is_main and name in kept else f"t{numbers.pop()}"
 
-    rename_tensors(copy.graph, choose)
-    _shuffle(copy.graph, rng)
-    rng.shuffle(opsets := [*copy.opset_import])
-    del copy.opset_import[:]
-    copy.opset_import.extend(opsets)
-    return copy
+    rename_tensors(other.graph, choose)
+    _shuffle(other.graph, rng)
+    rng.shuffle(opsets := [*other.opset_import])
+    del other.opset_import[:]
+    other.opset_import.extend(opsets)
+    return other
 
 
 def _shuffle(graph: GraphProto, rng: random.Random) -> None:
@@ -52,7 +53,7 @@ def _shuffle(graph: GraphProto, rng: random.Random) -> None:
 
 def _reorder(field: Any, items: Sequence[Any]) -> None:
     """Put copies of the items, in their order, in the place of what the field holds."""
-    copies = [type(item).FromString(item.SerializeToString()) for item in items]
+    copies: list[Any] = [copy.deepcopy(item) for item in items]
     del field[:]
     field.extend(copies)
 

@@ -14,6 +14,7 @@ from onnx import ModelProto, numpy_helper
 from graphfix import InvalidModel, diff
 from graphfix.diffing.contents import CHUNK, Contents
 from graphfix.diffing.difference import FieldChange, Presence
+from graphfix.storage.reading import read_model
 from tests.diffing.shuffling import disguised
 from tests.diffing.small_models import MODELS, chain, convolution, shared, tower
 
@@ -34,17 +35,17 @@ def test_other_names_and_another_order_are_no_difference(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, deadline=None, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(seed=st.integers(0, 2**32))
 def test_a_disguised_fixture_is_the_same(path: Path, seed: int) -> None:
-    model = onnx.load(path)
+    model = read_model(path).proto
     found = diff(model, disguised(model, seed))
     assert found.same, found
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
 def test_a_single_changed_weight_is_found(path: Path) -> None:
-    model = onnx.load(path)
+    model = read_model(path).proto
     other = disguised(model, 7)
     floats = [t for t in other.graph.initializer if t.data_type == 1 and np.prod(t.dims) > 0]
     if not floats:
@@ -213,7 +214,7 @@ def test_the_same_piece_of_the_same_file_is_not_read(tmp_path: Path) -> None:
     values = np.ones(1000, np.float32).tobytes()
     one = external(tmp_path, "one.onnx", values, "shared.bin")
     two = external(tmp_path, "two.onnx", values, "shared.bin")
-    protos = [onnx.load(path, load_external_data=False) for path in (one, two)]
+    protos = [read_model(path).proto for path in (one, two)]
     contents = Contents(protos[0], protos[1], (str(tmp_path), str(tmp_path)))
     tensors = [proto.graph.initializer[0] for proto in protos]
     assert contents.label(tensors[0], 0) == contents.label(tensors[1], 1)
