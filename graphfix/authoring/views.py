@@ -157,7 +157,10 @@ def _constant_node(tensor: Variable) -> Node | None:
         return None
     if any(isinstance(value, AttributeRef) for value in node.attrs.values()):
         return None
-    return None if node.attrs.keys() & {"value_string", "value_strings"} else node
+    if node.attrs.keys() & {"value_string", "value_strings"}:
+        return None
+    # PyTorch writes a string into `value` for arguments such as norm="ortho".
+    return None if isinstance(node.attrs.get("value"), str | bytes) else node
 
 
 def constant_node_array(node: Node) -> Array | None:

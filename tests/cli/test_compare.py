@@ -94,7 +94,7 @@ def test_a_disguised_model_is_equal(name: str) -> None:
 
 
 def test_a_model_in_pieces_may_be_in_any_order() -> None:
-    """The reader of a Shape lands in another piece than what the Shape is taken of."""
+    """The bounds of a Slice of a Shape are made in another piece than the Slice."""
     model = read_model(ROOT / "fixtures" / "camera.onnx").proto
     for seed in range(4):
         found = graphfix.compare(model, disguised(model, seed))

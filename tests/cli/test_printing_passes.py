@@ -36,9 +36,9 @@ def test_json_is_alone_on_stdout(tmp_path: Path) -> None:
         (["run", *asked, "--passes", "chatty"], ["imported", "runs"]),
         (["check", *asked, "--target", "trt8.6"], ["imported"]),
     ):
-        model = str(tmp_path / "m.onnx")
+        path = str(tmp_path / "m.onnx")
         ended = subprocess.run(
-            [*common, *(model if word == "m.onnx" else word for word in words)],
+            [*common, *(path if word == "m.onnx" else word for word in words)],
             capture_output=True,
             text=True,
             check=False,

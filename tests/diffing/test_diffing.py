@@ -35,7 +35,9 @@ def test_other_names_and_another_order_are_no_difference(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
-@settings(max_examples=3, deadline=None, suppress_health_check=(HealthCheck.function_scoped_fixture,))
+@settings(
+    max_examples=3, deadline=None, suppress_health_check=(HealthCheck.function_scoped_fixture,)
+)
 @given(seed=st.integers(0, 2**32))
 def test_a_disguised_fixture_is_the_same(path: Path, seed: int) -> None:
     model = read_model(path).proto
