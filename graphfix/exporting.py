@@ -10,8 +10,9 @@ import onnx
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from graphfix.errors import PassBug
-from graphfix.graph import AttributeRef, Constant, Function, Graph, Node, Variable, normal_domain
+from graphfix.graph import Constant, Function, Graph, Node, Variable, normal_domain
 from graphfix.importing import snapshot
+from graphfix.surgeon import AttributeRef
 
 
 def export_model(

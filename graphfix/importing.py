@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
+from graphfix.attributes import Attributes
 from graphfix.errors import InvalidModel
 from graphfix.graph import (
-    Attributes,
     Constant,
     Function,
     Graph,
@@ -124,7 +124,7 @@ def _fill_nodes(
             variable = Variable(name, info=infos.get(name) if name else None)  # type: ignore[arg-type]
             variables.append(variable)
             if name and (name in here or name not in tensors):
-                # ONNX forbids two nodes with one output name; as in onnxruntime the last one counts.
+                # ONNX forbids two nodes with one output name; onnxruntime takes the last one.
                 here.add(name)
                 tensors[name] = variable
         produced.append(variables)

@@ -10,7 +10,6 @@ from onnx import TensorProto
 
 from graphfix.authoring.refusing import Refuse
 from graphfix.graph import (
-    AttributeRef,
     Constant,
     Graph,
     Node,
@@ -22,6 +21,7 @@ from graphfix.graph import (
 )
 from graphfix.report import NodeRef
 from graphfix.storage.weights import dtype_of, load_array, type_name
+from graphfix.surgeon import AttributeRef
 
 Array = np.ndarray[Any, Any]
 

@@ -198,6 +198,10 @@ def run(
         return finish(fresh, settings, hooks)
 
 
+def _is_whole(opset: object) -> bool:
+    return opset is None or (isinstance(opset, int) and not isinstance(opset, bool))
+
+
 def make_settings(
     *,
     target: str | Target | None,
@@ -222,7 +226,7 @@ def make_settings(
     """
     if verify not in ("auto", "full", "off"):
         raise UsageError(f"{verify!r} is not auto, full or off", where="--verify")
-    if isinstance(opset, bool) or not isinstance(opset, int | None):
+    if not _is_whole(opset):
         raise UsageError(f"{opset!r} is not a whole number", where="--opset")
     if seed < 0:
         raise UsageError(f"{seed} is negative", where="--seed")

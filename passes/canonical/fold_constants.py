@@ -51,8 +51,9 @@ from graphfix.exporting import export_node, make_info
 from graphfix.folding.knowing import Knowledge
 from graphfix.folding.numbers import is_plain
 from graphfix.folding.running import run_constants
-from graphfix.graph import AttributeRef, Constant, Function, Graph, Tensor, is_empty
+from graphfix.graph import Constant, Function, Graph, Tensor, is_empty
 from graphfix.schemas import form_of, minimal_ir
+from graphfix.surgeon import AttributeRef
 
 Array = np.ndarray[Any, Any]
 NEGLIGIBLE = 64  # bytes: no more than the node that goes

@@ -23,12 +23,10 @@ def chatty(node, build):
 
 
 def test_json_is_alone_on_stdout(tmp_path: Path) -> None:
-    onnx.save(
-        onnx.parser.parse_model(
-            '<ir_version: 8, opset_import: ["": 13]> g (float[3] x) => (float[3] y){ y = Relu (x) }'
-        ),
-        tmp_path / "m.onnx",
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 13]> g (float[3] x) => (float[3] y) { y = Relu (x) }'
     )
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     (tmp_path / "chatty.py").write_text(PASS, encoding="utf-8")
     common = [sys.executable, "-m", "graphfix"]
     asked = ["m.onnx", "--json", "--pass-file", str(tmp_path / "chatty.py")]
