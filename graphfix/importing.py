@@ -158,7 +158,7 @@ def _fill_nodes(
         node.__dict__["snapshot"] = snapshot(node)
         node.__dict__["index"] = index
         for variable in outputs:
-            if variable.name and tensors.get(variable.name) is not variable:
+            if variable.name and variable.name not in here:
                 redefined[variable.name] = variable
         nodes.append(node)
         for attribute in proto.attribute:
