@@ -13,7 +13,7 @@ from graphfix.authoring.workspace import Workspace
 from graphfix.checking import check_model
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.opset.stepping import StepBlocked, lower_one, move_to
+from graphfix.opset.stepping import Blocker, StepBlocked, lower_one, move_to
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Legaliser
@@ -170,6 +170,7 @@ class Run:
                     self.settings.options,
                     self.journal,
                     self._wanted(declared),
+                    allow_lossy=self.settings.allow_lossy,
                 )
             self.journal.not_needed(declared.id)
 
@@ -270,45 +271,52 @@ class Run:
         if all(declared.id != OPSET_PASS for declared in self._passes):
             return  # the user skips it, or its result was not valid
         floor = max(target.opset_min or OLDEST_OPSET, OLDEST_OPSET)
-        while self.model.opset > max(target.opset_max, floor):
-            if not any(_by_opset(f) for f in self._blocking()):
-                return
-            if not self._one_step_down(report=True):
-                return
+        wanted = max(target.opset_max, floor)
+        if self.model.opset > wanted and any(_by_opset(f) for f in self._blocking()):
+            self._descend(wanted, self.model.opset - wanted)
         while self.model.opset > floor and any(_is_form(f) for f in self._blocking()):
-            if not self._try_lower(floor):
+            # Further down than the engine asks for; a few steps may be needed before the form
+            # that it reads is reached.
+            if not self._descend(floor, LOOK_AHEAD):
                 return
 
-    def _one_step_down(self, *, report: bool) -> bool:
+    def _descend(self, floor: int, steps: int) -> bool:
+        """Step down and stay at the highest opset that leaves least; say whether that is lower."""
+        best = (len(self._blocking()), self.model, self.journal)
+        start = self.model
+        blockers: tuple[Blocker, ...] = ()
+        self.model, self.journal = start.copy(), self.journal.copy()
+        self._infer()
+        for _ in range(steps):
+            if self.model.opset <= floor:
+                break
+            blockers = self._one_step_down()
+            if blockers:
+                break
+            left = self._blocking()
+            if len(left) < best[0]:
+                last = self.model.opset <= floor or not any(_by_opset(f) for f in left)
+                kept = self.model if last else self.model.copy()
+                best = (len(left), kept, self.journal.copy())
+                if last:
+                    break
+        _, self.model, self.journal = best
+        self._infer()
+        for blocker in blockers:
+            self.journal.refused(OPSET_PASS, blocker.reason, blocker.node)
+        return self.model is not start
+
+    def _one_step_down(self) -> tuple[Blocker, ...]:
         try:
             sites = lower_one(self.model, self._work)
         except StepBlocked as blocked:
-            for blocker in blocked.blockers if report else ():
-                self.journal.refused(OPSET_PASS, blocker.reason, blocker.node)
-            return False
+            return tuple(blocked.blockers)
         for site in sites:
             self.journal.applied(OPSET_PASS, site)
         self._infer()
         self._canonicalise()
         self._legalise()
-        return True
-
-    def _try_lower(self, floor: int) -> bool:
-        """Go further down than the engine asks for, and stay there only if that mends something.
-
-        A few steps may be needed before the form that the engine reads is reached.
-        """
-        before = len(self._blocking())
-        model, journal = self.model, self.journal
-        self.model, self.journal = model.copy(), journal.copy()
-        self._infer()
-        for _ in range(LOOK_AHEAD):
-            if self.model.opset <= floor or not self._one_step_down(report=False):
-                break
-            if len(self._blocking()) < before:
-                return True
-        self.model, self.journal = model, journal
-        return False
+        return ()
 
 
 def _by_opset(finding: Finding) -> bool:

@@ -16,7 +16,7 @@ from graphfix.graph import Constant, Graph, Node
 from graphfix.model import Model
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Legaliser
-from graphfix.report import EXACT, Finding, NodeRef
+from graphfix.report import EXACT, LOSSY, Finding, NodeRef
 
 Options = Mapping[str, Mapping[str, Any]]
 
@@ -61,6 +61,8 @@ def sweep_rewrite(
     options: Options,
     journal: Journal,
     wanted: Callable[[NodeView], bool] | None = None,
+    *,
+    allow_lossy: bool = False,
 ) -> int:
     """Apply one rewrite on every node it matches; return how many changed.
 
@@ -71,6 +73,7 @@ def sweep_rewrite(
         options: Options by pass.
         journal: Where sites and refusals go.
         wanted: Which of the matching nodes; None for all.
+        allow_lossy: Whether lossy sites were consented to; naming a pass is no consent.
     """
     editor = Editor(model, workspace, {}, declared.accuracy)
     changed = 0
@@ -80,6 +83,8 @@ def sweep_rewrite(
                 continue
             try:
                 drafted = draft_rewrite(declared, view, workspace, options.get(declared.id))
+                if drafted.accuracy is LOSSY and not allow_lossy:
+                    raise Refuse("lossy, and needs --allow-lossy")
                 editor.apply(drafted.draft, drafted.accuracy, drafted.note)
             except Refuse as refusal:
                 journal.refused(declared.id, refusal.reason, view.ref())

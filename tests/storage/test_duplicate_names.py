@@ -14,7 +14,7 @@ from graphfix.report import Verdict
 @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (1, 0, 2)])
 def test_the_last_definition_counts(order: tuple[int, int, int]) -> None:
     twelve, two = (
-        helper.make_node("Constant", [], ["k"], value=numpy_helper.from_array(np.float32(value)))
+        helper.make_node("Constant", [], ["k"], value=numpy_helper.from_array(np.array(value, np.float32)))
         for value in (12, 2)
     )
     nodes = [twelve, two, helper.make_node("Div", ["x", "k"], ["y"])]
