@@ -55,10 +55,10 @@ class Run:
 
     def __init__(self, model: Model, settings: Settings, hooks: Sequence[Hook] = ()) -> None:
         """Prepare to run; nothing is changed yet."""
-        self.model = model
+        self.model: Model = model
         self.settings = settings
         self.hooks = hooks
-        self.journal = Journal()
+        self.journal: Journal = Journal()
         self.findings_before: tuple[Finding, ...] = ()
         self.findings_after: tuple[Finding, ...] = ()
         self.seconds: dict[str, float] = {}
@@ -282,8 +282,8 @@ class Run:
 
     def _descend(self, floor: int, steps: int) -> bool:
         """Step down and stay at the highest opset that leaves least; say whether that is lower."""
-        best = (len(self._blocking()), self.model, self.journal)
-        start = self.model
+        start: Model = self.model
+        best: tuple[int, Model, Journal] = (len(self._blocking()), start, self.journal)
         blockers: tuple[Blocker, ...] = ()
         self.model, self.journal = start.copy(), self.journal.copy()
         self._infer()
