@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED, Pass
+from graphfix.authoring.evidence import Ledger
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.checking import check_model
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.opset.stepping import StepBlocked, lower_one, move_to
+from graphfix.opset.stepping import OPSET, StepBlocked, lower_one, move_to
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Legaliser
@@ -29,7 +30,7 @@ from graphfix.pipeline.validating import interface
 from graphfix.report import LOSSY, Finding, IoChange
 
 ROUNDS = 12
-OPSET_PASS = "opset"
+OPSET_PASS = OPSET
 OLDEST_OPSET = 7  # TensorRT and the adapters know nothing older
 LOOK_AHEAD = 4
 
@@ -46,12 +47,15 @@ class Run:
         seconds: Seconds by stage.
         io_changes: Interface changes that were consented to.
         expected_interface: The inputs and outputs that the result must have.
+        original: The model as it came; never changed.
+        ledger: The evidence of every site, where certificates are wanted.
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
     """
 
     def __init__(self, model: Model, settings: Settings, hooks: Sequence[Hook] = ()) -> None:
         """Prepare to run; nothing is changed yet."""
         self.model = model
+        self.original = model.proto
         self.settings = settings
         self.hooks = hooks
         self.journal = Journal()
@@ -60,6 +64,7 @@ class Run:
         self.seconds: dict[str, float] = {}
         self.io_changes: tuple[IoChange, ...] = ()
         self.expected_interface: dict[str, str] = {}
+        self.ledger = Ledger() if settings.proves_sites else None
         self.plain_nodes = model.node_count()
         self._passes = settings.available
         self._graph_work: Workspace | None = None
@@ -103,7 +108,7 @@ class Run:
     @property
     def _work(self) -> Workspace:
         if self._graph_work is None or self._graph_work.model is not self.model:
-            self._graph_work = Workspace(self.model)
+            self._graph_work = Workspace(self.model, self.ledger, self.settings.blocked)
         return self._graph_work
 
     def _of(self, stage: str, kind: str) -> list[Pass]:
