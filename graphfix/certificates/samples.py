@@ -7,14 +7,14 @@ no pass claims anything about them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 import numpy as np
 import onnx
 
 from graphfix.feeds import draws, roles
-from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer
+from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
 from graphfix.feeds.maker import FeedMaker
 from graphfix.feeds.uses import Use, consumers, uses_of
 
@@ -56,9 +56,15 @@ _SIZES = frozenset({"Shape", "Size"})
 
 
 class SampleMaker(FeedMaker):
-    """Draws input sets in a style; the number of a sample says which."""
+    """Draws input sets in a style; the number of a sample says which.
+
+    Attributes:
+        styles: The styles, one for each sample.
+        unread: Inputs of which nothing but the shape is read.
+    """
 
     styles: Sequence[Style] = STYLES
+    unread: frozenset[str] = frozenset()
 
     def draw(self, sample: int, attempt: int = 0, redraw: int = 0) -> Feed:
         """Return one input set; see `FeedMaker.draw`."""
@@ -67,9 +73,26 @@ class SampleMaker(FeedMaker):
         rng = np.random.default_rng([23, self.seed, sample, redraw])
         readers = consumers(self.model.graph)
         return {
-            name: self._restyled(name, value, style, uses_of(name, readers), rng)
+            name: value
+            if name in self.unread
+            else self._restyled(name, value, style, uses_of(name, readers), rng)
             for name, value in feed.items()
         }
+
+    def _tensor(
+        self,
+        name: str,
+        elem_type: int,
+        shape: tuple[int, ...],
+        chosen: Mapping[str, int],
+        style: int,
+        attempt: int,
+        rng: np.random.Generator,
+    ) -> Array:
+        dtype = numpy_dtype(elem_type)
+        if name in self.unread and dtype.isbuiltin == 1:
+            return np.zeros(shape, dtype)  # pages that nobody touches cost nothing
+        return super()._tensor(name, elem_type, shape, chosen, style, attempt, rng)
 
     def _restyled(
         self, name: str, value: Value, style: Style, uses: Sequence[Use], rng: np.random.Generator
@@ -89,7 +112,7 @@ class SampleMaker(FeedMaker):
         return value
 
 
-def shape_only(*models: onnx.ModelProto) -> set[str]:
+def shape_only(*models: onnx.ModelProto) -> frozenset[str]:
     """Return the inputs of which the models read nothing but the shape."""
     read: set[str] = set()
     for model in models:
@@ -101,7 +124,7 @@ def shape_only(*models: onnx.ModelProto) -> set[str]:
             for attribute in node.attribute:
                 for body in (attribute.g, *attribute.graphs):
                     read |= {info.name for info in body.output}
-    return {info.name for info in models[0].graph.input if info.name not in read}
+    return frozenset(i.name for i in models[0].graph.input if i.name not in read)
 
 
 def _floats(
