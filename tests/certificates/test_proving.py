@@ -13,6 +13,7 @@ from graphfix.authoring.declaring import Pass, rewrite
 from graphfix.authoring.views import NodeView, Value
 from graphfix.certificates import proving
 from graphfix.certificates.proving import Bounds, Prover
+from graphfix.comparing import process
 from graphfix.comparing.process import Limits
 from graphfix.report import EXACT, Accuracy, Certificate, Verdict
 from tests.certificates.conftest import Sites, sites_of
@@ -70,9 +71,8 @@ def test_sites_that_do_the_same_share_a_proof(monkeypatch: pytest.MonkeyPatch) -
 
     def ask(folder: Path, request: dict[str, object], limits: Limits, module: str) -> object:
         asked.append((folder / "cases.json").read_text(encoding="utf-8").count("number"))
-        return original(folder, request, limits, module)
+        return process.ask(folder, request, limits, module)
 
-    original = proving.ask
     monkeypatch.setattr(proving, "ask", ask)
     sites, _ = sites_of(_chain(30), _pass(add_to_sub))
     prover = Prover({})
