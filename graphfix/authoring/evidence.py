@@ -19,7 +19,7 @@ from graphfix.report import Site
 # Nodes before a site that are proved with it, because a pass may know what they compute.
 MOST_CONTEXT = 64
 _MOST_VISITED = 512
-_SMALL = 64
+_MOST_ORIGINS = 32
 _NO_CONTEXT = frozenset(
     {"If", "Loop", "Scan", "SequenceMap", "RandomNormal", "RandomUniform", "RandomNormalLike"}
     | {"RandomUniformLike", "Bernoulli", "Multinomial", "Dropout"}
@@ -196,31 +196,23 @@ def _tells(tensor: Tensor, producer: Node) -> bool:
     if producer.op in _NO_CONTEXT or producer.domain not in ("", "ai.onnx", None):
         return False
     if tensor.elem_type in _FLOATS:
-        return _small(tensor) and _from_sizes(tensor, 8)
+        return _from_sizes(tensor, [_MOST_ORIGINS])
     return bool(tensor.elem_type) or tensor.opaque is not None
 
 
-def _small(tensor: Tensor) -> bool:
-    if tensor.shape is None:
-        return False
-    count = 1
-    for dim in tensor.shape:
-        count *= dim if isinstance(dim, int) else _SMALL
-    return count <= _SMALL
-
-
-def _from_sizes(tensor: Tensor, depth: int) -> bool:
-    """Say whether a tensor is computed from constants and sizes alone."""
+def _from_sizes(tensor: Tensor, budget: list[int]) -> bool:
+    """Say whether a tensor is computed from constants and sizes alone, so that a pass knows it."""
     if _is_constant(tensor):
-        return True
-    if not isinstance(tensor, Variable) or not tensor.inputs or depth == 0:
+        return not (isinstance(tensor, Constant) and tensor.overridable)
+    budget[0] -= 1
+    if not isinstance(tensor, Variable) or not tensor.inputs or budget[0] < 0:
         return False
     producer: Node = tensor.inputs[0]
     if producer.op in ("Shape", "Size"):
         return True
-    if producer.op in _NO_CONTEXT or any(True for _ in producer.graphs()):
+    if producer.op in _NO_CONTEXT or any(True for _ in producer.graphs()) or not producer.inputs:
         return False
-    return all(_from_sizes(t, depth - 1) for t in producer.inputs if not is_empty(t))
+    return all(_from_sizes(t, budget) for t in producer.inputs if not is_empty(t))
 
 
 def _between(late: list[Tensor], early: set[int]) -> list[Node]:

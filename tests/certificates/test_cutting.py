@@ -31,6 +31,14 @@ def add_to_sub(node: NodeView, build: Builder) -> Value:
     return build.Sub(node.need(0), build.Neg(node.need(1)))
 
 
+@rewrite("Add", emits=("Slice", "Mul"), accuracy=EXACT)
+def slice_and_add(node: NodeView, build: Builder) -> Value:
+    """Replace the sum of a part with itself by twice the part."""
+    made = node.need(0).producer
+    assert made is not None
+    return build.Mul(build.Slice(*made.inputs), 2.0)
+
+
 def _pass(function: object) -> Pass:
     assert isinstance(function, Pass)
     return function
@@ -175,6 +183,42 @@ def test_what_is_computed_from_sizes_is_proved_with_its_origin(cut_one: CutOne) 
     )
     assert [n.op_type for n in found.before.graph.node] == ["Shape", "Gather"]
     assert not found.after.graph.node or found.after.graph.node[0].op_type == "Identity"
+    assert _verdict(found) is Verdict.EQUAL
+
+
+def test_what_is_computed_from_constants_is_proved_with_them(cut_one: CutOne) -> None:
+    # The Split stays, since it gives an output of the graph; the Transpose is folded all the same.
+    found = cut_one(
+        """
+        <ir_version: 8, opset_import: ["" : 17]>
+        g (float[2, 2] x) => (float[2, 2] s, float[2, 2] y)
+        <float[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}> {
+          s, t = Split <axis = 0> (w)
+          u = Transpose <perm = [1, 0]> (t)
+          y = Add (x, u)
+        }
+        """,
+        "fold-constants",
+    )
+    assert [n.op_type for n in found.before.graph.node] == ["Split", "Transpose"]
+    assert not found.before.graph.input
+    assert _verdict(found) is Verdict.EQUAL
+
+
+def test_sizes_that_leave_nothing_are_not_the_ones_to_compare_on(cut_one: CutOne) -> None:
+    found = cut_one(
+        """
+        <ir_version: 8, opset_import: ["" : 17]>
+        g (float[N, 3] x) => (float[M, 3] y)
+        <int64[1] from = {10}, int64[1] to = {1000}, int64[1] axis = {0}> {
+          a = Slice (x, from, to, axis)
+          b = Add (a, a)
+          y = Relu (b)
+        }
+        """,
+        _pass(slice_and_add),
+    )
+    assert [n.op_type for n in found.before.graph.node] == ["Slice", "Add"]
     assert _verdict(found) is Verdict.EQUAL
 
 
