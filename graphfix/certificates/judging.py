@@ -169,7 +169,8 @@ class _Proof:
 
     def run(self) -> Certificate:
         start = time.monotonic()
-        samples = Samples(self._case.before, _Telling(self._before), self._maker, None, 15.0)
+        telling = _Telling(self._before) if self._maker.is_dynamic() else self._before
+        samples = Samples(self._case.before, telling, self._maker, None, 15.0)
         for number, style in enumerate(self._styles):
             drawn = samples.next(number)
             if drawn is None:
@@ -213,9 +214,14 @@ class _Proof:
     def _listen(self, expected: dict[str, Value]) -> None:
         for name, value in expected.items():
             for _, array in leaves(value):
-                if array is None or not array.size:
+                if array is None:
                     continue
-                if not is_floating(array.dtype) or not np.isnan(widened(array)).all():
+                if not array.size:
+                    # What is empty whatever the input has no more to it than that.
+                    said = not self._maker.is_dynamic()
+                else:
+                    said = not is_floating(array.dtype) or not np.isnan(widened(array)).all()
+                if said:
                     self._said_something.add(name)
 
     def _measured(self, status: Verdict, reason: str) -> Certificate:

@@ -222,6 +222,24 @@ def test_sizes_that_leave_nothing_are_not_the_ones_to_compare_on(cut_one: CutOne
     assert _verdict(found) is Verdict.EQUAL
 
 
+def test_what_is_always_empty_is_compared_as_that(cut_one: CutOne) -> None:
+    found = cut_one(
+        """
+        <ir_version: 8, opset_import: ["" : 17]>
+        g (float[4, 3] x) => (float[0, 3] y)
+        <int64[1] from = {4}, int64[1] to = {1000}, int64[1] axis = {0}> {
+          a = Slice (x, from, to, axis)
+          b = Add (a, a)
+          y = Relu (b)
+        }
+        """,
+        _pass(slice_and_add),
+    )
+    assert _verdict(found) is Verdict.EQUAL
+    found.after.graph.node[-1].op_type = "Equal"  # booleans in place of floats
+    assert _verdict(found) is Verdict.MISMATCH
+
+
 def test_functions_that_a_site_calls_come_along(cut_one: CutOne) -> None:
     found = cut_one(
         """
