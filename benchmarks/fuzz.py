@@ -37,6 +37,7 @@ TARGETS = (
     "trt11.1",
 )  # fmt: skip
 OPSETS = (9, 11, 13, 17, 21)
+FAMILIES = ("mod", "scatter", "resize", "pooling", "lowering", "shape", "sequence")
 KINDS = ("plain", "zeros", "ties", "special")
 TOLERANCE = {"float64": 1e-6, "float32": 2e-3, "float16": 3e-2}
 _GIB = 1024**3
@@ -72,7 +73,7 @@ def difference(expected: Any, actual: Any) -> str:
     one, two = expected.astype(np.float64), actual.astype(np.float64)
     finite = np.isfinite(one)
     top = float(np.max(np.abs(one[finite]), initial=1e-6))
-    close = np.isclose(one, two, rtol=rtol, atol=rtol * min(top, 1.0), equal_nan=True)
+    close = np.isclose(one, two, rtol=rtol, atol=rtol * min(max(top, 1e-2), 1.0), equal_nan=True)
     if np.all(close):
         return ""
     place = int(np.argmin(close))
@@ -82,7 +83,20 @@ def difference(expected: Any, actual: Any) -> str:
 def jobs() -> list[tuple[str, dict[str, Any]]]:
     """Return what is done with each model."""
     wanted: list[tuple[str, dict[str, Any]]] = [(t, {"target": t}) for t in TARGETS]
-    return wanted + [(f"opset {n}", {"opset": n}) for n in OPSETS]
+    wanted += [(f"opset {n}", {"opset": n}) for n in OPSETS]
+    return wanted + [(f"passes of {f}", {"passes": _family(f)}) for f in FAMILIES]
+
+
+def _family(family: str) -> list[str]:
+    """Return the passes of a family that rewrite nodes and change no output."""
+    known: Any = import_module("graphfix.registry").all_passes(())
+    return [
+        p.id
+        for p in known
+        if p.kind == "rewrite"
+        and p.accuracy.value != "lossy"
+        and p.function.__module__.startswith(f"graphfix.passes.{family}.")
+    ]
 
 
 def examine(seed: int, keep: Path | None) -> list[tuple[str, str, str]]:
@@ -102,8 +116,10 @@ def examine(seed: int, keep: Path | None) -> list[tuple[str, str, str]]:
     raw = model.SerializeToString(deterministic=True)
     found: list[tuple[str, str, str]] = []
     for job, arguments in jobs():
+        # Passes by name run alone, so that an order that was wrong before stays so.
+        given = runnable if "passes" in arguments else model
         try:
-            seen = judge(graphfix, model, arguments, feeds, expected)
+            seen = judge(graphfix, given, arguments, feeds, expected)
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             text = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
@@ -116,6 +132,8 @@ def examine(seed: int, keep: Path | None) -> list[tuple[str, str, str]]:
     return found
 
 
+# Their docs say what they make of a NaN or an infinity, which is not what the operator makes.
+SPREADING = {"resize-linear-to-matmul", "resize-cubic-to-matmul", "quantize-dequantize-to-clip"}
 GOOD = ("equal", "nothing to do", "lossy", "engine")
 
 
@@ -146,7 +164,8 @@ def judge(
         if list(getattr(model.graph, name)) != list(getattr(after.graph, name)):
             return "interface", name
     exact = all(s.accuracy.value == "exact" for o in applied for s in o.sites)
-    compared = feeds if exact else feeds[:3]
+    spreads = any(o.pass_id in SPREADING for o in applied)
+    compared = feeds if exact and not spreads else feeds[:3]
     passes = ",".join(o.pass_id for o in applied)
     try:
         actual = run_onnx(after, compared)
@@ -167,6 +186,8 @@ def judge(
         new = {rule for rule, _ in left} - {rule for rule, _ in before}
         if new and len(list(left.elements())) > len(list(before.elements())):
             return "more findings", f"{passes}: {sorted(new)[:3]}"
+    if "passes" in arguments:  # in the order of their names one may make work for an earlier one
+        return "equal", ""
     again = graphfix.run(after, verify="off", **arguments)
     more = [o.pass_id for o in again.report.outcomes if o.status.value == "applied"]
     if more:

@@ -5,12 +5,23 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import fuzz_layers
 import numpy as np
 import onnx
-from fuzz_recipes import RECIPES, TYPES_OF_INPUTS
-from fuzz_scope import BOOL, F32, FLOATS, I64, Impossible, Known, Names, Scope
-from onnx import ModelProto, TypeProto, helper
+from fuzz_scope import (
+    BOOL,
+    F32,
+    FLOATS,
+    I64,
+    TYPES_OF_INPUTS,
+    Impossible,
+    Known,
+    Names,
+    Scope,
+)
+from onnx import ModelProto, helper
 
+ALL_RECIPES = fuzz_layers.RECIPES_WITH_LAYERS
 IR_OF = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 15: 8, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 SHAPES = ((2, 3), (1, 4), (1, 4, 4, 4), (1, 2, 5, 6), (3,), (), (2, 3, 4), (1, 1, 3), (4, 1))
 
@@ -52,7 +63,7 @@ def make_model(seed: int) -> tuple[ModelProto, ModelProto, Inputs]:
         elif roll < 0.25 and functions_wanted:
             call(scope, functions)
         else:
-            scope.attempt(rng.choice(RECIPES))
+            scope.attempt(rng.choice(ALL_RECIPES))
     runnable = _finished(scope, declared, functions)
     model = runnable
     if rng.random() < 0.15:
@@ -141,10 +152,13 @@ def call(s: Scope, functions: list[onnx.FunctionProto]) -> None:
         base = s.pick(FLOATS)
     except Impossible:
         return
-    if not functions or s.rng.random() < 0.4:
-        inner = s.rng.choice(functions) if functions and s.rng.random() < 0.6 else None
-        functions.append(_function(s, len(functions), inner))
-    chosen = s.rng.choice(functions)
+    rank = f"_r{len(base.shape)}" if base.elem_type == F32 else "_any"
+    fitting = [f for f in functions if f.name.endswith((rank, "_any"))]
+    if not fitting or s.rng.random() < 0.4:
+        inner = s.rng.choice(fitting) if fitting and s.rng.random() < 0.6 else None
+        functions.append(_function(s, len(functions), inner, rank))
+        fitting.append(functions[-1])
+    chosen = s.rng.choice(fitting)
     output = s.names.fresh("called")
     node = helper.make_node(chosen.name, [base.name], [output], domain=chosen.domain)
     if chosen.attribute_proto or chosen.attribute:
@@ -153,7 +167,9 @@ def call(s: Scope, functions: list[onnx.FunctionProto]) -> None:
     s.tensors.append(Known(output, base.elem_type, base.shape))
 
 
-def _function(s: Scope, number: int, inner: onnx.FunctionProto | None) -> onnx.FunctionProto:
+def _function(
+    s: Scope, number: int, inner: onnx.FunctionProto | None, rank: str
+) -> onnx.FunctionProto:
     x = "x"
     nodes = [helper.make_node("LeakyRelu", [x], ["a"])]
     slope = onnx.AttributeProto(name="alpha", type=onnx.AttributeProto.FLOAT)
@@ -173,7 +189,7 @@ def _function(s: Scope, number: int, inner: onnx.FunctionProto | None) -> onnx.F
         nodes.append(helper.make_node("Shape", [last], ["shape"]))
         nodes.append(helper.make_node("Reshape", [last, "shape"], ["r"]))
         last = "r"
-    if s.rng.random() < 0.4:
+    if rank != "_any" and s.rng.random() < 0.6:
         flag = helper.make_tensor("", BOOL, [], [s.rng.random() < 0.5])
         nodes.append(helper.make_node("Constant", [], ["flag"], value=flag))
         bodies = [
@@ -181,12 +197,10 @@ def _function(s: Scope, number: int, inner: onnx.FunctionProto | None) -> onnx.F
                 [helper.make_node(op, [last], ["inside"])],
                 f"{op}_body",
                 [],
-                [helper.make_value_info("inside", TypeProto())],
+                [helper.make_tensor_value_info("inside", F32, [None] * int(rank[2:]))],
             )
             for op in ("Neg", "Relu")
         ]
-        for body in bodies:
-            body.output[0].type.tensor_type.elem_type = F32
         nodes.append(
             helper.make_node("If", ["flag"], ["f"], then_branch=bodies[0], else_branch=bodies[1])
         )
@@ -194,13 +208,11 @@ def _function(s: Scope, number: int, inner: onnx.FunctionProto | None) -> onnx.F
     nodes.append(helper.make_node("Add", [last, x], ["y"]))
     imports = [helper.make_opsetid("", s.opset), helper.make_opsetid("local", 1)]
     return helper.make_function(
-        "local", f"block{number}", [x], ["y"], nodes, imports, attributes=["slope"]
+        "local", f"block{number}{rank}", [x], ["y"], nodes, imports, attributes=["slope"]
     )
 
 
-def _graph(
-    body: Scope, name: str, inputs: list[Known], outputs: list[Known]
-) -> onnx.GraphProto:
+def _graph(body: Scope, name: str, inputs: list[Known], outputs: list[Known]) -> onnx.GraphProto:
     return helper.make_graph(
         body.nodes,
         name,
@@ -210,9 +222,7 @@ def _graph(
     )
 
 
-def _finished(
-    s: Scope, declared: list[Known], functions: list[onnx.FunctionProto]
-) -> ModelProto:
+def _finished(s: Scope, declared: list[Known], functions: list[onnx.FunctionProto]) -> ModelProto:
     rng = s.rng
     made = [t for t in s.tensors if t not in declared]
     used = {name for node in s.nodes for name in node.input}
@@ -235,9 +245,7 @@ def _finished(
         s.nodes,
         "g",
         [
-            helper.make_tensor_value_info(
-                t.name, t.elem_type, [symbols.get(d, d) for d in t.shape]
-            )
+            helper.make_tensor_value_info(t.name, t.elem_type, [symbols.get(d, d) for d in t.shape])
             for t in declared
         ]
         + s.extra_inputs,
@@ -264,9 +272,7 @@ def _output_info(t: Known, symbols: dict[int, str]) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(t.name, t.elem_type, t.shape)
 
 
-def default_feed(
-    inputs: Inputs, seed: int, kind: str
-) -> dict[str, Any]:
+def default_feed(inputs: Inputs, seed: int, kind: str) -> dict[str, Any]:
     """Return inputs: random, ``zeros``, ``ties`` (small whole numbers) or ``special``."""
     rng = np.random.default_rng(seed)
     feed: dict[str, Any] = {}
@@ -289,6 +295,3 @@ def default_feed(
             value = np.zeros(shape, dtype)
         feed[name] = value
     return feed
-
-
-__all__ = ["F32", "default_feed", "make_model"]

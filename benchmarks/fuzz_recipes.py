@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from fuzz_scope import BOOL, F16, F32, F64, FLOATS, I32, I64, INTS, U8, Impossible, Known, Scope
-from onnx import TensorProto, helper
+from onnx import helper
 
 Recipe = Callable[[Scope], None]
 RECIPES: list[Recipe] = []
@@ -21,14 +21,14 @@ def recipe(weight: int = 1) -> Callable[[Recipe], Recipe]:
     return add
 
 
-def _axis(s: Scope, t: Known) -> int:
+def axis_of(s: Scope, t: Known) -> int:
     if not t.shape:
         raise Impossible
     rank = len(t.shape)
     return s.rng.randrange(-rank, rank)
 
 
-def _array(s: Scope, shape: tuple[int, ...], elem_type: int) -> Any:
+def array(s: Scope, shape: tuple[int, ...], elem_type: int) -> Any:
     seed = np.random.default_rng(s.rng.randrange(1 << 30))
     dtype = helper.tensor_dtype_to_np_dtype(elem_type)
     if elem_type == BOOL:
@@ -80,7 +80,7 @@ def binary(s: Scope) -> None:
     else:
         cut = s.rng.randint(0, len(a.shape))
         shape = tuple(1 if s.rng.random() < 0.3 else d for d in a.shape[cut:])
-        b = s.const(_array(s, shape, a.elem_type))
+        b = s.const(array(s, shape, a.elem_type))
     pair = [a.name, b] if s.rng.random() < 0.6 else [b, a.name]
     if op in ("Min", "Max") and s.rng.random() < 0.3:
         pair.append(a.name)
@@ -91,7 +91,7 @@ def binary(s: Scope) -> None:
 def binary_int(s: Scope) -> None:
     op = s.rng.choice(["Add", "Sub", "Mul", "Div", "Mod", "Max", "Min", "BitShift", "BitwiseAnd"])
     a = s.pick((I32, I64))
-    values = np.abs(_array(s, a.shape[s.rng.randint(0, len(a.shape)) :], a.elem_type)) + 1
+    values = np.abs(array(s, a.shape[s.rng.randint(0, len(a.shape)) :], a.elem_type)) + 1
     if op == "Mod" and s.rng.random() < 0.5:
         values = -values
     b = s.const(values.astype(helper.tensor_dtype_to_np_dtype(a.elem_type)))
@@ -112,7 +112,7 @@ def binary_int(s: Scope) -> None:
 def float_mod(s: Scope) -> None:
     s.since(10)
     a = s.pick(FLOATS)
-    b = s.const(_array(s, (), a.elem_type) + 2)
+    b = s.const(array(s, (), a.elem_type) + 2)
     s.emit("Mod", [a.name, b], fmod=1)
 
 
@@ -124,7 +124,7 @@ def compare(s: Scope) -> None:
     a = s.pick((F32, F64) if s.opset < 11 and op == "Equal" else (F32, F64, I32, I64))
     if s.opset < 11 and op == "Equal" and a.elem_type in FLOATS:
         raise Impossible
-    s.emit(op, [a.name, s.const(_array(s, (), a.elem_type))])
+    s.emit(op, [a.name, s.const(array(s, (), a.elem_type))])
 
 
 @recipe(2)
@@ -139,7 +139,7 @@ def where(s: Scope) -> None:
     s.since(9)
     c = s.pick((BOOL,))
     a = s.pick((F32, I64, F16, I32))
-    s.emit("Where", [c.name, a.name, s.const(_array(s, (), a.elem_type))])
+    s.emit("Where", [c.name, a.name, s.const(array(s, (), a.elem_type))])
 
 
 @recipe(2)
@@ -147,9 +147,11 @@ def cast(s: Scope) -> None:
     a = s.pick((F32, F16, F64, I32, I64, BOOL, U8))
     to = s.rng.choice([F32, F16, F64, I32, I64, BOOL])
     if a.elem_type in FLOATS and to in (I32, I64):
-        a = s.emit("Clip", [a.name, s.const(0, a.elem_type), s.const(9, a.elem_type)])[0] if (
-            s.opset >= 12
-        ) else a
+        a = (
+            s.emit("Clip", [a.name, s.const(0, a.elem_type), s.const(9, a.elem_type)])[0]
+            if (s.opset >= 12)
+            else a
+        )
         if s.opset < 12:
             raise Impossible
     s.emit("Cast", [a.name], to=to)
@@ -178,13 +180,13 @@ def clip(s: Scope) -> None:
 def softmax(s: Scope) -> None:
     a = s.pick((F32, F64), rank=range(1, 6))
     op = s.rng.choice(["Softmax", "LogSoftmax", "Hardmax"])
-    s.emit(op, [a.name], axis=s.rng.choice([None, _axis(s, a) if s.opset >= 11 else 0]))
+    s.emit(op, [a.name], axis=s.rng.choice([None, axis_of(s, a) if s.opset >= 11 else 0]))
 
 
 @recipe(2)
 def matmul(s: Scope) -> None:
     a = s.pick((F32, F64), rank=range(1, 5))
-    s.emit("MatMul", [a.name, s.const(_array(s, (a.shape[-1], 3), a.elem_type))])
+    s.emit("MatMul", [a.name, s.const(array(s, (a.shape[-1], 3), a.elem_type))])
 
 
 @recipe(1)
@@ -192,17 +194,17 @@ def gemm(s: Scope) -> None:
     a = s.pick((F32,), rank=(2,))
     flip = s.rng.random() < 0.5
     rows = a.shape[0] if flip else a.shape[1]
-    b = s.const(_array(s, (rows, 3), F32))
+    b = s.const(array(s, (rows, 3), F32))
     inputs = [a.name, b]
     if s.opset < 11 or s.rng.random() < 0.7:
-        inputs.append(s.const(_array(s, s.rng.choice([(3,), (1,), (1, 3)]), F32)))
+        inputs.append(s.const(array(s, s.rng.choice([(3,), (1,), (1, 3)]), F32)))
     s.emit("Gemm", inputs, transA=int(flip), alpha=s.rng.choice([None, 0.5]), beta=0.5)
 
 
 @recipe(3)
 def slicing(s: Scope) -> None:
     a = s.pick((F32, I64, F16, BOOL, I32) if s.opset >= 10 else (F32, I64), rank=range(1, 6))
-    axis = _axis(s, a)
+    axis = axis_of(s, a)
     size = a.shape[axis]
     start = s.rng.randint(-size, max(size - 1, 0))
     end = s.rng.choice([size, (1 << 63) - 1, max(start, 0) + 1, -1, size + 5])
@@ -223,7 +225,7 @@ def slicing(s: Scope) -> None:
 @recipe(2)
 def gather(s: Scope) -> None:
     a = s.pick((F32, I64, I32), rank=range(1, 5))
-    axis = _axis(s, a)
+    axis = axis_of(s, a)
     if s.opset < 11:
         axis %= len(a.shape)
     size = a.shape[axis]
@@ -240,7 +242,7 @@ def gather(s: Scope) -> None:
 def gather_elements(s: Scope) -> None:
     s.since(11)
     a = s.pick((F32, I64), rank=range(1, 4), fits=lambda t: min(t.shape) > 0)
-    axis = _axis(s, a)
+    axis = axis_of(s, a)
     index = np.array([s.rng.randrange(-a.shape[axis], a.shape[axis]) for _ in range(
         int(np.prod(a.shape)))]).reshape(a.shape)  # fmt: skip
     s.emit("GatherElements", [a.name, s.ints(index)], axis=axis)
@@ -261,7 +263,7 @@ def scatter(s: Scope) -> None:
         first = s.rng.sample(range(a.shape[0]), s.rng.randint(1, a.shape[0]))
         rows = [[i, *(s.rng.randrange(d) for d in a.shape[1:width])] for i in first]
         index = s.ints(rows)
-        updates = _array(s, (len(first), *a.shape[width:]), a.elem_type)
+        updates = array(s, (len(first), *a.shape[width:]), a.elem_type)
         s.emit(op, [a.name, index, s.const(updates)], reduction=reduction)
         return
     if op == "ScatterElements":
@@ -275,14 +277,14 @@ def scatter(s: Scope) -> None:
     view = [1] * len(shape)
     view[axis] = part
     index = s.const(np.broadcast_to(line.reshape(view), shape), s.rng.choice([I64, I32]))
-    updates = s.const(_array(s, shape, a.elem_type))
+    updates = s.const(array(s, shape, a.elem_type))
     s.emit(op, [a.name, index, updates], axis=axis,
            reduction=reduction if op == "ScatterElements" else None)  # fmt: skip
 
 
 @recipe(4)
 def reshape(s: Scope) -> None:
-    a = s.pick((F32, I64, BOOL, F16), rank=range(0, 6), fits=lambda t: 0 not in t.shape)
+    a = s.pick((F32, I64, BOOL, F16), rank=range(6), fits=lambda t: 0 not in t.shape)
     form = s.rng.choice(["flat", "keep", "computed", "split", "tail"])
     if form == "flat":
         wanted = s.ints([-1])
@@ -292,8 +294,10 @@ def reshape(s: Scope) -> None:
         wanted = s.ints([-1, a.shape[-1]])
     elif form == "computed" and a.shape:
         shape = s.emit("Shape", [a.name])[0]
-        first = s.emit("Gather", [shape.name, s.ints([0])])[0] if s.rng.random() < 0.5 else (
-            _unsqueeze(s, s.emit("Gather", [shape.name, s.const(0, I64)])[0])
+        first = (
+            s.emit("Gather", [shape.name, s.ints([0])])[0]
+            if s.rng.random() < 0.5
+            else (_unsqueeze(s, s.emit("Gather", [shape.name, s.const(0, I64)])[0]))
         )
         joined = s.emit("Concat", [first.name, s.ints([-1])], axis=0)[0]
         node = s.node("Reshape", [a.name, joined.name], [s.names.fresh()])
@@ -314,7 +318,7 @@ def _unsqueeze(s: Scope, t: Known) -> Known:
 
 @recipe(2)
 def squeezing(s: Scope) -> None:
-    a = s.pick((F32, I64, BOOL), rank=range(0, 5))
+    a = s.pick((F32, I64, BOOL), rank=range(5))
     if s.rng.random() < 0.5:
         axis = s.rng.randrange(-(len(a.shape) + 1) if s.opset >= 11 else 0, len(a.shape) + 1)
         inputs = [a.name, s.ints([axis])] if s.opset >= 13 else [a.name]
@@ -354,8 +358,8 @@ def layout(s: Scope) -> None:
         s.since(8)
         s.emit(op, [a.name, s.ints([s.rng.choice([1, 2]), *([1] * len(a.shape))])])
     else:
-        s.emit(op, [a.name, a.name, s.const(_array(s, a.shape, a.elem_type))],
-               axis=_axis(s, a) if s.opset >= 11 else 0)  # fmt: skip
+        s.emit(op, [a.name, a.name, s.const(array(s, a.shape, a.elem_type))],
+               axis=axis_of(s, a) if s.opset >= 11 else 0)  # fmt: skip
 
 
 @recipe(1)
@@ -408,7 +412,7 @@ def reduce(s: Scope) -> None:
 def searching(s: Scope) -> None:
     op = s.rng.choice(["ArgMax", "ArgMin", "TopK", "CumSum", "NonZeroless", "OneHot"])
     a = s.pick((F32,), rank=range(1, 4), fits=lambda t: 0 not in t.shape)
-    axis = _axis(s, a) if s.opset >= 11 else s.rng.randrange(len(a.shape))
+    axis = axis_of(s, a) if s.opset >= 11 else s.rng.randrange(len(a.shape))
     if op in ("ArgMax", "ArgMin"):
         last = s.rng.choice([None, 1]) if s.opset >= 12 else None
         s.emit(op, [a.name], axis=axis, keepdims=s.rng.choice([None, 0]), select_last_index=last)
@@ -427,157 +431,3 @@ def searching(s: Scope) -> None:
         s.emit(op, [i.name, s.const(5, I64), s.const([0.0, 1.0], F32)], axis=-1)
     else:
         raise Impossible
-
-
-def _image(s: Scope) -> Known:
-    return s.pick((F32,), rank=(4,), fits=lambda t: min(t.shape) >= 1 and t.shape[2] * t.shape[3] > 3)
-
-
-@recipe(3)
-def resizing(s: Scope) -> None:
-    a = _image(s)
-    mode = s.rng.choice(["nearest", "linear"])
-    factor = s.rng.choice([1.0, 2.0, 1.5, 0.5])
-    scales = s.const([1.0, 1.0, factor, s.rng.choice([factor, 2.0])], F32)
-    if s.opset < 9:
-        s.emit("Upsample", [a.name], mode=mode, scales=[1.0, 1.0, 2.0, 2.0])
-    elif s.opset < 10:
-        s.emit("Upsample", [a.name, s.const([1.0, 1.0, 2.0, 2.0], F32)], mode=mode)
-    elif s.opset < 11:
-        s.emit("Resize", [a.name, scales], mode=mode)
-    else:
-        roi = "" if s.opset >= 13 or s.rng.random() < 0.3 else s.const(np.zeros(0), F32)
-        way = s.rng.choice([None, "half_pixel", "align_corners", "asymmetric",
-                            "pytorch_half_pixel"])  # fmt: skip
-        near = s.rng.choice([None, "floor", "ceil", "round_prefer_ceil"])
-        if s.rng.random() < 0.4:
-            sizes = s.ints([*a.shape[:2], a.shape[2] + s.rng.randint(0, 3), a.shape[3] * 2])
-            inputs = [a.name, roi, "" if s.opset >= 13 else s.const(np.zeros(0), F32), sizes]
-        else:
-            inputs = [a.name, roi, scales]
-        s.emit("Resize", inputs, mode=s.rng.choice([mode, mode, "cubic"]),
-               coordinate_transformation_mode=way, nearest_mode=near)  # fmt: skip
-
-
-@recipe(3)
-def windows(s: Scope) -> None:
-    a = _image(s)
-    op = s.rng.choice(["Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
-                       "BatchNormalization", "InstanceNormalization", "LRN", "DepthToSpace"])  # fmt: skip
-    channels = a.shape[1]
-    if op == "Conv":
-        w = s.const(_array(s, (2, channels, 2, 2), F32))
-        inputs = [a.name, w] + ([s.const(_array(s, (2,), F32))] if s.rng.random() < 0.5 else [])
-        s.emit(op, inputs, kernel_shape=s.rng.choice([None, [2, 2]]),
-               pads=s.rng.choice([None, [1, 0, 1, 1]]))  # fmt: skip
-    elif op in ("MaxPool", "AveragePool"):
-        extra: dict[str, Any] = {}
-        if s.opset >= 10:
-            extra["ceil_mode"] = s.rng.choice([None, 0, 1])
-        if op == "MaxPool" and s.opset >= 10 or s.opset >= 19:
-            extra["dilations"] = s.rng.choice([None, [1, 1], [2, 1]])
-        if op == "AveragePool":
-            extra["count_include_pad"] = s.rng.choice([None, 1])
-        kernel = s.rng.choice([[2, 2], [1, 2], [2, 1]])
-        s.emit(op, [a.name], 2 if op == "MaxPool" and s.opset >= 8 and s.rng.random() < 0.2 else 1,
-               kernel_shape=kernel, strides=s.rng.choice([None, [2, 1]]), **extra)  # fmt: skip
-    elif op == "BatchNormalization":
-        scale, bias, mean = (s.const(_array(s, (channels,), F32)) for _ in range(3))
-        s.emit(op, [a.name, scale, bias, mean, s.const(np.abs(_array(s, (channels,), F32)) + 0.5)])
-    elif op == "InstanceNormalization":
-        s.emit(op, [a.name, *(s.const(_array(s, (channels,), F32)) for _ in range(2))])
-    elif op == "LRN":
-        s.emit(op, [a.name], size=3)
-    elif op == "DepthToSpace":
-        if channels % 4:
-            raise Impossible
-        s.emit(op, [a.name], blocksize=2)
-    else:
-        s.emit(op, [a.name])
-
-
-@recipe(2)
-def normalising(s: Scope) -> None:
-    a = s.pick((F32,), rank=range(2, 5), fits=lambda t: t.shape[-1] > 1 and 0 not in t.shape)
-    op = s.rng.choice(["LayerNormalization", "GroupNormalization", "RMSNormalization",
-                       "MeanVarianceNormalization", "LpNormalization"])  # fmt: skip
-    if op == "LayerNormalization":
-        s.since(17)
-        inputs = [a.name, s.const(_array(s, a.shape[-1:], F32))]
-        if s.rng.random() < 0.6:
-            inputs.append(s.const(_array(s, a.shape[-1:], F32)))
-        s.emit(op, inputs, axis=-1)
-    elif op == "GroupNormalization":
-        s.since(18)
-        if len(a.shape) < 3 or a.shape[1] % 2:
-            raise Impossible
-        size = a.shape[1] if s.opset >= 21 else 2
-        s.emit(op, [a.name, s.const(_array(s, (size,), F32)), s.const(_array(s, (size,), F32))],
-               num_groups=2)  # fmt: skip
-    elif op == "RMSNormalization":
-        s.since(23)
-        s.emit(op, [a.name, s.const(_array(s, a.shape[-1:], F32))])
-    elif op == "MeanVarianceNormalization":
-        s.since(9)
-        s.emit(op, [a.name], axes=list(range(len(a.shape)))[1:])
-    else:
-        s.emit(op, [a.name], axis=-1, p=s.rng.choice([1, 2]))
-
-
-@recipe(2)
-def making(s: Scope) -> None:
-    op = s.rng.choice(["ConstantOfShape", "Range", "EyeLike", "Trilu", "Einsum", "Dropout",
-                       "CastLike", "QuantizeLinear"])  # fmt: skip
-    if op == "ConstantOfShape":
-        s.since(9)
-        value = helper.make_tensor("", F32, [1], [1.5])
-        s.emit(op, [s.ints(s.rng.choice([[2, 3], [1], []]))], value=s.rng.choice([None, value]))
-    elif op == "Range":
-        s.since(11)
-        s.emit(op, [s.const(v, I64) for v in (0, 6, s.rng.choice([1, 2]))])
-    elif op == "EyeLike":
-        s.since(9)
-        s.emit(op, [s.pick((F32,), rank=(2,)).name], k=s.rng.choice([None, 1, -1]))
-    elif op == "Trilu":
-        s.since(14)
-        t = s.pick((F32, I64), rank=(2, 3))
-        s.emit(op, [t.name] + ([s.const(s.rng.choice([0, 1, -1]), I64)] * (s.rng.random() < 0.5)),
-               upper=s.rng.choice([None, 0, 1]))  # fmt: skip
-    elif op == "Einsum":
-        s.since(12)
-        t = s.pick((F32,), rank=(2,))
-        s.emit(op, [t.name, t.name], equation=s.rng.choice(["ij,ij->i", "ij,kj->ik", "ij,ij->ji"]))
-    elif op == "Dropout":
-        t = s.pick((F32,))
-        if s.opset >= 12 and s.rng.random() < 0.5:
-            s.emit(op, [t.name, s.const(0.3, F32), s.const(False, BOOL)], s.rng.choice([1, 2]))
-        else:
-            s.emit(op, [t.name], s.rng.choice([1, 2]) if s.opset >= 10 else 1)
-    elif op == "CastLike":
-        s.since(15)
-        s.emit(op, [s.pick((I32, BOOL, F32)).name, s.pick(FLOATS).name])
-    else:
-        s.since(10)
-        t = s.pick((F32,))
-        scale, zero = s.const(0.1, F32), s.const(10, U8)
-        q = s.emit(op, [t.name, scale, zero])[0]
-        s.emit("DequantizeLinear", [q.name, scale, zero])
-
-
-@recipe(1)
-def sequences(s: Scope) -> None:
-    s.since(11)
-    a = s.pick((F32,), rank=range(1, 4), fits=lambda t: 0 not in t.shape)
-    made, joined = s.names.fresh("seq"), s.names.fresh()
-    s.nodes.append(s.node("SequenceConstruct", [a.name, a.name], [made]))
-    if s.rng.random() < 0.5:
-        s.nodes.append(s.node("SequenceAt", [made, s.const(s.rng.choice([0, -1]), I64)], [joined]))
-        s.tensors.append(Known(joined, a.elem_type, a.shape))
-        return
-    new = int(s.rng.random() < 0.5)
-    shape = (2, *a.shape) if new else (a.shape[0] * 2, *a.shape[1:])
-    s.nodes.append(s.node("ConcatFromSequence", [made], [joined], axis=0, new_axis=new))
-    s.tensors.append(Known(joined, a.elem_type, shape))
-
-
-TYPES_OF_INPUTS: tuple[int, ...] = (F32, F32, F32, F16, F64, I32, I64, BOOL, TensorProto.FLOAT)

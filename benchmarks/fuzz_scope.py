@@ -16,6 +16,7 @@ F32, F16, F64 = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE
 I32, I64, U8, BOOL = TensorProto.INT32, TensorProto.INT64, TensorProto.UINT8, TensorProto.BOOL
 FLOATS = (F32, F16, F64)
 INTS = (I32, I64, U8)
+TYPES_OF_INPUTS = (F32, F32, F32, F32, F16, F64, I32, I64, BOOL)
 _ODD_NAMES = ("a/b", "a::b", "with space", "größe", "x.y:0", "-dash", "名前", "v%d", "a//b/")
 
 
@@ -185,7 +186,9 @@ class Scope:
             if not name:
                 continue
             if name in known:
-                types[name] = helper.make_tensor_type_proto(known[name].elem_type, known[name].shape)
+                types[name] = helper.make_tensor_type_proto(
+                    known[name].elem_type, known[name].shape
+                )
             elif name in constants:
                 proto = constants[name]
                 types[name] = helper.make_tensor_type_proto(proto.data_type, list(proto.dims))
@@ -227,9 +230,7 @@ class Scope:
 
     def mark(self) -> tuple[int, int, int, int]:
         """Return what `undo_to` goes back to."""
-        return (
-            len(self.nodes), len(self.tensors), len(self.initializers), len(self.extra_inputs)
-        )
+        return (len(self.nodes), len(self.tensors), len(self.initializers), len(self.extra_inputs))
 
     def attempt(self, recipe: Any) -> bool:
         """Let a recipe add nodes; False where it could not."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
     from graphfix.model import Model
     from graphfix.pipeline.api import check, load, run, save
+    from graphfix.pipeline.two_models import compare, diff
     from graphfix.registry import get_pass
     from graphfix.report import APPROXIMATE, EXACT, LOSSY
 
@@ -25,6 +26,8 @@ _HOMES = {
     "save": "graphfix.pipeline.api",
     "run": "graphfix.pipeline.api",
     "check": "graphfix.pipeline.api",
+    "compare": "graphfix.pipeline.two_models",
+    "diff": "graphfix.pipeline.two_models",
     "get_pass": "graphfix.registry",
     "rewrite": "graphfix.authoring.declaring",
     "graph_pass": "graphfix.authoring.declaring",
@@ -51,6 +54,8 @@ __all__ = [
     "Unknown",
     "UsageError",
     "check",
+    "compare",
+    "diff",
     "get_pass",
     "graph_pass",
     "load",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, cast
 
 import numpy as np
@@ -9,8 +10,9 @@ import onnx
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from graphfix.errors import PassBug
-from graphfix.graph import AttributeRef, Constant, Function, Graph, Node, Variable, normal_domain
+from graphfix.graph import Constant, Function, Graph, Node, Variable, normal_domain
 from graphfix.importing import snapshot
+from graphfix.surgeon import AttributeRef
 
 
 def export_model(
@@ -35,7 +37,7 @@ def export_model(
         _write_graph(graph, result.graph)
     else:
         result.graph.name = graph.name
-        _write_light(graph, result.graph, result.graph)
+        _write_light(graph, result.graph, _Light(graph, result.graph))
     _write_functions(result, original, functions, copied=weights)
     return result
 
@@ -99,8 +101,13 @@ def _write_graph(graph: Graph, target: GraphProto) -> bool:
     """Bring `target`, a copy of the graph's original, up to date; say whether that changed it."""
     touched = _write_nodes(graph, target)
     touched = _write_initializers(graph, target) or touched
+    # A tensor that is input and output at once is declared twice, maybe not in the same words.
+    source = graph.proto
+    unchanged = [] if source is None else [*source.input, *source.output]
     for tensors, declared in ((graph.inputs, target.input), (graph.outputs, target.output)):
         infos = [_declaration(tensor) for tensor in tensors]
+        if [declaration.name for declaration in declared] == [tensor.name for tensor in tensors]:
+            infos = [None if _within(info, unchanged) else info for info in infos]
         names = [declaration.name for declaration in declared]
         if names != [tensor.name for tensor in tensors] or any(
             info is not None and info != declaration
@@ -122,6 +129,10 @@ def _copied(info: ValueInfoProto) -> ValueInfoProto:
     copy = ValueInfoProto()
     copy.CopyFrom(info)
     return copy
+
+
+def _within(info: ValueInfoProto | None, known: list[ValueInfoProto]) -> bool:
+    return any(info is declaration for declaration in known)
 
 
 def _declaration(tensor: Variable | Constant) -> ValueInfoProto | None:
@@ -317,24 +328,58 @@ def _write_value_infos(graph: Graph, target: GraphProto) -> bool:
 SMALL_BYTES = 4096
 
 
-def _write_light(graph: Graph, target: GraphProto, main: GraphProto) -> None:
-    """Write a graph whose big initializers are inputs of `main`, with the types that are known."""
-    target.node.extend(_light_node(node, main) for node in graph.nodes)
-    declared: set[str] = {info.name for info in main.input} if target is not main else set()
+@dataclasses.dataclass(slots=True)
+class _Light:
+    """A light model while it is written: big initializers of bodies become inputs of `main`.
+
+    Two bodies may have an initializer of the same name, so these inputs have names of their own.
+    """
+
+    graph: Graph
+    main: GraphProto
+    renamed: dict[int, str] = dataclasses.field(default_factory=dict[int, str])
+    taken: set[str] = dataclasses.field(default_factory=set[str])
+
+    def stub(self, constant: Constant) -> str:
+        """Name the input that stands for an initializer of a body."""
+        if not self.taken:
+            for graph in self.graph.walk():
+                self.taken.update(t.name for t in (*graph.inputs, *graph.initializers))
+                self.taken.update(t.name for node in graph.nodes for t in node.outputs)
+        count = 0
+        while (name := f"{constant.name}/stub_{count}") in self.taken:
+            count += 1
+        self.taken.add(name)
+        self.renamed[id(constant)] = name
+        return name
+
+    def name(self, tensor: Variable | Constant) -> str:
+        """Return the name of a tensor in the light model."""
+        return self.renamed.get(id(tensor), tensor.name)
+
+
+def _write_light(graph: Graph, target: GraphProto, light: _Light) -> None:
+    """Write a graph whose big initializers are inputs of main, with the types that are known."""
+    inside = target is not light.main
+    declared: set[str] = set()
     for tensor in graph.inputs:
         if isinstance(tensor, Variable):
             target.input.add().CopyFrom(tensor.info or make_info(tensor))
             declared.add(tensor.name)
-        elif tensor.overridable:
+        else:
             target.input.add().CopyFrom(make_info(tensor))
-            declared.add(tensor.name)
+            if tensor.overridable or _is_big(tensor):
+                declared.add(tensor.name)
     for constant in graph.initializers:
         if constant.name not in declared:
-            _write_light_constant(constant, target, main)
+            _write_light_constant(constant, target, light, inside=inside)
+    target.node.extend(_light_node(node, light) for node in graph.nodes)
     outputs = {tensor.name for tensor in graph.outputs}
     for tensor in graph.outputs:
         info = tensor.info if isinstance(tensor, Variable) else None
         target.output.add().CopyFrom(info or make_info(tensor))
+        if id(tensor) in light.renamed:  # a graph gives out what it computes, not what it sees
+            target.node.add(op_type="Identity", input=[light.name(tensor)], output=[tensor.name])
     for node in graph.nodes:
         for tensor in node.outputs:
             known = tensor.elem_type or tensor.opaque is not None
@@ -342,11 +387,19 @@ def _write_light(graph: Graph, target: GraphProto, main: GraphProto) -> None:
                 target.value_info.add().CopyFrom(make_info(tensor))
 
 
-def _write_light_constant(constant: Constant, target: GraphProto, main: GraphProto) -> None:
+def _is_big(constant: Constant) -> bool:
+    weights = constant.weights
+    return not isinstance(weights.proto, TensorProto) or weights.nbytes > SMALL_BYTES
+
+
+def _write_light_constant(
+    constant: Constant, target: GraphProto, light: _Light, *, inside: bool
+) -> None:
     proto = constant.weights.proto
-    if not isinstance(proto, TensorProto) or constant.weights.nbytes > SMALL_BYTES:
+    if not isinstance(proto, TensorProto) or _is_big(constant):
         # A body cannot have further inputs; it sees those of the main graph.
-        main.input.add().CopyFrom(make_info(constant))
+        name = light.stub(constant) if inside else constant.name
+        light.main.input.add().CopyFrom(make_info(constant, name))
         return
     small = target.initializer.add()
     if proto.data_location == TensorProto.EXTERNAL:
@@ -357,16 +410,24 @@ def _write_light_constant(constant: Constant, target: GraphProto, main: GraphPro
     small.name = constant.name
 
 
-def _light_node(node: Node, main: GraphProto) -> NodeProto:
+def _light_node(node: Node, light: _Light) -> NodeProto:
     bodies = list(node.graphs())
+    inputs = [light.name(tensor) for tensor in node.inputs] if light.renamed else None
     if not bodies:
-        return export_node(node)
+        proto = export_node(node)
+        if inputs is None or inputs == list(proto.input):
+            return proto
+        copy = NodeProto()
+        copy.CopyFrom(proto)
+        del copy.input[:]
+        copy.input.extend(inputs)
+        return copy
     fresh = NodeProto(
         op_type=node.op,
         domain=node.domain or "",
         name=node.name,
         overload=node.overload,
-        input=[tensor.name for tensor in node.inputs],
+        input=[light.name(tensor) for tensor in node.inputs],
         output=[tensor.name for tensor in node.outputs],
     )
     inner = dict(bodies)
@@ -374,7 +435,7 @@ def _light_node(node: Node, main: GraphProto) -> NodeProto:
         if name in inner:
             attribute = fresh.attribute.add(name=name, type=AttributeProto.GRAPH)
             attribute.g.name = inner[name].name
-            _write_light(inner[name], attribute.g, main)
+            _write_light(inner[name], attribute.g, light)
         else:
             proto = node.attrs.proto(name)
             fresh.attribute.add().CopyFrom(

@@ -8,70 +8,23 @@ an initializer into every graph that uses it), and types that it does not know a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
+from onnx import GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
 
+from graphfix.attributes import Attributes
 from graphfix.storage.weights import dtype_of, load_array
-
-if TYPE_CHECKING:
-
-    class _GsTensor:
-        name: str
-        inputs: list[Any]
-        outputs: list[Any]
-
-    class _GsVariable(_GsTensor):
-        pass
-
-    class _GsConstant(_GsTensor):
-        pass
-
-    class _GsLazyValues:
-        pass
-
-    class _GsNode:
-        op: str
-        name: str
-        domain: str | None
-        attrs: Any
-        inputs: list[Any]
-        outputs: list[Any]
-
-    class _GsGraph:
-        nodes: list[Any]
-        inputs: list[Any]
-        outputs: list[Any]
-        name: str
-        opset: int
-        import_domains: Any
-
-        def __init__(self, **kwargs: Any) -> None: ...
-
-    class AttributeRef:
-        """Refers to an attribute of the function that the node stands in."""
-
-        name: str
-        type: Any
-
-        def __init__(self, name: str, type: Any) -> None: ...
-
-    class SynchronizedList(list[Any]):
-        """A list that keeps the other end of each edge."""
-
-        def __init__(self, parent_obj: Any, field_name: str, initial: list[Any]) -> None: ...
-else:
-    from onnx_graphsurgeon.ir.graph import Graph as _GsGraph
-    from onnx_graphsurgeon.ir.node import Node as _GsNode
-    from onnx_graphsurgeon.ir.tensor import Constant as _GsConstant
-    from onnx_graphsurgeon.ir.tensor import LazyValues as _GsLazyValues
-    from onnx_graphsurgeon.ir.tensor import Variable as _GsVariable
-    from onnx_graphsurgeon.util.misc import SynchronizedList
-
-    AttributeRef = _GsNode.AttributeRef
+from graphfix.surgeon import (
+    GsConstant,
+    GsGraph,
+    GsLazyValues,
+    GsNode,
+    GsVariable,
+    SynchronizedList,
+)
 
 Shape = tuple["int | str | None", ...]
 
@@ -92,7 +45,7 @@ def shape_of_type(proto: TypeProto) -> tuple[int, Shape | None]:
     return tensor.elem_type, tuple(dims)
 
 
-class Variable(_GsVariable):
+class Variable(GsVariable):
     """A tensor that a node computes or that the caller gives.
 
     Attributes:
@@ -159,7 +112,7 @@ class Variable(_GsVariable):
             self.elem_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(value))
 
 
-class Weights(_GsLazyValues):
+class Weights(GsLazyValues):
     """The values of a constant, read when they are asked for and never before."""
 
     def __init__(self, proto: TensorProto | onnx.SparseTensorProto, base_dir: str) -> None:
@@ -191,7 +144,7 @@ class Weights(_GsLazyValues):
         return load_array(self.proto, self.base_dir)
 
 
-class Constant(_GsConstant):
+class Constant(GsConstant):
     """An initializer.
 
     Attributes:
@@ -269,111 +222,7 @@ class Constant(_GsConstant):
 Tensor = Variable | Constant
 
 
-class Attributes(MutableMapping[str, Any]):
-    """The attributes of a node; decoded when read, written back untouched when not replaced."""
-
-    __slots__ = ("_dropped", "_protos", "_values")
-
-    def __init__(self, protos: Iterator[AttributeProto] | None = None) -> None:
-        """Hold the given attribute protos."""
-        self._protos: dict[str, AttributeProto] = {p.name: p for p in protos} if protos else {}
-        self._values: dict[str, Any] = {}
-        self._dropped = False
-
-    def __getitem__(self, name: str) -> Any:
-        """Return the decoded value."""
-        if name in self._values:
-            return self._values[name]
-        return decode_attribute(self._protos[name])
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        """Replace the value; the original is forgotten."""
-        self._protos.pop(name, None)
-        self._values[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        """Remove an attribute."""
-        found = name in self._protos or name in self._values
-        self._dropped = self._dropped or name in self._protos
-        self._protos.pop(name, None)
-        self._values.pop(name, None)
-        if not found:
-            raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        """Walk the names, those of the file first."""
-        yield from self._protos
-        yield from (n for n in self._values if n not in self._protos)
-
-    def __len__(self) -> int:
-        """Count the attributes."""
-        return len(self._protos) + sum(1 for n in self._values if n not in self._protos)
-
-    def __contains__(self, name: object) -> bool:
-        """Say whether the attribute is there."""
-        return name in self._protos or name in self._values
-
-    def proto(self, name: str) -> AttributeProto | None:
-        """Return the untouched proto of `name`, or None where the value was replaced."""
-        return self._protos.get(name)
-
-    def adopt_graph(self, name: str, graph: Graph) -> None:
-        """Put the imported graph of attribute `name` beside its proto."""
-        self._values[name] = graph
-
-    def saved(self) -> tuple[dict[str, AttributeProto], dict[str, Any], bool]:
-        """Return the content, for `restore`; values are not copied."""
-        return dict(self._protos), dict(self._values), self._dropped
-
-    def restore(self, saved: tuple[dict[str, AttributeProto], dict[str, Any], bool]) -> None:
-        """Bring back what `saved` gave out."""
-        self._protos, self._values = dict(saved[0]), dict(saved[1])
-        self._dropped = saved[2]
-
-    @property
-    def holds_values(self) -> bool:
-        """Say whether anything lies beside the protos: inner graphs or replaced values."""
-        return bool(self._values)
-
-    def replaced(self) -> bool:
-        """Say whether anything differs from the file, inner graphs left out of account."""
-        return self._dropped or any(name not in self._protos for name in self._values)
-
-
-def decode_attribute(proto: AttributeProto) -> Any:
-    """Return the Python value of an attribute: numbers, text, lists, or the proto itself."""
-    if proto.ref_attr_name:
-        return AttributeRef(proto.ref_attr_name, proto.type)
-    kind = proto.type
-    if kind == AttributeProto.INT:
-        return proto.i
-    if kind == AttributeProto.FLOAT:
-        return proto.f
-    if kind == AttributeProto.STRING:
-        return _text(proto.s)
-    if kind == AttributeProto.INTS:
-        return list(proto.ints)
-    if kind == AttributeProto.FLOATS:
-        return list(proto.floats)
-    if kind == AttributeProto.STRINGS:
-        return [_text(s) for s in proto.strings]
-    if kind == AttributeProto.TENSOR:
-        return proto.t
-    if kind == AttributeProto.SPARSE_TENSOR:
-        return proto.sparse_tensor
-    if kind == AttributeProto.TYPE_PROTO:
-        return proto.tp
-    return proto
-
-
-def _text(raw: bytes) -> str | bytes:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw
-
-
-class Node(_GsNode):
+class Node(GsNode):
     """One operation.
 
     Attributes:
@@ -456,7 +305,7 @@ def remove_by_identity(items: list[Any], item: Any) -> None:
         plain.remove(items, item)
 
 
-class Graph(_GsGraph):
+class Graph(GsGraph):
     """A main graph, or the body of an If, Loop or Scan.
 
     Attributes:
@@ -465,6 +314,7 @@ class Graph(_GsGraph):
         parent: The node that it is a body of; None for a main graph or a function.
         attribute: The attribute of `parent` that holds it.
         opsets: Domain -> version; of the model, or of the function that it lies in.
+        base_dir: The folder of external data, for tensors in attributes; kept by roots.
         known_functions: Keys of the local functions that its nodes may call; kept by roots.
     """
 
@@ -473,6 +323,7 @@ class Graph(_GsGraph):
     parent: Node | None
     attribute: str
     opsets: dict[str, int]
+    base_dir: str
     known_functions: frozenset[tuple[str, str, str]]
 
     __eq__ = object.__eq__
@@ -493,6 +344,7 @@ class Graph(_GsGraph):
         self.parent = parent
         self.attribute = attribute
         self.opsets = opsets
+        self.base_dir = ""
         self.known_functions = frozenset()
         super().__init__(name=name, opset=opsets.get("", 1))
         self.name = name

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
+from graphfix.attributes import Attributes
 from graphfix.errors import InvalidModel
 from graphfix.graph import (
-    Attributes,
     Constant,
     Function,
     Graph,
@@ -117,13 +117,16 @@ def _fill_nodes(
     # sorted still gets one object for each tensor.
     tensors = scope.tensors
     produced: list[list[Variable]] = []
+    here: set[str] = set()
     for proto in protos:
         variables: list[Variable] = []
         for name in proto.output:
             variable = Variable(name, info=infos.get(name) if name else None)  # type: ignore[arg-type]
             variables.append(variable)
-            if name and not isinstance(tensors.get(name), Constant):
-                tensors.setdefault(name, variable)
+            if name and (name in here or name not in tensors):
+                # ONNX forbids two nodes with one output name; onnxruntime takes the last one.
+                here.add(name)
+                tensors[name] = variable
         produced.append(variables)
     redefined: dict[str, Variable] = {}
     nodes: list[Node] = []
@@ -155,7 +158,7 @@ def _fill_nodes(
         node.__dict__["snapshot"] = snapshot(node)
         node.__dict__["index"] = index
         for variable in outputs:
-            if variable.name and tensors.get(variable.name) is not variable:
+            if variable.name and variable.name not in here:
                 redefined[variable.name] = variable
         nodes.append(node)
         for attribute in proto.attribute:

@@ -11,6 +11,12 @@ from graphfix.model import Model
 from graphfix.schemas import form_of
 
 SMALL_ELEMENTS = 64
+_COMPLAINTS = (
+    onnx.shape_inference.InferenceError,
+    onnx.checker.ValidationError,  # local functions that call themselves
+    RuntimeError,
+    ValueError,
+)
 
 
 def type_of(tensor: Tensor) -> TypeProto | None:
@@ -69,7 +75,9 @@ def small_constant(tensor: Tensor) -> TensorProto | None:
     node = tensor.inputs[0] if tensor.inputs else tensor.draft
     if node is not None and node.op == "Constant" and not node.domain and "value" in node.attrs:
         value = node.attrs["value"]
-        return value if isinstance(value, TensorProto) else None
+        if not isinstance(value, TensorProto) or value.data_location == TensorProto.EXTERNAL:
+            return None
+        return value
     return None
 
 
@@ -122,11 +130,11 @@ def infer_proto(proto: ModelProto) -> ModelProto:
     """Run ONNX shape inference; where a node makes it fail, what was known before stays."""
     try:
         return onnx.shape_inference.infer_shapes(proto, data_prop=True)
-    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError):
+    except _COMPLAINTS:
         pass
     try:
         return onnx.shape_inference.infer_shapes(proto)
-    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError):
+    except _COMPLAINTS:
         return proto
 
 

@@ -18,7 +18,7 @@ class Model:
     """A model in memory.
 
     Attributes:
-        proto: The model as it was loaded; never changed.
+        proto: The model as it was loaded, or as a pass loaded it anew; never changed.
         graph: The main graph.
         functions: The local functions, in the order of the file.
         ir_version: The IR version that the model is to be written with.
@@ -29,16 +29,32 @@ class Model:
     """
 
     def __init__(
-        self, proto: ModelProto, *, path: Path | None = None, sha256: str = "", size: int = 0
+        self,
+        proto: ModelProto,
+        *,
+        path: Path | None = None,
+        sha256: str = "",
+        size: int = 0,
+        base_dir: str | None = None,
     ) -> None:
         """Import `proto`, which must not be changed afterwards.
+
+        Args:
+            proto: The model.
+            path: The file that holds just this model; None where there is none.
+            sha256: Of that file.
+            size: Of that file, in bytes.
+            base_dir: The folder of the external data; None for that of `path`.
 
         Raises:
             InvalidModel: A name is used that nothing defines.
         """
         self.proto = proto
+        self._file = proto
         self.path = path
-        self.base_dir = str(path.parent) if path is not None else ""
+        if base_dir is None:
+            base_dir = str(path.parent) if path is not None else ""
+        self.base_dir = base_dir
         self.sha256 = sha256
         self.size = size
         self.ir_version: int = proto.ir_version
@@ -50,6 +66,7 @@ class Model:
         known = frozenset(function.key for function in self.functions)
         for root in self.roots():
             root.known_functions = known
+            root.base_dir = self.base_dir
 
     @property
     def opset(self) -> int:
@@ -99,9 +116,8 @@ class Model:
     def copy(self) -> Model:
         """Return an independent copy as the model is now; an edited one has no file any more."""
         proto = self.to_proto()
-        if proto == self.proto:
-            copy = Model(proto, path=self.path, sha256=self.sha256, size=self.size)
-        else:
-            copy = Model(proto)
-        copy.base_dir = self.base_dir
-        return copy
+        if proto == self._file:
+            return Model(
+                proto, path=self.path, sha256=self.sha256, size=self.size, base_dir=self.base_dir
+            )
+        return Model(proto, base_dir=self.base_dir)

@@ -71,7 +71,7 @@ def load_pass_file(path: Path) -> tuple[Pass, ...]:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UsageError(
             f"cannot be imported: {type(error).__name__}: {error}", where=str(path)

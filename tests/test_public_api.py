@@ -30,7 +30,10 @@ from graphfix.testing import outputs_of
 
 ROOT = Path(__file__).parents[1]
 FIXTURES = ROOT / "fixtures"
-FUNCTIONS = ("load", "save", "run", "check", "rewrite", "graph_pass", "get_pass")
+FUNCTIONS = (
+    *("load", "save", "run", "check", "compare", "diff"),
+    *("rewrite", "graph_pass", "get_pass"),
+)
 CLASSES = ("Model", "Refuse", "Unknown", "GraphfixError", "InvalidModel", "UsageError", "PassBug")
 
 TEXT = """

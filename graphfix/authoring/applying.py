@@ -83,15 +83,16 @@ def apply_draft(
     refs = {id(node): edit.node}
     doc_holder = node.proto if node.proto is not None else node.inherit
     drafted = {id(t): n for n in draft.nodes for t in n.outputs}
-    taken: set[int] = set()
+    taken: dict[int, Tensor] = {}
     used_before = list(node.inputs)
     for old, new in zip(outputs, results, strict=True):
         if is_empty(old) or new is None:
             continue
-        fresh = new.tensor
+        # What was returned for an earlier output too is known by the name of that one by now.
+        fresh = taken.get(id(new.tensor), new.tensor)
         producer = drafted.get(id(fresh))
-        if producer is not None and id(fresh) not in taken:
-            taken.add(id(fresh))
+        if producer is not None and fresh is new.tensor:
+            taken[id(fresh)] = old
             _take_over(draft, producer, fresh, old)
         elif old.output_count or isinstance(old, Constant):
             name = workspace.node_name(f"{node.name or node.op}/Identity")

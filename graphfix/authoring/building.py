@@ -9,11 +9,12 @@ import numpy as np
 import onnx
 from onnx.defs import OpSchema
 
+from graphfix.attributes import Attributes
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
-from graphfix.graph import Attributes, Constant, Function, Graph, Node, Tensor, Variable
+from graphfix.graph import Constant, Function, Graph, Node, Tensor, Variable
 from graphfix.inference import infer_node
 from graphfix.report import Accuracy
 from graphfix.schemas import Form, form_of, newest_opset

@@ -194,7 +194,7 @@ class Editor:
 
     def reload(self, proto: ModelProto) -> None:
         """Take the graph and the functions of `proto`, which was made from this model."""
-        fresh = Model(proto, path=self.model.path, sha256=self.model.sha256, size=self.model.size)
+        fresh = Model(proto, base_dir=self.model.base_dir)
         self.model.proto = proto
         self.model.graph = fresh.graph
         self.model.functions = fresh.functions

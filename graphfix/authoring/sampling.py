@@ -75,9 +75,7 @@ def grid_sampled(build: Builder, x: Value, grid: Value, how: Sampling) -> Value:
     places: list[list[tuple[Value, Value | None]]] = []
     for axis, size in enumerate(known):
         column = axes - 1 - axis
-        coordinate = build.Slice(
-            wide, starts=[column], ends=[column + 1], axes=[axes + 1]
-        )
+        coordinate = build.Slice(wide, starts=[column], ends=[column + 1], axes=[axes + 1])
         places.append(_neighbours(build, coordinate, size, how))
     total: Value | None = None
     for corner in product(*places):
@@ -181,9 +179,10 @@ def _picked(
     flat: Value | None = None
     for place, size in zip(places, sizes, strict=True):
         flat = place if flat is None else build.Add(build.Mul(flat, size), place)
-    assert flat is not None and flat.rank is not None  # there is at least one axis
+    assert flat is not None  # there is at least one axis
+    last = len(sizes) + 1
     if offsets is None:
         return build.GatherND(table, flat, batch_dims=1)
     if offsets.dim(0) != 1:
         flat = build.Add(flat, offsets)
-    return build.Gather(table, build.Squeeze(flat, axes=[flat.rank - 1]), axis=0)
+    return build.Gather(table, build.Squeeze(flat, axes=[last]), axis=0)

@@ -10,7 +10,6 @@ from onnx import TensorProto
 
 from graphfix.authoring.refusing import Refuse
 from graphfix.graph import (
-    AttributeRef,
     Constant,
     Graph,
     Node,
@@ -22,6 +21,7 @@ from graphfix.graph import (
 )
 from graphfix.report import NodeRef
 from graphfix.storage.weights import dtype_of, load_array, type_name
+from graphfix.surgeon import AttributeRef
 
 Array = np.ndarray[Any, Any]
 
@@ -157,7 +157,10 @@ def _constant_node(tensor: Variable) -> Node | None:
         return None
     if any(isinstance(value, AttributeRef) for value in node.attrs.values()):
         return None
-    return None if node.attrs.keys() & {"value_string", "value_strings"} else node
+    if node.attrs.keys() & {"value_string", "value_strings"}:
+        return None
+    # PyTorch writes a string into `value` for arguments such as norm="ortho".
+    return None if isinstance(node.attrs.get("value"), str | bytes) else node
 
 
 def constant_node_array(node: Node) -> Array | None:
@@ -167,9 +170,9 @@ def constant_node_array(node: Node) -> Array | None:
     """
     attrs = node.attrs
     if "value" in attrs:
-        return load_array(attrs["value"], "")
+        return load_array(attrs["value"], node.graph.root.base_dir)
     if "sparse_value" in attrs:
-        return load_array(attrs["sparse_value"], "")
+        return load_array(attrs["sparse_value"], node.graph.root.base_dir)
     if "value_float" in attrs:
         return np.array(attrs["value_float"], dtype=np.float32)
     if "value_int" in attrs:
@@ -294,7 +297,7 @@ class NodeView:
         if isinstance(value, AttributeRef):
             raise Refuse(f"attribute {name!r} is given by the caller of the function")
         if isinstance(value, TensorProto | onnx.SparseTensorProto):
-            return load_array(value, "")
+            return load_array(value, self.graph.root.base_dir)
         return value
 
     def ref(self, index: int = -1) -> NodeRef:

@@ -40,11 +40,12 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
     Exit codes: 0 no problem; 1 problems, certain or possible; 2 wrong usage; 3
     MODEL cannot be read or is not a model; 5 a fault in graphfix.
     """
-    from graphfix.cli.console import emit, emit_json, say, style_for
+    from graphfix.cli.console import emit, emit_json, say, stdout_kept, style_for
     from graphfix.pipeline.files import CheckRequest, check_file
 
     request = CheckRequest(**asked)
-    result = check_file(request)
+    with stdout_kept():
+        result = check_file(request)
     code = int(any(f.blocks for f in result.findings))
     if as_json:
         from graphfix.rendering.as_json import check_json

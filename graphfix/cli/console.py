@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import AbstractContextManager, redirect_stdout
 from typing import TextIO
 
 from graphfix.rendering.style import PLAIN, Style
@@ -32,6 +33,11 @@ def emit_json(value: dict[str, object]) -> None:
 def say(text: str) -> None:
     """Write one line for people to stderr."""
     sys.stderr.write(_encodable(text, sys.stderr) + "\n")
+
+
+def stdout_kept() -> AbstractContextManager[object]:
+    """Keep stdout for the result: what passes print meanwhile goes to stderr."""
+    return redirect_stdout(sys.stderr)
 
 
 def style_for(stream: TextIO) -> Style:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ SHAPE_FORM = "NAME=1x3x224x224"
 OPTION_FORM = "PASS.KEY=VALUE"
 OPERATOR_FORM = "[DOMAIN::]OP"
 REPORT_SUFFIXES = (".json", ".md")
+PLOT_SUFFIXES = (".svg", ".png")
 
 _SHAPE = re.compile(r"(?P<name>.+)=(?P<dims>\d+(?:x\d+)*)", re.DOTALL)
 _OPTION = re.compile(r"(?P<key>[\w-]+\.[\w-]+)=(?P<value>.*)", re.DOTALL)
@@ -66,6 +68,20 @@ def report_file(ctx: click.Context, param: click.Parameter, value: Path | None) 
     if value.suffix.lower() not in REPORT_SUFFIXES:
         offered = " or ".join(f"FILE{suffix}" for suffix in REPORT_SUFFIXES)
         raise _bad(f"{str(value)!r} is not of the form {offered}", ctx, param)
+    if not value.parent.is_dir():
+        raise _bad(f"{str(value)!r}: there is no folder {str(value.parent)!r}", ctx, param)
+    return value
+
+
+def plot_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    """Check that a plot can be written, before the work and not after it."""
+    if value is None:
+        return None
+    if value.suffix.lower() not in PLOT_SUFFIXES:
+        raise _bad(f"{str(value)!r} is not of the form FILE.svg or FILE.png", ctx, param)
+    if value.suffix.lower() == ".png" and find_spec("matplotlib") is None:
+        text = "a .png needs matplotlib (pip install 'graphfix[plot]'), a .svg nothing"
+        raise _bad(text, ctx, param)
     if not value.parent.is_dir():
         raise _bad(f"{str(value)!r}: there is no folder {str(value.parent)!r}", ctx, param)
     return value

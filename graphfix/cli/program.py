@@ -13,6 +13,12 @@ COMMANDS = {
     "check": LazyCommand(
         "graphfix.cli.check_command:check", "List what a target rejects or computes wrongly."
     ),
+    "compare": LazyCommand(
+        "graphfix.cli.compare_command:compare", "Compare what two models compute."
+    ),
+    "diff": LazyCommand(
+        "graphfix.cli.diff_command:diff", "Compare how two models are written, names aside."
+    ),
     "passes": LazyCommand(
         "graphfix.cli.passes_command:passes", "List the repairs, or explain one of them."
     ),

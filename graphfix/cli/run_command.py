@@ -110,11 +110,12 @@ def run(
     """
     if asked["in_place"] and asked["output"] is not None:
         raise click.UsageError("--in-place and --output exclude each other")
+    from graphfix.cli.console import stdout_kept
     from graphfix.cli.progress import progress_hooks
     from graphfix.pipeline.files import RunRequest, run_file
 
     request = RunRequest(provenance=not no_provenance, skip=skip or (), **asked)
-    with progress_hooks() as hooks:
+    with progress_hooks() as hooks, stdout_kept():
         result = run_file(request, hooks)
     code = int(result.exit_code)
     line = ""

@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from graphfix.comparing import memory, whole
+from graphfix.comparing.comparison import Comparison
 from graphfix.comparing.engines import open_engine
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.messages import read_values, write_values
 from graphfix.comparing.process import ANSWER, REQUEST
+from graphfix.comparing.side_by_side import side_by_side
 from graphfix.errors import EngineFailed, GraphfixError, InvalidModel, UsageError
 from graphfix.report import Verdict, Verification
 
@@ -99,6 +101,8 @@ def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
             lossy=request["lossy"],
             bindings={name: tuple(dims) for name, dims in request["bindings"].items()},
         )
+        if request["do"] == "side_by_side":
+            return {"comparison": dataclasses.asdict(side_by_side(task, layers=request["layers"]))}
         return {"verification": dataclasses.asdict(whole.compare(task))}
 
 
@@ -116,7 +120,10 @@ def _short_of_memory(sizes: list[int], limit: int | None) -> str:
 def _refused(request: dict[str, Any], reason: str) -> dict[str, Any]:
     if request["do"] == "run":
         raise EngineFailed(reason)
-    return {"verification": dataclasses.asdict(Verification(Verdict.SKIPPED, reason))}
+    skipped = Verification(Verdict.SKIPPED, reason)
+    if request["do"] == "side_by_side":
+        return {"comparison": dataclasses.asdict(Comparison(skipped))}
+    return {"verification": dataclasses.asdict(skipped)}
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphfix.comparing.comparison import Comparison, Layer
 from graphfix.errors import EngineFailed
-from graphfix.report import OutputDifference, Verdict, Verification
+from graphfix.report import NodeRef, OutputDifference, Verdict, Verification
 
 Evaluators = Mapping[tuple[str, str], str]
 
@@ -57,11 +58,48 @@ def compare_files(
         UsageError: `inputs`, `bindings` or `evaluators` do not fit the model.
         InvalidModel: A file is missing or not a model.
     """
+    answer = _asked("compare", before, after, options or ComparisonOptions())
+    return answer if isinstance(answer, Verification) else _verification(answer["verification"])
+
+
+def compare_side_by_side(
+    before: Path, after: Path, options: ComparisonOptions | None = None, *, layers: bool = False
+) -> Comparison:
+    """Compare two models that may name their tensors otherwise; see `compare_files`.
+
+    Args:
+        before: The first model.
+        after: The second.
+        options: How to compare.
+        layers: Compare every tensor that both have, too.
+
+    Raises:
+        UsageError: The models have different inputs, or the options do not fit them.
+        InvalidModel: A file is missing or not a model.
+    """
+    options = options or ComparisonOptions()
+    answer = _asked("side_by_side", before, after, options, layers=layers)
+    if isinstance(answer, Verification):
+        return Comparison(answer, layers_reason=answer.reason if layers else "")
+    found = answer["comparison"]
+    return Comparison(
+        _verification(found["verification"]),
+        tuple(_layer(layer) for layer in found["layers"]),
+        found["layers_reason"],
+        found["only_before"],
+        found["only_after"],
+        tuple(found["notes"]),
+    )
+
+
+def _asked(
+    do: str, before: Path, after: Path, options: ComparisonOptions, **further: Any
+) -> dict[str, Any] | Verification:
+    """Ask the child process; what an engine does to itself is inconclusive."""
     from graphfix.comparing.process import Limits, ask
 
-    options = options or ComparisonOptions()
     request: dict[str, Any] = {
-        "do": "compare",
+        "do": do,
         "models": [str(before.absolute()), str(after.absolute())],
         "inputs": str(options.inputs.absolute()) if options.inputs is not None else None,
         "seed": options.seed,
@@ -69,18 +107,43 @@ def compare_files(
         "lossy": options.lossy,
         "evaluators": listed(options.evaluators),
         "bindings": {name: list(dims) for name, dims in options.bindings.items()},
+        **further,
     }
     with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         try:
-            limits = Limits(options.timeout, options.memory_limit)
-            found = ask(Path(folder), request, limits)["verification"]
+            return ask(Path(folder), request, Limits(options.timeout, options.memory_limit))
         except EngineFailed as error:
             return Verification(Verdict.INCONCLUSIVE, error.message)
+
+
+def _verification(found: dict[str, Any]) -> Verification:
     outputs = tuple(
         OutputDifference(o["name"], o["max_abs"], o["max_rel"], Verdict(o["status"]))
         for o in found["outputs"]
     )
     return Verification(Verdict(found["status"]), found["reason"], found["method"], outputs)
+
+
+def _layer(found: dict[str, Any]) -> Layer:
+    made_by: dict[str, Any] = found["node"]
+    node = NodeRef(
+        made_by["name"],
+        made_by["index"],
+        made_by["op"],
+        made_by["domain"],
+        tuple(made_by["outputs"]),
+        made_by["scope"],
+    )
+    return Layer(
+        found["name"],
+        found["new_name"],
+        node,
+        found["depth"],
+        Verdict(found["status"]),
+        found["max_abs"],
+        found["max_rel"],
+        found["reason"],
+    )
 
 
 def run_model(

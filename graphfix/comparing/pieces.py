@@ -45,6 +45,11 @@ class PiecewiseEngine:
         self._evaluators = evaluators
         self._foreign = set(foreign)
         self._initializers = {tensor.name: tensor for tensor in self._model.graph.initializer}
+        # A constant that crosses into another piece would be unknown there, and inference takes
+        # the Slice of a Shape with unknown bounds for empty.
+        constants = {n.output[0]: t for n in self._model.graph.node if (t := _constant(n))}
+        self._initializers |= constants
+        self._nodes = [n for n in self._model.graph.node if not set(n.output) & set(constants)]
         self._pieces = self._cut()
 
     def run(self, feed: Feed) -> dict[str, Value]:
@@ -60,7 +65,7 @@ class PiecewiseEngine:
 
     def _cut(self) -> list[_Piece]:
         pieces: list[_Piece] = []
-        for node in self._model.graph.node:
+        for node in self._nodes:
             foreign = key_of(node) in self._foreign
             if not foreign and any(key in self._foreign for key in _inner_operators(node)):
                 raise EngineFailed(f"a body of {node.op_type} has an operator without kernel")
@@ -142,6 +147,26 @@ def _inlined(model: onnx.ModelProto) -> onnx.ModelProto:
     import onnx.inliner
 
     return onnx.inliner.inline_local_functions(model)
+
+
+def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:
+    """Return the tensor of a Constant node that holds one or numbers; None for other nodes."""
+    if key_of(node) != ("", "Constant"):
+        return None
+    tensor = onnx.TensorProto()
+    for attribute in node.attribute:
+        if attribute.name == "value":
+            tensor.CopyFrom(attribute.t)
+        elif attribute.name in ("value_int", "value_ints"):
+            numbers = attribute.i if attribute.name == "value_int" else list(attribute.ints)
+            tensor = onnx.numpy_helper.from_array(np.array(numbers, np.int64))
+        elif attribute.name in ("value_float", "value_floats"):
+            floats = attribute.f if attribute.name == "value_float" else list(attribute.floats)
+            tensor = onnx.numpy_helper.from_array(np.array(floats, np.float32))
+        else:
+            return None
+    tensor.name = node.output[0]
+    return tensor
 
 
 def _bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:

@@ -51,8 +51,29 @@ def read_model(path: Path) -> onnx.ModelProto:
     return model
 
 
+@dataclass(slots=True)
+class Prepared:
+    """Two models that are loaded and agree on how to be fed."""
+
+    interface: Interface
+    before: Engine
+    after: Engine
+    samples: Samples
+
+
 def compare(task: Task) -> Verification:
     """Compare two models; see `graphfix.comparing.models.compare_files`."""
+    ready = prepare(task)
+    if isinstance(ready, Verification):
+        return ready
+    return _Comparison(task, ready).verdict()
+
+
+def prepare(task: Task) -> Prepared | Verification:
+    """Load both models; a verdict where they cannot be compared.
+
+    Models that draw random numbers are replaced in the task by ones that are fed with them.
+    """
     interface = compare_interfaces(task.before, task.after)
     if interface.wrong:
         return Verification(Verdict.MISMATCH, interface.wrong, "interface")
@@ -79,7 +100,7 @@ def compare(task: Task) -> Verification:
         return Verification(Verdict.MISMATCH, f"the result does not load: {error.message}")
     original = _Drawing(source, before, cut.names) if source is not None else before
     samples = Samples(whole, original, maker, task.inputs, task.patience)
-    return _Comparison(task, interface, before, after, samples).verdict()
+    return Prepared(interface, before, after, samples)
 
 
 class _Drawing:
@@ -100,14 +121,12 @@ class _Drawing:
 class _Comparison:
     """Runs samples until there are enough that say something."""
 
-    def __init__(
-        self, task: Task, interface: Interface, before: Engine, after: Engine, samples: Samples
-    ) -> None:
+    def __init__(self, task: Task, ready: Prepared) -> None:
         self._task = task
-        self._interface = interface
-        self._before = before
-        self._after = after
-        self._samples = samples
+        self._interface = ready.interface
+        self._before = ready.before
+        self._after = ready.after
+        self._samples = ready.samples
         self._judge = Judge(task.before, task.before_folder, task.evaluators)
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []

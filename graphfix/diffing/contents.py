@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from math import prod
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from onnx import ModelProto, SparseTensorProto, TensorProto, numpy_helper
 
-from graphfix.diffing.scopes import Stored, element_text
+from graphfix.diffing.scopes import Stored
 from graphfix.errors import InvalidModel
 from graphfix.storage.reading import walk_tensors
-from graphfix.storage.weights import external_span, is_external, stored_bytes
+from graphfix.storage.weights import external_span, is_external, stored_bytes, type_name
 
 CHUNK = 1 << 20
 # (device, inode, offset, length): one piece of one file, whatever the path to it is.
@@ -28,8 +28,8 @@ _Kind = tuple[int, tuple[int, ...]]
 def described(stored: Stored) -> str:
     """Return dtype and shape of a stored tensor: ``float32[3, 4]``."""
     if isinstance(stored, SparseTensorProto):
-        return f"sparse {element_text(stored.values.data_type)}{list(stored.dims)}"
-    return f"{element_text(stored.data_type)}{list(stored.dims)}"
+        return f"sparse {type_name(stored.values.data_type)}{list(stored.dims)}"
+    return f"{type_name(stored.data_type)}{list(stored.dims)}"
 
 
 class Contents:
@@ -42,15 +42,13 @@ class Contents:
     def __init__(self, before: ModelProto, after: ModelProto, folders: tuple[str, str]) -> None:
         """Look at where the tensors lie; nothing is read yet."""
         self._folders = folders
-        self._hashes: dict[int, bytes] = {}
+        # The tensor is held with its hash, so that its id stays its own.
+        self._hashes: dict[int, tuple[Stored, bytes]] = {}
         self._span_hashes: dict[tuple[Span, _Kind], bytes] = {}
-        self._kept = (before, after)  # ids stay valid as long as the protos are held
-        self._numbers: dict[int, int] = {}
         self.read = 0
         places: tuple[dict[_Kind, set[Span | None]], dict[_Kind, set[Span | None]]] = ({}, {})
         for number, model in enumerate((before, after)):
             for tensor in walk_tensors(model):
-                self._numbers[id(tensor)] = number
                 place = self._span(tensor, number) if is_external(tensor) else None
                 places[number].setdefault(_kind(tensor), set()).add(place)
         # Of these kinds each model holds exactly the same pieces of the same files.
@@ -69,7 +67,7 @@ class Contents:
         if isinstance(stored, TensorProto) and is_external(stored):
             kind = _kind(stored)
             if kind in self._shared:
-                return _digest(repr((kind, self._span(stored, number))).encode())
+                return digest(repr((kind, self._span(stored, number))).encode())
         return self.hash(stored, number)
 
     def equal(self, one: Stored, two: Stored) -> bool:
@@ -94,10 +92,10 @@ class Contents:
         """
         known = self._hashes.get(id(stored))
         if known is not None:
-            return known
+            return known[1]
         if isinstance(stored, SparseTensorProto):
             parts = (self.hash(stored.values, number), self.hash(stored.indices, number))
-            found = _digest(repr(list(stored.dims)).encode(), *parts)
+            found = digest(repr(list(stored.dims)).encode(), *parts)
         elif is_external(stored):
             key = (self._span(stored, number), _kind(stored))
             if key not in self._span_hashes:
@@ -105,7 +103,7 @@ class Contents:
             found = self._span_hashes[key]
         else:
             found = self._hash_pieces(stored, number)
-        self._hashes[id(stored)] = found
+        self._hashes[id(stored)] = (stored, found)
         return found
 
     def _hash_pieces(self, tensor: TensorProto, number: int) -> bytes:
@@ -171,20 +169,18 @@ class Contents:
             ) from error
         return status.st_dev, status.st_ino, offset, length
 
-    def arrays(self, tensor: TensorProto, number: int) -> Iterator[np.ndarray]:
+    def arrays(self, tensor: TensorProto, number: int) -> Iterator[np.ndarray[Any, Any]]:
         """Yield the values as flat arrays, a piece at a time; strings as objects."""
         if tensor.data_type == TensorProto.STRING:
             yield numpy_helper.to_array(tensor).reshape(-1)
             return
-        total = prod(tensor.dims)
-        whole = stored_bytes(tensor)
-        done = 0
+        left = prod(tensor.dims)
+        # Eight elements of n bits are n bytes; CHUNK is a multiple of every element's size.
+        bits = stored_bytes(TensorProto(data_type=tensor.data_type, dims=[8]))
         for piece in self.pieces(tensor, number):
-            # A piece holds whole elements: CHUNK is a multiple of every element's size.
-            count = min(total - done, len(piece) * total // whole if whole else 0)
-            count = total - done if len(piece) < CHUNK else count
+            count = min(left, CHUNK * 8 // bits)
+            left -= count
             part = TensorProto(data_type=tensor.data_type, dims=[count], raw_data=piece)
-            done += count
             yield numpy_helper.to_array(part)
 
 
@@ -201,7 +197,7 @@ def _packed(tensor: TensorProto) -> bytes:
     return numpy_helper.from_array(numpy_helper.to_array(tensor)).raw_data
 
 
-def _digest(*parts: bytes) -> bytes:
+def digest(*parts: bytes) -> bytes:
     state = blake2b(digest_size=16)
     for part in parts:
         state.update(len(part).to_bytes(8, "little"))

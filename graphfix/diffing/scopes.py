@@ -7,10 +7,18 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 import onnx
-from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, SparseTensorProto, TensorProto
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+)
 
 from graphfix.errors import InvalidModel
 from graphfix.report import NodeRef
+from graphfix.storage.weights import type_name
 
 Stored = TensorProto | SparseTensorProto
 
@@ -29,20 +37,6 @@ def normal_domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-def captured_names(graph: GraphProto) -> set[str]:
-    """Return the names that a body reads and does not define."""
-    own = {info.name for info in graph.input}
-    own |= {tensor.name for tensor in graph.initializer}
-    own |= {tensor.values.name for tensor in graph.sparse_initializer}
-    own |= {name for node in graph.node for name in node.output}
-    read = {info.name for info in graph.output}
-    for node in graph.node:
-        read |= set(node.input)
-        for _, body in bodies_of(node):
-            read |= captured_names(body)
-    return read - own - {""}
-
-
 @dataclass(slots=True)
 class Scope:
     """A graph or a function.
@@ -58,7 +52,9 @@ class Scope:
         overridable: Names of initializers that are inputs too.
         makers: Tensor -> (node, output position).
         readers: Tensor -> (node, input position), captures with position -1, sorted.
+        bodies: Node -> the graphs inside it, by attribute.
         captures: Node -> names that its bodies read from here or from further out.
+        free: Names that are read here and defined further out.
     """
 
     proto: GraphProto | FunctionProto
@@ -72,8 +68,10 @@ class Scope:
     readers: dict[str, list[tuple[int, int]]] = field(
         default_factory=dict[str, list[tuple[int, int]]]
     )
+    bodies: dict[int, dict[str, Scope]] = field(default_factory=dict[int, "dict[str, Scope]"])
     captures: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
     order: list[int] = field(default_factory=list[int])
+    free: frozenset[str] = frozenset()
 
     @classmethod
     def of_graph(cls, graph: GraphProto, name: str) -> Scope:
@@ -116,12 +114,16 @@ class Scope:
                 if name:
                     self.readers.setdefault(name, []).append((index, position))
             captured: set[str] = set()
-            for _, body in bodies_of(node):
-                captured |= captured_names(body)
+            for attribute, body in bodies_of(node):
+                inner = Scope.of_graph(body, self._body_name(index, attribute))
+                self.bodies.setdefault(index, {})[attribute] = inner
+                captured |= inner.free
             if captured:
                 self.captures[index] = sorted(captured)
                 for name in self.captures[index]:
                     self.readers.setdefault(name, []).append((index, -1))
+        own = set(self.stored) | set(self.inputs) | set(self.makers)
+        self.free = frozenset((set(self.readers) | set(self.outputs)) - own - {""})
         self._sort()
 
     def _sort(self) -> None:
@@ -157,16 +159,15 @@ class Scope:
             self.name,
         )
 
-    def body_name(self, index: int, attribute: str) -> str:
-        """Return the name of a body of a node as a scope."""
+    def _body_name(self, index: int, attribute: str) -> str:
         node = self.nodes[index]
-        return f"{self.name}/{node.name or f'{node.op_type}_{index}'}.{attribute}"
+        return f"{self.name}/{node.name or node.op_type}.{attribute}"
 
 
 def function_scope(function: FunctionProto) -> str:
     """Return ``function:domain::name``, with ``:overload`` where there is one."""
     overload = f":{function.overload}" if function.overload else ""
-    return f"function:{normal_domain(function.domain)}::{function.name}{overload}"
+    return f"function:{function.domain}::{function.name}{overload}"
 
 
 def type_text(kind: onnx.TypeProto) -> str:
@@ -180,11 +181,11 @@ def type_text(kind: onnx.TypeProto) -> str:
     if form == "optional_type":
         return f"optional({type_text(kind.optional_type.elem_type)})"
     if form == "map_type":
-        key = element_text(kind.map_type.key_type)
+        key = type_name(kind.map_type.key_type)
         return f"map({key}, {type_text(kind.map_type.value_type)})"
     if form in ("tensor_type", "sparse_tensor_type"):
         tensor = kind.tensor_type if form == "tensor_type" else kind.sparse_tensor_type
-        text = element_text(tensor.elem_type)
+        text = type_name(tensor.elem_type)
         if not tensor.HasField("shape"):
             text += "[...]"
         else:
@@ -196,13 +197,6 @@ def type_text(kind: onnx.TypeProto) -> str:
     else:
         text = "unknown"
     return f"{text} as {kind.denotation}" if kind.denotation else text
-
-
-def element_text(elem_type: int) -> str:
-    """Return the name of an element type."""
-    from graphfix.storage.weights import type_name
-
-    return type_name(elem_type)
 
 
 def _dim_text(dim: onnx.TensorShapeProto.Dimension) -> str:

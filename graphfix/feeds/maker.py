@@ -310,7 +310,7 @@ def _known_shapes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
     """Return what is known of the shape of each tensor; shape inference fills gaps."""
     # It refuses some valid models; declared shapes remain.
     with contextlib.suppress(Exception):
-        model = onnx.shape_inference.infer_shapes(_without_weights(model))
+        model = onnx.shape_inference.infer_shapes(without_weights(model))
     graph = model.graph
     result: dict[str, list[int | str] | None] = {
         info.name: _declared(info.type) for info in [*graph.value_info, *graph.output, *graph.input]
@@ -324,7 +324,7 @@ def _known_shapes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
     return result
 
 
-def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     """Copy a model; large initializers become inputs, so that inference copies no weights."""
     slim = onnx.ModelProto()
     slim.ir_version = model.ir_version

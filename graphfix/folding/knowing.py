@@ -150,8 +150,8 @@ class Knowledge:
 
 def _repeats(graph: Graph) -> bool:
     """Say whether the nodes of a graph run several times in one run of the model."""
-    inner: Graph | None = graph
-    while inner is not None and inner.parent is not None:
+    inner = graph
+    while inner.parent is not None:
         if inner.parent.op in ("Loop", "Scan", "SequenceMap"):
             return True
         inner = inner.parent.graph

@@ -177,9 +177,7 @@ def _reshape(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     return None if result is None else (result,)
 
 
-def slices_of(
-    node: NodeView, operands: Operands, sizes: Sequence[int]
-) -> tuple[slice, ...] | None:
+def slices_of(node: NodeView, operands: Operands, sizes: Sequence[int]) -> tuple[slice, ...] | None:
     """Return the Python slices of a Slice node of any opset; None where they are not known.
 
     Args:
@@ -262,9 +260,11 @@ def _range(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     if delta.size != 1 or int(delta.reshape(())) == 0:
         return None
     steps = range(*(int(operand.reshape(())) for operand in (start, limit, delta)))
-    return _one(np.arange(steps.start, steps.stop, steps.step), start) if fits(
-        (len(steps),), start.itemsize
-    ) else None
+    return (
+        _one(np.arange(steps.start, steps.stop, steps.step), start)
+        if fits((len(steps),), start.itemsize)
+        else None
+    )
 
 
 def _where(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
@@ -282,8 +282,10 @@ def _variadic(function: Callable[[Array, Array], Array]) -> Function:
         for operand in operands:
             if operand is None or not is_plain(operand.dtype, "iu"):
                 return None  # which of 0.0 and -0.0 is the smaller one is nowhere said
-            if result is not None and result.shape != operand.shape and not fits(
-                np.broadcast_shapes(result.shape, operand.shape), operand.itemsize
+            if (
+                result is not None
+                and result.shape != operand.shape
+                and not fits(np.broadcast_shapes(result.shape, operand.shape), operand.itemsize)
             ):
                 return None
             result = operand if result is None else np.asarray(function(result, operand))

@@ -65,8 +65,8 @@ def _gather(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
 
 
 def _boxed(value: Any) -> Partial:
-    if isinstance(value, np.ndarray):
-        return value.astype(object)
+    if np.ndim(value):
+        return np.asarray(value, dtype=object)
     array = np.empty((), dtype=object)
     array[()] = value
     return array
@@ -189,7 +189,7 @@ def _where(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
     condition, a, b = np.broadcast_arrays(condition, a, b)
     result = np.empty(condition.shape, dtype=object)
     for index in np.ndindex(condition.shape):
-        chosen = condition[index]
+        chosen: Any = condition[index]
         if chosen is None:
             result[index] = a[index] if a[index] == b[index] else None
         else:

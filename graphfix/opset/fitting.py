@@ -8,12 +8,14 @@ import onnx
 from onnx import TensorProto, TypeProto
 from onnx.defs import OpSchema
 
+from graphfix.attributes import decode_attribute
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import AttributeRef, Tensor, decode_attribute, is_empty
+from graphfix.graph import Tensor, is_empty
 from graphfix.inference import type_of
 from graphfix.opset.verdicts import Verdict
 from graphfix.schemas import Form
+from graphfix.surgeon import AttributeRef
 
 REMOVED = object()
 
@@ -69,7 +71,10 @@ def _attributes(node: NodeView, source: Form, target: Form, verdict: Verdict) ->
             raise Refuse(f"opset {target.since} needs attribute {name!r}")
         default = default_of(target, name)
         neutral = verdict.neutral.get(name, default)
-        if neutral not in ("*", default):
+        # A neutral list says what each entry may be; how many there are is the node's affair, and
+        # an attribute without default (dilations) means as much when it is left out.
+        per_entry = isinstance(neutral, list) and default is None
+        if neutral not in ("*", default) and not per_entry:
             edits[name] = neutral
     for name in sorted(target.attributes & source.attributes):
         before, after = default_of(source, name), default_of(target, name)

@@ -23,7 +23,7 @@ from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes, get_pass
 from graphfix.report import Finding, Report
 from graphfix.sorting import first_misplaced, sorted_nodes
-from graphfix.storage.reading import read_model
+from graphfix.storage.reading import check_proto, read_model
 from graphfix.targets.profiles import Target, load_target
 
 PassLike = str | Pass | Callable[..., Any]
@@ -53,6 +53,7 @@ def load(source: str | Path | ModelProto) -> Model:
     if isinstance(source, ModelProto):
         copy = ModelProto()
         copy.CopyFrom(source)
+        check_proto(copy, "the ModelProto")
         model = Model(copy)
     else:
         read = read_model(Path(source))
@@ -178,7 +179,7 @@ def run(
     from graphfix.pipeline.finishing import finish
 
     fresh = as_model(model)
-    with _inputs_file(inputs) as file:
+    with inputs_file(inputs) as file:
         settings = make_settings(
             target=target,
             opset=opset,
@@ -196,6 +197,10 @@ def run(
             pass_files=[Path(p) for p in pass_files],
         )
         return finish(fresh, settings, hooks)
+
+
+def _is_whole(opset: object) -> bool:
+    return opset is None or (isinstance(opset, int) and not isinstance(opset, bool))
 
 
 def make_settings(
@@ -223,6 +228,13 @@ def make_settings(
     if verify not in VERIFY:
         choices = f"{', '.join(VERIFY[:-1])} or {VERIFY[-1]}"
         raise UsageError(f"{verify!r} is not {choices}", where="--verify")
+    if not _is_whole(opset):
+        raise UsageError(f"{opset!r} is not a whole number", where="--opset")
+    if seed < 0:
+        raise UsageError(f"{seed} is negative", where="--seed")
+    for name, value in (("--passes", passes), ("--skip", skip)):
+        if isinstance(value, str):
+            raise UsageError(f"{value!r} is not a list of names", where=name)
     if target is None and opset is None and passes is None:
         raise UsageError("nothing to do", hint="give --target NAME, --opset N or --passes a,b")
     available = all_passes(pass_files)
@@ -257,7 +269,7 @@ def make_settings(
 
 
 @contextmanager
-def _inputs_file(inputs: str | Path | Mapping[str, Any] | None) -> Generator[Path | None]:
+def inputs_file(inputs: str | Path | Mapping[str, Any] | None) -> Generator[Path | None]:
     """Give the inputs of the user as a file, which is what the comparison's children read."""
     if inputs is None or isinstance(inputs, str | Path):
         yield None if inputs is None else Path(inputs)
@@ -269,7 +281,10 @@ def _inputs_file(inputs: str | Path | Mapping[str, Any] | None) -> Generator[Pat
     with tempfile.NamedTemporaryFile(prefix="graphfix-inputs-", suffix=".npz") as stream:
         with zipfile.ZipFile(stream, "w") as archive:  # savez takes some names for its own
             for name, value in inputs.items():
+                array = np.asarray(value)
+                if array.dtype.hasobject:
+                    raise UsageError(f"input {name!r} is not an array of numbers or text")
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                    np.lib.format.write_array(entry, np.asarray(value), allow_pickle=False)
+                    np.lib.format.write_array(entry, array, allow_pickle=False)
         stream.flush()
         yield Path(stream.name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
+from typing import SupportsIndex
 
 from onnx import ValueInfoProto
 
@@ -10,6 +12,8 @@ from graphfix.errors import UsageError
 from graphfix.graph import Shape, Variable, is_empty
 from graphfix.model import Model
 from graphfix.report import IoChange
+
+_LARGEST = (1 << 63) - 1  # dimensions are int64
 
 
 def bind_shapes(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> tuple[IoChange, ...]:
@@ -30,6 +34,11 @@ def bind_shapes(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> tuple[Io
                 where=where,
                 hint=f"it has: {', '.join(inputs) or 'none'}",
             )
+        if tensor.opaque is not None:
+            raise UsageError("the input is not a tensor and has no shape", where=where)
+        for size in sizes:
+            if not _is_size(size):
+                raise UsageError(f"{size} is no size of a dimension", where=where)
         old = tensor.shape
         if old is None:
             old = (None,) * len(sizes)
@@ -52,6 +61,12 @@ def bind_shapes(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> tuple[Io
     if symbols:
         changes.extend(_replace_symbols(model, symbols, set(shapes)))
     return tuple(changes)
+
+
+def _is_size(size: object) -> bool:
+    if isinstance(size, bool) or not isinstance(size, SupportsIndex):
+        return False
+    return 0 <= operator.index(size) <= _LARGEST
 
 
 def _replace_symbols(model: Model, symbols: Mapping[str, int], done: set[str]) -> list[IoChange]:

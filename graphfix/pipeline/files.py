@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -138,12 +139,21 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
         for hook in hooks:
             hook.stage("save")
         if unchanged and not external:
-            raw = request.model.read_bytes()
-            write_atomically(path, lambda descriptor: write_all(descriptor, raw))
+            _copy(request.model, path, report.input.sha256)
         else:
             save(result.model, path, data=request.data)
         report = replace(report, output=_written(result.model, path))
     return Result(result.exit_code, report, result.model)
+
+
+def _copy(source: Path, path: Path, sha256: str) -> None:
+    raw = source.read_bytes()
+    if hashlib.sha256(raw).hexdigest() != sha256:
+        raise UsageError("was overwritten while it was worked on", where=str(source))
+    try:
+        write_atomically(path, lambda descriptor: write_all(descriptor, raw))
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from error
 
 
 def _written(model: Model, path: Path) -> FileFacts:
@@ -173,13 +183,19 @@ def output_path(request: RunRequest, *, partial: bool) -> Path:
 
 def _check_writable(path: Path, request: RunRequest) -> None:
     if request.in_place:
+        if not os.access(os.path.realpath(path.parent), os.W_OK | os.X_OK):
+            raise UsageError("the folder cannot be written", where=str(path.parent))
         return
     if not path.parent.is_dir():
         raise UsageError("the folder does not exist", where=str(path.parent), hint="make it first")
     if path.is_dir():
         raise UsageError("is a folder", where=str(path), hint="-o takes a file name")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise UsageError("the folder cannot be written", where=str(path.parent))
     if not path.exists():
         return
+    if not path.is_file():
+        raise UsageError("is not a regular file", where=str(path), hint="-o takes a file name")
     if request.model.exists() and path.samefile(request.model):
         raise UsageError(
             "would overwrite the input", where=str(path), hint="use --in-place if that is meant"

@@ -64,12 +64,28 @@ def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
     """
     before = Original.of(model, settings.available)
     prover = Prover(before.evaluators)
+    able = settings.available  # what may remove a finding, also where it is left out below
     blamed: list[Outcome] = []
-    run = _run(model, settings, hooks)
+    while True:
+        try:
+            run = _run(model, settings, hooks)
+            break
+        except PassBug as bug:
+            if all(declared.id != bug.pass_id for declared in settings.available):
+                raise
+            # What it did to the model cannot be undone, so the run begins anew without it.
+            settings = without(settings, {bug.pass_id})
+            blamed.append(Outcome(bug.pass_id, Status.FAILED, str(bug), (Site(NodeRef()),)))
+            model = before.again()
     withheld = {} if settings.partial else overgrown(run)
     if withheld:
         settings = without(settings, set(withheld))
         blamed.extend(withheld.values())
+        blamed.extend(
+            outcome
+            for outcome in run.journal.outcomes()
+            if outcome.pass_id in withheld and outcome.status is Status.REFUSED
+        )
         run = _run(before.again(), settings, hooks)
     proved = certified(run, settings, prover, lambda given: _run(before.again(), given, hooks))
     attempt = _judge(before, proved)
@@ -88,9 +104,9 @@ def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
         target=settings.target.name if settings.target is not None else "",
         input=before.facts,
         output=None,
-        findings_before=with_removers(run.findings_before, settings.available),
+        findings_before=with_removers(run.findings_before, able),
         outcomes=(*outcomes, *blamed),
-        findings_after=with_removers(run.findings_after, settings.available),
+        findings_after=with_removers(run.findings_after, able),
         io_changes=attempt.io_changes,
         verification=attempt.verification,
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
@@ -151,7 +167,9 @@ def _judge(before: Original, proved: Certified) -> _Attempt:
         hook.stage("verify")
     start = perf_counter()
     if run.journal.applied_passes() or settings.verify == "off":
-        verification = verify(before, model, settings, lossy=_any_lossy(run.journal))
+        verification = verify(
+            before, model, settings, lossy=_any_lossy(run.journal), prepared=run.prepared
+        )
     else:
         verification = Verification(Verdict.EQUAL, "nothing was changed", "the graph is the same")
     run.seconds["verify"] = perf_counter() - start

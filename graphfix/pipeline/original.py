@@ -48,9 +48,13 @@ class Original:
 
     def again(self) -> Model:
         """Return the model once more, to be edited."""
-        model = Model(self.proto, path=self.path, sha256=self.facts.sha256, size=self.facts.bytes)
-        model.base_dir = self.base_dir
-        return model
+        return Model(
+            self.proto,
+            path=self.path,
+            sha256=self.facts.sha256,
+            size=self.facts.bytes,
+            base_dir=self.base_dir,
+        )
 
 
 def facts_of(model: Model) -> FileFacts:

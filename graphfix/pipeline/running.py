@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
+from onnx import ModelProto
+
 from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED, Pass
 from graphfix.authoring.evidence import Ledger
 from graphfix.authoring.views import NodeView
@@ -12,7 +14,7 @@ from graphfix.authoring.workspace import Workspace
 from graphfix.checking import check_model
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.opset.stepping import OPSET, StepBlocked, lower_one, move_to
+from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Legaliser
@@ -49,6 +51,8 @@ class Run:
         expected_interface: The inputs and outputs that the result must have.
         original: The model as it came; never changed.
         ledger: The evidence of every site, where certificates are wanted.
+        prepared: The model once its order and imports were mended, which an engine can run where
+            it refuses the file; None where there was nothing to mend.
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
     """
 
@@ -66,6 +70,7 @@ class Run:
         self.expected_interface: dict[str, str] = {}
         self.ledger = Ledger() if settings.proves_sites else None
         self.plain_nodes = model.node_count()
+        self.prepared: ModelProto | None = None
         self._passes = settings.available
         self._graph_work: Workspace | None = None
 
@@ -124,8 +129,8 @@ class Run:
         return count
 
     def _prepare(self) -> None:
-        for declared in self._of(PREPARE, "graph"):
-            self._graph_pass(declared)
+        if sum(self._graph_pass(declared) for declared in self._of(PREPARE, "graph")):
+            self.prepared = self.model.to_proto()
 
     def _interface(self) -> None:
         """Run the passes that change inputs or outputs, where that was consented to."""
@@ -145,9 +150,7 @@ class Run:
         target = self.settings.target
         if target is None:
             return ()
-        return check_model(
-            self.model, target, self.settings.assumed, consequences=consequences
-        )
+        return check_model(self.model, target, self.settings.assumed, consequences=consequences)
 
     def _look_before(self) -> None:
         self.findings_before = self._findings()
@@ -172,6 +175,7 @@ class Run:
                     self.settings.options,
                     self.journal,
                     self._wanted(declared),
+                    allow_lossy=self.settings.allow_lossy,
                 )
             self.journal.not_needed(declared.id)
 
@@ -184,16 +188,19 @@ class Run:
 
     def _canonicalise(self) -> bool:
         changed = False
+        prints = fingerprint(self.model)
         for _ in range(ROUNDS):
             moved = 0
-            prints = fingerprint(self.model)
             for declared in self._of(CANONICAL, "graph"):
                 moved += self._graph_pass(declared, prints)
+            rewritten = 0
             for declared in self._of(CANONICAL, "rewrite"):
-                moved += sweep_rewrite(
+                rewritten += sweep_rewrite(
                     self.model, self._work, declared, self.settings.options, self.journal
                 )
-            if not moved:
+            if rewritten:
+                prints = fingerprint(self.model)
+            if not moved + rewritten:
                 break
             changed = True
             self._infer()
@@ -246,6 +253,8 @@ class Run:
     def _convert(self) -> None:
         wanted = self.settings.opset
         assert wanted is not None
+        if all(declared.id != OPSET_PASS for declared in self._passes):
+            return  # the user skips it, or its result was not valid
         try:
             sites = move_to(self.model, self._work, wanted)
         except StepBlocked as blocked:
@@ -267,50 +276,57 @@ class Run:
         if all(declared.id != OPSET_PASS for declared in self._passes):
             return  # the user skips it, or its result was not valid
         floor = max(target.opset_min or OLDEST_OPSET, OLDEST_OPSET)
-        while self.model.opset > max(target.opset_max, floor):
-            if not any(_by_opset(f) for f in self._blocking()):
-                return
-            if not self._one_step_down(report=True):
-                return
+        wanted = max(target.opset_max, floor)
+        if self.model.opset > wanted and any(_by_opset(f) for f in self._blocking()):
+            self._descend(wanted, self.model.opset - wanted)
         while self.model.opset > floor and any(_is_form(f) for f in self._blocking()):
-            if not self._try_lower(floor):
+            # Further down than the engine asks for; a few steps may be needed before the form
+            # that it reads is reached.
+            if not self._descend(floor, LOOK_AHEAD):
                 return
 
-    def _one_step_down(self, *, report: bool) -> bool:
+    def _descend(self, floor: int, steps: int) -> bool:
+        """Step down and stay at the highest opset that leaves least; say whether that is lower."""
+        best = (len(self._blocking()), self.model, self.journal)
+        start = self.model
+        blockers: tuple[Blocker, ...] = ()
+        self.model, self.journal = start.copy(), self.journal.copy()
+        self._infer()
+        for _ in range(steps):
+            if self.model.opset <= floor:
+                break
+            blockers = self._one_step_down()
+            if blockers:
+                break
+            left = self._blocking()
+            if len(left) < best[0]:
+                last = self.model.opset <= floor or not any(_by_opset(f) for f in left)
+                kept = self.model if last else self.model.copy()
+                best = (len(left), kept, self.journal.copy())
+                if last:
+                    break
+        _, self.model, self.journal = best
+        self._infer()
+        for blocker in blockers:
+            self.journal.refused(OPSET_PASS, blocker.reason, blocker.node)
+        return self.model is not start
+
+    def _one_step_down(self) -> tuple[Blocker, ...]:
         try:
             sites = lower_one(self.model, self._work)
         except StepBlocked as blocked:
-            for blocker in blocked.blockers if report else ():
-                self.journal.refused(OPSET_PASS, blocker.reason, blocker.node)
-            return False
+            return tuple(blocked.blockers)
         for site in sites:
             self.journal.applied(OPSET_PASS, site)
         self._infer()
         self._canonicalise()
         self._legalise()
-        return True
-
-    def _try_lower(self, floor: int) -> bool:
-        """Go further down than the engine asks for, and stay there only if that mends something.
-
-        A few steps may be needed before the form that the engine reads is reached.
-        """
-        before = len(self._blocking())
-        model, journal = self.model, self.journal
-        self.model, self.journal = model.copy(), journal.copy()
-        self._infer()
-        for _ in range(LOOK_AHEAD):
-            if self.model.opset <= floor or not self._one_step_down(report=False):
-                break
-            if len(self._blocking()) < before:
-                return True
-        self.model, self.journal = model, journal
-        return False
+        return ()
 
 
 def _by_opset(finding: Finding) -> bool:
     kind = finding.feature.partition(":")[0]
-    return kind in ("form", "opset", "op", "attr", "const")
+    return kind in ("form", "opset", "op", "attr", "const", "shape")
 
 
 def _is_form(finding: Finding) -> bool:

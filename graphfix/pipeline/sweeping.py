@@ -12,11 +12,11 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.graph import Node
+from graphfix.graph import Constant, Graph, Node
 from graphfix.model import Model
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Legaliser
-from graphfix.report import EXACT, Finding, NodeRef
+from graphfix.report import EXACT, LOSSY, Finding, NodeRef
 
 Options = Mapping[str, Mapping[str, Any]]
 
@@ -61,6 +61,8 @@ def sweep_rewrite(
     options: Options,
     journal: Journal,
     wanted: Callable[[NodeView], bool] | None = None,
+    *,
+    allow_lossy: bool = False,
 ) -> int:
     """Apply one rewrite on every node it matches; return how many changed.
 
@@ -71,6 +73,7 @@ def sweep_rewrite(
         options: Options by pass.
         journal: Where sites and refusals go.
         wanted: Which of the matching nodes; None for all.
+        allow_lossy: Whether lossy sites were consented to; naming a pass is no consent.
     """
     editor = Editor(model, workspace, {}, declared.accuracy)
     changed = 0
@@ -82,6 +85,8 @@ def sweep_rewrite(
                 continue
             try:
                 drafted = draft_rewrite(declared, view, workspace, options.get(declared.id))
+                if drafted.accuracy is LOSSY and not allow_lossy:
+                    raise Refuse("lossy, and needs --allow-lossy")
                 editor.apply(drafted.draft, drafted.accuracy, drafted.note)
             except Refuse as refusal:
                 journal.refused(declared.id, refusal.reason, view.ref())
@@ -94,7 +99,7 @@ def sweep_rewrite(
     return changed
 
 
-Prints = dict[int, tuple[Node, tuple[object, ...]]]
+Prints = dict[int, tuple[Node | Graph | Constant, tuple[object, ...]]]
 
 
 def run_graph_pass(
@@ -136,9 +141,9 @@ def run_graph_pass(
     after = fingerprint(model)
     stray = _stray(before, after, editor)
     if stray is not None:
+        what = f"{stray.op} {stray.name!r}" if isinstance(stray, Node) else repr(stray.name)
         raise PassBug(
-            f"pass {declared.id} changed {stray.op} {stray.name!r} outside a recorded site",
-            pass_id=declared.id,
+            f"pass {declared.id} changed {what} outside a recorded site", pass_id=declared.id
         )
     if prints is not None:
         prints.clear()
@@ -154,8 +159,17 @@ def run_graph_pass(
 
 
 def fingerprint(model: Model) -> Prints:
-    """Return what each node is, so that edits can be told afterwards."""
-    return {id(node): (node, _print(node)) for graph in model.graphs() for node in graph.nodes}
+    """Return what each node, interface and weight is, so that edits can be told afterwards."""
+    prints: Prints = {}
+    for graph in model.graphs():
+        ends = (*graph.inputs, None, *graph.outputs)
+        names = (t.name if t is not None else None for t in ends)
+        prints[id(graph)] = (graph, (*map(id, ends), *names))
+        for constant in graph.initializers:
+            prints[id(constant)] = (constant, (constant.name, constant.weights))
+        for node in graph.nodes:
+            prints[id(node)] = (node, _print(node))
+    return prints
 
 
 def _print(node: Node) -> tuple[object, ...]:
@@ -170,7 +184,7 @@ def _print(node: Node) -> tuple[object, ...]:
     )
 
 
-def _stray(before: Prints, after: Prints, editor: Editor) -> Node | None:
+def _stray(before: Prints, after: Prints, editor: Editor) -> Node | Graph | Constant | None:
     if any(recorded.edit is None for recorded in editor.recorded):
         return None  # the pass recorded a change of the whole file, such as inlining
     allowed: set[int] = set()
@@ -181,10 +195,15 @@ def _stray(before: Prints, after: Prints, editor: Editor) -> Node | None:
             for node in recorded.edit.added:
                 for _, body in node.graphs():  # what came in a new body came with its node
                     allowed.update(id(inner) for graph in body.walk() for inner in graph.nodes)
-    for key, (node, printed) in after.items():
+    rebuilt = {id(recorded.edit.graph) for recorded in editor.recorded if recorded.edit is not None}
+    for key, (thing, printed) in after.items():
         known = before.get(key)
-        if (known is None or known[1] != printed) and key not in allowed:
-            return node
+        if isinstance(thing, Node):
+            if (known is None or known[1] != printed) and key not in allowed:
+                return thing
+        elif known is not None and known[1] != printed and key not in rebuilt:
+            # What is new came with a site; a body may give out another tensor at one.
+            return thing
     return None
 
 

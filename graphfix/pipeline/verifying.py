@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import tempfile
 from collections.abc import Generator
@@ -19,7 +20,14 @@ from graphfix.storage.reading import walk_tensors
 from graphfix.storage.weights import is_external
 
 
-def verify(before: Original, after: Model, settings: Settings, *, lossy: bool) -> Verification:
+def verify(
+    before: Original,
+    after: Model,
+    settings: Settings,
+    *,
+    lossy: bool,
+    prepared: ModelProto | None = None,
+) -> Verification:
     """Compare two models on the same inputs.
 
     Args:
@@ -27,6 +35,7 @@ def verify(before: Original, after: Model, settings: Settings, *, lossy: bool) -
         after: The result.
         settings: Inputs, shapes and seed of the run.
         lossy: Whether a lossy site was applied by consent.
+        prepared: What to run for the model as it came, where order and imports had to be mended.
     """
     if settings.verify == "off":
         return Verification(Verdict.OFF, "verification was switched off")
@@ -41,14 +50,25 @@ def verify(before: Original, after: Model, settings: Settings, *, lossy: bool) -
     )
     with contextlib.ExitStack() as stack:
         old = before.path
-        if old is None or not old.is_file():
-            old = stack.enter_context(_on_disk(before.proto, before.base_dir))
-        new = stack.enter_context(_on_disk(after.to_proto(), after.base_dir))
+        if prepared is not None:
+            old = stack.enter_context(on_disk(prepared, before.base_dir))
+        elif old is None or not _still_there(old, before.facts.sha256):
+            old = stack.enter_context(on_disk(before.proto, before.base_dir))
+        new = stack.enter_context(on_disk(after.to_proto(), after.base_dir))
         return compare_files(old, new, options)
 
 
+def _still_there(path: Path, sha256: str) -> bool:
+    """Say whether a file holds what was read from it; it may have been overwritten since."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() == sha256
+    except OSError:
+        return False
+
+
 @contextlib.contextmanager
-def _on_disk(proto: ModelProto, base_dir: str) -> Generator[Path]:
+def on_disk(proto: ModelProto, base_dir: str) -> Generator[Path]:
     """Give the model as a file from which its external data can be reached."""
     external = any(is_external(t) for t in walk_tensors(proto))
     # Engines look for external data beside the file and refuse links that lead elsewhere.

@@ -36,8 +36,8 @@ def report_json(report: Report) -> Json:
         "outcomes": _outcomes(report.outcomes),
         "findings_after": findings_json(report.findings_after),
         "io_changes": [{"name": c.name, "old": c.old, "new": c.new} for c in report.io_changes],
-        "verification": _verification(report.verification),
-        "seconds": _numbers(report.seconds),
+        "verification": verification_json(report.verification),
+        "seconds": numbers_json(report.seconds),
     }
 
 
@@ -67,7 +67,7 @@ def findings_json(findings: Iterable[Finding]) -> list[Json]:
             "severity": str(f.severity),
             "certain": f.certain,
             "missing": f.missing,
-            "node": _node(f.node),
+            "node": node_json(f.node),
             "message": f.message,
             "engine_text": f.engine_text,
             "removed_by": list(f.removed_by),
@@ -76,7 +76,7 @@ def findings_json(findings: Iterable[Finding]) -> list[Json]:
     ]
 
 
-def _node(node: NodeRef) -> Json:
+def node_json(node: NodeRef) -> Json:
     return {
         "name": node.name,
         "index": node.index,
@@ -116,16 +116,16 @@ def _outcomes(outcomes: Iterable[Outcome]) -> list[Json]:
 
 def _site(site: Site) -> Json:
     return {
-        "node": _node(site.node),
+        "node": node_json(site.node),
         "accuracy": str(site.accuracy),
-        "removed": [_node(node) for node in site.removed],
-        "added": [_node(node) for node in site.added],
+        "removed": [node_json(node) for node in site.removed],
+        "added": [node_json(node) for node in site.added],
         "certificate": None if site.certificate is None else _certificate(site.certificate),
     }
 
 
 def _certificate(proof: Certificate) -> Json:
-    measured = _numbers({"max_abs": proof.max_abs, "max_rel": proof.max_rel})
+    measured = numbers_json({"max_abs": proof.max_abs, "max_rel": proof.max_rel})
     return {
         "status": str(proof.status),
         **measured,
@@ -134,19 +134,19 @@ def _certificate(proof: Certificate) -> Json:
     }
 
 
-def _verification(found: Verification) -> Json:
+def verification_json(found: Verification) -> Json:
     return {
         "status": str(found.status),
         "reason": found.reason,
         "method": found.method,
         "outputs": [
-            {"name": o.name, **_numbers({"max_abs": o.max_abs, "max_rel": o.max_rel})}
+            {"name": o.name, **numbers_json({"max_abs": o.max_abs, "max_rel": o.max_rel})}
             for o in found.outputs
         ],
     }
 
 
-def _numbers(values: Mapping[str, float | None]) -> Json:
+def numbers_json(values: Mapping[str, float | None]) -> Json:
     """Return the numbers with null for what JSON has no word for, and a flag that says so."""
     finite = {k: v if v is not None and isfinite(v) else None for k, v in values.items()}
     lost = any(v is not None and not isfinite(v) for v in values.values())

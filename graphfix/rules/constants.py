@@ -6,11 +6,11 @@ from onnx import TensorProto
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.graph import AttributeRef
 from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.interfaces import weight_types
 from graphfix.rules.parsed import engine_type
 from graphfix.storage.weights import type_name
+from graphfix.surgeon import AttributeRef
 from graphfix.targets.profiles import Target
 
 _CAST = (

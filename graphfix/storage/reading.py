@@ -35,6 +35,8 @@ def read_model(path: Path) -> ModelFile:
     where = str(path)
     if path.is_dir():
         raise InvalidModel("is a folder, not a model file", where=where)
+    if path.is_char_device() or path.is_block_device():  # which may never end
+        raise InvalidModel("is a device, not a model file", where=where)
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -59,15 +61,24 @@ def parse_model(raw: bytes, where: str) -> ModelProto:
     try:
         proto = onnx.load_model_from_string(raw)
     except (DecodeError, ValueError, RuntimeError):
-        proto = None
-    if proto is None or not proto.HasField("graph"):
+        proto = ModelProto()
+    check_proto(proto, where, _guess(raw))
+    return proto
+
+
+def check_proto(proto: ModelProto, where: str, guess: str = "") -> None:
+    """Check that a proto is a model; attributes that came without a type get theirs.
+
+    Raises:
+        InvalidModel: It has no graph, or an attribute is of impossible type.
+    """
+    if not proto.HasField("graph"):
         raise InvalidModel(
-            f"not an ONNX model{_guess(raw)}",
+            f"not an ONNX model{guess}",
             where=where,
             hint="the file is truncated, or of another format",
         )
     _check_attributes(proto, where)
-    return proto
 
 
 def _guess(raw: bytes) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +35,8 @@ def save_model(proto: ModelProto, path: Path, *, base_dir: str, data: str = "kee
         UsageError: The folder is missing, cannot be written, has too little space, or the model
             is too big to be inlined.
     """
-    folder = path.parent if str(path.parent) else Path()
+    path = Path(os.path.realpath(path))  # the data goes where the file itself lies
+    folder = path.parent
     if not folder.is_dir():
         raise UsageError("the folder does not exist", where=str(folder), hint="make it first")
     try:
@@ -61,15 +63,24 @@ def write_all(descriptor: int, raw: bytes) -> None:
 
 
 def write_atomically(path: Path, fill: Callable[[int], None]) -> None:
-    """Let `fill` write a file aside, make it durable, and rename it to `path`."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    """Let `fill` write a file aside, make it durable, and rename it to `path`.
+
+    A symbolic link is followed, and a file that is replaced hands its permissions on.
+
+    Raises:
+        UsageError: `path` is there and is no regular file (a rename would replace a device).
+        OSError: The folder cannot be written.
+    """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        raise UsageError("is not a regular file", where=str(path), hint="give a file name")
+    # The name is not made from that of the file, which may be as long as names can be.
+    descriptor, name = tempfile.mkstemp(prefix=".graphfix-", suffix=".tmp", dir=path.parent)
     try:
         try:
             fill(descriptor)
             os.fsync(descriptor)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.fchmod(descriptor, 0o666 & ~mask)
+            os.fchmod(descriptor, _mode_for(path))
         finally:
             os.close(descriptor)
         os.replace(name, path)
@@ -78,6 +89,14 @@ def write_atomically(path: Path, fill: Callable[[int], None]) -> None:
             os.unlink(name)
         raise
     _sync_folder(path.parent)
+
+
+def _mode_for(path: Path) -> int:
+    with contextlib.suppress(OSError):
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def _sync_folder(folder: Path) -> None:

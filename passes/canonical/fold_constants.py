@@ -21,7 +21,9 @@ When it refuses:
     Random operators, Dropout, quantisation operators, control flow, sequences, strings; a result
     above `size_limit` bytes that is bigger than the constants it is made of, and whatever would
     make the file as a whole grow by more than that and a sixteenth; an output of the graph or of
-    a body; a division by zero. An initializer that the caller may override is not a constant.
+    a body; a division by zero; before opset 9, integers in functions and IR 3 models, where only
+    a Constant node could hold them and it takes floats alone. An initializer that the caller may
+    override is not a constant.
 
 Accuracy:
     Exact. Integer, comparison and data movement operators are computed by numpy bit for bit; all
@@ -49,19 +51,52 @@ from graphfix.exporting import export_node, make_info
 from graphfix.folding.knowing import Knowledge
 from graphfix.folding.numbers import is_plain
 from graphfix.folding.running import run_constants
-from graphfix.graph import AttributeRef, Constant, Graph, Tensor, is_empty
+from graphfix.graph import Constant, Function, Graph, Tensor, is_empty
 from graphfix.schemas import form_of, minimal_ir
+from graphfix.surgeon import AttributeRef
 
 Array = np.ndarray[Any, Any]
 NEGLIGIBLE = 64  # bytes: no more than the node that goes
 
+# Random, stateful or quantising operators, control flow, sequences and strings.
 NEVER = frozenset(
-    """RandomNormal RandomUniform RandomNormalLike RandomUniformLike Bernoulli Multinomial Dropout
-    QuantizeLinear DequantizeLinear DynamicQuantizeLinear Constant Identity ConstantOfShape EyeLike
-    If Loop Scan Optional OptionalGetElement OptionalHasElement SequenceAt SequenceConstruct
-    SequenceEmpty SequenceErase SequenceInsert SequenceLength SequenceMap SplitToSequence
-    ConcatFromSequence StringNormalizer StringConcat StringSplit RegexFullMatch TfIdfVectorizer
-    ImageDecoder""".split()
+    {
+        "RandomNormal",
+        "RandomUniform",
+        "RandomNormalLike",
+        "RandomUniformLike",
+        "Bernoulli",
+        "Multinomial",
+        "Dropout",
+        "QuantizeLinear",
+        "DequantizeLinear",
+        "DynamicQuantizeLinear",
+        "Constant",
+        "Identity",
+        "ConstantOfShape",
+        "EyeLike",
+        "If",
+        "Loop",
+        "Scan",
+        "Optional",
+        "OptionalGetElement",
+        "OptionalHasElement",
+        "SequenceAt",
+        "SequenceConstruct",
+        "SequenceEmpty",
+        "SequenceErase",
+        "SequenceInsert",
+        "SequenceLength",
+        "SequenceMap",
+        "SplitToSequence",
+        "ConcatFromSequence",
+        "StringNormalizer",
+        "StringConcat",
+        "StringSplit",
+        "RegexFullMatch",
+        "TfIdfVectorizer",
+        "ImageDecoder",
+    }
 )
 
 
@@ -125,11 +160,14 @@ class _Fold:
         self._folded.clear()
 
     def _offer(self, view: NodeView) -> None:
-        if all(self._fits(tensor) for tensor in view.node.outputs):
+        if all(self._fits(view.graph, tensor) for tensor in view.node.outputs):
             self._known.append(view)
             self._folded.add(id(view.node))
 
-    def _fits(self, tensor: Tensor) -> bool:
+    def _as_nodes(self, graph: Graph) -> bool:
+        return isinstance(graph.root, Function) or self.editor.model.ir_version < 4
+
+    def _fits(self, graph: Graph, tensor: Tensor) -> bool:
         if is_empty(tensor):
             return True
         value = self.knowledge.full(Value(tensor))
@@ -137,10 +175,14 @@ class _Fold:
             return False
         if tensor.dtype is not None and tensor.dtype != value.dtype:
             return False
+        if graph.opsets.get("", 0) < 9 and value.dtype.kind != "f" and self._as_nodes(graph):
+            return False  # a Constant node holds floats only before opset 9
         shape = tensor.shape
-        return shape is None or (
-            len(shape) == value.ndim
-            and all(not isinstance(d, int) or d == n for d, n in zip(shape, value.shape, strict=True))
+        if shape is None or len(shape) != value.ndim:
+            return shape is None
+        return all(
+            not isinstance(dim, int) or dim == size
+            for dim, size in zip(shape, value.shape, strict=True)
         )
 
     def _decide(self, view: NodeView) -> bool:

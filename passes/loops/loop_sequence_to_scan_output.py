@@ -29,6 +29,8 @@ References:
 
 from __future__ import annotations
 
+from functools import partial
+
 from graphfix.authoring.building import Builder
 from graphfix.authoring.copying import Values, copy_constants, copy_nodes, value_of
 from graphfix.authoring.declaring import graph_pass
@@ -49,7 +51,7 @@ def loop_sequence_to_scan_output(editor: Editor) -> None:
     for graph in editor.graphs():
         for view in editor.nodes(graph):
             if view.op == "Loop" and not view.domain and _carried(view):
-                editor.replace(view, lambda build, view=view: _scanning(view, build))
+                editor.replace(view, partial(_scanning, view))
 
 
 def _body_of(view: NodeView) -> Graph:
@@ -76,7 +78,7 @@ def _insert(view: NodeView, place: int) -> Node:
     if maker is None or maker.op != "SequenceEmpty" or maker.domain:
         raise Refuse(f"the sequence {first.name} is not known to be empty at first")
     inside, result = body.inputs[2 + place], body.outputs[1 + place]
-    node = result.inputs[0] if result.inputs else None
+    node: Node | None = result.inputs[0] if result.inputs else None
     if node is None or node.op != "SequenceInsert" or node.inputs[0] is not inside:
         raise Refuse(f"the sequence {inside.name} is not filled by one SequenceInsert")
     if NodeView(node).input(2) is not None:
@@ -120,9 +122,7 @@ def _scanning(view: NodeView, build: Builder) -> tuple[Value | None, ...]:
 
     graph = build.body([(t.name, t.elem_type, t.shape) for t in kept], make)
     operands = [view.input(0), view.input(1), *(view.input(2 + k) for k in others)]
-    results = build.multi(
-        "Loop", *operands, outputs=len(body.outputs) - 1, body=graph
-    )
+    results = build.multi("Loop", *operands, outputs=len(body.outputs) - 1, body=graph)
     before = len(others) + len(body.outputs) - 1 - count
     rows = results[before:]
     sequences = {

@@ -32,6 +32,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +42,7 @@ from graphfix.authoring.copying import Values, copy_constants, copy_nodes, value
 from graphfix.authoring.declaring import Option, graph_pass
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.folding.knowing import Knowledge, know
 from graphfix.graph import Graph, Tensor, is_empty
 from graphfix.report import EXACT
@@ -87,7 +89,13 @@ def loop_unrolling(editor: Editor) -> None:
         return
     knowledge = know(editor.model)
     for view in reversed(loops):
-        editor.replace(view, lambda build, view=view: _Rounds(view, build, knowledge, editor).emit())
+        editor.replace(view, partial(_emitted, view, knowledge, editor))
+
+
+def _emitted(
+    view: NodeView, knowledge: Knowledge, editor: Editor, build: Builder
+) -> tuple[Value | None, ...]:
+    return _Rounds(view, build, knowledge, editor).emit()
 
 
 def _needs_it(view: NodeView) -> bool:
@@ -148,10 +156,9 @@ class _Rounds:
         """Return what stands for the outputs of the loop."""
         view, body = self.view, _body_of(self.view)
         count = self._trip_count()
-        state = [value for value in view.inputs[2:]]
-        if any(value is None for value in state):
+        carried = [value for value in view.inputs[2:] if value is not None]
+        if len(carried) < len(view.inputs) - 2:
             raise Refuse("an initial value is missing")
-        carried = [value for value in state if value is not None]
         self.scanned = [[] for _ in body.outputs[1 + len(carried) :]]
         shared: Values = {}
         copy_constants(self.build, body, shared)
@@ -206,8 +213,10 @@ class _Rounds:
         return self._truth(outputs[0]), outputs[1 : 1 + len(carried)]
 
     def _constant(self, like: Tensor, number: np.generic) -> Value:
-        array = np.asarray(number).reshape((1,) * len(like.shape or ()))
-        value = self.build.constant(array)
+        return self._kept(self.build, np.asarray(number).reshape((1,) * len(like.shape or ())))
+
+    def _kept(self, build: Builder, array: Array) -> Value:
+        value = build.constant(array)
         self.knowledge.take(value.tensor, array)
         return value
 
@@ -215,13 +224,16 @@ class _Rounds:
         self, build: Builder, view: NodeView, operands: list[Value | None]
     ) -> Sequence[Value] | None:
         """Return constants for what a copy of the node would give, where they are known."""
-        if view.domain or not operands or any(True for _ in view.node.graphs()):
+        if view.domain or any(True for _ in view.node.graphs()):
             return None
-        if any(value is not None and self.knowledge.full(value) is None for value in operands):
-            if view.op not in ("Shape", "Size"):
-                return None
+        if not operands:
+            array = self.knowledge.full(view.output(0))
+            return None if array is None else [self._kept(build, array)]
+        unknown = any(v is not None and self.knowledge.full(v) is None for v in operands)
+        if unknown and view.op not in ("Shape", "Size"):
+            return None
         before = len(build.nodes)
-        attributes = dict(view.node.attrs)
+        attributes: dict[str, Any] = dict(view.node.attrs)
         op = view.op
         if op == "CastLike" and operands[1] is not None and operands[1].elem_type:
             op, attributes, operands = "Cast", {"to": operands[1].elem_type}, operands[:1]
@@ -231,11 +243,7 @@ class _Rounds:
             array is not None and array.size <= _KEPT_ELEMENTS for array in arrays
         ):
             del build.nodes[before:]
-            constants = [build.constant(array) for array in arrays if array is not None]
-            for constant, array in zip(constants, arrays, strict=True):
-                if array is not None:
-                    self.knowledge.take(constant.tensor, array)
-            return constants
+            return [self._kept(build, array) for array in arrays if array is not None]
         if any(is_empty(tensor) for tensor in view.node.outputs):
             del build.nodes[before:]
             return None

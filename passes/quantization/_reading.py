@@ -9,7 +9,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import Array, NodeView
 
-RANGES = {
+RANGES: dict[int, tuple[int, int]] = {
     TensorProto.INT8: (-128, 127),
     TensorProto.UINT8: (0, 255),
     TensorProto.INT16: (-32768, 32767),
@@ -72,5 +72,3 @@ def quantized_type(node: NodeView) -> int:
     if zero is not None:
         return zero.elem_type
     return int(node.attr("output_dtype", 0)) or TensorProto.UINT8
-
-

@@ -54,6 +54,6 @@ def dequantize_constant_to_float(node: NodeView, build: Builder) -> Value:
     scale = scale_of(node, build, array.ndim)
     whole = array.astype(np.int64) - zero_of(node, build, array.ndim)
     output = node.output(0)
-    return build.constant(
-        whole.astype(np.float32) * scale, replaces=output.name if output is not None else ""
-    )
+    # An output of the graph keeps its name by an Identity behind the constant.
+    name = "" if output is None or output.is_graph_output else output.name
+    return build.constant(whole.astype(np.float32) * scale, replaces=name)

@@ -84,7 +84,9 @@ def trace(sequence: Value) -> Listed | Cut:
         if maker.op == "SequenceErase":
             del values[_place(maker.input(1), len(values), len(values) - 1, -1)]
         else:
-            values.insert(_place(maker.input(2), len(values), len(values), len(values)), maker.need(1))
+            values.insert(
+                _place(maker.input(2), len(values), len(values), len(values)), maker.need(1)
+            )
         return Listed(tuple(values))
     raise Refuse(f"the sequence {sequence.name} is made by {maker.op}")
 

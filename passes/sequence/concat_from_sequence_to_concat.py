@@ -43,7 +43,15 @@ from graphfix.report import EXACT
 
 @rewrite(
     "ConcatFromSequence",
-    removes="op:ConcatFromSequence",
+    # What made the sequence goes with its last use.
+    removes=(
+        "op:ConcatFromSequence",
+        "op:SequenceConstruct",
+        "op:SequenceEmpty",
+        "op:SequenceErase",
+        "op:SequenceInsert",
+        "op:SplitToSequence",
+    ),
     emits=("Concat", "Gather", "Slice", "Transpose", "Unsqueeze"),
     accuracy=EXACT,
 )

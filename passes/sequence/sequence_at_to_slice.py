@@ -40,7 +40,15 @@ from graphfix.report import EXACT
 
 @rewrite(
     "SequenceAt",
-    removes="op:SequenceAt",
+    # What made the sequence goes with its last use.
+    removes=(
+        "op:SequenceAt",
+        "op:SequenceConstruct",
+        "op:SequenceEmpty",
+        "op:SequenceErase",
+        "op:SequenceInsert",
+        "op:SplitToSequence",
+    ),
     emits=("Gather", "Slice", "Unsqueeze"),
     accuracy=EXACT,
 )

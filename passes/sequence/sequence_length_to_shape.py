@@ -37,9 +37,7 @@ from graphfix.passes.sequence._tracing import Listed, trace
 from graphfix.report import EXACT
 
 
-@rewrite(
-    "SequenceLength", removes="op:SequenceLength", emits=("Gather", "Shape"), accuracy=EXACT
-)
+@rewrite("SequenceLength", removes="op:SequenceLength", emits=("Gather", "Shape"), accuracy=EXACT)
 def sequence_length_to_shape(node: NodeView, build: Builder) -> Value:
     """Count, see the module."""
     sequence = trace(node.need(0))

@@ -37,9 +37,7 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.shape._reading import constant_indices, cut, gather_axis
 
 
-@rewrite(
-    "Gather", removes="form:Gather.negative-indices", emits=("Gather", "Slice", "Squeeze")
-)
+@rewrite("Gather", removes="form:Gather.negative-indices", emits=("Gather", "Slice", "Squeeze"))
 def gather_negative_index(node: NodeView, build: Builder) -> Value:
     """Rewrite one Gather."""
     data = node.need(0)

@@ -34,6 +34,7 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,15 +64,20 @@ def pad_shape_arithmetic_flat(editor: Editor) -> None:
             if isinstance(indices, str):
                 editor.refuse(view, indices)
             else:
-                editor.replace(view, lambda build, s=source, i=indices, v=view: _take(build, s, i, v))
+                editor.replace(view, _taking(view, source, indices))
 
 
-def _take(build: Builder, source: Value, indices: np.ndarray[Any, Any], view: NodeView) -> Value:
-    taken = build.Gather(source, indices, axis=0)
-    wanted = view.outputs[0]
-    if wanted is None or wanted.elem_type == source.elem_type:
-        return taken
-    return build.Cast(taken, to=wanted.elem_type)
+def _taking(
+    view: NodeView, source: Value, indices: np.ndarray[Any, Any]
+) -> Callable[[Builder], Value]:
+    def make(build: Builder) -> Value:
+        taken = build.Gather(source, indices, axis=0)
+        wanted = view.outputs[0]
+        if wanted is None or wanted.elem_type == source.elem_type:
+            return taken
+        return build.Cast(taken, to=wanted.elem_type)
+
+    return make
 
 
 def _chain(view: NodeView) -> tuple[Value, list[NodeView]] | None:

@@ -107,6 +107,7 @@ def constant_shape(view: NodeView, wanted: np.ndarray[Any, Any]) -> list[int] | 
             sizes.append(-1)
     if left > 1:
         return None
-    if left == 0 and len(copies) == 1 and all(sizes[p] > 0 for p in range(len(sizes)) if p not in copies):
+    others = [size for position, size in enumerate(sizes) if position not in copies]
+    if left == 0 and len(copies) == 1 and all(size > 0 for size in others):
         sizes[copies[0]] = -1  # holds without trust in symbols, for an empty batch too
     return sizes

@@ -85,9 +85,10 @@ def _differs(kind: str, old: list[ValueInfoProto], new: list[ValueInfoProto]) ->
             return f"its result gives {kind} {one.name!r} another type"
         if first.HasField("shape") and second.HasField("shape"):
             sizes = list(zip(first.shape.dim, second.shape.dim, strict=False))
-            known = [(a, b) for a, b in sizes if a.HasField("dim_value") and b.HasField("dim_value")]
             if len(first.shape.dim) != len(second.shape.dim) or any(
-                a.dim_value != b.dim_value for a, b in known
+                a.dim_value != b.dim_value
+                for a, b in sizes
+                if a.HasField("dim_value") and b.HasField("dim_value")
             ):
                 return f"its result gives {kind} {one.name!r} another shape"
     return ""
@@ -107,7 +108,7 @@ def _merged(before: ModelProto, found: ModelProto) -> ModelProto:
 
 def _complaint(model: ModelProto) -> str:
     try:
-        onnx.checker.check_model(model)
+        onnx.checker.check_model(model)  # pyright: ignore[reportUnknownMemberType]
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
         return (str(error).strip() or type(error).__name__).partition("\n")[0]
     return ""

@@ -63,7 +63,7 @@ def test_consumers_in_nested_scopes_and_body_outputs_follow() -> None:
     }"""
     done = run_pass(drop_identity, text)
     assert done.ops == ["If"]
-    onnx.checker.check_model(done.after, full_check=True)
+    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
     for c in (True, False):
         feed = {"c": np.array(c), **X}
         assert np.array_equal(outputs_of(done.before, feed)["y"], outputs_of(done.after, feed)["y"])
@@ -148,8 +148,7 @@ def test_a_pass_that_breaks_its_word_fails_and_changes_nothing(kind: str) -> Non
 
 def test_metadata_and_doc_string_go_to_the_node_that_gives_the_first_output() -> None:
     proto = onnx.parser.parse_model(
-        '<ir_version: 10, opset_import: ["": 17]>'
-        "g (float[1,3] x) => (float[1,3] y) { y = Neg (x) }"
+        '<ir_version: 10, opset_import: ["": 17]>g (float[1,3] x) => (float[1,3] y) { y = Neg (x) }'
     )
     proto.graph.node[0].doc_string = "from the exporter"
     proto.graph.node[0].metadata_props.add(key="namespace", value="layer.1")

@@ -78,7 +78,7 @@ def test_nothing_in_the_graph_changes_while_building() -> None:
 
 
 def test_names_are_unique_over_the_whole_file() -> None:
-    build, view = builder(17, 't = Relu (x)  y = Neg (t)')
+    build, view = builder(17, "t = Relu (x)  y = Neg (t)")
     names = {build.Abs(view.need(0)).name for _ in range(3)}
     assert len(names) == 3
 
@@ -94,7 +94,5 @@ def test_a_loop_body_sees_the_values_around_it() -> None:
         [("i", 7, ()), ("c", 9, ()), ("s", 1, (2, 3, 1))],
         make,
     )
-    (total,) = build.multi(
-        "Loop", np.array(3, np.int64), np.array(True), x, outputs=1, body=body
-    )
+    (total,) = build.multi("Loop", np.array(3, np.int64), np.array(True), x, outputs=1, body=body)
     assert total.dtype == np.dtype(np.float32)

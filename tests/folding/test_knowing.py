@@ -27,7 +27,8 @@ def tensor_of(model: Model, name: str) -> Tensor:
     graphs: list[Graph] = list(model.graphs())
     for graph in graphs:
         for node in graph.nodes:
-            for tensor in node.outputs:
+            tensors: list[Tensor] = node.outputs
+            for tensor in tensors:
                 if tensor.name == name:
                     return tensor
     raise AssertionError(f"no tensor is called {name}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import onnx
 import pytest
@@ -37,8 +39,10 @@ def test_a_node_that_fails_takes_only_those_with_it_that_need_it() -> None:
 
 
 def test_a_child_that_dies_is_an_engine_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running.sys, "executable", "/bin/false")
-    model = onnx.parser.parse_model(HEAD + "g () => (float[1] a) <float[1] w = {1.0}> {a = Exp (w)}")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    model = onnx.parser.parse_model(
+        HEAD + "g () => (float[1] a) <float[1] w = {1.0}> { a = Exp (w) }"
+    )
     with pytest.raises(EngineFailed, match="onnxruntime cannot fold"):
         run_constants(model)
     with pytest.raises(EngineFailed, match="onnxsim ended with code 1"):
@@ -47,6 +51,8 @@ def test_a_child_that_dies_is_an_engine_failure(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_child_that_hangs_is_an_engine_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "SECONDS", 0.01)
-    model = onnx.parser.parse_model(HEAD + "g () => (float[1] a) <float[1] w = {1.0}> {a = Exp (w)}")
+    model = onnx.parser.parse_model(
+        HEAD + "g () => (float[1] a) <float[1] w = {1.0}> { a = Exp (w) }"
+    )
     with pytest.raises(EngineFailed, match="took more than"):
         run_constants(model)

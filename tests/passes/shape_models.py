@@ -24,6 +24,4 @@ def in_branch(line: str, signature: str, result: str, opset: int = 17) -> onnx.M
         f"{{ {line.replace('LOCAL', name[0])} o{name[0]} = Identity ({name[0]}r) }}"
         for name in ("then_branch", "else_branch")
     )
-    return text(
-        f"g ({signature} x, bool c) => ({result} y) {{ y = If (c) <{branches}> }}", opset
-    )
+    return text(f"g ({signature} x, bool c) => ({result} y) {{ y = If (c) <{branches}> }}", opset)

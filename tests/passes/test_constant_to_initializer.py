@@ -17,7 +17,9 @@ from tests.passes.shape_models import in_branch, text
 PASS = "constant-to-initializer"
 
 
-def of(opset: int = 17, ir: int = 8, shape: tuple[int, ...] = (), **attributes: Any) -> onnx.ModelProto:
+def of(
+    opset: int = 17, ir: int = 8, shape: tuple[int, ...] = (), **attributes: Any
+) -> onnx.ModelProto:
     kind = TensorProto.FLOAT if any("float" in name for name in attributes) else TensorProto.INT64
     graph = helper.make_graph(
         [
@@ -82,7 +84,9 @@ def test_in_branches() -> None:
     one = {"x": np.array([1, 2], np.float32), "c": np.array(True)}
     done = assert_rewrite(PASS, in_branch(line, "float[2]", "float[2]"), feeds=[one])
     for attribute in done.after.graph.node[0].attribute:
-        assert [t.float_data[:] or numpy_helper.to_array(t) for t in attribute.g.initializer] == [2.0]
+        assert [t.float_data[:] or numpy_helper.to_array(t) for t in attribute.g.initializer] == [
+            2.0
+        ]
 
 
 @pytest.mark.parametrize(

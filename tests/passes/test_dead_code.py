@@ -17,7 +17,8 @@ X = np.array([-1, 2], np.float32)
 @pytest.mark.parametrize("opset", [7, 13, 21])
 def test_a_dead_chain_goes_and_inputs_and_initializers_stay(opset: int) -> None:
     model = text(
-        "g (float[2] x, float[2] unused) => (float[2] y) <float[2] w = {1, 2}, float[2] v = {3, 4}> "
+        "g (float[2] x, float[2] unused) => (float[2] y) <float[2] w = {1, 2}, "
+        "float[2] v = {3, 4}> "
         "{ a = Neg (x) b = Abs (a) c = Add (b, w) y = Relu (x) }",
         opset,
     )
@@ -52,15 +53,14 @@ def test_in_a_branch() -> None:
 
 
 def test_one_used_output_is_enough() -> None:
-    assert_untouched(
-        PASS, text("g (float[4] x) => (float[2] y) { y, z = Split (x) }", opset=13)
-    )
+    assert_untouched(PASS, text("g (float[4] x) => (float[2] y) { y, z = Split (x) }", opset=13))
 
 
 @given(used=st.lists(st.booleans(), min_size=1, max_size=6))
 @settings(max_examples=25, deadline=None)
 def test_only_what_is_used_stays(used: list[bool]) -> None:
-    lines, last = [], "x"
+    lines: list[str] = []
+    last = "x"
     for index, wanted in enumerate(used):
         lines.append(f"v{index} = Neg ({last})")
         last = f"v{index}" if wanted else last

@@ -35,7 +35,8 @@ def test_known_size(opset: int, axis: int) -> None:
 def test_unknown_size(opset: int, dims: str, after: list[str]) -> None:
     out = "float[2,4]" if not dims else "float[2,1,4]"
     model = text(
-        f"g (float[2,N,4] x) => ({out} y) <int64{dims} i = {{-2}}> {{ y = Gather <axis = 1> (x, i) }}",
+        f"g (float[2,N,4] x) => ({out} y) <int64{dims} i = {{-2}}> {{ y = "
+        f"Gather <axis = 1> (x, i) }}",
         opset,
     )
     done = assert_rewrite(PASS, model, feeds=[{"x": X}, {"x": X[:, :2]}], after=after)
@@ -52,7 +53,10 @@ def test_in_a_branch() -> None:
 @pytest.mark.parametrize(
     ("graph", "reason"),
     [
-        ("g (float[4] x) => (float y) <int64 i = {1}> { y = Gather (x, i) }", "no index is negative"),
+        (
+            "g (float[4] x) => (float y) <int64 i = {1}> { y = Gather (x, i) }",
+            "no index is negative",
+        ),
         ("g (float[4] x, int64 i) => (float y) { y = Gather (x, i) }", "computed at run time"),
         ("g (float[4] x) => (float y) <int64 i = {-5}> { y = Gather (x, i) }", "lies outside"),
         (
@@ -72,7 +76,8 @@ def test_refusals(graph: str, reason: str) -> None:
 @settings(max_examples=25, deadline=None)
 def test_any_indices(indices: list[int], axis: int) -> None:
     model = text(
-        f"g (int64[4,4] x) => (int64[A,B] y) <int64[1] i = {{0}}> {{ y = Gather <axis = {axis}> (x, i) }}"
+        f"g (int64[4,4] x) => (int64[A,B] y) <int64[1] i = {{0}}> {{ y = Gather "
+        f"<axis = {axis}> (x, i) }}"
     )
     model.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.array(indices), "i"))
     x = np.arange(16).reshape(4, 4)

@@ -46,7 +46,11 @@ def test_idle_operators_go(line: str, opset: int) -> None:
     [
         ("g (float[2] x) => (float[2] y) { y = Identity (x) }", 17),
         ("g (float[2] x) => (double[2] y) { a = Cast <to = 11> (x) y = Neg (a) }", 17),
-        ("g (float[2] x) => (float[2] y, bool[2] z) { a, m = Dropout (x) y = Neg (a) z = Not (m) }", 13),
+        (
+            "g (float[2] x) => (float[2] y, bool[2] z) { a, m = Dropout (x) y = "
+            "Neg (a) z = Not (m) }",
+            13,
+        ),
         (
             "g (float[2] x, bool train) => (float[2] y) <float r = {0.5}> "
             "{ a = Dropout (x, r, train) y = Neg (a) }",
@@ -74,7 +78,8 @@ def test_what_a_branch_gives_out_stays() -> None:
 @given(places=st.lists(st.booleans(), min_size=1, max_size=6).filter(any))
 @settings(max_examples=25, deadline=None)
 def test_chains(places: list[bool]) -> None:
-    lines, last = [], "x"
+    lines: list[str] = []
+    last = "x"
     for index, idle in enumerate(places):
         lines.append(f"v{index} = {'Identity' if idle else 'Neg'} ({last})")
         last = f"v{index}"

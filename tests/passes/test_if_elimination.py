@@ -19,7 +19,9 @@ PASS = "if-elimination"
 X = np.array([[-1, 2, -3], [4, -5, 6]], np.float32)
 
 
-def choosing(flag: int, then: str, other: str, before: str = "", opset: int = 17) -> onnx.ModelProto:
+def choosing(
+    flag: int, then: str, other: str, before: str = "", opset: int = 17
+) -> onnx.ModelProto:
     return text(
         f"g (float[2,3] x, bool d) => (float[2,3] y) <bool c = {{{flag}}}, float k = {{2}}> "
         f"{{ {before} y = If (c) <then_branch = t () => (float[2,3] a) {{ {then} }}, "
@@ -42,7 +44,9 @@ def test_each_branch(opset: int, flag: int, after: list[str]) -> None:
 
 def test_captured_values_and_initializers_of_the_branch() -> None:
     model = choosing(
-        1, "q = Mul (b, k) w = Constant <value = float {3.0}> () a = Add (q, w)", "a = Abs (x)",
+        1,
+        "q = Mul (b, k) w = Constant <value = float {3.0}> () a = Add (q, w)",
+        "a = Abs (x)",
         before="b = Neg (x)",
     )
     then = next(a.g for a in model.graph.node[1].attribute if a.name == "then_branch")
@@ -64,7 +68,7 @@ def test_a_branch_that_gives_a_captured_value() -> None:
     done = run_pass(PASS, model)
     assert done.with_status(Status.APPLIED)
     assert done.ops == ["Neg", "Relu", "Neg"]
-    onnx.checker.check_model(done.after, full_check=True)
+    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
 
 
 def test_names_that_both_branches_and_other_ifs_use() -> None:
@@ -88,7 +92,8 @@ def test_names_that_both_branches_and_other_ifs_use() -> None:
 
 def test_nested() -> None:
     inner = (
-        "b = Mul (x, k) m = Not (c) a = If (m) <then_branch = t2 () => (float[2,3] f) { f = Neg (x) }, "
+        "b = Mul (x, k) m = Not (c) a = If (m) <then_branch = t2 () => "
+        "(float[2,3] f) { f = Neg (x) }, "
         "else_branch = e2 () => (float[2,3] f) { g2 = Abs (b) f = If (d) "
         "<then_branch = t3 () => (float[2,3] h) { h = Add (b, g2) }, "
         "else_branch = e3 () => (float[2,3] h) { h = Sub (g2, x) }> }>"
@@ -163,12 +168,15 @@ def test_a_branch_of_another_type_than_the_if_declares() -> None:
 @given(flags=st.lists(st.booleans(), min_size=1, max_size=4))
 @settings(max_examples=25, deadline=None)
 def test_chains(flags: list[bool]) -> None:
-    nodes, last = [], "x"
+    nodes: list[onnx.NodeProto] = []
+    last = "x"
     for index, _ in enumerate(flags):
-        branches = {}
+        branches: dict[str, Any] = {}
         for name, op in (("then_branch", "Neg"), ("else_branch", "Abs")):
             out = helper.make_tensor_value_info("a", 1, [2, 3])
-            branches[name] = helper.make_graph([helper.make_node(op, [last], ["a"])], "b", [], [out])
+            branches[name] = helper.make_graph(
+                [helper.make_node(op, [last], ["a"])], "b", [], [out]
+            )
         result = f"y{index}"
         nodes.append(helper.make_node("If", [f"c{index}"], [result], **branches))
         last = result

@@ -95,7 +95,8 @@ def test_computed_parameters_are_refused() -> None:
 @pytest.mark.parametrize(
     "graph",
     [
-        "g (int64[4] v) => (int64[2] y) <int64[1] a = {2}, int64[1] b = {4}> { y = Slice (v, a, b) }",
+        "g (int64[4] v) => (int64[2] y) <int64[1] a = {2}, int64[1] b = {4}> { "
+        "y = Slice (v, a, b) }",
         "g (float[4] v) => (float[4] y) <int64[2] k = {2, 2}, int64[1] last = {-1}> "
         "{ m = Reshape (v, k) y = Reshape (m, last) }",
         "g (int64[4] v) => (int64[4] y) <int64[2] k = {2, 2}, int64[1] last = {-1}> "

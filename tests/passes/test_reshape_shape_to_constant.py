@@ -63,7 +63,8 @@ def test_a_size_that_was_minus_one_already_stays() -> None:
 
 def test_a_zero_becomes_the_size_that_it_copies() -> None:
     model = text(
-        "g (float[2,M,4] x) => (float[2,A] y) <int64[1] z = {0}, int64[1] i = {1}, int64[1] f = {4}> "
+        "g (float[2,M,4] x) => (float[2,A] y) <int64[1] z = {0}, int64[1] i = "
+        "{1}, int64[1] f = {4}> "
         "{ s = Shape (x) m = Gather (s, i) f2 = Mul (m, f) p = Concat <axis = 0> (z, f2) "
         "y = Reshape (x, p) }"
     )
@@ -72,7 +73,8 @@ def test_a_zero_becomes_the_size_that_it_copies() -> None:
 
 def test_products_of_sizes() -> None:
     model = text(
-        "g (float[N,M,4] x) => (float[A,4] y) <int64 zero = {0}, int64 one = {1}, int64[1] k = {4}, "
+        "g (float[N,M,4] x) => (float[A,4] y) <int64 zero = {0}, int64 one = "
+        "{1}, int64[1] k = {4}, "
         "int64[1] a = {0}> { s = Shape (x) n = Gather (s, zero) m = Gather (s, one) "
         "q = Mul (n, m) u = Unsqueeze (q, a) p = Concat <axis = 0> (u, k) y = Reshape (x, p) }"
     )

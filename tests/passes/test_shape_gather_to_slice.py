@@ -38,9 +38,7 @@ def test_runs_of_indices_become_one_slice_each() -> None:
 
 
 def test_int32_of_unknown_length() -> None:
-    model = text(
-        "g (int32[N] s) => (int32[2] y) <int64[2] i = {-1, 1}> { y = Gather (s, i) }"
-    )
+    model = text("g (int32[N] s) => (int32[2] y) <int64[2] i = {-1, 1}> { y = Gather (s, i) }")
     feeds = [{"s": np.arange(n, dtype=np.int32)} for n in (2, 5)]
     assert_rewrite(PASS, model, feeds=feeds, after=["Slice", "Slice", "Concat"])
 
@@ -60,7 +58,10 @@ def test_in_a_branch() -> None:
         ("g (int64[4] s, int64 i) => (int64 y) { y = Gather (s, i) }", "computed at run time"),
         ("g (int64[4] s) => (int64 y) <int64 i = {4}> { y = Gather (s, i) }", "lies outside"),
         ("g (int64[4] s) => (int64 y) <int64 i = {-5}> { y = Gather (s, i) }", "lies outside"),
-        ("g (int64[4,2] s) => (int64[2] y) <int64 i = {0}> { y = Gather (s, i) }", "not known to be a v"),
+        (
+            "g (int64[4,2] s) => (int64[2] y) <int64 i = {0}> { y = Gather (s, i) }",
+            "not known to be a v",
+        ),
         ("g (float[4] s) => (float y) <int64 i = {0}> { y = Gather (s, i) }", "int32 or int64"),
         (
             "g (int64[4] s) => (int64[1,2] y) <int64[1,2] i = {0, 1}> { y = Gather (s, i) }",

@@ -33,10 +33,13 @@ def test_sizes(opset: int, attributes: str, expected: list[int]) -> None:
 
 
 def test_an_unknown_rank() -> None:
-    model = text("g (float[N,M] x, int64[K] s) => (int64[L] y) { r = Reshape (x, s) "
-                 "y = Shape <start = 1> (r) }")
+    model = text(
+        "g (float[N,M] x, int64[K] s) => (int64[L] y) { r = Reshape (x, s) "
+        "y = Shape <start = 1> (r) }"
+    )
     feeds = [
-        {"x": np.zeros((2, 6), np.float32), "s": np.array(shape)} for shape in ([3, 4], [12], [1, 3, 4])
+        {"x": np.zeros((2, 6), np.float32), "s": np.array(shape)}
+        for shape in ([3, 4], [12], [1, 3, 4])
     ]
     assert_rewrite(PASS, model, feeds=feeds, after=["Reshape", "Shape", "Slice"])
 
@@ -48,7 +51,9 @@ def test_in_a_branch() -> None:
 
 
 def test_a_whole_shape_is_left_alone() -> None:
-    assert_refused(PASS, text("g (float[N] x) => (int64[1] y) { y = Shape (x) }"), "the whole shape")
+    assert_refused(
+        PASS, text("g (float[N] x) => (int64[1] y) { y = Shape (x) }"), "the whole shape"
+    )
     assert_untouched(PASS, text("g (float[N] x) => (int64[1] y) { y = Shape (x) }", opset=13))
 
 

@@ -73,6 +73,6 @@ def test_any_order(order: list[int]) -> None:
         "e = Mul (d, a) y = Sub (e, b) }"
     )
     done = run_pass(PASS, unsorted(model, order))
-    onnx.checker.check_model(done.after, full_check=True)
+    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
     wanted = outputs_of(model, {"x": X})["y"]
     np.testing.assert_array_equal(outputs_of(done.after, {"x": X})["y"], wanted)

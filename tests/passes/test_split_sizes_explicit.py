@@ -44,13 +44,22 @@ def test_outputs_that_nobody_wants() -> None:
 @pytest.mark.parametrize(
     ("graph", "opset", "reason"),
     [
-        ("g (float[N] x) => (float[A] a, float[B] b) { a, b = Split <num_outputs = 2> (x) }", 18, "unknown"),
         (
-            "g (float[4] x) => (float[1] a, float[3] b) <int64[2] s = {1, 3}> { a, b = Split (x, s) }",
+            "g (float[N] x) => (float[A] a, float[B] b) { a, b = Split <num_outputs = 2> (x) }",
+            18,
+            "unknown",
+        ),
+        (
+            "g (float[4] x) => (float[1] a, float[3] b) <int64[2] s = {1, 3}> { a, "
+            "b = Split (x, s) }",
             18,
             "the sizes are given",
         ),
-        ("g (float[5] x) => (float[A] a, float[B] b) { a, b = Split (x) }", 13, "do not make 2 parts"),
+        (
+            "g (float[5] x) => (float[A] a, float[B] b) { a, b = Split (x) }",
+            13,
+            "do not make 2 parts",
+        ),
         (
             "g (float[5] x) => (float[A] a, float[B] b, float[C] c, float[D] d) "
             "{ a, b, c, d = Split <num_outputs = 4> (x) }",

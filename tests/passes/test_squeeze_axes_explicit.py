@@ -51,7 +51,10 @@ def test_in_a_branch() -> None:
 @pytest.mark.parametrize(
     ("graph", "reason"),
     [
-        ("g (float[1,N] x, int64[K] s) => (float[A] z) { y = Squeeze (x) z = Reshape (y, s) }", "may be 1"),
+        (
+            "g (float[1,N] x, int64[K] s) => (float[A] z) { y = Squeeze (x) z = Reshape (y, s) }",
+            "may be 1",
+        ),
         ("g (float[1,3] x) => (float[3] y) <int64[1] a = {0}> { y = Squeeze (x, a) }", "are given"),
         (
             "g (float[6] x, int64[K] s) => (float[A] z) <int64[1] f = {-1}> "

@@ -9,8 +9,8 @@ from graphfix import APPROXIMATE, EXACT, LOSSY, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.views import NodeView, Value
-from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.api import Result, load
+from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Status, Verdict
 from graphfix.targets.profiles import load_target
@@ -152,4 +152,3 @@ def mish_long(node: NodeView, build: Builder) -> Value:
     """Write Mish out at length."""
     x = node.need(0)
     return build.Neg(build.Neg(build.Mul(x, build.Tanh(build.Softplus(x)))))
-

@@ -1,0 +1,116 @@
+"""The attributes of a node: decoded when read, written back untouched when not replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+from onnx import AttributeProto
+
+from graphfix.surgeon import AttributeRef
+
+
+class Attributes(MutableMapping[str, Any]):
+    """The attributes of a node; decoded when read, written back untouched when not replaced."""
+
+    __slots__ = ("_dropped", "_protos", "_values")
+
+    def __init__(self, protos: Iterator[AttributeProto] | None = None) -> None:
+        """Hold the given attribute protos."""
+        self._protos: dict[str, AttributeProto] = {p.name: p for p in protos} if protos else {}
+        self._values: dict[str, Any] = {}
+        self._dropped = False
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the decoded value."""
+        if name in self._values:
+            return self._values[name]
+        return decode_attribute(self._protos[name])
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Replace the value; the original is forgotten."""
+        self._protos.pop(name, None)
+        self._values[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        """Remove an attribute."""
+        found = name in self._protos or name in self._values
+        self._dropped = self._dropped or name in self._protos
+        self._protos.pop(name, None)
+        self._values.pop(name, None)
+        if not found:
+            raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Walk the names, those of the file first."""
+        yield from self._protos
+        yield from (n for n in self._values if n not in self._protos)
+
+    def __len__(self) -> int:
+        """Count the attributes."""
+        return len(self._protos) + sum(1 for n in self._values if n not in self._protos)
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether the attribute is there."""
+        return name in self._protos or name in self._values
+
+    def proto(self, name: str) -> AttributeProto | None:
+        """Return the untouched proto of `name`, or None where the value was replaced."""
+        return self._protos.get(name)
+
+    def adopt_graph(self, name: str, graph: object) -> None:
+        """Put the imported graph of attribute `name` beside its proto."""
+        self._values[name] = graph
+
+    def saved(self) -> tuple[dict[str, AttributeProto], dict[str, Any], bool]:
+        """Return the content, for `restore`; values are not copied."""
+        return dict(self._protos), dict(self._values), self._dropped
+
+    def restore(self, saved: tuple[dict[str, AttributeProto], dict[str, Any], bool]) -> None:
+        """Bring back what `saved` gave out."""
+        self._protos, self._values = dict(saved[0]), dict(saved[1])
+        self._dropped = saved[2]
+
+    @property
+    def holds_values(self) -> bool:
+        """Say whether anything lies beside the protos: inner graphs or replaced values."""
+        return bool(self._values)
+
+    def replaced(self) -> bool:
+        """Say whether anything differs from the file, inner graphs left out of account."""
+        if not self._values:
+            return self._dropped
+        return self._dropped or not self._values.keys() <= self._protos.keys()
+
+
+def decode_attribute(proto: AttributeProto) -> Any:
+    """Return the Python value of an attribute: numbers, text, lists, or the proto itself."""
+    if proto.ref_attr_name:
+        return AttributeRef(proto.ref_attr_name, proto.type)
+    kind = proto.type
+    if kind == AttributeProto.INT:
+        return proto.i
+    if kind == AttributeProto.FLOAT:
+        return proto.f
+    if kind == AttributeProto.STRING:
+        return _text(proto.s)
+    if kind == AttributeProto.INTS:
+        return list(proto.ints)
+    if kind == AttributeProto.FLOATS:
+        return list(proto.floats)
+    if kind == AttributeProto.STRINGS:
+        return [_text(s) for s in proto.strings]
+    if kind == AttributeProto.TENSOR:
+        return proto.t
+    if kind == AttributeProto.SPARSE_TENSOR:
+        return proto.sparse_tensor
+    if kind == AttributeProto.TYPE_PROTO:
+        return proto.tp
+    return proto
+
+
+def _text(raw: bytes) -> str | bytes:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw

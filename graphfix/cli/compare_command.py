@@ -1,0 +1,80 @@
+"""`graphfix compare`: two models on the same inputs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from graphfix.cli.parameters import plot_file
+from graphfix.cli.shared import CONTEXT, FILE, output_options, pass_file_option, shape_option
+
+
+@click.command(context_settings=CONTEXT, short_help="Compare what two models compute.")
+@click.argument("before", metavar="A", type=FILE)
+@click.argument("after", metavar="B", type=FILE)
+@click.option("--layers", is_flag=True, help="Compare every tensor that both models have.")
+@click.option(
+    "--inputs",
+    type=FILE,
+    metavar="FILE.npz",
+    help="Compare on these inputs (arrays named as the inputs of A).",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="For made inputs.")
+@shape_option
+@click.option(
+    "--plot",
+    type=FILE,
+    callback=plot_file,
+    metavar="FILE.png|svg",
+    help="Draw the error along the depth; implies --layers.",
+)
+@pass_file_option
+@output_options
+def compare(
+    *,
+    as_json: bool,
+    before: Path,
+    after: Path,
+    layers: bool,
+    inputs: Path | None,
+    seed: int,
+    shapes: dict[str, tuple[int, ...]],
+    plot: Path | None,
+    pass_files: tuple[Path, ...],
+) -> int:
+    """Run A and B on the same inputs and compare their outputs.
+
+    With --layers also the tensors inside: those at the same place of the graph,
+    whatever their names, and those with the same name. Tolerances are a small
+    multiple of A's own rounding noise.
+
+    Exit codes: 0 equal; 1 different, or not shown to be equal; 2 wrong usage, or
+    different inputs; 3 a file cannot be read or is not a model; 5 a fault in graphfix.
+    """
+    from graphfix.cli.console import emit, emit_json, style_for
+    from graphfix.pipeline.two_models import compare as compare_files
+
+    found = compare_files(
+        before,
+        after,
+        layers or plot is not None,
+        inputs,
+        seed,
+        shapes=shapes,
+        pass_files=pass_files,
+    )
+    if plot is not None:
+        from graphfix.rendering.plotting import write_plot
+
+        write_plot(plot, found)
+    if as_json:
+        from graphfix.rendering.compare_json import compare_json
+
+        emit_json(compare_json(str(before), str(after), found))
+        return found.exit_code
+    from graphfix.rendering.compare_text import compare_text
+
+    emit(compare_text(str(before), str(after), found, style=style_for(sys.stdout)))
+    return found.exit_code

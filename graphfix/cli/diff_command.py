@@ -1,0 +1,40 @@
+"""`graphfix diff`: what differs between two models as they are written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from graphfix.cli.shared import CONTEXT, FILE, output_options
+
+
+@click.command(
+    context_settings=CONTEXT, short_help="Compare how two models are written, names aside."
+)
+@click.argument("before", metavar="A", type=FILE)
+@click.argument("after", metavar="B", type=FILE)
+@output_options
+def diff(*, as_json: bool, before: Path, after: Path) -> int:
+    """List the nodes, attributes, weights and metadata that differ from A to B.
+
+    Names of tensors and nodes, and the order of nodes and weights, do not count.
+    Weights are read in pieces; what both models refer to is not read at all.
+
+    Exit codes: 0 the same; 1 different; 2 wrong usage; 3 a file cannot be read
+    or is not a model; 5 a fault in graphfix.
+    """
+    from graphfix.cli.console import emit, emit_json, style_for
+    from graphfix.pipeline.two_models import diff as diff_files
+
+    found = diff_files(before, after)
+    if as_json:
+        from graphfix.rendering.diff_json import diff_json
+
+        emit_json(diff_json(str(before), str(after), found))
+        return found.exit_code
+    from graphfix.rendering.diff_text import diff_text
+
+    emit(diff_text(str(before), str(after), found, style=style_for(sys.stdout)))
+    return found.exit_code

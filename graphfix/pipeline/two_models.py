@@ -1,0 +1,86 @@
+"""The Python API on two models: diff and compare."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from onnx import ModelProto
+
+from graphfix.comparing.comparison import Comparison
+from graphfix.comparing.models import ComparisonOptions, compare_side_by_side
+from graphfix.diffing.difference import Difference
+from graphfix.diffing.engine import diff_models
+from graphfix.model import Model
+from graphfix.pipeline.api import inputs_file, load
+from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.verifying import on_disk
+from graphfix.registry import all_passes
+
+ModelLike = Model | str | Path | ModelProto
+
+
+def diff(a: ModelLike, b: ModelLike) -> Difference:
+    """Compare two models as they are written: nodes, attributes, weights, metadata.
+
+    Names of tensors and nodes and the order of nodes, stored tensors and value_info do not count,
+    nor does the place where weights are stored. Weights are read in pieces, and not at all where
+    both models refer to the same piece of the same file.
+
+    Raises:
+        InvalidModel: A model cannot be read.
+    """
+    one, two = _loaded(a), _loaded(b)
+    return diff_models(one.to_proto(), two.to_proto(), (one.base_dir, two.base_dir))
+
+
+def compare(
+    a: ModelLike,
+    b: ModelLike,
+    layers: bool = False,
+    inputs: str | Path | Mapping[str, Any] | None = None,
+    seed: int = 0,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    pass_files: Sequence[str | Path] = (),
+) -> Comparison:
+    """Run two models on the same inputs, in a child process, and compare what they compute.
+
+    Args:
+        a: The first model; tolerances are a small multiple of its own rounding noise.
+        b: The second.
+        layers: Compare every tensor that both have: the same place of the graph, or the same name.
+        inputs: An .npz file, or a mapping of arrays, in place of made inputs.
+        seed: For the inputs that are made.
+        shapes: Input name -> sizes, for dynamic inputs.
+        pass_files: Files with passes that know operators of the models.
+
+    Raises:
+        InvalidModel: A model cannot be read.
+        UsageError: The models have different inputs, or `inputs` or `shapes` do not fit them.
+    """
+    one, two = _loaded(a), _loaded(b)
+    known = all_passes([Path(p) for p in pass_files])
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(inputs_file(inputs))
+        options = ComparisonOptions(
+            inputs=file,
+            seed=seed,
+            evaluators={**evaluators_for(two, known), **evaluators_for(one, known)},
+            bindings={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
+        )
+        paths = [_path(source, model, stack) for source, model in ((a, one), (b, two))]
+        return compare_side_by_side(paths[0], paths[1], options, layers=layers)
+
+
+def _loaded(source: ModelLike) -> Model:
+    return source if isinstance(source, Model) else load(source)
+
+
+def _path(source: ModelLike, model: Model, stack: contextlib.ExitStack) -> Path:
+    """Return the file of a model; an edited one, or one made in memory, is written aside."""
+    if isinstance(source, str | Path):
+        return Path(source)
+    return stack.enter_context(on_disk(model.to_proto(), model.base_dir))

@@ -1,0 +1,130 @@
+"""Replace differences of neighbours by Slice and Sub.
+
+What it does:
+    Takes the n-th differences along one axis: n times the slice without the first element minus
+    the slice without the last. What is to be put in front and behind is concatenated first.
+
+Why engines need it:
+    ONNX has no such operator, and PyTorch's exporter writes an ATen node.
+
+Before:
+    y = org.pytorch.aten.ATen <operator = "diff"> (x, 1, 1)        # x: float[2, 5]
+
+After:
+    y = Sub (Slice <axis 1, from 1> (x), Slice <axis 1, to 4> (x))
+
+When it refuses:
+    The number of differences or the axis is computed at run time, the rank or the type is
+    unknown, the type is bool (PyTorch takes the exclusive or) or one that Sub of the opset does
+    not know, or more differences are wanted than the axis is known to have elements.
+
+Accuracy:
+    Exact, bit by bit: the same subtractions in the same order. float16 and bfloat16 round as the
+    engine's Sub does.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (diff);
+    https://onnx.ai/onnx/operators/onnx__Sub.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, features, matching
+from graphfix.report import EXACT
+
+NAMES = ("diff",)
+SCHEMA = ("self", "n", "dim", "prepend", "append")
+MOST = 64
+_OLDEST: dict[int, int] = {
+    TensorProto.FLOAT: 7,
+    TensorProto.DOUBLE: 7,
+    TensorProto.FLOAT16: 7,
+    TensorProto.INT32: 7,
+    TensorProto.INT64: 7,
+    TensorProto.UINT32: 7,
+    TensorProto.UINT64: 7,
+    TensorProto.BFLOAT16: 13,
+    TensorProto.INT8: 14,
+    TensorProto.INT16: 14,
+    TensorProto.UINT8: 14,
+    TensorProto.UINT16: 14,
+}
+
+
+def _read(call: Call) -> tuple[Value, int, int]:
+    """Return the input, the number of differences and the axis."""
+    x = call.need("self")
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} is unknown")
+    times, axis = int(call.number("n", 1)), int(call.number("dim", -1))
+    if times < 0 or not -x.rank <= axis < x.rank:
+        raise Refuse(f"{times} differences along axis {axis} do not fit rank {x.rank}")
+    return x, times, axis % x.rank
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The axis loses one element for each difference."""
+    call = call_of(node, {"diff": SCHEMA})
+    x, times, axis = _read(call)
+    shape = list(x.shape or ())
+    pieces = [call.tensor("prepend"), x, call.tensor("append")]
+    sizes = [piece.dim(axis) for piece in pieces if piece is not None]
+    known = [size for size in sizes if size is not None]
+    if times:
+        shape[axis] = max(0, sum(known) - times) if len(known) == len(sizes) else None
+    return (InferredType(x.elem_type, tuple(shape)) if x.elem_type else None,)
+
+
+def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+    """Use numpy."""
+    call = ArrayCall(inputs, attributes, SCHEMA)
+    x, axis = call.need("self"), int(call.number("dim", -1))
+    times = int(call.number("n", 1))
+    pieces = [call.array("prepend"), x, call.array("append")]
+    whole = np.concatenate([piece for piece in pieces if piece is not None], axis=axis)
+    return (np.asarray(np.diff(whole, n=times, axis=axis)) if times else x,)
+
+
+@rewrite(
+    matching(NAMES),
+    removes=features(NAMES),
+    emits=("Concat", "Slice", "Sub"),
+    accuracy=EXACT,
+    infer=infer,
+    evaluate=evaluate,
+)
+def aten_diff(node: NodeView, build: Builder) -> Value:
+    """Subtract slices, see the module."""
+    call = call_of(node, {"diff": SCHEMA})
+    x, times, axis = _read(call)
+    if build.opset < _OLDEST.get(x.elem_type, 1 << 30):
+        raise Refuse(f"Sub of opset {build.opset} does not take {x.type_name}")
+    if times == 0:
+        return x
+    if times > MOST:
+        raise Refuse(f"{times} differences would take {3 * times} nodes")
+    pieces = [call.tensor("prepend"), x, call.tensor("append")]
+    there = [piece for piece in pieces if piece is not None]
+    if any(p.elem_type != x.elem_type or p.rank != x.rank for p in there):
+        raise Refuse("what is put in front or behind has another rank or type")
+    whole = build.Concat(*there, axis=axis) if len(there) > 1 else x
+    size = whole.dim(axis)
+    if size is None:
+        raise Refuse(f"the size of axis {axis} is unknown")
+    if size <= times:
+        raise Refuse(f"nothing is left of {size} elements after {times} differences")
+    for done in range(times):
+        length = size - done
+        later = build.Slice(whole, starts=[1], ends=[length], axes=[axis])
+        whole = build.Sub(later, build.Slice(whole, starts=[0], ends=[length - 1], axes=[axis]))
+    return whole

@@ -1,0 +1,137 @@
+"""Replace the k-th smallest value by TopK.
+
+What it does:
+    The k-th smallest of n is the last of the n - k + 1 largest, or, where that is fewer, the
+    negative of the last of the k largest negatives. TopK sorts them, Slice takes the last.
+
+Why engines need it:
+    ONNX has no such operator, and PyTorch's exporter writes an ATen node. Some parsers do not
+    read the `largest` attribute of TopK, which is therefore not used.
+
+Before:
+    v, i = org.pytorch.aten.ATen <operator = "kthvalue"> (x, 2, 1, 0)    # x: float[2, 5]
+
+After:
+    t, _ = TopK <axis = 1> (Neg (x), [2])
+    v = Neg (Squeeze <axes = [1]> (Slice <axis 1, from 1 to 2> (t)))
+
+When it refuses:
+    The index is used (among equal values PyTorch does not say which one it is), k or the axis is
+    computed at run time, the rank, the type or the size of the axis is unknown, k does not fit,
+    or the type is neither floating point nor an integer of at most 32 bits or int64 (integers
+    need opset 11).
+
+Accuracy:
+    Exact: the result is one of the inputs; only the sign of a zero may be another. PyTorch sorts
+    NaN behind everything, engines differ in where they do.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/Sorting.cpp (kthvalue);
+    https://onnx.ai/onnx/operators/onnx__TopK.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+from graphfix.passes.aten._axes import FLOATS, widened
+from graphfix.report import EXACT
+
+NAMES = ("kthvalue",)
+SCHEMA = ("self", "k", "dim", "keepdim")
+_SMALL = (TensorProto.INT8, TensorProto.INT16, TensorProto.UINT8, TensorProto.UINT16)
+_INTEGERS = (TensorProto.INT32, TensorProto.INT64, *_SMALL)
+
+
+def _read(node: NodeView) -> tuple[Value, int, int, bool]:
+    """Return the input, k, the axis, and whether the axis is kept."""
+    call = call_of(node, {"kthvalue": SCHEMA})
+    x, k = call.need("self"), call.number("k")
+    if not x.rank or not x.elem_type:
+        raise Refuse(f"the rank or the dtype of {x.name} is unknown, or it is a scalar")
+    axis = int(call.number("dim", -1))
+    if k is None or not -x.rank <= axis < x.rank:
+        raise Refuse(f"k is {k}, and axis {axis} of rank {x.rank}")
+    return x, int(k), axis % x.rank, bool(call.number("keepdim", 0))
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The axis is gone, or of size one."""
+    x, _, axis, keep = _read(node)
+    shape = list(x.shape or ())
+    shape[axis : axis + 1] = [1] if keep else []
+    return (
+        InferredType(x.elem_type, tuple(shape)),
+        InferredType(TensorProto.INT64, tuple(shape)),
+    )
+
+
+def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+    """Sort with numpy, which puts NaN behind everything as PyTorch does."""
+    call = ArrayCall(inputs, attributes, SCHEMA)
+    x, axis = call.need("self"), int(call.number("dim", -1))
+    place = [int(call.number("k", 1)) - 1]
+    order = np.argsort(x, axis=axis, kind="stable")
+    indices = np.take(order, place, axis=axis)
+    values = np.take_along_axis(x, indices, axis=axis)
+    if not call.number("keepdim", 0):
+        values, indices = values.squeeze(axis), indices.squeeze(axis)
+    return values, indices.astype(np.int64)
+
+
+@rewrite(
+    matching(NAMES),
+    removes=features(NAMES),
+    emits=("Cast", "Neg", "Slice", "Squeeze", "TopK"),
+    accuracy=EXACT,
+    infer=infer,
+    evaluate=evaluate,
+)
+def aten_kthvalue(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Take the last of the largest, see the module."""
+    indices = node.output(1)
+    if indices is not None and indices.is_used:
+        raise Refuse("the index of the value is used")
+    x, k, axis, keep = _read(node)
+    size = x.dim(axis)
+    if size is None:
+        raise Refuse(f"the size of axis {axis} is unknown")
+    if not 1 <= k <= size:
+        raise Refuse(f"there is no value {k} among {size}")
+    if x.elem_type not in (*FLOATS, *_INTEGERS):
+        raise Refuse(f"{x.type_name} is not a type that is sorted")
+    if x.elem_type in _INTEGERS and build.opset < 11:
+        raise Refuse("opset 11 was the first that sorts integers")
+    negative = x.elem_type in FLOATS and k < size - k + 1
+    count = k if negative else size - k + 1
+
+    def work(values: Value) -> Value:
+        found = _last(build, build.Neg(values) if negative else values, count, axis)
+        found = found if keep else build.Squeeze(found, axes=[axis])
+        return build.Neg(found) if negative else found
+
+    if x.elem_type in _SMALL:
+        result = build.Cast(work(build.Cast(x, to=TensorProto.INT32)), to=x.elem_type)
+    else:
+        result = widened(build, x, work)
+    return (result, *([None] * (len(node.outputs) - 1)))
+
+
+def _last(build: Builder, x: Value, count: int, axis: int) -> Value:
+    """Return the least of the `count` largest along an axis, which is kept."""
+    if build.opset < 10:
+        largest = build.multi("TopK", x, outputs=2, k=count, axis=axis)[0]
+    else:
+        largest = build.multi("TopK", x, [count], outputs=2, axis=axis)[0]
+    if count == 1:
+        return largest
+    return build.Slice(largest, starts=[count - 1], ends=[count], axes=[axis])

@@ -1,0 +1,26 @@
+"""A part of the sweep over onnx's node tests that `benchmarks/folding.py` makes in full."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+LIMIT = 40
+PATTERN = "test_[su][lpn][ils]*"
+
+
+def test_folded_node_tests_give_what_they_expect(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+    folding: Any = import_module("folding")
+    module: Any = import_module("graphfix.passes.canonical.fold_constants")
+    monkeypatch.setattr(module, "run_constants", module.run_constants)  # the sweep replaces it
+    rows = folding.sweep(PATTERN, LIMIT)
+    assert len(rows) == 2 * LIMIT
+    assert [row for row in rows if row.status in folding.BAD] == []
+    assert sum(row.status == "equal" for row in rows) >= 2 * LIMIT - 4
+    assert sum(row.folded for row in rows if row.variant == "all") >= 25

@@ -1,0 +1,48 @@
+"""castlike-to-cast: the type is written down."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "castlike-to-cast"
+BODY = "@y = CastLike (x, like)"
+TYPES = {"float": np.float32, "float16": np.float16, "double": np.float64, "int32": np.int32}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [15, 17, 19, 21])
+def test_float_to_int64(place: str, opset: int) -> None:
+    text = written(BODY, "float[N] x, int64 like", "int64[N]", opset=opset, place=place)
+    feed = {"x": np.array([1.5, -2.7, 0], np.float32), "like": np.array(1)}
+    feeds = [feed if place != "branch" else {**feed, "c": np.array(c)} for c in (True, False)]
+    done = assert_rewrite(PASS, text, feeds=feeds)
+    assert outputs_of(done.after, feeds[0])["y"].tolist() == [1, -2, 0]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(sorted(TYPES)), st.sampled_from(sorted(TYPES)))
+def test_any_pair_of_types(source: str, wanted: str) -> None:
+    text = written(BODY, f"{source}[3] x, {wanted}[2] like", f"{wanted}[3]")
+    x = np.array([-3, 0, 100], TYPES[source])
+    done = assert_rewrite(PASS, text, feeds=[{"x": x, "like": np.ones(2, TYPES[wanted])}])
+    assert "CastLike" not in done.ops
+
+
+def test_an_unknown_type_is_refused() -> None:
+    text = written(
+        "@l = other.Make (x)\n@y = CastLike (x, @l)",
+        "float[3] x",
+        "float[3]",
+        imports=', "other" : 1',
+    )
+    assert_refused(PASS, text, "the dtype of l is unknown")
+
+
+def test_leaves_cast_alone() -> None:
+    assert_untouched(PASS, written("@y = Cast <to = 7> (x)", "float[3] x", "int64[3]"))

@@ -1,0 +1,169 @@
+"""concat-from-sequence-to-concat: sequences of known tensors joined without a sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "concat-from-sequence-to-concat"
+PAIR = "float[2, 3] a, float[2, 3] b"
+
+
+def feed_of(place: str = "main") -> dict[str, Any]:
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    return {"a": a, "b": -a - 1, **({"c": np.array(True)} if place == "branch" else {})}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [11, 13, 17, 18])
+def test_constructed(opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    text = written(
+        "@s = SequenceConstruct (a, b, a)\n@y = ConcatFromSequence <axis = 1> (@s)",
+        PAIR, "float[2, 9]", opset=opset, place=place,
+    )  # fmt: skip
+    feed = feed_of(place)
+    after = ["Concat"] if place == "main" else None
+    done = assert_rewrite(PASS, text, feeds=[feed], after=after)
+    wanted = np.concatenate([feed["a"], feed["b"], feed["a"]], axis=1)
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+
+
+@pytest.mark.parametrize("axis", [-3, -1, 0, 1, 2])
+def test_stacked(axis: int) -> None:
+    text = written(
+        "@s = SequenceConstruct (a, b)\n"
+        f"@y = ConcatFromSequence <axis = {axis}, new_axis = 1> (@s)",
+        PAIR, "float[A, B, C]",
+    )  # fmt: skip
+    feed = feed_of()
+    done = assert_rewrite(PASS, text, feeds=[feed], after=["Unsqueeze", "Unsqueeze", "Concat"])
+    wanted = np.stack([feed["a"], feed["b"]], axis=axis)
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+
+
+def position(value: int, name: str) -> str:
+    return f"@{name} = Constant <value = int64 {{{value}}}> ()\n"
+
+
+@pytest.mark.parametrize("place", [-2, -1, 0, 1, 2])
+def test_inserted_and_erased(place: int) -> None:
+    text = written(
+        "@e = SequenceEmpty <dtype = 1> ()\n@s = SequenceInsert (@e, a)\n"
+        "@t = SequenceInsert (@s, b)\n" + position(place, "p") + "@z = Neg (a)\n"
+        "@u = SequenceInsert (@t, @z, @p)\n@v = SequenceInsert (@u, b)\n"
+        "@w = SequenceErase (@v)\n@y = ConcatFromSequence <axis = 0> (@w)",
+        PAIR, "float[A, 3]",
+    )  # fmt: skip
+    feed = feed_of()
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    rows = [feed["a"], feed["b"]]
+    rows.insert(place if place >= 0 else place + 2, -feed["a"])
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], np.concatenate(rows))
+
+
+@pytest.mark.parametrize("split", ["", "2", "1", "{1, 3, 1}"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_cut_and_joined(split: str, axis: int) -> None:
+    if split and split != "2" and split != "1":
+        cut = f"@k = Constant <value = int64[3] {split}> ()\n"
+        cut += "@s = SplitToSequence <axis = 1> (x, @k)\n"
+    elif split:
+        cut = position(int(split), "k") + "@s = SplitToSequence <axis = 1> (x, @k)\n"
+    else:
+        cut = "@s = SplitToSequence <axis = 1> (x)\n"
+    if axis == 0 and split not in ("", "1"):
+        return  # pieces of different lengths are only joined as they were cut
+    text = written(
+        cut + f"@y = ConcatFromSequence <axis = {axis}> (@s)", "float[2, 5] x", "float[A, B]"
+    )
+    x = np.arange(10, dtype=np.float32).reshape(2, 5)
+    done = assert_rewrite(PASS, text, feeds=[{"x": x}])
+    wanted = x if axis == 1 else x.T.reshape(10, 1)
+    np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], wanted)
+
+
+@pytest.mark.parametrize(("source", "axis"), [(0, 0), (0, 2), (2, 0), (1, -1), (-1, 1)])
+def test_any_number_of_pieces_is_one_transpose(source: int, axis: int) -> None:
+    text = written(
+        f"@s = SplitToSequence <axis = {source}, keepdims = 0> (x)\n"
+        f"@y = ConcatFromSequence <axis = {axis}, new_axis = 1> (@s)",
+        "float[T, U, V] x", "float[A, B, C]",
+    )  # fmt: skip
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    done = assert_rewrite(PASS, text, feeds=[{"x": x}])
+    assert len(done.ops) == 1
+    wanted = np.moveaxis(x, source, axis)
+    np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], wanted)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "bool", "float16", "string"])
+def test_other_types(dtype: str) -> None:
+    text = written(
+        "@s = SequenceConstruct (a, b)\n@y = ConcatFromSequence <axis = 0> (@s)",
+        f"{dtype}[2] a, {dtype}[1] b", f"{dtype}[3]",
+    )  # fmt: skip
+    kinds: dict[str, Any] = {
+        "int64": np.int64,
+        "bool": np.bool_,
+        "float16": np.float16,
+        "string": np.str_,
+    }
+    a, b = np.array([1, 0]).astype(kinds[dtype]), np.array([1]).astype(kinds[dtype])
+    done = assert_rewrite(PASS, text, feeds=[{"a": a, "b": b}])
+    assert outputs_of(done.after, {"a": a, "b": b})["y"].tolist() == [*a.tolist(), *b.tolist()]
+
+
+def test_refusals() -> None:
+    join = "@y = ConcatFromSequence <axis = 0> (@s)"
+    text = written("@s = Identity (q)\n" + join, "seq(float[2]) q", "float[A]")
+    assert_refused(PASS, text, "is an input of its graph")
+    text = written("@s = SequenceEmpty ()\n" + join, "float[2] x", "float[A]")
+    assert_refused(PASS, text, "the sequence is empty")
+    text = written("@s = SplitToSequence <axis = 1> (x)\n" + join, "float[2, N] x", "float[A, 1]")
+    assert_refused(PASS, text, "the length of axis 1 of x is unknown")
+    body = "@q = SequenceConstruct (a, b)\n@s = SequenceErase (@q, p)\n" + join
+    text = written(body, PAIR + ", int64 p", "float[2, 3]")
+    assert_refused(PASS, text, "the position p is computed at run time")
+    body = "@q = SequenceConstruct (a, b)\n@s = SequenceInsert (@q, a, p)\n" + join
+    assert_refused(PASS, written(body, PAIR + ", int64 p", "float[6, 3]"), "the position p")
+    text = written("@s = SplitToSequence (x, k)\n" + join, "float[4] x, int64[2] k", "float[4]")
+    assert_refused(PASS, text, "the lengths k are computed at run time")
+    text = written(
+        "@s = SplitToSequence <axis = 1> (x)\n" + join, "float[2, 300] x", "float[600, 1]"
+    )
+    assert_refused(PASS, text, "300 tensors, more than 256")
+    body = position(5, "p") + "@q = SequenceConstruct (a, b)\n@s = SequenceErase (@q, @p)\n" + join
+    assert_refused(PASS, written(body, PAIR, "float[2, 3]"), "no position 5")
+
+
+def test_leaves_concat_alone() -> None:
+    assert_untouched(PASS, written("@y = Concat <axis = 0> (a, b)", PAIR, "float[4, 3]"))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 4), st.integers(0, 1), st.booleans())
+def test_any_cut(length: int, step: int, axis: int, keep: bool) -> None:
+    if keep:
+        body = position(step, "k") + "@s = SplitToSequence <axis = 1> (x, @k)\n"
+        body += "@y = ConcatFromSequence <axis = 1> (@s)"
+    else:
+        body = "@s = SplitToSequence <axis = 1, keepdims = 0> (x)\n"
+        body += (
+            f"@y = ConcatFromSequence <axis = {axis}> (@s)"
+            if axis == 0
+            else ("@y = ConcatFromSequence <axis = 1, new_axis = 1> (@s)")
+        )
+    text = written(body, f"int32[2, {length}] x", "int32[A, B]" if keep or axis else "int32[A]")
+    x = np.arange(2 * length, dtype=np.int32).reshape(2, length)
+    done = assert_rewrite(PASS, text, feeds=[{"x": x}])
+    wanted = x if keep or axis else x.T.reshape(-1)
+    np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], wanted)

@@ -1,0 +1,76 @@
+"""fused-matmul-to-matmul: transpositions and a factor around a product."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "fused-matmul-to-matmul"
+MS = ', "com.microsoft" : 1'
+
+
+def body(**attributes: float) -> str:
+    listed = ", ".join(f"{name} = {value}" for name, value in attributes.items())
+    return f"@y = com.microsoft.FusedMatMul <{listed}> (a, b)"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [11, 17, 21])
+@pytest.mark.parametrize("flags", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_transpositions(flags: tuple[int, int], opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((2, 3, 4)).astype(np.float32)
+    b = rng.standard_normal((2, 4, 5)).astype(np.float32)
+    feed = {
+        "a": a.swapaxes(1, 2).copy() if flags[0] else a,
+        "b": b.swapaxes(1, 2).copy() if flags[1] else b,
+    }
+    sizes = [", ".join(map(str, feed[name].shape[1:])) for name in ("a", "b")]
+    text = written(body(alpha=0.5, transA=flags[0], transB=flags[1]),
+                   f"float[N, {sizes[0]}] a, float[N, {sizes[1]}] b", "float[N, 3, 5]",
+                   opset=opset, place=place, imports=MS)  # fmt: skip
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        outputs_of(done.after, feed)["y"], 0.5 * (a @ b), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_a_factor_of_one_is_left_out() -> None:
+    text = written(body(alpha=1.0), "float[2, 3] a, float[3, 2] b", "float[2, 2]", imports=MS)
+    feed = {"a": np.ones((2, 3), np.float32), "b": np.ones((3, 2), np.float32)}
+    assert_rewrite(PASS, text, feeds=[feed], after=["MatMul"])
+
+
+def test_refusals() -> None:
+    inputs = "float[2, 3, 4] a, float[2, 4, 5] b"
+    text = written(body(transBatchA=1), inputs, "float[A, B, C]", imports=MS)
+    assert_refused(PASS, text, "batch axes are transposed")
+    text = written(body(transA=1), "int32[2, 3] a, int32[2, 3] b", "int32[3, 3]", imports=MS)
+    assert_refused(PASS, text, "int32 is not a floating point type")
+
+
+def test_leaves_matmul_alone() -> None:
+    assert_untouched(
+        PASS, written("@y = MatMul (a, b)", "float[2, 3] a, float[3, 2] b", "float[2, 2]")
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 1), st.sampled_from([0.25, -2.0]))
+def test_any_sizes(rows: int, inner: int, turned: int, alpha: float) -> None:
+    shape = (inner, rows) if turned else (rows, inner)
+    inputs = f"float[{shape[0]}, {shape[1]}] a, float[{inner}, 3] b"
+    text = written(body(alpha=alpha, transA=turned), inputs, f"float[{rows}, 3]", imports=MS)
+    rng = np.random.default_rng(rows)
+    feed = {"a": rng.standard_normal(shape).astype(np.float32),
+            "b": rng.standard_normal((inner, 3)).astype(np.float32)}  # fmt: skip
+    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-5)

@@ -1,0 +1,136 @@
+"""grid-sample-to-gather: neighbours gathered and weighed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+Array = np.ndarray[Any, Any]
+PASS = "grid-sample-to-gather"
+MODES = ("bilinear", "nearest")
+PADDINGS = ("zeros", "border", "reflection")
+
+
+def body(mode: str, padding: str, aligned: int) -> str:
+    return (
+        f'@y = GridSample <mode = "{mode}", padding_mode = "{padding}", '
+        f"align_corners = {aligned}> (x, grid)"
+    )
+
+
+def feed_of(sizes: tuple[int, ...], out: tuple[int, ...], seed: int = 0) -> dict[str, Array]:
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((2, 3, *sizes)).astype(np.float32)
+    grid = rng.uniform(-1.6, 1.6, (2, *out, len(sizes))).astype(np.float32)
+    return {"x": x, "grid": grid}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("padding", PADDINGS)
+@pytest.mark.parametrize("aligned", [0, 1])
+def test_images(mode: str, padding: str, aligned: int) -> None:
+    text = written(
+        body(mode, padding, aligned), "float[2, 3, 4, 5] x, float[2, 3, 2, 2] grid",
+        "float[2, 3, 3, 2]", opset=16,
+    )  # fmt: skip
+    assert_rewrite(PASS, text, feeds=[feed_of((4, 5), (3, 2))], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+@pytest.mark.parametrize("padding", PADDINGS)
+@pytest.mark.parametrize("aligned", [0, 1])
+def test_volumes(mode: str, padding: str, aligned: int) -> None:
+    text = written(
+        body(mode, padding, aligned), "float[2, 3, 2, 4, 3] x, float[2, 3, 2, 2, 3] grid",
+        "float[2, 3, 3, 2, 2]", opset=20,
+    )  # fmt: skip
+    feed = feed_of((2, 4, 3), (3, 2, 2))
+    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("padding", PADDINGS)
+def test_unknown_batches_and_places(place: str, padding: str) -> None:
+    text = written(
+        body("bilinear", padding, 0), "float[N, 3, 4, 5] x, float[N, H, W, 2] grid",
+        "float[N, 3, H, W]", place=place,
+    )  # fmt: skip
+    feed = feed_of((4, 5), (3, 2))
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-5)
+
+
+def test_the_edges_themselves_and_infinity() -> None:
+    text = written(
+        body("bilinear", "zeros", 1), "float[1, 1, 2, 3] x, float[1, 1, 4, 2] grid",
+        "float[1, 1, 1, 4]",
+    )  # fmt: skip
+    x = np.arange(1, 7, dtype=np.float32).reshape(1, 1, 2, 3)
+    edges = np.array([[-1, -1], [1, 1], [np.inf, 0], [0, -np.inf]], np.float32)
+    done = assert_rewrite(
+        PASS, text, feeds=[{"x": x, "grid": edges[None, None][:, :, [0, 1, 0, 1]]}]
+    )
+    result = outputs_of(done.after, {"x": x, "grid": edges[None, None]})["y"]
+    assert result.ravel().tolist() == [1, 6, 0, 0]
+
+
+def test_numbers_that_are_none_stay_where_they_are() -> None:
+    text = written(
+        body("nearest", "zeros", 1), "float[1, 1, 1, 3] x, float[1, 1, 4, 2] grid",
+        "float[1, 1, 1, 4]",
+    )  # fmt: skip
+    x = np.array([[[[np.nan, 2, np.inf]]]], np.float32)
+    grid = np.array([[[[-1, 0], [0, 0], [1, 0], [3, 0]]]], np.float32)
+    assert_rewrite(PASS, text, feeds=[{"x": x, "grid": grid}])
+
+
+def test_one_pixel() -> None:
+    for aligned in (0, 1):
+        text = written(
+            body("bilinear", "reflection", aligned), "float[1, 1, 1, 1] x, float[1, 1, 2, 2] grid",
+            "float[1, 1, 1, 2]",
+        )  # fmt: skip
+        feed = {
+            "x": np.full((1, 1, 1, 1), 7, np.float32),
+            "grid": np.zeros((1, 1, 2, 2), np.float32),
+        }
+        assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_refusals() -> None:
+    inputs = "float[2, 3, 4, 5] x, float[2, 3, 2, 2] grid"
+    assert_refused(PASS, written(body("bicubic", "zeros", 0), inputs, "float[2,3,3,2]"), "bicubic")
+    text = written(body("bilinear", "zeros", 0), inputs.replace("4", "H"), "float[2, 3, 3, 2]")
+    assert_refused(PASS, text, "a size of x is unknown")
+    text = written(
+        body("bilinear", "zeros", 0), inputs.replace("[2, 3, 4", "[N, C, 4"), "float[N, C, 3, 2]"
+    )
+    assert_refused(PASS, text, "neither batches nor channels")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.tuples(st.integers(1, 5), st.integers(1, 5)),
+    st.sampled_from(PADDINGS),
+    st.integers(0, 1),
+    st.integers(0, 2**32 - 1),
+)
+def test_any_image(sizes: tuple[int, int], padding: str, aligned: int, seed: int) -> None:
+    text = written(
+        body("bilinear", padding, aligned),
+        f"float[2, 3, {sizes[0]}, {sizes[1]}] x, float[2, 2, 3, 2] grid",
+        "float[2, 3, 2, 3]",
+    )
+    assert_rewrite(PASS, text, feeds=[feed_of(sizes, (2, 3), seed)], rtol=1e-4, atol=1e-4)

@@ -1,0 +1,94 @@
+"""loop-sequence-to-scan-output: a list that a loop fills becomes a scan output."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+
+PASS = "loop-sequence-to-scan-output"
+
+
+def text(
+    *, opset: int = 17, insert: str = "SequenceInsert (s, row)", first: str = "SequenceEmpty ()",
+    row: str = "h2", join: str = "ConcatFromSequence <axis = 0, new_axis = 1> (rows)",
+) -> str:  # fmt: skip
+    return f"""<ir_version: 8, opset_import: ["" : {opset}]>
+    g (float[T, 3] x, int64 n, seq(float[3]) given) => (float[A, B] y, float[3] last) {{
+      t = Constant <value = bool {{1}}> ()
+      h0 = Constant <value = float[3] {{0, 0, 0}}> ()
+      empty = {first}
+      last, rows = Loop (n, t, h0, empty) <body = b (int64 i, bool c, float[3] h, seq(float[3]) s)
+        => (bool c2, float[3] h2, seq(float[3]) s2) {{
+          c2 = Identity (c)
+          xi = Gather (x, i)
+          half = Constant <value = float {{0.5}}> ()
+          hh = Mul (h, half)
+          h2 = Add (hh, xi)
+          row = Identity ({row})
+          s2 = {insert}
+      }}>
+      y = {join}
+    }}"""
+
+
+def parsed(**changes: object) -> onnx.ModelProto:
+    """Return the model; the unused sequence input goes where nothing reads it."""
+    model = onnx.parser.parse_model(text(**changes))  # type: ignore[arg-type]
+    if not any("given" in node.input for node in model.graph.node):
+        del model.graph.input[2]
+    return model
+
+
+@pytest.mark.parametrize("opset", [13, 16, 18])
+def test_rows_are_scanned(opset: int) -> None:
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    feeds = [{"x": x, "n": np.array(count)} for count in (1, 4)]
+    done = assert_rewrite(PASS, parsed(opset=opset), feeds=feeds)
+    assert "SequenceEmpty" not in done.ops
+    assert "SplitToSequence" in done.ops
+    wanted: list[list[float]] = []
+    state = np.zeros(3, np.float32)
+    for row in x:
+        state = state * np.float32(0.5) + row
+        wanted.append(state.tolist())
+    np.testing.assert_array_equal(
+        outputs_of(done.after, feeds[1])["y"], np.array(wanted, np.float32)
+    )
+
+
+def test_the_two_passes_leave_no_sequence() -> None:
+    done = run_pass(PASS, parsed())
+    done = run_pass("concat-from-sequence-to-concat", done.after)
+    assert [op for op in done.ops if op not in ("Constant", "Identity")] == ["Loop"]
+
+
+def test_refusals() -> None:
+    assert_refused(PASS, parsed(first="Identity (given)"), "not known to be empty at first")
+    body = "SequenceInsert (s, row, i)"
+    assert_refused(PASS, parsed(insert=body), "the position in the sequence s is given")
+    assert_refused(PASS, parsed(insert="Identity (s)"), "is not filled by one SequenceInsert")
+
+
+def test_leaves_loops_without_sequences_alone() -> None:
+    assert_untouched(
+        PASS,
+        """<ir_version: 8, opset_import: ["" : 17]> g (int64 n, float[2] x) => (float[2] y) {
+          t = Constant <value = bool {1}> ()
+          y = Loop (n, t, x) <body = b (int64 i, bool c, float[2] h) => (bool c2, float[2] h2) {
+            c2 = Identity (c)
+            h2 = Add (h, x)
+          }>
+        }""",
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 5), st.sampled_from(["h2", "xi", "h"]))
+def test_any_number_of_rounds(count: int, row: str) -> None:
+    x = np.random.default_rng(count).standard_normal((5, 3)).astype(np.float32)
+    assert_rewrite(PASS, parsed(row=row), feeds=[{"x": x, "n": np.array(count)}])

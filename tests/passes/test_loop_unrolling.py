@@ -1,0 +1,110 @@
+"""loop-unrolling: the rounds one after the other."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+
+PASS = "loop-unrolling"
+SLICED = """
+    one = Constant <value = int64[1] {1}> ()
+    at = Unsqueeze (i, zero)
+    start = Gather (bounds, at)
+    next = Add (at, one)
+    end = Gather (bounds, next)
+    cut = Slice (x, start, end, zero)
+    row = ReduceMax <keepdims = 0> (cut)
+    h2 = Add (h, row)
+"""
+
+
+def text(
+    bounds: list[int], *, count: str = "Constant <value = int64 {%d}> ()", body: str = SLICED,
+    condition: str = "Identity (c)", opset: int = 17,
+) -> str:  # fmt: skip
+    rounds = len(bounds) - 1
+    listed = "{" + ", ".join(map(str, bounds)) + "}"
+    count = count % rounds if "%" in count else count
+    return f"""<ir_version: 8, opset_import: ["" : {opset}]>
+    g (float[N] x, int64 m) => (float h, float[R] rows) {{
+      n = {count}
+      t = Constant <value = bool {{1}}> ()
+      zero = Constant <value = int64[1] {{0}}> ()
+      bounds = Constant <value = int64[{rounds + 1}] {listed}> ()
+      h0 = Constant <value = float {{0}}> ()
+      h, rows = Loop (n, t, h0) <body = b (int64 i, bool c, float h)
+        => (bool c2, float h2, float row) {{ {body} c2 = {condition} }}>
+    }}"""
+
+
+X = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.float32)
+FEED = {"x": X, "m": np.array(2)}
+
+
+@pytest.mark.parametrize("opset", [13, 17])
+def test_slices_become_constant(opset: int) -> None:
+    done = assert_rewrite(PASS, text([0, 2, 5, 8], opset=opset), feeds=[FEED])
+    assert "Loop" not in done.ops
+    assert done.ops.count("Slice") == 3
+    assert "Gather" not in done.ops  # the bounds are worked out
+    result = outputs_of(done.after, FEED)
+    assert result["rows"].tolist() == [3, 5, 9]
+    assert result["h"] == 17
+
+
+def test_a_condition_that_is_counted_ends_the_loop() -> None:
+    body = SLICED + "\n    limit = Constant <value = int64 {1}> ()\n"
+    model = text([0, 2, 5, 8], count="Constant <value = int64 {99}> ()", body=body,
+                 condition="Less (i, limit)")  # fmt: skip
+    done = assert_rewrite(PASS, model, feeds=[FEED])
+    assert outputs_of(done.after, FEED)["rows"].tolist() == [3, 5]
+
+
+def test_branches_and_initializers_of_the_body_are_copied() -> None:
+    body = """
+      k = Constant <value = int64[1] {0}> ()
+      at = Unsqueeze (i, k)
+      cut = Slice (x, k, at, k)
+      total = ReduceSum <keepdims = 0> (cut)
+      big = Greater (total, h)
+      row = If (big) <then_branch = a () => (float p) { p = Add (total, h) },
+                      else_branch = b () => (float q) { q = Sub (total, h) }>
+      h2 = Add (row, h)
+    """
+    done = assert_rewrite(PASS, text([0, 0, 0, 0, 0], body=body), feeds=[FEED], rtol=1e-6)
+    assert done.ops.count("If") == 4
+
+
+def test_refusals() -> None:
+    assert_refused(PASS, text([0, 2], count="Identity (m)"), "the trip count n is computed")
+    assert_refused(PASS, text([0] * 40), "more than max_rounds = 32")
+    assert_refused(PASS, text([0]), "no round at all")
+    body = SLICED + "\n    low = Less (h2, h)\n"
+    assert_refused(PASS, text([0, 2, 5], body=body, condition="Identity (low)"), "the condition")
+
+
+def test_limits_are_options() -> None:
+    done = run_pass(PASS, text([0, 2, 5, 8]), options={"max_rounds": 2})
+    assert done.reasons == ["there are more than max_rounds = 2 rounds"]
+    done = run_pass(PASS, text([0, 2, 5, 8]), options={"max_nodes": 1})
+    assert done.reasons == ["more than max_nodes = 1 nodes"]
+
+
+def test_leaves_loops_alone_that_an_engine_takes() -> None:
+    body = "row = Gather (x, i)\n h2 = Add (h, row)\n"
+    assert_untouched(PASS, text([0, 2, 5], body=body))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 8), min_size=1, max_size=5))
+def test_any_bounds(ends: list[int]) -> None:
+    bounds = [0, *sorted(set(ends))]
+    done = assert_rewrite(PASS, text(bounds), feeds=[FEED], rtol=1e-6)
+    wanted = [X[a:b].max() for a, b in pairwise(bounds)]
+    np.testing.assert_array_equal(outputs_of(done.after, FEED)["rows"], np.array(wanted))

@@ -1,0 +1,64 @@
+"""max-unpool-to-scatter: values back to where they were the largest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "max-unpool-to-scatter"
+BODY = "@y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i)"
+
+
+def feed_of(batch: int, height: int, width: int, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    count = batch * 3 * height * width
+    places = rng.permutation(count * 4)[:count].reshape(batch, 3, height, width)
+    return {"x": rng.standard_normal(places.shape).astype(np.float32), "i": places}
+
+
+def text(batch: int, height: int, width: int, **more: Any) -> str:
+    known, large = f"{batch}, 3, {height}, {width}", f"{batch}, 3, {2 * height}, {2 * width}"
+    return written(BODY, f"float[{known}] x, int64[{known}] i", f"float[{large}]", **more)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [9, 11, 17])
+def test_scattered(opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    feed = feed_of(2, 2, 3)
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text(2, 2, 3, opset=opset, place=place), feeds=[feed])
+    wanted = np.zeros(2 * 3 * 4 * 6, np.float32)
+    wanted[feed["i"].ravel()] = feed["x"].ravel()
+    result = outputs_of(done.after, feed)["y"]
+    np.testing.assert_array_equal(result, wanted.reshape(2, 3, 4, 6))
+
+
+def test_refusals() -> None:
+    model = written(BODY, "float[N, 3, 2, 2] x, int64[N, 3, 2, 2] i", "float[N, 3, 4, 4]")
+    assert_refused(PASS, model, "the shape or the dtype of x is unknown")
+    inputs = "float[1, 3, 2, 2] x, int64[1, 3, 2, 2] i, int64[4] s"
+    model = written(BODY.replace("(x, i)", "(x, i, s)"), inputs, "float[A, B, C, D]")
+    assert_refused(PASS, model, "the shape of the result is given")
+    done = run_pass(PASS, text(1, 2, 2), options={"max_elements": 20})
+    assert done.reasons == ["the result would be [1, 3, 4, 4]"]
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(0, 99))
+def test_any_sizes(batch: int, height: int, width: int, seed: int) -> None:
+    feed = feed_of(batch, height, width, seed)
+    assert_rewrite(PASS, text(batch, height, width), feeds=[feed])

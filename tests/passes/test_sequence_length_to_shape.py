@@ -1,0 +1,58 @@
+"""sequence-length-to-shape: counted without the sequence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "sequence-length-to-shape"
+COUNT = "\n@y = SequenceLength (@s)"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_any_number_of_rows(opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    text = written(
+        "@s = SplitToSequence <axis = 1, keepdims = 0> (x)" + COUNT, "float[N, M] x", "int64",
+        opset=opset, place=place,
+    )  # fmt: skip
+    feed = {"x": np.zeros((2, 7), np.float32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert outputs_of(done.after, feed)["y"] == 7
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 9), st.integers(1, 4))
+def test_pieces_of_a_known_axis(length: int, step: int) -> None:
+    body = f"@k = Constant <value = int64 {{{step}}}> ()\n@s = SplitToSequence (x, @k)" + COUNT
+    feed = {"x": np.zeros(length, np.int64)}
+    done = assert_rewrite(PASS, written(body, f"int64[{length}] x", "int64"), feeds=[feed])
+    assert outputs_of(done.after, feed)["y"] == -(-length // step)
+
+
+def test_constructed() -> None:
+    text = written("@s = SequenceConstruct (x, x, x)" + COUNT, "bool[2] x", "int64")
+    feed = {"x": np.zeros(2, np.bool_)}
+    assert outputs_of(assert_rewrite(PASS, text, feeds=[feed]).after, feed)["y"] == 3
+
+
+def test_refusals() -> None:
+    text = written("@s = Identity (q)" + COUNT, "seq(float[2]) q", "int64")
+    assert_refused(PASS, text, "is an input of its graph")
+    body = "@k = Constant <value = int64 {2}> ()\n@s = SplitToSequence (x, @k)" + COUNT
+    assert_refused(
+        PASS, written(body, "float[N] x", "int64"), "the length of axis 0 of x is unknown"
+    )
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Size (x)", "float[3] x", "int64"))

@@ -1,0 +1,93 @@
+"""skip-layer-normalization-to-add: a sum and its normalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "skip-layer-normalization-to-add"
+MS = ', "com.microsoft" : 1'
+FULL = "@y = com.microsoft.SkipLayerNormalization <epsilon = 0.001> (x, k, g, e, b)"
+INPUTS = "float[N, 3, {0}] x, float[N, 3, {0}] k, float[{0}] g, float[{0}] e, float[{0}] b"
+
+
+def feed_of(size: int = 6, kind: Any = np.float32) -> dict[str, Any]:
+    rng = np.random.default_rng(size)
+    shapes = {"x": (2, 3, size), "k": (2, 3, size), "g": (size,), "e": (size,), "b": (size,)}
+    return {name: rng.standard_normal(shape).astype(kind) for name, shape in shapes.items()}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [11, 17, 18])
+def test_all_operands(opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    text = written(FULL, INPUTS.format(6), "float[N, 3, 6]", opset=opset, place=place, imports=MS)
+    feed = feed_of()
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-4, atol=1e-5)
+    total = (feed["x"] + feed["k"] + feed["b"]).astype(np.float64)
+    away = total - total.mean(axis=-1, keepdims=True)
+    wanted = away / np.sqrt((away**2).mean(axis=-1, keepdims=True) + 1e-3) * feed["g"] + feed["e"]
+    np.testing.assert_allclose(outputs_of(done.after, feed)["y"], wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_the_sum_is_given_out() -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : 17{MS}]>
+      g (float[2, 3, 6] x, float[2, 3, 6] k, float[6] g) => (float[2, 3, 6] y, float[2, 3, 6] s) {{
+        y, m, r, s = com.microsoft.SkipLayerNormalization (x, k, g)
+      }}"""
+    feed = {name: value for name, value in feed_of().items() if name in "xkg"}
+    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-4, atol=1e-5)
+
+
+def test_simplified() -> None:
+    body = "@y = com.microsoft.SkipSimplifiedLayerNormalization <epsilon = 0.001> (x, k, g)"
+    text = written(
+        body, "float[N, 3, 6] x, float[N, 3, 6] k, float[6] g", "float[N, 3, 6]", imports=MS
+    )
+    feed = {name: value for name, value in feed_of().items() if name in "xkg"}
+    done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-4, atol=1e-5)
+    assert "Sub" not in done.ops
+
+
+def test_half_precision_is_computed_in_single() -> None:
+    text = written(
+        FULL, INPUTS.format(6).replace("float", "float16"), "float16[N, 3, 6]", imports=MS
+    )
+    feed = feed_of(kind=np.float16)
+    wide = outputs_of(
+        run_pass(PASS, written(FULL, INPUTS.format(6), "float[N, 3, 6]", imports=MS)).after,
+        {name: value.astype(np.float32) for name, value in feed.items()},
+    )["y"]
+    result = outputs_of(run_pass(PASS, text).after, feed)["y"]
+    np.testing.assert_allclose(result, wide.astype(np.float16), rtol=1e-3, atol=1e-3)
+
+
+def test_refusals() -> None:
+    text = written(FULL, INPUTS.format("M"), "float[N, 3, M]", imports=MS)
+    assert_refused(PASS, text, "the size of the last axis of x is unknown")
+    text = f"""<ir_version: 8, opset_import: ["" : 17{MS}]>
+      g (float[2, 3, 6] x, float[2, 3, 6] k, float[6] g) => (float[2, 3, 6] y, float[2, 3, 1] m) {{
+        y, m = com.microsoft.SkipLayerNormalization (x, k, g)
+      }}"""
+    assert_refused(PASS, text, "the statistics m are used")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 9))
+def test_any_size(size: int) -> None:
+    text = written(FULL, INPUTS.format(size), f"float[N, 3, {size}]", imports=MS)
+    assert_rewrite(PASS, text, feeds=[feed_of(size)], rtol=1e-3, atol=1e-4)

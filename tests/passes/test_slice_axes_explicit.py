@@ -1,0 +1,66 @@
+"""slice-axes-explicit: the leading axes by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "slice-axes-explicit"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [10, 13, 18])
+def test_the_leading_axis(opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    text = written("@y = Slice (x, s, e)", "float[N, 3] x, int64[1] s, int64[1] e", "float[M, 3]",
+                   opset=opset, place=place)  # fmt: skip
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    feed = {"x": x, "s": np.array([1]), "e": np.array([-1])}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], x[1:-1])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.sampled_from([1, 2, -1]), min_size=1, max_size=3))
+def test_steps_behind_omitted_axes(steps: list[int]) -> None:
+    count = len(steps)
+    starts = [0 if step > 0 else -1 for step in steps]
+    ends = [9 if step > 0 else -9 for step in steps]
+
+    def listed(values: list[int]) -> str:
+        return "{" + ", ".join(map(str, values)) + "}"
+
+    body = (
+        f"@s = Constant <value = int64[{count}] {listed(starts)}> ()\n"
+        f"@e = Constant <value = int64[{count}] {listed(ends)}> ()\n"
+        f"@t = Constant <value = int64[{count}] {listed(steps)}> ()\n"
+        '@y = Slice (x, @s, @e, "", @t)'
+    )
+    text = written(body, "int32[3, 4, 2] x", "int32[A, B, C]")
+    x = np.arange(24, dtype=np.int32).reshape(3, 4, 2)
+    done = assert_rewrite(PASS, text, feeds=[{"x": x}])
+    wanted = x[tuple(slice(None, None, step) for step in steps)]
+    np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], wanted)
+
+
+def test_given_axes_stay() -> None:
+    body = "@y = Slice (x, s, e, a)"
+    inputs = "float[4, 3] x, int64[1] s, int64[1] e, int64[1] a"
+    assert_refused(PASS, written(body, inputs, "float[A, B]"), "the axes are given")
+
+
+def test_an_unknown_number_of_starts_is_refused() -> None:
+    text = written("@y = Slice (x, s, e)", "float[4, 3] x, int64[K] s, int64[K] e", "float[A, B]")
+    assert_refused(PASS, text, "the length of s is unknown")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

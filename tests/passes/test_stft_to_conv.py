@@ -1,0 +1,93 @@
+"""stft-to-conv: frames and their spectra by one convolution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "stft-to-conv"
+
+
+def text(
+    step: int, frame: int, *, window: bool = True, onesided: int = 1, parts: int = 1,
+    place: str = "main", length: int | str = "L", opset: int = 17, dtype: str = "float",
+) -> str:  # fmt: skip
+    values = ", ".join(f"{0.5 + 0.1 * k:.2f}" for k in range(frame))
+    body = f"@s = Constant <value = int64 {{{step}}}> ()\n"
+    body += f"@f = Constant <value = int64 {{{frame}}}> ()\n"
+    if window:
+        body += f"@w = Constant <value = {dtype}[{frame}] {{{values}}}> ()\n"
+    given = "@w" if window else '""'
+    body += f"@y = STFT <onesided = {onesided}> (x, @s, {given}, @f)"
+    bins = frame // 2 + 1 if onesided else frame
+    return written(body, f"{dtype}[B, {length}, {parts}] x", f"{dtype}[B, T, {bins}, 2]",
+                   place=place, opset=opset)  # fmt: skip
+
+
+def feed_of(length: int, parts: int = 1, place: str = "main") -> dict[str, Any]:
+    x = np.random.default_rng(length).standard_normal((2, length, parts)).astype(np.float32)
+    return {"x": x, **({"c": np.array(False)} if place == "branch" else {})}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [17, 18, 21])
+@pytest.mark.parametrize("window", [True, False])
+def test_any_length_of_signal(place: str, opset: int, window: bool) -> None:
+    model = text(4, 16, window=window, place=place, opset=opset)
+    feeds = [feed_of(length, place=place) for length in (16, 33)]
+    assert_rewrite(PASS, model, feeds=feeds, rtol=1e-4, atol=1e-4)
+
+
+def test_against_numpy() -> None:
+    feed = feed_of(40)
+    done = assert_rewrite(PASS, text(3, 8), feeds=[feed], rtol=1e-4, atol=1e-4)
+    window = 0.5 + 0.1 * np.arange(8)
+    frames = np.stack([feed["x"][:, k : k + 8, 0] * window for k in range(0, 33, 3)], axis=1)
+    wanted = np.fft.rfft(frames)
+    result = outputs_of(done.after, feed)["y"]
+    np.testing.assert_allclose(result[..., 0], wanted.real, atol=1e-4)
+    np.testing.assert_allclose(result[..., 1], wanted.imag, atol=1e-4)
+
+
+def test_both_sides_of_real_and_complex_signals() -> None:
+    for parts in (1, 2):
+        model = text(2, 6, onesided=0, parts=parts)
+        assert_rewrite(PASS, model, feeds=[feed_of(20, parts)], rtol=1e-4, atol=1e-4)
+
+
+def test_half_precision_is_computed_in_single() -> None:
+    done = run_pass(PASS, text(4, 8, window=False, dtype="float16"))
+    assert done.ops[0] == "Cast"
+    x = feed_of(24)["x"].astype(np.float16)
+    result = outputs_of(done.after, {"x": x})["y"]
+    frames = np.stack([x[:, k : k + 8, 0] for k in range(0, 17, 4)], axis=1).astype(np.float64)
+    np.testing.assert_allclose(result[..., 0], np.fft.rfft(frames).real, rtol=1e-2, atol=1e-2)
+
+
+def test_refusals() -> None:
+    assert_refused(PASS, text(4, 8, parts=2), "a one-sided transform of complex numbers")
+    assert_refused(PASS, text(4, 8, dtype="double"), "the dtype of x is float64")
+    body = '@f = Constant <value = int64 {8}> ()\n@y = STFT (x, s, "", @f)'
+    model = written(body, "float[2, 40, 1] x, int64 s", "float[2, T, 5, 2]")
+    assert_refused(PASS, model, "the step is computed at run time")
+    model = written("@s = Constant <value = int64 {2}> ()\n@y = STFT (x, @s, w)",
+                    "float[2, 40, 1] x, float[8] w", "float[2, T, 5, 2]")  # fmt: skip
+    assert_refused(PASS, model, "the window is computed at run time")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 5), st.integers(2, 9), st.integers(0, 1), st.integers(0, 12))
+def test_any_frames(step: int, frame: int, onesided: int, more: int) -> None:
+    model = text(step, frame, onesided=onesided, length=frame + more)
+    assert_rewrite(PASS, model, feeds=[feed_of(frame + more)], rtol=1e-4, atol=1e-4)
