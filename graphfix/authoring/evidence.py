@@ -193,7 +193,7 @@ def _is_constant(tensor: Tensor) -> bool:
 
 def _tells(tensor: Tensor, producer: Node) -> bool:
     """Say whether a pass may reason with where a tensor comes from: sizes, indices, sequences."""
-    if producer.op in _NO_CONTEXT or producer.domain not in ("", "ai.onnx", None):
+    if producer.op in _NO_CONTEXT:
         return False
     if tensor.elem_type in _FLOATS:
         return _from_sizes(tensor, [_MOST_ORIGINS])

@@ -58,7 +58,7 @@ class Run:
 
     def __init__(self, model: Model, settings: Settings, hooks: Sequence[Hook] = ()) -> None:
         """Prepare to run; nothing is changed yet."""
-        self.model = model
+        self.model: Model = model
         self.original = model.proto
         self.settings = settings
         self.hooks = hooks
@@ -69,7 +69,7 @@ class Run:
         self.io_changes: tuple[IoChange, ...] = ()
         self.expected_interface: dict[str, str] = {}
         self.ledger = Ledger() if settings.proves_sites else None
-        self.plain_nodes = model.node_count()
+        self.plain_nodes: int = model.node_count()
         self.prepared: ModelProto | None = None
         self._passes = settings.available
         self._graph_work: Workspace | None = None
