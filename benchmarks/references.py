@@ -47,9 +47,11 @@ def _stored(arrays: dict[str, Array], kind: str, name: str, position: int) -> Ar
 
     An exporter drops an unused input, so the number stands in the name (`x2`), not in the order.
     """
+    # The exported corpus numbers its arrays, and some of its outputs are called 1, 2, 3 as well.
+    numbered = all(key.rpartition("_")[2].isdigit() for key in arrays)
     by_number = name[1:] if kind == "in" and name[1:].isdigit() else str(position)
     for key in (f"{kind}_{name}", f"{kind}_{by_number}"):
-        if key in arrays:
+        if key in arrays and not (numbered and key != f"{kind}_{by_number}"):
             return arrays[key]
     raise KeyError(f"no reference for {kind}put {name}")
 

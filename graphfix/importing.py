@@ -177,6 +177,12 @@ def _import_bodies(node: Node, attribute: AttributeProto, scope: _Scope, base_di
         parent=node,
         attribute=attribute.name,
     )
+    if node.op == "If":
+        # ONNX allows no inputs here, but some files write what a branch captures as its inputs.
+        for info in attribute.g.input:
+            captured = scope.find(info.name)
+            if captured is not None:
+                captured.output_count += 1  # its name must stay, and with it what computes it
     _fill(body, attribute.g, _Scope(outer=scope), base_dir, overridable=False)
     node.attrs.adopt_graph(attribute.name, body)
 

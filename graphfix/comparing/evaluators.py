@@ -29,9 +29,7 @@ def key_of(node: onnx.NodeProto) -> OpKey:
     """
     op = node.op_type
     if op == "ATen":
-        called = [
-            a.s.decode("utf-8", "replace") for a in node.attribute if a.name == "operator"
-        ]
+        called = [a.s.decode("utf-8", "replace") for a in node.attribute if a.name == "operator"]
         op = f"{op}.{called[0]}" if called else op
     return ("" if node.domain == "ai.onnx" else node.domain, op)
 

@@ -24,9 +24,7 @@ _POSITIVE_INPUTS = frozenset(
 )
 _SIGNED_UNIT_INPUTS = frozenset({("GridSample", 1), ("Acos", 0), ("Asin", 0), ("Atanh", 0)})
 # Operators that take matrices apart; PyTorch's are named by an attribute of ATen nodes.
-_MATRICES = frozenset(
-    {"Inverse", "inverse", "linalg_inv", "linalg_inv_ex", "linalg_solve"}
-)
+_MATRICES = frozenset({"Inverse", "inverse", "linalg_inv", "linalg_inv_ex", "linalg_solve"})
 _WORDS = ("a", "b", "cat", "Dog", "7", "-3.5", "", "naïve", "two words", "A1")
 _NUMBERS = ("7", "-3.5", "0", "12", "1e3", "2.25")
 

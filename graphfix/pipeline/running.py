@@ -62,7 +62,7 @@ class Run:
         self.original = model.proto
         self.settings = settings
         self.hooks = hooks
-        self.journal = Journal()
+        self.journal: Journal = Journal()
         self.findings_before: tuple[Finding, ...] = ()
         self.findings_after: tuple[Finding, ...] = ()
         self.seconds: dict[str, float] = {}
@@ -287,8 +287,8 @@ class Run:
 
     def _descend(self, floor: int, steps: int) -> bool:
         """Step down and stay at the highest opset that leaves least; say whether that is lower."""
-        best = (len(self._blocking()), self.model, self.journal)
-        start = self.model
+        start: Model = self.model
+        best: tuple[int, Model, Journal] = (len(self._blocking()), start, self.journal)
         blockers: tuple[Blocker, ...] = ()
         self.model, self.journal = start.copy(), self.journal.copy()
         self._infer()

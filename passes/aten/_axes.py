@@ -74,9 +74,7 @@ def along_axis(build: Builder, x: Value, axis: int, matrix: Array) -> Value:
         return build.MatMul(x, turned)
     order = list(range(rank))
     order[axis], order[-1] = order[-1], order[axis]
-    return build.Transpose(
-        build.MatMul(build.Transpose(x, perm=order), turned), perm=order
-    )
+    return build.Transpose(build.MatMul(build.Transpose(x, perm=order), turned), perm=order)
 
 
 def windows(size: int, output: int) -> list[tuple[int, int]]:
@@ -85,9 +83,7 @@ def windows(size: int, output: int) -> list[tuple[int, int]]:
     floor(i * size / output) to ceil((i + 1) * size / output), as in pytorch/pytorch
     aten/src/ATen/native/AdaptivePooling.h.
     """
-    return [
-        (i * size // output, -(-(i + 1) * size // output)) for i in range(output)
-    ]
+    return [(i * size // output, -(-(i + 1) * size // output)) for i in range(output)]
 
 
 def boxed(lists: Sequence[Sequence[tuple[int, int]]], place: Sequence[int]) -> tuple[slice, ...]:

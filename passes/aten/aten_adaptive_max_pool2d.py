@@ -130,9 +130,7 @@ def _along(
         kernel = [1] * spatial
         kernel[position] = length
         strides = [1] * spatial
-        parts.append(
-            x if length == 1 else build.MaxPool(x, kernel_shape=kernel, strides=strides)
-        )
+        parts.append(x if length == 1 else build.MaxPool(x, kernel_shape=kernel, strides=strides))
         offsets[length] = total
         total += size - length + 1
     joined = parts[0] if len(parts) == 1 else build.Concat(*parts, axis=2 + position)

@@ -100,8 +100,18 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     matching(NAMES),
     removes=features(NAMES),
     emits=(
-        "Add", "Cast", "Div", "InstanceNormalization", "Mul", "ReduceMean", "ReduceSum",
-        "Reciprocal", "Reshape", "Shape", "Sqrt", "Sub",
+        "Add",
+        "Cast",
+        "Div",
+        "InstanceNormalization",
+        "Mul",
+        "ReduceMean",
+        "ReduceSum",
+        "Reciprocal",
+        "Reshape",
+        "Shape",
+        "Sqrt",
+        "Sub",
     ),
     accuracy=EXACT,
     infer=infer,
@@ -122,9 +132,7 @@ def aten_group_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     weight, bias = call.tensor("weight"), call.tensor("bias")
     low = x.elem_type in LOW_PRECISION
     source = build.Cast(x, to=TensorProto.FLOAT) if low else x
-    wanted = [
-        value is not None and value.is_used for value in (node.output(1), node.output(2))
-    ]
+    wanted = [value is not None and value.is_used for value in (node.output(1), node.output(2))]
     grouped = build.Reshape(source, _grouped(x, int(groups)))
     if build.opset >= 18 and grouped.dim(2) is None and not any(wanted):
         normal = build.InstanceNormalization(
@@ -140,7 +148,9 @@ def aten_group_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     normal = shaped_like(build, normal, x)
     results = [
         scaled(
-            build, normal, _wide(build, trailing(build, weight, rank), low),
+            build,
+            normal,
+            _wide(build, trailing(build, weight, rank), low),
             _wide(build, trailing(build, bias, rank), low),
         ),
         *stats,

@@ -120,9 +120,27 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     (*matching(NAMES), "com.microsoft::Inverse", "Inverse"),
     removes=(*features(NAMES), "op:com.microsoft::Inverse", "op:Inverse"),
     emits=(
-        "Abs", "Add", "ArgMax", "Cast", "Concat", "ConstantOfShape", "Div", "Equal", "Expand",
-        "Gather", "Loop", "Mul", "Range", "ReduceMax", "ReduceMin", "ReduceSum", "Reshape",
-        "Shape", "Slice", "Sub", "Where",
+        "Abs",
+        "Add",
+        "ArgMax",
+        "Cast",
+        "Concat",
+        "ConstantOfShape",
+        "Div",
+        "Equal",
+        "Expand",
+        "Gather",
+        "Loop",
+        "Mul",
+        "Range",
+        "ReduceMax",
+        "ReduceMin",
+        "ReduceSum",
+        "Reshape",
+        "Shape",
+        "Slice",
+        "Sub",
+        "Where",
     ),
     accuracy=EXACT,
     options={
@@ -161,9 +179,7 @@ def _unrolled(build: Builder, x: Value, size: int) -> Value:
     width = 2 * size
     for step in range(size):
         pivot, rest, _ = pull_pivot(build, matrix, size - step, size)
-        row = build.Div(
-            cut(build, pivot, rank - 1, 1, width), cut(build, pivot, rank - 1, 0, 1)
-        )
+        row = build.Div(cut(build, pivot, rank - 1, 1, width), cut(build, pivot, rank - 1, 0, 1))
         if size == 1:
             return row
         factor = cut(build, rest, rank - 1, 0, 1)
@@ -255,5 +271,3 @@ def _counting(build: Builder, x: Value, size: int | None) -> tuple[Value, Value,
     zero, one = (build.constant(np.array(n, dtype=np.int64)) for n in (0, 1))
     numbers = build.Reshape(build.Range(zero, trips, one), [-1, 1])
     return numbers, trips, cut(build, shape, 0, rank - 1, rank)
-
-

@@ -83,4 +83,3 @@ def _retype(editor: Editor, tensor: Variable) -> None:
 def _gives_output(use: NodeView) -> bool:
     output = use.output(0)
     return output is not None and output.is_graph_output
-

@@ -75,7 +75,11 @@ def aten_model(
         if layout == "inputs" or overload:
             extra["overload_name"] = overload
     node = helper.make_node(
-        operator if layout == "named" else "ATen", names, list(results), "call", domain=domain,
+        operator if layout == "named" else "ATen",
+        names,
+        list(results),
+        "call",
+        domain=domain,
         **extra,
     )
     # Before opset 9 a Constant node holds floats only, so integers have to be initializers.

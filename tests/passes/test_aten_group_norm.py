@@ -55,7 +55,11 @@ def test_every_opset_and_layout(opset: int, layout: str) -> None:
     if layout in ("default", "aten"):
         attributes = {"num_groups": 4, "eps": 1e-5, "cudnn_enabled": 1}
         model = aten_model(
-            "group_norm", [2, 8, 5, 6], [weight, bias], layout=layout, opset=opset,
+            "group_norm",
+            [2, 8, 5, 6],
+            [weight, bias],
+            layout=layout,
+            opset=opset,
             attributes=attributes,
         )
         becomes(PASS, model, {"x": x}, wanted, **CLOSE)
@@ -90,8 +94,11 @@ def test_dynamic_shapes(opset: int, shape: list[int | str]) -> None:
     model = aten_model("group_norm", shape, [np.array(2), weight, None, EPS], opset=opset)
     becomes(PASS, model, {"x": x}, normal(x, 2, weight, None)[0], **CLOSE)
     becomes(
-        PASS, native_model(shape, 4, opset=opset, used=3), {"x": x},
-        normal(x, 4, weight, array_of(8, seed=2)), **CLOSE,
+        PASS,
+        native_model(shape, 4, opset=opset, used=3),
+        {"x": x},
+        normal(x, 4, weight, array_of(8, seed=2)),
+        **CLOSE,
     )
 
 
@@ -149,8 +156,11 @@ def test_other_operators_are_left_alone() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    groups=st.integers(1, 4), per=st.integers(1, 3), size=st.integers(1, 5),
-    opset=st.sampled_from([7, 9, 13, 18]), dynamic=st.booleans(),
+    groups=st.integers(1, 4),
+    per=st.integers(1, 3),
+    size=st.integers(1, 5),
+    opset=st.sampled_from([7, 9, 13, 18]),
+    dynamic=st.booleans(),
 )
 def test_any_groups(groups: int, per: int, size: int, opset: int, dynamic: bool) -> None:
     channels = groups * per

@@ -59,7 +59,11 @@ def test_every_opset_and_layout(opset: int, layout: str) -> None:
     if layout in ("default", "aten"):
         attributes = {"normalized_shape": [8], "eps": 1e-5, "cudnn_enable": 1}
         model = aten_model(
-            "layer_norm", ["B", 5, 8], [weight, bias], layout=layout, opset=opset,
+            "layer_norm",
+            ["B", 5, 8],
+            [weight, bias],
+            layout=layout,
+            opset=opset,
             attributes=attributes,
         )
         becomes(PASS, model, {"x": x}, wanted, **CLOSE)
@@ -92,9 +96,7 @@ def test_other_types(kind: int, dtype: Any, tolerance: float) -> None:
     x = array_of(2, 6, dtype=dtype) * dtype(300)
     weight = array_of(6, dtype=dtype, seed=1)
     model = aten_model("layer_norm", [2, 6], [ints(6), weight], dtype=kind)
-    becomes(
-        PASS, model, {"x": x}, normal(x, 1, weight, None)[0], rtol=tolerance, atol=tolerance
-    )
+    becomes(PASS, model, {"x": x}, normal(x, 1, weight, None)[0], rtol=tolerance, atol=tolerance)
 
 
 def test_against_the_numpy_model() -> None:
@@ -126,7 +128,8 @@ def test_other_operators_are_left_alone() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    shape=st.lists(st.integers(1, 5), min_size=1, max_size=4), data=st.data(),
+    shape=st.lists(st.integers(1, 5), min_size=1, max_size=4),
+    data=st.data(),
     opset=st.sampled_from([7, 9, 13, 18]),
 )
 def test_any_shape(shape: list[int], data: st.DataObject, opset: int) -> None:

@@ -111,7 +111,9 @@ def test_other_operators_are_left_alone() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    size=st.integers(1, 5), batch=st.integers(1, 3), seed=st.integers(0, 1000),
+    size=st.integers(1, 5),
+    batch=st.integers(1, 3),
+    seed=st.integers(0, 1000),
     opset=st.sampled_from([7, 9, 11, 13, 18]),
 )
 def test_any_matrix(size: int, batch: int, seed: int, opset: int) -> None:

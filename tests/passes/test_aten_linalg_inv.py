@@ -227,8 +227,11 @@ def test_refusals() -> None:
 def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("special_i0e", [3, 3]))
     assert_untouched(PASS, aten_model("linalg_pinv", [3, 3], layout="default"))
-    assert_untouched(PASS, "<ir_version: 7, opset_import: ['' : 13]>".replace("'", '"')
-                     + "g (float[3, 3] x) => (float[3, 3] y) { y = Relu (x) }")
+    assert_untouched(
+        PASS,
+        "<ir_version: 7, opset_import: ['' : 13]>".replace("'", '"')
+        + "g (float[3, 3] x) => (float[3, 3] y) { y = Relu (x) }",
+    )
 
 
 def test_a_local_function_of_that_name_is_not_the_operator() -> None:

@@ -90,7 +90,8 @@ def test_other_operators_are_left_alone() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    shape=st.lists(st.integers(1, 5), min_size=1, max_size=4), data=st.data(),
+    shape=st.lists(st.integers(1, 5), min_size=1, max_size=4),
+    data=st.data(),
     opset=st.sampled_from([7, 9, 13, 18]),
 )
 def test_any_shape(shape: list[int], data: st.DataObject, opset: int) -> None:

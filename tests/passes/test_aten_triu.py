@@ -79,7 +79,9 @@ def test_other_operators_are_left_alone() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    rows=st.integers(1, 5), columns=st.integers(1, 5), diagonal=st.integers(-6, 6),
+    rows=st.integers(1, 5),
+    columns=st.integers(1, 5),
+    diagonal=st.integers(-6, 6),
     opset=st.sampled_from([7, 9, 13, 18]),
 )
 def test_any_triangle(rows: int, columns: int, diagonal: int, opset: int) -> None:

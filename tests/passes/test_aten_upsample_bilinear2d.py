@@ -207,9 +207,7 @@ def test_other_operators_are_left_alone() -> None:
     align=st.booleans(),
     opset=st.sampled_from([7, 9, 11, 13, 18]),
 )
-def test_any_size(
-    size: tuple[int, int], output: tuple[int, int], align: bool, opset: int
-) -> None:
+def test_any_size(size: tuple[int, int], output: tuple[int, int], align: bool, opset: int) -> None:
     x = array_of(1, 2, *size)
     arguments = [ints(*output), np.array(align)]
     model = aten_model("upsample_bilinear2d", [1, 2, *size], arguments, opset=opset)

@@ -73,8 +73,9 @@ def test_other_types(kind: int) -> None:
 def test_dynamic_sizes_become_resize(opset: int) -> None:
     x = array_of(2, 3, 4, 5)
     shape = ["N", "C", "H", "W"]
-    model = aten_model("upsample_nearest2d", shape, [None, floats(2, 3)], overload="vec",
-                       opset=opset)
+    model = aten_model(
+        "upsample_nearest2d", shape, [None, floats(2, 3)], overload="vec", opset=opset
+    )
     becomes(PASS, model, {"x": x}, repeated(x, 2, 3), ops=["Resize"])
 
 
@@ -119,9 +120,7 @@ def test_other_operators_are_left_alone() -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    size=st.integers(1, 9), output=st.integers(1, 20), opset=st.sampled_from([7, 9, 11, 13, 18])
-)
+@given(size=st.integers(1, 9), output=st.integers(1, 20), opset=st.sampled_from([7, 9, 11, 13, 18]))
 def test_any_size(size: int, output: int, opset: int) -> None:
     x = array_of(1, 2, size)
     model = aten_model("upsample_nearest1d", [1, 2, size], [ints(output)], opset=opset)

@@ -14,7 +14,9 @@ from graphfix.report import Verdict
 @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (1, 0, 2)])
 def test_the_last_definition_counts(order: tuple[int, int, int]) -> None:
     twelve, two = (
-        helper.make_node("Constant", [], ["k"], value=numpy_helper.from_array(np.array(value, np.float32)))
+        helper.make_node(
+            "Constant", [], ["k"], value=numpy_helper.from_array(np.array(value, np.float32))
+        )
         for value in (12, 2)
     )
     nodes = [twelve, two, helper.make_node("Div", ["x", "k"], ["y"])]
@@ -27,7 +29,7 @@ def test_the_last_definition_counts(order: tuple[int, int, int]) -> None:
     model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
     result = graphfix.run(model, target="trt8")
     proto = result.model.to_proto()
-    onnx.checker.check_model(proto)
+    onnx.checker.check_model(proto)  # pyright: ignore[reportUnknownMemberType]
     assert result.report.verification.status is Verdict.EQUAL
     (left,) = proto.graph.initializer
     expected = 12 if order.index(0) > order.index(1) else 2
