@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -131,7 +132,7 @@ class Site:
         accuracy: The label of this site.
         removed: Nodes that were taken out.
         added: Nodes that were put in.
-        certificate: The proof, where one was made.
+        certificate: The proof; None where nothing was to be proved (see `every_site_equal`).
         note: Domain and error of an approximate site, or what a lossy one changes.
     """
 
@@ -158,6 +159,21 @@ class Outcome:
     status: Status
     reason: str = ""
     sites: tuple[Site, ...] = ()
+
+
+def every_site_equal(outcomes: Iterable[Outcome]) -> bool:
+    """Say whether there are certificates, and all of them are equal.
+
+    A site without one computes nothing (an order, an unreachable node) or was not to be proved.
+    """
+    proofs = [
+        site.certificate
+        for outcome in outcomes
+        if outcome.status is Status.APPLIED
+        for site in outcome.sites
+        if site.certificate is not None
+    ]
+    return bool(proofs) and all(proof.status is Verdict.EQUAL for proof in proofs)
 
 
 @dataclass(frozen=True, slots=True)

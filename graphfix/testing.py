@@ -76,6 +76,7 @@ def run_pass(
         named=(chosen,),
         available=(*(p for p in shipped_passes() if p.id != chosen.id), chosen),
         options={chosen.id: dict(options or {})},
+        verify="off",
         allow_lossy=True,
     )
     run = Run(edited, settings)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
@@ -36,7 +37,7 @@ class Draft:
 
 @dataclass(slots=True)
 class Edit:
-    """One applied site: what came, what went."""
+    """One applied site: what came, what went, and for its proof how both looked."""
 
     graph: Graph
     node: NodeRef
@@ -44,14 +45,27 @@ class Edit:
     removed: list[Node] = field(default_factory=list[Node])
     removed_refs: list[NodeRef] = field(default_factory=list[NodeRef])
     touched: list[Node] = field(default_factory=list[Node])
+    evidence: Evidence | None = None
 
 
-def apply_draft(workspace: Workspace, draft: Draft) -> Edit:
+def apply_draft(
+    workspace: Workspace,
+    draft: Draft,
+    *,
+    evidence: Evidence | None = None,
+    version: int | None = None,
+) -> Edit:
     """Put a draft in the place of its node; edges change, node lists do not yet.
 
     The names of what the node computed survive: a replaced output keeps its tensor, so that all
     consumers in all nested scopes see the new producer. The caller puts ``added`` where the node
     stood and drops ``removed`` from the node lists.
+
+    Args:
+        workspace: The names that are taken, and whether evidence is wanted.
+        draft: What to put in.
+        evidence: What was taken down of the node before; None takes it down now.
+        version: The opset of the default domain that the added nodes are for, where not the same.
 
     Raises:
         PassBug: A used output has no replacement, or dtype or rank differ. Nothing is changed.
@@ -64,6 +78,8 @@ def apply_draft(workspace: Workspace, draft: Draft) -> Edit:
     for old, new in zip(outputs, results, strict=True):
         _check_result(node, old, new)
     edit = Edit(node.graph, NodeView(node).ref())
+    if workspace.ledger is not None:
+        edit.evidence = evidence or Evidence.of(node)
     refs = {id(node): edit.node}
     doc_holder = node.proto if node.proto is not None else node.inherit
     drafted = {id(t): n for n in draft.nodes for t in n.outputs}
@@ -85,7 +101,12 @@ def apply_draft(workspace: Workspace, draft: Draft) -> Edit:
             keep.hold([fresh], [old])
             draft.nodes.append(keep)
         else:
+            if edit.evidence is not None:
+                edit.evidence.replace(old, fresh)
             edit.touched.extend(_rewire(old, fresh))
+            continue
+        if edit.evidence is not None:
+            edit.evidence.replace(old, old)
     used_before.extend(dismantle(node))
     node.detach()
     for fresh_node in draft.nodes:
@@ -103,6 +124,8 @@ def apply_draft(workspace: Workspace, draft: Draft) -> Edit:
     edit.removed.append(node)
     _drop_dead(used_before, edit, refs)
     edit.removed_refs = [refs[id(n)] for n in edit.removed]
+    if edit.evidence is not None:
+        edit.evidence.finish(edit.added, version)
     return edit
 
 
@@ -208,6 +231,8 @@ def _drop_dead(candidates: Sequence[Tensor], edit: Edit, refs: dict[int, NodeRef
             if any(t.outputs or t.output_count for t in producer.outputs):
                 continue
             refs[id(producer)] = NodeView(producer).ref()
+            if edit.evidence is not None:
+                edit.evidence.remove(producer)
             pending.extend(producer.inputs)
             pending.extend(dismantle(producer))
             producer.detach()

@@ -18,6 +18,7 @@ from graphfix.authoring.applying import (
 )
 from graphfix.authoring.building import Builder, returned_values
 from graphfix.authoring.drafting import prune
+from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
@@ -51,6 +52,7 @@ class Editor:
         workspace: The names that are taken.
         options: The options of the pass.
         accuracy: The label of its sites.
+        pass_id: The pass; empty where several passes act through one editor.
         recorded: The sites so far.
         refused: The places it would not touch.
         io_changes: Inputs and outputs whose type changed.
@@ -60,6 +62,7 @@ class Editor:
     workspace: Workspace
     options: Mapping[str, Any]
     accuracy: Accuracy
+    pass_id: str = ""
     recorded: list[Recorded] = field(default_factory=list[Recorded])
     refused: list[Refused] = field(default_factory=list[Refused])
     io_changes: list[IoChange] = field(default_factory=list[IoChange])
@@ -73,10 +76,24 @@ class Editor:
         return list(self.model.graphs())
 
     def nodes(self, graph: Graph) -> Iterator[NodeView]:
-        """Walk the nodes of a scope that are still there; edits while walking are fine."""
+        """Walk the nodes of a scope that are still there; edits while walking are fine.
+
+        Places that an earlier run found this pass to be wrong at are left out.
+        """
         for node in list(graph.nodes):
             if id(node) not in self._removed:
-                yield NodeView(node)
+                view = NodeView(node)
+                if not self.is_blocked(view):
+                    yield view
+
+    def is_blocked(self, node: NodeView) -> bool:
+        """Say whether an earlier run found this pass to be wrong at a node."""
+        blocked = self.workspace.blocked
+        return bool(blocked) and self.workspace.blocks(self.pass_id, node.ref())
+
+    def witness(self, node: NodeView) -> Evidence | None:
+        """Take down how a node is now, for `apply` after its bodies have been taken apart."""
+        return Evidence.of(node.node) if self.workspace.ledger is not None else None
 
     def option(self, name: str) -> Any:
         """Return the value of an option that the pass declares."""
@@ -94,11 +111,13 @@ class Editor:
         accuracy: Accuracy | None = None,
         note: str = "",
     ) -> bool:
-        """Replace one node by what `make` builds; False where `make` refused.
+        """Replace one node by what `make` builds; False where `make` refused or it is blocked.
 
         Raises:
             PassBug: The replacement does not fit (missing output, other dtype or shape).
         """
+        if self.is_blocked(node):
+            return False
         mark = self.workspace.mark()
         build = Builder(self.workspace, node, self.options)
         try:
@@ -111,18 +130,27 @@ class Editor:
         self.apply(draft, accuracy or build.accuracy or self.accuracy, note or build.note)
         return True
 
-    def apply(self, draft: Draft, accuracy: Accuracy, note: str = "") -> Edit:
-        """Put a finished draft into the graph and record its site."""
+    def apply(
+        self,
+        draft: Draft,
+        accuracy: Accuracy,
+        note: str = "",
+        *,
+        evidence: Evidence | None = None,
+        version: int | None = None,
+    ) -> Edit:
+        """Put a finished draft into the graph and record its site; see `apply_draft`."""
         graph = draft.node.graph
         self._remember_unused(graph)
-        edit = apply_draft(self.workspace, draft)
+        edit = apply_draft(self.workspace, draft, evidence=evidence, version=version)
         self._pending[id(draft.node)] = edit.added
         self._removed.update(id(n) for n in edit.removed)
         self._kept_alive.extend(edit.removed)
         added = tuple(NodeView(n).ref() for n in edit.added)
-        self.recorded.append(
-            Recorded(Site(edit.node, accuracy, tuple(edit.removed_refs), added, note=note), edit)
-        )
+        site = Site(edit.node, accuracy, tuple(edit.removed_refs), added, note=note)
+        self.recorded.append(Recorded(site, edit))
+        if edit.evidence is not None and self.workspace.ledger is not None:
+            self.workspace.ledger.note(site, edit.evidence)
         return edit
 
     def remove(self, nodes: Sequence[NodeView]) -> None:
@@ -158,9 +186,11 @@ class Editor:
                 self._unused[id(graph)] = unused_constants(graph)
             graph = graph.parent.graph if graph.parent is not None else None
 
-    def record(self, node: NodeRef, note: str = "") -> None:
+    def record(self, node: NodeRef, note: str = "") -> Site:
         """Record a change that is not the replacement of a node: an order, an import, a type."""
-        self.recorded.append(Recorded(Site(node, self.accuracy, note=note)))
+        site = Site(node, self.accuracy, note=note)
+        self.recorded.append(Recorded(site))
+        return site
 
     def reload(self, proto: ModelProto) -> None:
         """Take the graph and the functions of `proto`, which was made from this model."""
@@ -168,7 +198,7 @@ class Editor:
         self.model.proto = proto
         self.model.graph = fresh.graph
         self.model.functions = fresh.functions
-        self.workspace = Workspace(self.model)
+        self.workspace = Workspace(self.model, self.workspace.ledger, self.workspace.blocked)
 
     def finish(self) -> None:
         """Bring the node lists and initializers up to date; called once, by the engine."""

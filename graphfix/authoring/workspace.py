@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+from graphfix.authoring.evidence import Ledger
 from graphfix.model import Model
+from graphfix.report import NodeRef
+
+# Pass, scope, operator and outputs of a site.
+SiteKey = tuple[str, str, str, tuple[str, ...]]
+
+
+def site_key(pass_id: str, node: NodeRef) -> SiteKey:
+    """Return what a site is known by from one run over a model to the next."""
+    return (pass_id, node.scope, node.op, node.outputs)
 
 
 class Workspace:
-    """The model under edit and its names, unique over the whole file."""
+    """The model under edit and its names, unique over the whole file.
 
-    def __init__(self, model: Model) -> None:
+    Attributes:
+        model: The model.
+        ledger: Where the evidence of each site goes; None where nobody asks for proofs.
+        blocked: The sites that are not to be touched.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        ledger: Ledger | None = None,
+        blocked: frozenset[SiteKey] = frozenset(),
+    ) -> None:
         """Collect the names of `model`; linear in nodes."""
         self.model = model
+        self.ledger = ledger
+        self.blocked = blocked
         self._tensors: set[str] = set()
         self._nodes: set[str] = set()
         self._next: dict[str, int] = {}
@@ -39,6 +62,10 @@ class Workspace:
         taken.add(name)
         self._log.append((taken, name))
         return name
+
+    def blocks(self, pass_id: str, node: NodeRef) -> bool:
+        """Say whether a pass is to leave a node alone."""
+        return bool(self.blocked) and site_key(pass_id, node) in self.blocked
 
     def mark(self) -> int:
         """Return a point that `release` can go back to."""

@@ -57,10 +57,10 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Overwrite OUT even if graphfix did not write it.")
 @click.option(
     "--verify",
-    type=click.Choice(["auto", "full", "off"]),
+    type=click.Choice(["auto", "sites", "full", "off"]),
     default="auto",
     show_default=True,
-    help="How to compare the result with the input.",
+    help="What to compare: each changed place, the whole model, both (auto), or nothing.",
 )
 @click.option("--inputs", type=FILE, metavar="FILE.npz", help="Compare on these inputs.")
 @shape_option

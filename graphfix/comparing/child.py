@@ -10,6 +10,7 @@ import dataclasses
 import importlib
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,14 @@ from graphfix.report import Verdict, Verification
 _SHARE = 0.8
 
 
-def main(folder: Path) -> None:
-    """Answer the request in a folder."""
+Answer = Callable[[Path, dict[str, Any]], dict[str, Any]]
+
+
+def serve(folder: Path, answering: Answer) -> None:
+    """Answer the request in a folder; errors of ours are answers too."""
     request: dict[str, Any] = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
     try:
-        answer = _answer(folder, request)
+        answer = answering(folder, request)
     except GraphfixError as error:
         answer = {"error": _error(error)}
     except MemoryError:
@@ -50,11 +54,20 @@ def _error(error: GraphfixError) -> dict[str, str]:
     return {"kind": kind, "message": message, "where": error.where, "hint": error.hint}
 
 
-def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
+def memory_allowed(request: dict[str, Any], share: float = _SHARE) -> int | None:
+    """Return the bytes that a child may take; None where neither user nor system say."""
+    limit: int | None = request["memory_limit"]
     free = memory.available_memory()
-    limit = request["memory_limit"]
-    if limit is None and free is not None:
-        limit = int(_SHARE * free)
+    return int(share * free) if limit is None and free is not None else limit
+
+
+def evaluators_of(request: dict[str, Any]) -> Evaluators:
+    """Return the numpy models that a request names."""
+    return Evaluators({(domain, op): place for domain, op, place in request["evaluators"]})
+
+
+def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
+    limit = memory_allowed(request)
     paths = [Path(text) for text in request["models"]]
     short = _short_of_memory(_file_sizes(paths), limit)
     if short:
@@ -67,8 +80,7 @@ def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     importlib.import_module("onnxruntime")
     if limit is not None:
         memory.limit_memory(limit)
-    places = {(domain, op): place for domain, op, place in request["evaluators"]}
-    evaluators = Evaluators(places)
+    evaluators = evaluators_of(request)
     # Engines print numpy warnings about NaN and overflow that random inputs are meant to cause.
     with np.errstate(all="ignore"):
         if request["do"] == "run":
@@ -115,4 +127,4 @@ def _refused(request: dict[str, Any], reason: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    serve(Path(sys.argv[1]), _answer)

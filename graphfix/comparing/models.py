@@ -105,7 +105,7 @@ def _asked(
         "seed": options.seed,
         "samples": max(1, options.samples),
         "lossy": options.lossy,
-        "evaluators": _listed(options.evaluators),
+        "evaluators": listed(options.evaluators),
         "bindings": {name: list(dims) for name, dims in options.bindings.items()},
         **further,
     }
@@ -170,13 +170,14 @@ def run_model(
         request: dict[str, Any] = {
             "do": "run",
             "models": [str(path.absolute())],
-            "evaluators": _listed(evaluators or {}),
+            "evaluators": listed(evaluators or {}),
         }
         ask(folder, request, Limits(timeout, memory_limit))
         return read_values(folder / "outputs.json")
 
 
-def _listed(evaluators: Evaluators) -> list[list[str]]:
+def listed(evaluators: Evaluators) -> list[list[str]]:
+    """Return numpy models as a request to a child names them."""
     return [[domain, op, _absolute(place)] for (domain, op), place in evaluators.items()]
 
 

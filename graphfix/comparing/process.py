@@ -27,13 +27,19 @@ class Limits:
     memory: int | None
 
 
-def ask(folder: Path, request: dict[str, Any], limits: Limits) -> dict[str, Any]:
+def ask(
+    folder: Path,
+    request: dict[str, Any],
+    limits: Limits,
+    module: str = "graphfix.comparing.child",
+) -> dict[str, Any]:
     """Run one request in a child process and return its answer.
 
     Args:
         folder: A temporary folder for the request and the answer.
         request: What to do; see `graphfix.comparing.child`.
         limits: Time and memory.
+        module: What the child runs.
 
     Raises:
         EngineFailed: The child crashed, ran out of memory or of time.
@@ -42,7 +48,7 @@ def ask(folder: Path, request: dict[str, Any], limits: Limits) -> dict[str, Any]
     """
     request = {**request, "memory_limit": limits.memory, "timeout": limits.timeout}
     (folder / REQUEST).write_text(json.dumps(request), encoding="utf-8")
-    command = [sys.executable, "-m", "graphfix.comparing.child", str(folder)]
+    command = [sys.executable, "-m", module, str(folder)]
     root = str(Path(graphfix.__file__ or __file__).resolve().parent.parent)
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

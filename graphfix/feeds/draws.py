@@ -59,6 +59,18 @@ def floats(
     return _styled(shape, style, rng)
 
 
+def is_free(shape: tuple[int, ...], uses: Sequence[Use]) -> bool:
+    """Say whether any number may go where a float tensor is used, whatever its size and sign."""
+    places = {(use.op, use.position) for use in uses}
+    special = {("Resize", 2), ("Upsample", 1), ("Range", 0), ("Range", 1), ("Range", 2)}
+    special |= {("RoiAlign", 1), ("MaxRoiPool", 1), ("Acosh", 0)}
+    special |= _UNIT_INPUTS | _SIGNED_UNIT_INPUTS | _POSITIVE_INPUTS
+    if places & special:
+        return False
+    square = len(shape) > 1 and shape[-1] == shape[-2]
+    return not (square and any(_takes_matrices(use) for use in uses))
+
+
 def _takes_matrices(use: Use) -> bool:
     named = attribute_of(use.node, "operator")
     called = use.op if named is None else named.s.decode("utf-8", "replace")

@@ -15,6 +15,9 @@ from graphfix.opset.planning import Plan, Planner, apply_edits
 from graphfix.report import EXACT, NodeRef, Site
 from graphfix.schemas import newest_opset
 
+OPSET = "opset"
+DIFFERS = "the form of the other opset computes something else here"
+
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
@@ -111,15 +114,27 @@ def _step(model: Model, workspace: Workspace, source: int, target: int) -> list[
     for plan in plans:
         node = plan.node
         if plan.draft is None:
-            apply_edits(node, plan.edits)
-            editor.record(NodeView(node).ref())
+            _edit_in_place(editor, plan, target)
         elif node.outputs:  # a constant goes with its last consumer, before its own turn
-            editor.apply(plan.draft, plan.accuracy, plan.note)
+            editor.apply(plan.draft, plan.accuracy, plan.note, version=target)
     editor.finish()
     for root in roots:
         root.opsets[""] = target
     editor.record(NodeRef(), f"opset {source} becomes {target}")
     return [recorded.site for recorded in editor.recorded]
+
+
+def _edit_in_place(editor: Editor, plan: Plan, target: int) -> None:
+    node, ledger = plan.node, editor.workspace.ledger
+    evidence = editor.witness(NodeView(node))
+    apply_edits(node, plan.edits)
+    site = editor.record(NodeView(node).ref())
+    if evidence is not None and ledger is not None:
+        for tensor in node.outputs:
+            if tensor.name:
+                evidence.replace(tensor, tensor)
+        evidence.finish([node], target)
+        ledger.note(site, evidence)
 
 
 def _plan(roots: list[Graph], planner: Planner, target: int) -> list[Plan]:
@@ -129,6 +144,9 @@ def _plan(roots: list[Graph], planner: Planner, target: int) -> list[Plan]:
         for graph in root.walk():
             for position, node in enumerate(graph.nodes):
                 view = NodeView(node)
+                if planner.workspace.blocks(OPSET, view.ref()):
+                    blockers.append(Blocker(view.ref(position), DIFFERS))
+                    continue
                 try:
                     plan = planner.plan(view, root.opsets)
                 except Refuse as refusal:

@@ -18,7 +18,7 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.attributing import with_removers
 from graphfix.pipeline.binding import bind_shapes
-from graphfix.pipeline.settings import Settings, parse_options
+from graphfix.pipeline.settings import VERIFY, Settings, parse_options
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes, get_pass
 from graphfix.report import Finding, Report
@@ -163,7 +163,8 @@ def run(
         allow_lossy: Consent to lossy sites.
         allow_io_change: Consent to changes of inputs and outputs.
         partial: Apply big decompositions although findings are left.
-        verify: ``auto``, ``full`` or ``off``.
+        verify: ``auto`` (each site and the whole model), ``sites``, ``full`` (the whole model
+            alone) or ``off``.
         inputs: An .npz file, or a mapping of arrays, to compare on.
         shapes: Input name -> sizes, for dynamic inputs.
         seed: For the inputs that are made.
@@ -224,8 +225,9 @@ def make_settings(
     Raises:
         UsageError: A name or a value is wrong, or nothing was asked for.
     """
-    if verify not in ("auto", "full", "off"):
-        raise UsageError(f"{verify!r} is not auto, full or off", where="--verify")
+    if verify not in VERIFY:
+        choices = f"{', '.join(VERIFY[:-1])} or {VERIFY[-1]}"
+        raise UsageError(f"{verify!r} is not {choices}", where="--verify")
     if not _is_whole(opset):
         raise UsageError(f"{opset!r} is not a whole number", where="--opset")
     if seed < 0:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 
 from graphfix import __version__
+from graphfix.certificates.proving import Prover
 from graphfix.errors import PassBug
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.api import Result
 from graphfix.pipeline.attributing import with_removers
+from graphfix.pipeline.certifying import Certified, certified, without
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.running import Run
@@ -28,6 +30,7 @@ from graphfix.report import (
     Status,
     Verdict,
     Verification,
+    every_site_equal,
 )
 
 MAX_BLAMED = 8
@@ -35,10 +38,14 @@ MAX_BLAMED = 8
 
 @dataclass(slots=True)
 class _Attempt:
-    run: Run
+    certified: Certified
     verification: Verification
     fault: str
     io_changes: tuple[IoChange, ...]
+
+    @property
+    def run(self) -> Run:
+        return self.certified.run
 
     @property
     def broken(self) -> bool:
@@ -48,13 +55,15 @@ class _Attempt:
 def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
     """Run the passes over `model`, prove the result against what it was, and report.
 
-    Where the result is wrong, the passes that were applied are left out one at a time; the first
-    that cures it is reported as failed, and the run goes on without it.
+    Sites that compute something else are taken back. Where the result is wrong all the same, the
+    passes that were applied are left out one at a time; the first that cures it is reported as
+    failed, and the run goes on without it.
 
     Raises:
         PassBug: Leaving out any one pass does not give a valid model.
     """
     before = Original.of(model, settings.available)
+    prover = Prover(before.evaluators)
     able = settings.available  # what may remove a finding, also where it is left out below
     blamed: list[Outcome] = []
     while True:
@@ -65,12 +74,12 @@ def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
             if all(declared.id != bug.pass_id for declared in settings.available):
                 raise
             # What it did to the model cannot be undone, so the run begins anew without it.
-            settings = _without(settings, {bug.pass_id})
+            settings = without(settings, {bug.pass_id})
             blamed.append(Outcome(bug.pass_id, Status.FAILED, str(bug), (Site(NodeRef()),)))
             model = before.again()
     withheld = {} if settings.partial else overgrown(run)
     if withheld:
-        settings = _without(settings, set(withheld))
+        settings = without(settings, set(withheld))
         blamed.extend(withheld.values())
         blamed.extend(
             outcome
@@ -78,23 +87,25 @@ def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
             if outcome.pass_id in withheld and outcome.status is Status.REFUSED
         )
         run = _run(before.again(), settings, hooks)
-    attempt = _judge(before, run, settings)
+    proved = certified(run, settings, prover, lambda given: _run(before.again(), given, hooks))
+    attempt = _judge(before, proved)
     if attempt.broken:
-        cured = _without_culprit(before, settings, hooks, attempt)
+        cured = _without_culprit(before, hooks, prover, attempt)
         if cured is not None:
             attempt, outcome = cured
             blamed.append(outcome)
     if attempt.fault:
         raise PassBug(f"the result is not valid: {attempt.fault}")
     run = attempt.run
-    code = exit_code(attempt, settings)
+    outcomes = attempt.certified.outcomes()
+    code = exit_code(attempt, settings, every_site_equal(outcomes))
     report = Report(
         version=__version__,
         target=settings.target.name if settings.target is not None else "",
         input=before.facts,
         output=None,
         findings_before=with_removers(run.findings_before, able),
-        outcomes=(*run.journal.outcomes(), *blamed),
+        outcomes=(*outcomes, *blamed),
         findings_after=with_removers(run.findings_after, able),
         io_changes=attempt.io_changes,
         verification=attempt.verification,
@@ -140,16 +151,8 @@ def overgrown(run: Run) -> dict[str, Outcome]:
     return planned
 
 
-def _without(settings: Settings, pass_ids: set[str]) -> Settings:
-    named = settings.named
-    return replace(
-        settings,
-        available=tuple(p for p in settings.available if p.id not in pass_ids),
-        named=None if named is None else tuple(p for p in named if p.id not in pass_ids),
-    )
-
-
-def _judge(before: Original, run: Run, settings: Settings) -> _Attempt:
+def _judge(before: Original, proved: Certified) -> _Attempt:
+    run, settings = proved.run, proved.settings
     model, hooks, io_changes = run.model, run.hooks, run.io_changes
     fault = ""
     start = perf_counter()
@@ -159,7 +162,7 @@ def _judge(before: Original, run: Run, settings: Settings) -> _Attempt:
             fault = "inputs or outputs changed"
     run.seconds["validate"] = perf_counter() - start
     if fault:
-        return _Attempt(run, Verification(Verdict.SKIPPED, fault), fault, io_changes)
+        return _Attempt(proved, Verification(Verdict.SKIPPED, fault), fault, io_changes)
     for hook in hooks:
         hook.stage("verify")
     start = perf_counter()
@@ -170,7 +173,7 @@ def _judge(before: Original, run: Run, settings: Settings) -> _Attempt:
     else:
         verification = Verification(Verdict.EQUAL, "nothing was changed", "the graph is the same")
     run.seconds["verify"] = perf_counter() - start
-    return _Attempt(run, verification, "", io_changes)
+    return _Attempt(proved, verification, "", io_changes)
 
 
 def _any_lossy(journal: Journal) -> bool:
@@ -183,12 +186,16 @@ def _any_lossy(journal: Journal) -> bool:
 
 
 def _without_culprit(
-    before: Original, settings: Settings, hooks: Sequence[Hook], broken: _Attempt
+    before: Original, hooks: Sequence[Hook], prover: Prover, broken: _Attempt
 ) -> tuple[_Attempt, Outcome] | None:
     why = broken.fault or broken.verification.reason or "the outputs differ"
     for pass_id in list(reversed(broken.run.journal.applied_passes()))[:MAX_BLAMED]:
-        narrowed = _without(settings, {pass_id})
-        attempt = _judge(before, _run(before.again(), narrowed, hooks), narrowed)
+        narrowed = without(broken.certified.settings, {pass_id})
+        run = _run(before.again(), narrowed, hooks)
+        proved = certified(run, narrowed, prover, lambda given: _run(before.again(), given, hooks))
+        known = [o for o in broken.certified.taken_back if o not in proved.taken_back]
+        proved.taken_back = (*known, *proved.taken_back)
+        attempt = _judge(before, proved)
         if not attempt.broken:
             return attempt, Outcome(
                 pass_id, Status.FAILED, f"its result was taken back: {why}", (Site(NodeRef()),)
@@ -196,8 +203,14 @@ def _without_culprit(
     return None
 
 
-def exit_code(attempt: _Attempt, settings: Settings) -> int:
-    """Return 0, 1 or 4 as the contract says."""
+def exit_code(attempt: _Attempt, settings: Settings, sites_equal: bool) -> int:
+    """Return 0, 1 or 4 as the contract says.
+
+    Args:
+        attempt: The result and how it compared as a whole.
+        settings: What was asked for.
+        sites_equal: Whether each site was proved on its own.
+    """
     status = attempt.verification.status
     if status is Verdict.MISMATCH:
         return 4
@@ -206,4 +219,6 @@ def exit_code(attempt: _Attempt, settings: Settings) -> int:
         return 1
     if settings.opset is not None and attempt.run.model.opset != settings.opset:
         return 1
+    if sites_equal:
+        return 0
     return 1 if status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED) else 0

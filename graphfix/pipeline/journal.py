@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
-from graphfix.report import IoChange, NodeRef, Outcome, Site, Status
+from graphfix.report import Certificate, IoChange, NodeRef, Outcome, Site, Status
 
 
 @dataclass(slots=True)
@@ -57,9 +57,21 @@ class Journal:
         """Return the passes that changed something, in the order of their first site."""
         return tuple(k[0] for k in self._entries if k[1] is Status.APPLIED)
 
-    def outcomes(self) -> tuple[Outcome, ...]:
-        """Freeze what was collected."""
+    def outcomes(
+        self, certificates: Mapping[int, Certificate] | None = None
+    ) -> tuple[Outcome, ...]:
+        """Freeze what was collected.
+
+        Args:
+            certificates: By the id of the site that each is the proof of.
+        """
+        known = certificates or {}
         return tuple(
-            Outcome(pass_id, status, reason, tuple(sites))
+            Outcome(pass_id, status, reason, tuple(_with_proof(site, known) for site in sites))
             for (pass_id, status, reason), sites in self._entries.items()
         )
+
+
+def _with_proof(site: Site, certificates: Mapping[int, Certificate]) -> Site:
+    found = certificates.get(id(site))
+    return site if found is None else replace(site, certificate=found)

@@ -98,7 +98,7 @@ class Legaliser:
     ) -> Tree | None:
         best: Tree | None = None
         for declared in self.candidates(view, findings):
-            if declared.id in lineage:
+            if declared.id in lineage or self.workspace.blocks(declared.id, view.ref()):
                 continue
             tree = self._try(declared, view, depth, (*lineage, declared.id))
             if tree is not None and (best is None or tree.cost() < best.cost()):

@@ -8,12 +8,13 @@ from time import perf_counter
 from onnx import ModelProto
 
 from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED, Pass
+from graphfix.authoring.evidence import Ledger
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.checking import check_model
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.opset.stepping import Blocker, StepBlocked, lower_one, move_to
+from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Legaliser
@@ -31,7 +32,7 @@ from graphfix.pipeline.validating import interface
 from graphfix.report import LOSSY, Finding, IoChange
 
 ROUNDS = 12
-OPSET_PASS = "opset"
+OPSET_PASS = OPSET
 OLDEST_OPSET = 7  # TensorRT and the adapters know nothing older
 LOOK_AHEAD = 4
 
@@ -48,6 +49,8 @@ class Run:
         seconds: Seconds by stage.
         io_changes: Interface changes that were consented to.
         expected_interface: The inputs and outputs that the result must have.
+        original: The model as it came; never changed.
+        ledger: The evidence of every site, where certificates are wanted.
         prepared: The model once its order and imports were mended, which an engine can run where
             it refuses the file; None where there was nothing to mend.
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
@@ -56,6 +59,7 @@ class Run:
     def __init__(self, model: Model, settings: Settings, hooks: Sequence[Hook] = ()) -> None:
         """Prepare to run; nothing is changed yet."""
         self.model: Model = model
+        self.original = model.proto
         self.settings = settings
         self.hooks = hooks
         self.journal: Journal = Journal()
@@ -64,7 +68,8 @@ class Run:
         self.seconds: dict[str, float] = {}
         self.io_changes: tuple[IoChange, ...] = ()
         self.expected_interface: dict[str, str] = {}
-        self.plain_nodes = model.node_count()
+        self.ledger = Ledger() if settings.proves_sites else None
+        self.plain_nodes: int = model.node_count()
         self.prepared: ModelProto | None = None
         self._passes = settings.available
         self._graph_work: Workspace | None = None
@@ -108,7 +113,7 @@ class Run:
     @property
     def _work(self) -> Workspace:
         if self._graph_work is None or self._graph_work.model is not self.model:
-            self._graph_work = Workspace(self.model)
+            self._graph_work = Workspace(self.model, self.ledger, self.settings.blocked)
         return self._graph_work
 
     def _of(self, stage: str, kind: str) -> list[Pass]:

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.authoring.declaring import Pass
+from graphfix.authoring.workspace import SiteKey
 from graphfix.errors import UsageError
 from graphfix.targets.profiles import Target
+
+VERIFY = ("auto", "sites", "full", "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +29,11 @@ class Settings:
         allow_lossy: Whether lossy sites are consented to.
         allow_io_change: Whether inputs and outputs may change.
         partial: Whether big decompositions are applied although findings are left.
-        verify: ``auto``, ``full`` or ``off``.
+        verify: ``auto``, ``sites``, ``full`` or ``off``.
         inputs: Inputs of the user for the comparison.
         shapes: Input name -> sizes.
         seed: For made inputs.
+        blocked: Sites that are left alone, because an earlier run found them to be wrong.
     """
 
     target: Target | None
@@ -45,6 +49,12 @@ class Settings:
     inputs: Path | None = None
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     seed: int = 0
+    blocked: frozenset[SiteKey] = frozenset()
+
+    @property
+    def proves_sites(self) -> bool:
+        """Whether each site gets a certificate."""
+        return self.verify in ("auto", "sites")
 
 
 def parse_options(

@@ -81,6 +81,8 @@ def sweep_rewrite(
         for view in editor.nodes(graph):
             if not declared.matches_node(view) or (wanted is not None and not wanted(view)):
                 continue
+            if workspace.blocks(declared.id, view.ref()):
+                continue
             try:
                 drafted = draft_rewrite(declared, view, workspace, options.get(declared.id))
                 if drafted.accuracy is LOSSY and not allow_lossy:
@@ -122,7 +124,7 @@ def run_graph_pass(
         prints: What `fingerprint` gives now, where the caller knows; brought up to date.
     """
     given = {**declared.default_options(), **options.get(declared.id, {})}
-    editor = Editor(model, workspace, given, declared.accuracy)
+    editor = Editor(model, workspace, given, declared.accuracy, declared.id)
     before = prints if prints is not None else fingerprint(model)
     failure = ""
     try:

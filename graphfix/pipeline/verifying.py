@@ -39,6 +39,8 @@ def verify(
     """
     if settings.verify == "off":
         return Verification(Verdict.OFF, "verification was switched off")
+    if settings.verify == "sites":
+        return Verification(Verdict.SKIPPED, "only the sites were compared (--verify sites)")
     options = ComparisonOptions(
         inputs=settings.inputs,
         seed=settings.seed,

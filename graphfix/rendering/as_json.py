@@ -126,7 +126,12 @@ def _site(site: Site) -> Json:
 
 def _certificate(proof: Certificate) -> Json:
     measured = numbers_json({"max_abs": proof.max_abs, "max_rel": proof.max_rel})
-    return {"status": str(proof.status), **measured, "samples": proof.samples}
+    return {
+        "status": str(proof.status),
+        **measured,
+        "samples": proof.samples,
+        "reason": proof.reason,
+    }
 
 
 def verification_json(found: Verification) -> Json:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from os.path import basename
 
 from graphfix.rendering.style import count
-from graphfix.report import Finding, Report, Status, Verdict
+from graphfix.report import Finding, Report, Status, Verdict, every_site_equal
 
 EXIT_CODES = {
     0: "written and verified, or nothing had to be done",
@@ -103,7 +103,7 @@ def _done(report: Report, dry_run: bool) -> Headline:
         return Headline("NOTHING TO DO", f"{suits}{_source(report)} {what}.", Tone.GOOD)
     proved = report.verification.status is Verdict.EQUAL
     extra = ""
-    if _every_site_equal(report) and report.verification.status in _UNDECIDED:
+    if every_site_equal(report.outcomes) and report.verification.status in _UNDECIDED:
         extra = " Every single repair was run before and after, and compared equal."
     what = _written(report, dry_run, "repaired and written to", "can be repaired")
     word = "WOULD BE FIXED" if dry_run else "FIXED"
@@ -156,14 +156,6 @@ def _changed(report: Report) -> bool:
     """Say whether anything was changed: by a pass, or at the interface."""
     applied = any(o.status is Status.APPLIED for o in report.outcomes)
     return applied or bool(report.io_changes)
-
-
-def _every_site_equal(report: Report) -> bool:
-    """Say whether each place that was changed was compared on its own, and was equal."""
-    sites = [s for o in report.outcomes if o.status is Status.APPLIED for s in o.sites]
-    return bool(sites) and all(
-        s.certificate is not None and s.certificate.status is Verdict.EQUAL for s in sites
-    )
 
 
 def _source(report: Report) -> str:

@@ -113,6 +113,7 @@ def _agree(old: Tensor, new: Tensor) -> bool:
 
 
 def _inline(editor: Editor, view: NodeView, branch: Graph, names: Counter[str]) -> None:
+    evidence = editor.witness(view)
     results = [Value(tensor) for tensor in branch.outputs][: len(view.node.outputs)]
     defined = [t for node in branch.nodes for t in node.outputs if t.name]
     for tensor in (*branch.initializers, *defined):
@@ -126,7 +127,7 @@ def _inline(editor: Editor, view: NodeView, branch: Graph, names: Counter[str]) 
     constants = list(branch.initializers)
     branch.nodes, branch.initializers = [], []
     draft = Draft(view.node, nodes, constants, list(results))
-    edit = editor.apply(draft, editor.accuracy)
+    edit = editor.apply(draft, editor.accuracy, evidence=evidence)
     edit.touched.extend(held)
 
 

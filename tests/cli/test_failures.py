@@ -144,7 +144,7 @@ def test_an_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: Capture)
         (["run", "m", "--assume-op", "a::"], "--assume-op: 'a::' is not of the form OP or"),
         (["run", "m", "--report", "r.html"], "--report: 'r.html' is not of the form FILE.json or "),
         (["run", "m", "--report", "no/r.md"], "--report: 'no/r.md': there is no folder 'no'"),
-        (["run", "m", "--verify", "sites"], "--verify: 'sites' is not one of "),
+        (["run", "m", "--verify", "places"], "--verify: 'places' is not one of "),
         (["run", "m", "--opset", "x"], "--opset: 'x' is not a valid integer"),
         (["run", "m", "--in-place", "-o", "x"], "graphfix run: --in-place and --output exclude"),
     ],

@@ -134,6 +134,7 @@ def test_numbers_that_json_lacks_are_null_and_say_so(
         "max_rel": None,
         "nonfinite": True,
         "samples": 2,
+        "reason": "",
     }
     assert second["certificate"] is None
     assert found["io_changes"] == [{"name": "x", "old": "uint8 [1, 3]", "new": "float32 [1, 3]"}]

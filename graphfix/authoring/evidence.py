@@ -1,0 +1,242 @@
+"""What a site was and what it became, kept for the numeric proof of the site.
+
+Taken while the site is applied, because afterwards the edges are gone and later passes change
+what was added. Only references are kept: the proto of a node that nobody touched is the one that
+it was loaded from, and weights are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from onnx import NodeProto, TypeProto
+
+from graphfix.exporting import export_node
+from graphfix.graph import Constant, Node, Shape, Tensor, Variable, Weights, is_empty
+from graphfix.report import Site
+
+# Nodes before a site that are proved with it, because a pass may know what they compute.
+MOST_CONTEXT = 64
+_MOST_VISITED = 512
+_MOST_ORIGINS = 32
+_NO_CONTEXT = frozenset(
+    {"If", "Loop", "Scan", "SequenceMap", "RandomNormal", "RandomUniform", "RandomNormalLike"}
+    | {"RandomUniformLike", "Bernoulli", "Multinomial", "Dropout"}
+)
+_FLOATS = frozenset({1, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24})
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was known of a border tensor when the site was applied.
+
+    Attributes:
+        elem_type: TensorProto.DataType; 0 while unknown or when not a tensor.
+        shape: Dimensions; None while the rank is unknown.
+        opaque: The type of what is not a plain tensor.
+        weights: The values of an initializer that no caller can override.
+    """
+
+    elem_type: int
+    shape: Shape | None
+    opaque: TypeProto | None
+    weights: Weights | None
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> Known:
+        """Look at a tensor."""
+        if isinstance(tensor, Constant):
+            weights = None if tensor.overridable else tensor.weights
+            return cls(tensor.elem_type, tensor.shape, None, weights)
+        return cls(tensor.elem_type, tensor.shape, tensor.opaque, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One output of a site: its name before and after, and its element type (0: unknown)."""
+
+    before: str
+    after: str
+    elem_type: int
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Both sides of one site.
+
+    Attributes:
+        before: The nodes that were removed.
+        after: The nodes that were added.
+        context: Nodes that stayed, which compute what the site reads from sizes and indices.
+        opsets: What the graph imported before.
+        opsets_after: What it imports after.
+        results: The outputs to compare.
+        known: What is known of the tensors that either side reads, by name.
+    """
+
+    opsets: dict[str, int]
+    opsets_after: dict[str, int] = field(default_factory=dict[str, int])
+    before: list[NodeProto] = field(default_factory=list[NodeProto])
+    after: list[NodeProto] = field(default_factory=list[NodeProto])
+    context: list[NodeProto] = field(default_factory=list[NodeProto])
+    results: list[Result] = field(default_factory=list[Result])
+    known: dict[str, Known] = field(default_factory=dict[str, Known])
+    _read: dict[str, Tensor] = field(default_factory=dict[str, "Tensor"])
+    _kept: set[int] = field(default_factory=set[int])
+
+    @classmethod
+    def of(cls, node: Node) -> Evidence:
+        """Begin with the node that a pass matched, which is still whole."""
+        evidence = cls(dict(node.graph.opsets))
+        evidence.remove(node)
+        return evidence
+
+    def remove(self, node: Node) -> None:
+        """Take down a node that goes, while it still has its edges."""
+        self.before.append(export_node(node))
+        self._read.update((t.name, t) for t in _used(node))
+
+    def replace(self, old: Tensor, fresh: Tensor) -> None:
+        """Take down which tensor stands for an output."""
+        name = fresh.name
+        self.results.append(Result(old.name, name, old.elem_type or fresh.elem_type))
+        self._read.setdefault(name, fresh)
+        if isinstance(fresh, Constant):
+            self.known[name] = Known.of(fresh)
+
+    def finish(self, added: Iterable[Node], version: int | None = None) -> None:
+        """Take down what came, once the site is applied.
+
+        Args:
+            added: The new nodes.
+            version: The opset of the default domain from now on, for a step of the opset.
+        """
+        fresh: dict[str, Tensor] = {}
+        for node in added:
+            self.after.append(export_node(node))
+            fresh.update((t.name, t) for t in _used(node))
+            self.opsets_after = node.graph.opsets
+        self.opsets_after = dict(self.opsets_after or self.opsets)
+        if version is not None:
+            self.opsets_after[""] = version
+        made = {name for proto in (*self.before, *self.after) for name in proto.output}
+        self._context(fresh, made, constants_only=version is not None)
+        for name, tensor in (*self._read.items(), *fresh.items()):
+            if name not in self.known:
+                self.known[name] = Known.of(tensor)
+        self._read.clear()
+        self._kept.clear()
+
+    def _context(self, fresh: dict[str, Tensor], made: set[str], *, constants_only: bool) -> None:
+        pending = [t for n, t in (*self._read.items(), *fresh.items()) if n not in made]
+        # A replacement may read what the replaced nodes computed something from.
+        early = {id(t) for n, t in fresh.items() if n not in self._read and not _is_constant(t)}
+        if early and not constants_only:
+            for node in _between([t for n, t in self._read.items() if n not in made], early):
+                self._keep(node, pending)
+        visited = 0
+        while pending and visited < _MOST_VISITED and len(self.context) < MOST_CONTEXT:
+            tensor = pending.pop(0)
+            visited += 1
+            if not tensor.inputs or tensor.name in made:
+                continue
+            producer: Node = tensor.inputs[0]
+            if _is_constant(tensor) or (not constants_only and _tells(tensor, producer)):
+                self._keep(producer, pending)
+
+    def _keep(self, node: Node, pending: list[Tensor]) -> None:
+        if id(node) in self._kept:
+            return
+        self._kept.add(id(node))
+        self.context.append(export_node(node))
+        for tensor in _used(node):
+            self._read.setdefault(tensor.name, tensor)
+            pending.append(tensor)
+
+
+class Ledger:
+    """The evidence of the sites of a run."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._kept: dict[int, tuple[Site, Evidence]] = {}
+
+    def note(self, site: Site, evidence: Evidence) -> None:
+        """Keep the evidence of a site."""
+        self._kept[id(site)] = (site, evidence)
+
+    def of(self, site: Site) -> Evidence | None:
+        """Return the evidence of this very object; None where a site has none."""
+        found = self._kept.get(id(site))
+        return found[1] if found is not None else None
+
+
+def _used(node: Node) -> Iterator[Tensor]:
+    """Yield what a node reads, in its bodies too (what they make themselves included)."""
+    yield from (t for t in node.inputs if not is_empty(t))
+    for _, body in node.graphs():
+        for graph in body.walk():
+            inner = {id(t) for t in graph.inputs}
+            inner.update(id(t) for n in graph.nodes for t in n.outputs)
+            inner.update(id(c) for c in graph.initializers)
+            for tensor in (*graph.outputs, *(t for n in graph.nodes for t in n.inputs)):
+                if id(tensor) not in inner and not is_empty(tensor):
+                    yield tensor
+
+
+def _is_constant(tensor: Tensor) -> bool:
+    if isinstance(tensor, Constant):
+        return True
+    return bool(tensor.inputs) and tensor.inputs[0].op == "Constant"
+
+
+def _tells(tensor: Tensor, producer: Node) -> bool:
+    """Say whether a pass may reason with where a tensor comes from: sizes, indices, sequences."""
+    if producer.op in _NO_CONTEXT:
+        return False
+    if tensor.elem_type in _FLOATS:
+        return _from_sizes(tensor, [_MOST_ORIGINS])
+    return bool(tensor.elem_type) or tensor.opaque is not None
+
+
+def _from_sizes(tensor: Tensor, budget: list[int]) -> bool:
+    """Say whether a tensor is computed from constants and sizes alone, so that a pass knows it."""
+    if _is_constant(tensor):
+        return not (isinstance(tensor, Constant) and tensor.overridable)
+    budget[0] -= 1
+    if not isinstance(tensor, Variable) or not tensor.inputs or budget[0] < 0:
+        return False
+    producer: Node = tensor.inputs[0]
+    if producer.op in ("Shape", "Size"):
+        return True
+    if producer.op in _NO_CONTEXT or any(True for _ in producer.graphs()) or not producer.inputs:
+        return False
+    return all(_from_sizes(t, budget) for t in producer.inputs if not is_empty(t))
+
+
+def _between(late: list[Tensor], early: set[int]) -> list[Node]:
+    """Return the nodes on the ways from the tensors in `early` to those in `late`."""
+    leads: dict[int, bool] = {}
+    found: list[Node] = []
+    budget = [_MOST_VISITED]
+
+    def walk(tensor: Tensor, depth: int) -> bool:
+        if id(tensor) in early:
+            return True
+        if not tensor.inputs or depth == 0 or budget[0] <= 0:
+            return False
+        node: Node = tensor.inputs[0]
+        if id(node) not in leads:
+            budget[0] -= 1
+            leads[id(node)] = False
+            inner = [walk(t, depth - 1) for t in _used(node)]
+            leads[id(node)] = any(inner) and node.op not in _NO_CONTEXT
+            if leads[id(node)]:
+                found.append(node)
+        return leads[id(node)]
+
+    for tensor in late:
+        if id(tensor) not in early:
+            walk(tensor, 40)
+    return found

@@ -1,0 +1,260 @@
+"""The proof of one site; runs inside the child process."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+
+from graphfix.certificates.samples import (
+    EXTREME,
+    STYLES,
+    SampleMaker,
+    Style,
+    marked,
+    shape_only,
+    text_of,
+)
+from graphfix.certificates.shrinking import shrink
+from graphfix.comparing.engines import Engine, MissingOperator, open_engine
+from graphfix.comparing.evaluators import Evaluators
+from graphfix.comparing.judging import Judge
+from graphfix.comparing.numbers import widened
+from graphfix.comparing.samples import Samples
+from graphfix.errors import EngineFailed
+from graphfix.feeds.kinds import Feed, Value, is_floating, leaves
+from graphfix.feeds.maker import required_inputs
+from graphfix.report import Certificate, Verdict
+
+# Inputs with more elements than this together are made only if smaller ones say nothing, and
+# with more than that never.
+MANY_ELEMENTS = 2**24
+MOST_ELEMENTS = 2**26
+# Above this many elements over all samples there are fewer samples.
+_WORK = 2**24
+_FEWEST = 3
+# Sizes above the first become the second, or a little more, where inputs are too big.
+_LONG, _SHORT = 64, 12
+# A site that has been compared this often and this long has been compared enough.
+_PATIENCE = ((6, 0.15), (4, 0.5), (2, 2.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One site.
+
+    Attributes:
+        before: What was removed, see `graphfix.certificates.cutting`.
+        after: What was added.
+        lossy: Whether a difference was consented to.
+        approximate: Whether the pass claims a domain and an error of its own.
+    """
+
+    before: onnx.ModelProto
+    after: onnx.ModelProto
+    lossy: bool
+    approximate: bool
+
+
+def certify(case: Case, evaluators: Evaluators, *, gentle: bool = False) -> Certificate:
+    """Run both sides of a site on the same inputs and compare.
+
+    Args:
+        case: The site.
+        evaluators: Numpy models of operators that no engine has.
+        gentle: Only inputs of the kind that a model meets; an engine crashed on the others.
+    """
+    elements = _elements(case.before)
+    if elements > MANY_ELEMENTS:
+        small = Case(smaller(case.before), smaller(case.after), case.lossy, case.approximate)
+        if _elements(small.before) <= MANY_ELEMENTS:
+            found = certify(small, evaluators, gentle=gentle)
+            if found.status in (Verdict.EQUAL, Verdict.LOSSY):
+                return found
+        if elements > MOST_ELEMENTS:
+            return _open(f"its inputs have {elements} elements, too many to make")
+    try:
+        before = open_engine(case.before, "", evaluators)
+    except EngineFailed as error:
+        return _open(f"what was there before cannot be run: {error.message}")
+    try:
+        after = open_engine(case.after, "", evaluators)
+    except MissingOperator as error:
+        return _open(f"no engine has {error.key[1]} of the result: {error.message}")
+    except EngineFailed as error:
+        return Certificate(Verdict.MISMATCH, reason=f"the result does not load: {error.message}")
+    return _Proof(case, before, after, evaluators, gentle, elements).run()
+
+
+def smaller(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a copy whose inputs have small sizes: equal ones stay equal, others differ.
+
+    A site for which the sizes matter does not run so, or computes something else; only that both
+    sides are equal then says something.
+    """
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    sizes: dict[int, int] = {}
+    for info in copy.graph.input:
+        for dim in info.type.tensor_type.shape.dim:
+            if dim.dim_value > _LONG:
+                dim.dim_value = sizes.setdefault(dim.dim_value, _SHORT + 2 * len(sizes))
+    return copy
+
+
+def _open(reason: str, samples: int = 0) -> Certificate:
+    return Certificate(Verdict.INCONCLUSIVE, samples=samples, reason=reason)
+
+
+def _elements(model: onnx.ModelProto) -> int:
+    """Count the elements of the inputs whose values are read, dynamic dims as eight."""
+    unread = shape_only(model)
+    total = 0
+    for info in required_inputs(model.graph):
+        if info.name not in unread and info.type.HasField("tensor_type"):
+            dims = info.type.tensor_type.shape.dim
+            total += math.prod(dim.dim_value or 8 for dim in dims)
+    return total
+
+
+class _Telling:
+    """What was there before, on inputs that give it something to compute."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.name = engine.name
+        self._engine = engine
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        found = self._engine.run(feed)
+        arrays = [array for value in found.values() for _, array in leaves(value)]
+        if arrays and all(array is not None and not array.size for array in arrays):
+            # Sizes such as h // 4 - 1 can come out as zero: others are tried.
+            raise EngineFailed("every result is empty")
+        return found
+
+
+class _Proof:
+    def __init__(
+        self,
+        case: Case,
+        before: Engine,
+        after: Engine,
+        evaluators: Evaluators,
+        gentle: bool,
+        elements: int,
+    ) -> None:
+        self._case = case
+        self._before = before
+        self._after = after
+        self._evaluators = evaluators
+        self._unread = shape_only(case.before, case.after)
+        self._maker = SampleMaker(case.before)
+        self._maker.unread = self._unread
+        styles: tuple[Style, ...] = STYLES
+        if gentle:
+            styles = (Style.NATURAL, Style.OTHER)
+        elif case.approximate:
+            styles = tuple(s for s in STYLES if s not in (Style.LARGE, Style.EDGES))
+        count = max(_FEWEST, min(len(styles), _WORK // max(elements, 1)))
+        inputs = required_inputs(case.before.graph)
+        if not [i for i in inputs if i.name not in self._unread] and not self._maker.is_dynamic():
+            count = 1  # every sample would be the same
+        self._maker.styles = self._styles = styles[:count]
+        self._judge = Judge(case.before, "", evaluators)
+        self._taken = 0
+        self._said_something: set[str] = set()
+
+    def run(self) -> Certificate:
+        start = time.monotonic()
+        telling = _Telling(self._before) if self._maker.is_dynamic() else self._before
+        samples = Samples(self._case.before, telling, self._maker, None, 15.0)
+        for number, style in enumerate(self._styles):
+            drawn = samples.next(number)
+            if drawn is None:
+                if isinstance(samples.last_error, MissingOperator):
+                    break
+                continue
+            feed, expected = drawn
+            if style in EXTREME and not _finite(expected):
+                continue
+            try:
+                got = self._after.run(feed)
+            except MissingOperator as error:
+                return _open(f"no engine has {error.key[1]} of the result: {error.message}")
+            except EngineFailed as error:
+                told = text_of(feed)
+                reason = f"the result fails where the original runs ({told}): {error.message}"
+                return Certificate(Verdict.MISMATCH, samples=self._taken, reason=reason)
+            if self._judge.take(feed, expected, got):
+                self._taken += 1
+                self._listen(expected)
+            if self._judge.broken:
+                return self._differs(feed, style)
+            spent = time.monotonic() - start
+            if any(self._taken >= few and spent > seconds for few, seconds in _PATIENCE):
+                break
+        if not self._taken:
+            return self._nothing(samples)
+        silent = [o.name for o in self._case.before.graph.output]
+        silent = [marked(name) for name in silent if name not in self._said_something]
+        if silent:
+            return _open(f"{', '.join(silent)} is empty or NaN in every sample", self._taken)
+        return self._measured(Verdict.EQUAL, "")
+
+    def _nothing(self, samples: Samples) -> Certificate:
+        if self._judge.unstable:
+            return _open(f"rounding alone changes the result: {self._judge.unstable_reason}")
+        error = samples.last_error
+        text = error.message if error is not None else "every result is infinite or NaN"
+        return _open(f"what was there before runs with no input that was tried: {text}")
+
+    def _listen(self, expected: dict[str, Value]) -> None:
+        for name, value in expected.items():
+            for _, array in leaves(value):
+                if array is None:
+                    continue
+                if not array.size:
+                    # What is empty whatever the input has no more to it than that.
+                    said = not self._maker.is_dynamic()
+                else:
+                    said = not is_floating(array.dtype) or not np.isnan(widened(array)).all()
+                if said:
+                    self._said_something.add(name)
+
+    def _measured(self, status: Verdict, reason: str) -> Certificate:
+        absolute = [worst[0] for worst in self._judge.worst.values()]
+        relative = [worst[1] for worst in self._judge.worst.values()]
+        return Certificate(
+            status,
+            max((a for a in absolute if a is not None), default=None),
+            max((r for r in relative if r is not None), default=None),
+            self._taken,
+            reason,
+        )
+
+    def _differs(self, feed: Feed, style: Style) -> Certificate:
+        name, why = next(iter(self._judge.broken.items()))
+        if self._case.lossy and not self._judge.structural:
+            return self._measured(Verdict.LOSSY, why)
+        small = shrink(feed, self._fails)
+        text = text_of(small)
+        reason = f"{marked(name)}: {why} ({style} values); the smallest input found: {text}"
+        return self._measured(Verdict.MISMATCH, reason)
+
+    def _fails(self, feed: Feed) -> bool:
+        try:
+            expected, got = self._before.run(feed), self._after.run(feed)
+        except EngineFailed:
+            return False
+        return self._judge.differs(expected, got)
+
+
+def _finite(values: dict[str, Value]) -> bool:
+    return all(
+        array is None or not is_floating(array.dtype) or bool(np.isfinite(widened(array)).all())
+        for value in values.values()
+        for _, array in leaves(value)
+    )

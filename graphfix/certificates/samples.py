@@ -1,0 +1,206 @@
+"""Inputs that wrong rewrites stumble over: zeros, ones, negatives, ties, edges, large numbers.
+
+Sizes, indices, masks and everything else that must suit its use come from `graphfix.feeds`; what
+may be any number is replaced by the numbers of a style. NaN and infinities are left out, since
+no pass claims anything about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+import numpy as np
+import onnx
+
+from graphfix.feeds import draws, roles
+from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
+from graphfix.feeds.maker import FeedMaker
+from graphfix.feeds.uses import Use, consumers, uses_of
+
+
+class Style(StrEnum):
+    """What the free inputs of a sample are made of."""
+
+    NATURAL = "natural"
+    TIES = "ties"
+    NEGATIVE = "negative"
+    EDGES = "edges"
+    SMALL = "small"
+    ONES = "ones"
+    ZEROS = "zeros"
+    LARGE = "large"
+    OTHER = "other"
+
+
+# The most telling first: a site that takes long is run on these only.
+STYLES = (
+    Style.NATURAL,
+    Style.TIES,
+    Style.NEGATIVE,
+    Style.EDGES,
+    Style.SMALL,
+    Style.OTHER,
+    Style.ONES,
+    Style.ZEROS,
+    Style.LARGE,
+)
+# Results that are not finite say nothing in these: they lie outside of what a pass claims.
+EXTREME = frozenset({Style.EDGES, Style.ONES, Style.ZEROS, Style.LARGE})
+_FROM_FEEDS = {Style.NATURAL: 0, Style.OTHER: 4}
+# The greatest magnitude of "large", by dtype: its square is still a number.
+_LARGE = {"float16": 200.0, "bfloat16": 1e6, "float32": 1e6, "float64": 1e9}
+_LEAST = {"float16": 6e-8, "bfloat16": 1e-40, "float32": 1e-45, "float64": 5e-324}
+_NO_EXTREMES = frozenset({"Div", "Mod", "Gather", "Pow", "Range"})
+_SIZES = frozenset({"Shape", "Size"})
+
+
+class SampleMaker(FeedMaker):
+    """Draws input sets in a style; the number of a sample says which.
+
+    Attributes:
+        styles: The styles, one for each sample.
+        unread: Inputs of which nothing but the shape is read.
+    """
+
+    styles: Sequence[Style] = STYLES
+    unread: frozenset[str] = frozenset()
+
+    def draw(self, sample: int, attempt: int = 0, redraw: int = 0) -> Feed:
+        """Return one input set; see `FeedMaker.draw`."""
+        style = self.styles[sample % len(self.styles)]
+        feed = super().draw(sample, attempt, redraw)
+        rng = np.random.default_rng([23, self.seed, sample, redraw])
+        readers = consumers(self.model.graph)
+        return {
+            name: value
+            if name in self.unread
+            else self._restyled(name, value, style, uses_of(name, readers), rng)
+            for name, value in feed.items()
+        }
+
+    def _tensor(
+        self,
+        name: str,
+        elem_type: int,
+        shape: tuple[int, ...],
+        chosen: Mapping[str, int],
+        style: int,
+        attempt: int,
+        rng: np.random.Generator,
+    ) -> Array:
+        dtype = numpy_dtype(elem_type)
+        if name in self.unread and dtype.isbuiltin == 1:
+            return np.zeros(shape, dtype)  # pages that nobody touches cost nothing
+        return super()._tensor(name, elem_type, shape, chosen, style, attempt, rng)
+
+    def _restyled(
+        self, name: str, value: Value, style: Style, uses: Sequence[Use], rng: np.random.Generator
+    ) -> Value:
+        if isinstance(value, list):
+            return [self._restyled(name, item, style, uses, rng) for item in value]
+        if not isinstance(value, np.ndarray) or style in _FROM_FEEDS:
+            return value
+        if is_floating(value.dtype):
+            if not draws.is_free(value.shape, uses):
+                return value
+            return draws.cast(_floats(value, style, uses, rng), value.dtype)
+        if is_integer(value.dtype) and value.dtype.isbuiltin == 1:
+            free = bool(uses) and all(use.op in roles.ARITHMETIC for use in uses)
+            if free and roles.draw(uses, value.shape, lambda _: None, rng) is None:
+                return _integers(value, style, uses, rng)
+        return value
+
+
+def shape_only(*models: onnx.ModelProto) -> frozenset[str]:
+    """Return the inputs of which the models read nothing but the shape."""
+    read: set[str] = set()
+    for model in models:
+        for name, uses in consumers(model.graph).items():
+            if any(use.op not in _SIZES for use in uses):
+                read.add(name)
+        read |= {info.name for info in model.graph.output}
+        for node in model.graph.node:
+            for attribute in node.attribute:
+                for body in (attribute.g, *attribute.graphs):
+                    read |= {info.name for info in body.output}
+    return frozenset(i.name for i in models[0].graph.input if i.name not in read)
+
+
+def _floats(
+    like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator
+) -> Array:
+    shape = like.shape
+    if style is Style.ZEROS:
+        return np.zeros(shape)
+    if style is Style.ONES:
+        return np.ones(shape)
+    if style is Style.NEGATIVE:
+        return -np.abs(rng.standard_normal(shape)) - 0.01
+    if style is Style.SMALL:
+        return rng.standard_normal(shape) * 1e-3
+    if style is Style.TIES:
+        return rng.integers(-5, 6, shape) / 2
+    if style is Style.LARGE:
+        # The rounding of a large number to an integer that does not hold it is nobody's to say.
+        most = 100.0 if any(use.op == "Cast" for use in uses) else 1e9
+        most = min(most, _LARGE.get(like.dtype.name, 4.0))
+        return rng.uniform(-most, most, shape)
+    least = _LEAST.get(like.dtype.name, 0.25)
+    edges = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -0.5, least, -least, 2.0, -3.0, 0.999, 1.5])
+    return edges[rng.integers(0, len(edges), shape)]
+
+
+def _integers(
+    like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator
+) -> Array:
+    shape, dtype = like.shape, like.dtype
+    limits = np.iinfo(dtype)
+    low, high = int(limits.min), int(limits.max)
+    divides = any(use.op in ("Div", "Mod") and use.position == 1 for use in uses)
+    if style is Style.ZEROS and not divides:
+        return np.zeros(shape, dtype)
+    if style is Style.ONES:
+        return np.ones(shape, dtype)
+    if style is Style.NEGATIVE and low < 0:
+        return (-rng.integers(1, 20, shape)).astype(dtype)
+    if style is Style.TIES:
+        values = rng.integers(max(low, -3), 4, shape)
+        return np.where(values == 0, 2 if divides else 0, values).astype(dtype)
+    if style in (Style.EDGES, Style.LARGE) and not any(use.op in _NO_EXTREMES for use in uses):
+        edges = np.array([low, low + 1, high, high - 1, 0, 1, high // 2], dtype=object)
+        return edges[rng.integers(0, len(edges), shape)].astype(dtype)
+    return like
+
+
+def marked(name: str) -> str:
+    """Mark a short name, for which each site that shares a proof puts a name of its own."""
+    return f"@{name}@"
+
+
+def text_of(values: Feed) -> str:
+    """Write small inputs for a person: shapes, and the elements that are not zero."""
+    parts = [f"{marked(name)} = {_one(value)}" for name, value in values.items()]
+    return "; ".join(parts) or "no input"
+
+
+def _one(value: Value, shown: int = 6) -> str:
+    if not isinstance(value, np.ndarray):
+        return f"{type(value).__name__} of {len(value)}" if value is not None else "nothing"
+    head = f"{value.dtype.name}{list(value.shape)}"
+    if value.size == 1:
+        return f"{head} {value.reshape(-1)[0]!s}"
+    if value.size == 0:
+        return head
+    flat = value.reshape(-1)
+    if value.dtype.kind in "OUS":
+        return f"{head} {list(flat[:shown])}"
+    if bool((flat == flat[0]).all()):
+        return f"{head} all {flat[0]!s}"
+    places = np.flatnonzero(flat != np.zeros(1, flat.dtype)[0])
+    told = [
+        f"{[int(i) for i in np.unravel_index(int(place), value.shape)]} {flat[place]!s}"
+        for place in places[:shown]
+    ]
+    more = f" and {len(places) - shown} more" if len(places) > shown else ""
+    return f"{head} zero but for {', '.join(told)}{more}"
