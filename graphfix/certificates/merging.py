@@ -54,9 +54,7 @@ def certify_together(cases: Sequence[Case], evaluators: Evaluators) -> list[Cert
     return found
 
 
-def _computed(
-    models: Sequence[onnx.ModelProto], evaluators: Evaluators
-) -> dict[str, Value] | None:
+def _computed(models: Sequence[onnx.ModelProto], evaluators: Evaluators) -> dict[str, Value] | None:
     merged = onnx.ModelProto(ir_version=max(model.ir_version for model in models))
     merged.graph.name = "sites"
     imports = {entry.domain: entry.version for entry in models[0].opset_import}

@@ -184,9 +184,7 @@ class Prover:
 class _Batch:
     """Runs cases in one child after the other, until each has an answer."""
 
-    def __init__(
-        self, cases: list[_Case], prover: Prover, deadline: float, share: float
-    ) -> None:
+    def __init__(self, cases: list[_Case], prover: Prover, deadline: float, share: float) -> None:
         self._cases = cases
         self._evaluators = prover.evaluators
         self._bounds = prover.bounds

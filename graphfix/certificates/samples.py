@@ -127,9 +127,7 @@ def shape_only(*models: onnx.ModelProto) -> frozenset[str]:
     return frozenset(i.name for i in models[0].graph.input if i.name not in read)
 
 
-def _floats(
-    like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator
-) -> Array:
+def _floats(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator) -> Array:
     shape = like.shape
     if style is Style.ZEROS:
         return np.zeros(shape)
@@ -151,9 +149,7 @@ def _floats(
     return edges[rng.integers(0, len(edges), shape)]
 
 
-def _integers(
-    like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator
-) -> Array:
+def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator) -> Array:
     shape, dtype = like.shape, like.dtype
     limits = np.iinfo(dtype)
     low, high = int(limits.min), int(limits.max)

@@ -57,9 +57,7 @@ def cut_one() -> CutOne:
         proto = parse(model)
         sites, _ = sites_of(proto, *names, opset=opset)
         assert len(sites) == 1, [site for site, _ in sites]
-        functions = {
-            function_key(f.domain, f.name, f.overload): f for f in proto.functions
-        }
+        functions = {function_key(f.domain, f.name, f.overload): f for f in proto.functions}
         return cut(sites[0][1], functions)
 
     return make

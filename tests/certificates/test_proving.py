@@ -119,9 +119,7 @@ def test_what_there_was_no_time_for_says_so() -> None:
     sites, _ = sites_of(_chain(3), _pass(add_to_sub))
     proofs = _prove(Prover({}, Bounds(seconds=0.0)), sites)
     assert {proof.status for proof in proofs.values()} == {Verdict.INCONCLUSIVE}
-    assert {p.reason for p in proofs.values()} == {
-        "not looked at: 0 s for all sites were used up"
-    }
+    assert {p.reason for p in proofs.values()} == {"not looked at: 0 s for all sites were used up"}
 
 
 def _ones(size: int) -> onnx.ModelProto:
