@@ -29,47 +29,20 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import CANONICAL, graph_pass
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
-from graphfix.folding.knowing import know
+from graphfix.authoring.views import NodeView
+from graphfix.passes.shape._constant_shapes import fix_computed_shapes
 
 
 @graph_pass(stage=CANONICAL, removes="shape:*", emits=("Expand",))
 def expand_shape_to_constant(editor: Editor) -> None:
     """Look at every Expand whose shape is computed."""
-    views = [
-        view
-        for graph in editor.graphs()
-        for view in editor.nodes(graph)
-        if view.op == "Expand" and view.domain == "" and _is_computed(view)
-    ]
-    if not views:
-        return
-    knowledge = know(editor.model)
-    for view in views:
-        wanted = knowledge.part(view.input(1))
-        shape = None if wanted is None else constant_shape(view, wanted)
-        if shape is not None:
-            editor.replace(view, _expanding(view, shape))
-
-
-def _is_computed(view: NodeView) -> bool:
-    shape = view.input(1)
-    return shape is not None and not shape.is_constant
-
-
-def _expanding(view: NodeView, shape: list[int]) -> Callable[[Builder], Value]:
-    def make(build: Builder) -> Value:
-        return build.Expand(view.need(0), np.array(shape, dtype=np.int64))
-
-    return make
+    fix_computed_shapes(editor, "Expand", constant_shape)
 
 
 def constant_shape(view: NodeView, wanted: np.ndarray[Any, Any]) -> list[int] | None:

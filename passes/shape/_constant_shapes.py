@@ -1,0 +1,48 @@
+"""Replacing a computed shape vector, the second input of a node, by a constant one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.views import NodeView, Value
+from graphfix.folding.knowing import know
+
+ConstantShape = Callable[[NodeView, np.ndarray[Any, Any]], "list[int] | None"]
+
+
+def fix_computed_shapes(editor: Editor, op: str, constant_shape: ConstantShape) -> None:
+    """Give every `op` whose shape is computed the constant that `constant_shape` finds.
+
+    The new node has no attributes: those of the operator say how a shape is read that is gone.
+    """
+    views = [
+        view
+        for graph in editor.graphs()
+        for view in editor.nodes(graph)
+        if view.op == op and view.domain == "" and _is_computed(view)
+    ]
+    if not views:
+        return
+    knowledge = know(editor.model)
+    for view in views:
+        wanted = knowledge.part(view.input(1))
+        shape = None if wanted is None else constant_shape(view, wanted)
+        if shape is not None:
+            editor.replace(view, _with_shape(view, shape))
+
+
+def _is_computed(view: NodeView) -> bool:
+    shape = view.input(1)
+    return shape is not None and not shape.is_constant
+
+
+def _with_shape(view: NodeView, shape: list[int]) -> Callable[[Builder], Value]:
+    def make(build: Builder) -> Value:
+        return build.multi(view.op, view.need(0), np.array(shape, dtype=np.int64))[0]
+
+    return make
