@@ -59,6 +59,8 @@ class Row:
             to compare.
         reason: Why, for a reference or a run that is not as it should be.
         traceback: Whether a traceback was printed.
+        left_because: For each kind of finding that is left, why no pass removed it.
+        approximate: How many sites are labelled approximate.
     """
 
     file: str
@@ -74,6 +76,8 @@ class Row:
     reference: str = ""
     reason: str = ""
     traceback: bool = False
+    left_because: tuple[str, ...] = ()
+    approximate: int = 0
 
 
 def run_job(job: Job, main: Callable[[Sequence[str]], int]) -> Row:
@@ -118,7 +122,43 @@ def _row(job: Job, ended: Ended, out: Path) -> Row:
         verification=answer["verification"]["status"],
         written=answer["output"] is not None and out.exists(),
         reason=answer["verification"]["reason"],
+        left_because=_left_because(answer),
+        approximate=_approximate_sites(answer),
     )
+
+
+def _approximate_sites(answer: dict[str, Any]) -> int:
+    return sum(
+        site["accuracy"] == "approximate"
+        for outcome in answer["outcomes"]
+        if outcome["status"] == "applied"
+        for site in outcome["sites"]
+    )
+
+
+def _left_because(answer: dict[str, Any]) -> tuple[str, ...]:
+    """Say of each kind of finding that is left why no pass removed it."""
+    said: dict[str, list[str]] = {}
+    for outcome in answer["outcomes"]:
+        if outcome["status"] in ("refused", "failed"):
+            reasons = said.setdefault(outcome["pass"], [])
+            if outcome["reason"] not in reasons:
+                reasons.append(outcome["reason"])
+    lines: dict[str, None] = {}
+    for finding in answer["findings_after"]:
+        if finding["severity"] not in BLOCKING:
+            continue
+        known = [f"{p}: {said[p][0]}" for p in finding["removed_by"] if p in said]
+        if finding["missing"]:
+            why = f"the {finding['missing']} is unknown"
+        elif known:
+            why = "; ".join(known[:2])
+        elif finding["removed_by"]:
+            why = "what is left of it is not of a form that a pass takes"
+        else:
+            why = "no pass removes it"
+        lines.setdefault(f"{_short(finding)}: {why}")
+    return tuple(lines)
 
 
 def _short(finding: dict[str, Any]) -> str:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from corpus_acceptance import acceptance
+from corpus_cells import cell, share
 from corpus_row import Row
 
 _MEANING = {
@@ -28,7 +30,7 @@ def table(rows: Sequence[Row], *, command: str, versions: str, verdicts: dict[st
         verdicts: An engine's own verdict per file, as `{file: {target: {"ok", "op", "text"}}}`;
             empty when there are none.
     """
-    parts = [_head(rows, command, versions), _left(rows)]
+    parts = [_head(rows, command, versions), *acceptance(rows, verdicts), _left(rows)]
     resolved = {row.resolved for row in rows} - {""}
     for target in sorted(resolved):
         if any(target in verdicts.get(row.file, {}) for row in rows):
@@ -54,9 +56,10 @@ def summary(rows: Sequence[Row]) -> list[tuple[str, str]]:
         ("verified mismatches written", str(len(written_wrong))),
         ("do-nothing: models with no finding before", str(sum(_untouched(row) for row in rows))),
         ("models with findings before", str(len(needed))),
-        ("of these, no finding left", _share(len(cleared), len(needed))),
+        ("of these, no finding left", share(len(cleared), len(needed))),
         ("verification", _counts(row.verification for row in rows if row.verification)),
         ("stored results", _counts(row.reference for row in rows if row.reference)),
+        ("models with approximate sites", str(sum(bool(row.approximate) for row in rows))),
         ("seconds, sum and largest", _seconds(rows)),
     ]
 
@@ -79,7 +82,7 @@ def _left(rows: Sequence[Row]) -> str:
         models.update(set(row.after))
         had.update(set(row.before))
     lines = ["## What is left", "", "| finding | models before | models after |", "|---|---|---|"]
-    lines += [f"| {_cell(name)} | {had[name]} | {n} |" for name, n in models.most_common()]
+    lines += [f"| {cell(name)} | {had[name]} | {n} |" for name, n in models.most_common()]
     return "\n".join([*lines, ""])
 
 
@@ -105,9 +108,9 @@ def _verdicts(rows: Sequence[Row], target: str, verdicts: dict[str, Any]) -> str
         lines.append(f"| the parser {name} | {len(group) - found} | {found} |")
     lines += [
         "",
-        f"Agreement: {_share(len(right), len(judged))}"
-        f"; counting certain findings alone: {_share(len(certain), len(judged))}.",
-        f"Rejected files with no finding left: {_share(len(repaired), len(rejected))}.",
+        f"Agreement: {share(len(right), len(judged))}"
+        f"; counting certain findings alone: {share(len(certain), len(judged))}.",
+        f"Rejected files with no finding left: {share(len(repaired), len(rejected))}.",
         "",
         "| disagreement | parser | reject findings |",
         "|---|---|---|",
@@ -117,7 +120,7 @@ def _verdicts(rows: Sequence[Row], target: str, verdicts: dict[str, Any]) -> str
             verdict = verdicts[row.file][target]
             said = "accepts" if verdict["ok"] else f"{verdict['op']}: {verdict['text']}"
             found_text = _listed(row.rejects_before) or "none"
-            lines.append(f"| {row.file} | {_cell(said, 110)} | {found_text} |")
+            lines.append(f"| {row.file} | {cell(said, 110)} | {found_text} |")
     return "\n".join([*lines, ""])
 
 
@@ -129,7 +132,7 @@ def _trouble(rows: Sequence[Row]) -> str:
         # An operator that onnxruntime does not know may be left only where a finding says so.
         wrong = wrong or (row.reference == "never ran" and not row.after)
         if wrong or row.traceback or row.code not in (0, 1, 3):
-            why = _cell(row.reason, 160)
+            why = cell(row.reason, 160)
             lines.append(f"| {row.file} | {row.code} | {row.reference} | {why} |")
     return "\n".join([*lines, ""])
 
@@ -166,20 +169,11 @@ def _listed(names: Iterable[str], most: int = 3) -> str:
     counted = Counter(names)
     shown = [f"{name} x{n}" if n > 1 else name for name, n in list(counted.items())[:most]]
     more = len(counted) - most
-    return _cell(", ".join([*shown, f"{more} more"] if more > 0 else shown), 200)
-
-
-def _cell(text: str, longest: int = 120) -> str:
-    line = " ".join(text.split()).replace("|", "\\|")
-    return line if len(line) <= longest else f"{line[: longest - 3]}..."
+    return cell(", ".join([*shown, f"{more} more"] if more > 0 else shown), 200)
 
 
 def _counts(values: Iterable[str]) -> str:
     return ", ".join(f"{name} {n}" for name, n in Counter(values).most_common()) or "none"
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole} ({100 * part / whole:.1f}%)" if whole else "0 of 0"
 
 
 def _seconds(rows: Sequence[Row]) -> str:

@@ -1,10 +1,13 @@
 """Compares `check` with what TensorRT's own parser code said of models: verdicts.json.
 
-    python benchmarks/trt_verdicts.py FACTS [--target trt8.6] [--open CORPUS] [--list]
+    python benchmarks/trt_verdicts.py FACTS [--target trt8.6 ...] [--open CORPUS] [-o FILE]
 
 FACTS is the folder with ``verdicts/models.zip`` and ``verdicts/verdicts.json``; ``--open`` adds the
 files of a corpus folder with its own ``verdicts.json``. A model counts as ok for us when `check`
-has no certain finding of severity ``reject``.
+has no certain finding of severity ``reject``; the operator counts as named when such a finding
+stands at a node of it. Writes the confusion tables with every disagreement, every model whose
+operator is not named, and for each rule that says ``wrong`` of a model that is not marked as
+misread the record of the facts that it comes from (tests/rules/records.toml).
 """
 
 from __future__ import annotations
@@ -12,10 +15,11 @@ from __future__ import annotations
 import json
 import sys
 import time
+import tomllib
 import zipfile
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +35,9 @@ from graphfix.model import Model
 from graphfix.report import Finding, Severity
 from graphfix.storage.reading import read_model
 from graphfix.targets.profiles import Target, load_target
+
+HERE = Path(__file__).resolve().parent
+RECORDS = HERE.parent / "tests" / "rules" / "records.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +134,12 @@ def open_rows(corpus: Path, target: Target) -> Iterator[Row]:
         yield _row(name, verdict[target.name], lambda path=corpus / name: _read(path), target)
 
 
-def show(title: str, rows: list[Row], seconds: float, listed: bool) -> None:
-    """Print the confusion table, and every disagreement when `listed`."""
-    print(f"\n## {title}: {len(rows)} models, {seconds:.1f} s\n")
+def report(title: str, rows: list[Row], seconds: float) -> Iterator[str]:
+    """Yield the lines of one table: how both agree, and where they do not."""
+    yield f"\n## {title}: {len(rows)} models, {seconds:.1f} s of CPU\n"
     table = Counter((row.theirs, row.rejected, row.wrong and not row.rejected) for row in rows)
-    print("| verdict | models | check: ok | check: wrong | check: reject | agree |")
-    print("|---|---|---|---|---|---|")
+    yield "| verdict | models | check: ok | check: wrong | check: reject | agree |"
+    yield "|---|---|---|---|---|---|"
     for theirs in ("ok", "misread", "parser", "network", "crash"):
         of = [row for row in rows if row.theirs == theirs]
         if not of:
@@ -140,44 +147,75 @@ def show(title: str, rows: list[Row], seconds: float, listed: bool) -> None:
         counts = [table[theirs, False, False], table[theirs, False, True]]
         counts.append(len(of) - sum(counts))
         agree = 100 * sum(row.agrees for row in of) / len(of)
-        print(f"| {theirs} | {len(of)} | {' | '.join(map(str, counts))} | {agree:.1f}% |")
+        yield f"| {theirs} | {len(of)} | {' | '.join(map(str, counts))} | {agree:.1f}% |"
     agree = 100 * sum(row.agrees for row in rows) / len(rows)
     rejected = [row for row in rows if row.theirs in ("parser", "network") and row.rejected]
     named = 100 * sum(row.named for row in rejected) / max(1, len(rejected))
     misread = [row for row in rows if row.theirs == "misread"]
     wrong = f"{sum(row.wrong for row in misread)} of the {len(misread)} misread"
     unsure = sum(bool(row.unsure) for row in rows)
-    print(f"\nagreement {agree:.2f}%; operator named in {named:.1f}% of the rejected;")
-    print(f"`wrong` in {wrong}; models with unsure findings: {unsure}")
-    if not listed:
-        return
+    yield f"\nAgreement {agree:.2f}%; the operator is named in {named:.1f}% of the rejected;"
+    yield f"`wrong` in {wrong}; models with findings that are not certain: {unsure}.\n"
     for row in rows:
+        ours = "; ".join(f"{f.severity} {f.feature} at {f.node.op}" for f in row.ours[:3])
+        said = row.invalid or ours
         if not row.agrees:
-            ours = "; ".join(
-                f"{f.severity} {f.rule} {f.feature} at {f.node.op}" for f in row.ours[:3]
-            )
-            print(f"- {row.name}: {row.theirs} {row.op} {row.text[:160]} | {row.invalid or ours}")
-    for row in misread:
-        if not row.wrong:
-            print(f"- {row.name}: misread, no `wrong` ({[f.feature for f in row.ours]})")
+            yield f"- disagree: {row.name}: {row.theirs} {row.op}: {row.text[:160]} | {said}"
+        elif row in rejected and not row.named:
+            yield f"- not named: {row.name}: {row.op}: {row.text[:100]} | {said[:200]}"
+        elif row.theirs == "misread" and not row.wrong:
+            yield f"- misread, no `wrong`: {row.name} | {said}"
+
+
+def wrongs(rows: Iterable[Row]) -> Counter[str]:
+    """Count the rules that say `wrong` of models that are neither rejected nor marked misread."""
+    return Counter(
+        rule
+        for row in rows
+        if row.theirs == "ok"
+        for rule in {f.rule for f in row.ours if f.severity is Severity.WRONG}
+    )
+
+
+def cited(counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield the record that each rule comes from; a rule without one is said to have none."""
+    known = tomllib.loads(RECORDS.read_text())
+    yield "\n## `wrong` where no shape shows it, with the record of the facts\n"
+    yield "| rule | models | record |"
+    yield "|---|---|---|"
+    for rule, count in sorted(counts.items()):
+        records = [
+            f"{name}[{index}] {entry['op']} ({entry['effect']})"
+            for name, entries in known.items()
+            for index, entry in enumerate(entries)
+            if rule in entry.get("rules", ()) and "S" in entry["effect"]
+        ]
+        yield f"| {rule} | {count} | {'; '.join(records) or 'none'} |"
 
 
 def main() -> None:
     """Run from the command line."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("facts", type=Path)
-    parser.add_argument("--target", default="trt8.6")
+    parser.add_argument("--target", nargs="+", default=["trt8.6", "trt10.1"])
     parser.add_argument("--open", type=Path)
-    parser.add_argument("--list", action="store_true")
+    parser.add_argument("-o", "--output", type=Path, default=HERE / "results" / "trt-verdicts.md")
     options = parser.parse_args()
-    target = load_target(options.target)
-    jobs = [("backend tests", backend_rows(options.facts, target))]
-    if options.open:
-        jobs.append(("open corpus", open_rows(options.open, target)))
-    for title, rows in jobs:
-        begin = time.perf_counter()
-        done = list(rows)
-        show(f"{title}, {target.name}", done, time.perf_counter() - begin, options.list)
+    lines = ["# `check` beside the verdicts of TensorRT's own parser code"]
+    counts: Counter[str] = Counter()
+    for name in options.target:
+        target = load_target(name)
+        jobs = [("backend tests", backend_rows(options.facts, target))]
+        if options.open:
+            jobs.append(("open corpus", open_rows(options.open, target)))
+        for title, rows in jobs:
+            begin = time.process_time()
+            done = list(rows)
+            lines += report(f"{title}, {target.name}", done, time.process_time() - begin)
+            counts += wrongs(done)
+    lines += cited(counts)
+    options.output.write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

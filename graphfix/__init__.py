@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from graphfix.authoring.refusing import Refuse
     from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
     from graphfix.model import Model
-    from graphfix.pipeline.api import check, load, run, save
-    from graphfix.pipeline.two_models import compare, diff
+    from graphfix.pipeline.api import check, explain, load, run, save
+    from graphfix.pipeline.bisecting import bisect_run
+    from graphfix.pipeline.two_models import bisect, compare, diff
+    from graphfix.reducing.engine import reduce
     from graphfix.registry import get_pass
     from graphfix.report import APPROXIMATE, EXACT, LOSSY
+    from graphfix.reproducers.replaying import replay
 
 _HOMES = {
     "Model": "graphfix.model",
@@ -26,9 +29,14 @@ _HOMES = {
     "save": "graphfix.pipeline.api",
     "run": "graphfix.pipeline.api",
     "check": "graphfix.pipeline.api",
+    "explain": "graphfix.pipeline.api",
+    "bisect": "graphfix.pipeline.two_models",
+    "bisect_run": "graphfix.pipeline.bisecting",
     "compare": "graphfix.pipeline.two_models",
     "diff": "graphfix.pipeline.two_models",
+    "reduce": "graphfix.reducing.engine",
     "get_pass": "graphfix.registry",
+    "replay": "graphfix.reproducers.replaying",
     "rewrite": "graphfix.authoring.declaring",
     "graph_pass": "graphfix.authoring.declaring",
     "Unknown": "graphfix.authoring.declaring",
@@ -53,12 +61,17 @@ __all__ = [
     "Refuse",
     "Unknown",
     "UsageError",
+    "bisect",
+    "bisect_run",
     "check",
     "compare",
     "diff",
+    "explain",
     "get_pass",
     "graph_pass",
     "load",
+    "reduce",
+    "replay",
     "rewrite",
     "run",
     "save",

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import cast
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
-from graphfix.graph import Node
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
-from graphfix.rules.as_parsed import as_parsed
+from graphfix.rules.consequences import as_the_engine_reads, refused_as_read
 from graphfix.rules.declaring import Answer, Rule, RuleSet, Yes, rules_for
+from graphfix.rules.reported import reported_elsewhere
 from graphfix.targets.profiles import Target
 
 
@@ -107,79 +106,11 @@ def check_model(
     ]
     if not consequences:
         return tuple(found)
-    return (*found, *check_misread(model, target, assumed, found))
-
-
-# Forms whose misreading changes a shape, so that a later node may fail for it.
-_RESHAPING = ("form:Shape.", "form:Reduce", "form:Constant.value_int")
-
-
-def check_misread(
-    model: Model, target: Target, assumed: Collection[tuple[str, str]], known: Sequence[Finding]
-) -> Iterator[Finding]:
-    """Yield what an engine that misreads forms refuses only because of that.
-
-    The feature of each is that of the misread form: it goes away with it. `known` are the findings
-    of the model as it is.
-    """
-    misread = {
-        (found.node.scope, found.node.index): found
-        for found in known
-        if found.severity is Severity.WRONG
-        and found.certain
-        and found.feature.startswith(_RESHAPING)
-    }
-    if not misread:
-        return
-    read = as_parsed(model)
-    if read is None:
-        return
-    parsed, complaint = read
-    infer_model(parsed)
-    before = {(f.node.scope, f.node.index, f.rule) for f in known}
-    by_node = {
-        id(node): misread[scope, index]
-        for scope, graph in [(graph.scope, graph) for graph in parsed.graphs()]
-        for index, node in enumerate(graph.nodes)
-        if (scope, index) in misread
-    }
-    failing = False
-    for view, several in check_nodes(parsed, target, assumed):
-        for finding in several:
-            key = (finding.node.scope, finding.node.index, finding.rule)
-            if finding.severity is Severity.REJECT and finding.certain and key not in before:
-                failing = True
-                cause = _cause(view.node, by_node) or next(iter(misread.values()))
-                yield replace(
-                    finding,
-                    rule="misread-form",
-                    feature=cause.feature,
-                    message=f"{finding.message}; the engine misreads {cause.node.op} before it",
-                )
-    if complaint and not failing:
-        cause = next(iter(misread.values()))
-        yield replace(
-            cause,
-            rule="misread-form",
-            severity=Severity.REJECT,
-            message=f"shapes do not fit any more once the engine has misread {cause.node.op}: "
-            + complaint.replace("\n", " "),
-        )
-
-
-def _cause(node: Node, misread: Mapping[int, Finding]) -> Finding | None:
-    """Return the misread form nearest before a node; `misread` goes by the identity of nodes."""
-    front, seen = [node], {id(node)}
-    for near in front:
-        if id(near) in misread:
-            return misread[id(near)]
-        makers = [maker for tensor in near.inputs for maker in tensor.inputs]
-        parent = near.graph.parent
-        for maker in (*makers, *([parent] if parent is not None else [])):
-            if id(maker) not in seen:
-                seen.add(id(maker))
-                front.append(maker)
-    return None
+    read = as_the_engine_reads(model, found)
+    if read is not None:
+        infer_model(read.model)
+        found += refused_as_read(read, check_nodes(read.model, target, assumed), found)
+    return (*found, *reported_elsewhere(model, target, found))
 
 
 def check_whole(model: Model, target: Target) -> Iterator[Finding]:

@@ -145,6 +145,8 @@ def make_info(tensor: Variable | Constant, name: str = "") -> ValueInfoProto:
     if isinstance(tensor, Variable) and tensor.opaque is not None:
         info.type.CopyFrom(tensor.opaque)
         return info
+    if not tensor.elem_type and tensor.shape is None:
+        return info  # nothing is known, not even that it is a tensor
     info.type.tensor_type.elem_type = tensor.elem_type
     if tensor.shape is not None:
         info.type.tensor_type.shape.SetInParent()
@@ -260,15 +262,17 @@ def encode_attribute(node: Node, name: str, value: Any) -> AttributeProto:
         raise PassBug(f"attribute {name!r} of {node.op}: {error}") from error
 
 
-def _schema_type(node: Node, name: str) -> int | None:
+def _schema_type(node: Node, name: str) -> int:
     version = node.graph.opsets.get(node.domain or "", 1)
     try:
         schema = onnx.defs.get_schema(node.op, version, node.domain or "")
     except onnx.defs.SchemaError:
         return AttributeProto.INTS
     attribute = schema.attributes.get(name)
+    if attribute is None:  # a step of the opset is under way, and the form is that of the other one
+        return AttributeProto.INTS
     # At run time the type is an enumeration of C++, whatever the stub says.
-    return None if attribute is None else int(cast("Any", attribute.type).value)
+    return int(cast("Any", attribute.type).value)
 
 
 def _write_initializers(graph: Graph, target: GraphProto) -> bool:

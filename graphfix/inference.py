@@ -28,16 +28,19 @@ def type_of(tensor: Tensor) -> TypeProto | None:
     return make_info(tensor).type
 
 
-def infer_node(node: Node) -> None:
+def infer_node(node: Node) -> str:
     """Fill in types and shapes of the outputs of one node from those of its inputs.
 
     A node without schema, and one whose inference fails, leaves its outputs as they are: a
     missing type is unknown, never an error.
+
+    Returns:
+        Why the node cannot be what its inputs and attributes say it is; empty where it can.
     """
     domain = node.domain or ""
     form = form_of(node.op, node.graph.opsets.get(domain, 1), domain)
     if form is None:
-        return
+        return ""
     types: dict[str, TypeProto] = {}
     data: dict[str, TensorProto] = {}
     for tensor in node.inputs:
@@ -45,7 +48,7 @@ def infer_node(node: Node) -> None:
             continue
         known = type_of(tensor)
         if known is None:
-            return
+            return ""
         types[tensor.name] = known
         constant = small_constant(tensor)
         if constant is not None:
@@ -55,11 +58,18 @@ def infer_node(node: Node) -> None:
         inferred = onnx.shape_inference.infer_node_outputs(
             form.schema, export_node(node), types, data, opset_imports=imports
         )
-    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError):
-        return
+    except (
+        onnx.shape_inference.InferenceError,
+        onnx.checker.ValidationError,
+        RuntimeError,
+    ) as error:
+        return str(error).strip().partition("\n")[0] or type(error).__name__
+    except ValueError:
+        return ""  # a body that gives out a tensor of unknown type cannot be written yet
     for tensor in node.outputs:
         if tensor.name in inferred and isinstance(tensor, Variable):
             merge_type(tensor, inferred[tensor.name])
+    return ""
 
 
 def small_constant(tensor: Tensor) -> TensorProto | None:

@@ -16,6 +16,7 @@ from graphfix.authoring.declaring import Pass
 from graphfix.errors import PassBug, UsageError
 
 ENTRY_POINT_GROUP = "graphfix.passes"
+LOADED = "graphfix_pass_file_"  # how the names of modules begin that were loaded from a pass file
 
 
 @cache
@@ -63,7 +64,7 @@ def load_pass_file(path: Path) -> tuple[Pass, ...]:
     """
     if not path.is_file():
         raise UsageError("no such pass file", where=str(path))
-    name = f"graphfix_pass_file_{path.stem}_{abs(hash(path.resolve()))}"
+    name = f"{LOADED}{path.stem}_{abs(hash(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError("is not a Python file", where=str(path))

@@ -104,6 +104,55 @@ class Finding:
         return self.severity is not Severity.NOTE
 
 
+class Choice(StrEnum):
+    """What became of one pass that could remove a finding."""
+
+    CHOSEN = "chosen"
+    OUTRANKED = "outranked"  # it works here, and another is better
+    REFUSED = "refused"
+    FAILED = "failed"
+    UNSUITABLE = "unsuitable"  # it is for other nodes, or needs consent
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One pass that declares to remove the feature of a finding, and what became of it.
+
+    Attributes:
+        pass_id: The pass.
+        choice: What became of it.
+        reason: Why, for anything but chosen.
+        accuracy: How close the whole tree of rewrites stays; None where none was drafted.
+        nodes: How many nodes that tree puts in; None where none was drafted.
+        helped_by: The other passes of the tree, which replace what this one emits.
+    """
+
+    pass_id: str
+    choice: Choice
+    reason: str = ""
+    accuracy: Accuracy | None = None
+    nodes: int | None = None
+    helped_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a run would do about one finding.
+
+    Attributes:
+        finding: The finding.
+        removed: Whether the finding would be gone.
+        others: Passes without the feature among those they remove that took the node away:
+            folding, inlining, the opset step.
+        candidates: Every pass that declares to remove the feature, the chosen one first.
+    """
+
+    finding: Finding
+    removed: bool
+    others: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """The numeric proof of one site.
@@ -114,6 +163,7 @@ class Certificate:
         max_rel: Largest relative difference; None when not measured.
         samples: How many input sets were compared.
         reason: Why, for anything but equal.
+        own: How many of the samples were values that the model itself computed there.
     """
 
     status: Verdict
@@ -121,6 +171,7 @@ class Certificate:
     max_rel: float | None = None
     samples: int = 0
     reason: str = ""
+    own: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +276,25 @@ class IoChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Reproduced:
+    """A fault of a pass, and the folder that shows it again.
+
+    Attributes:
+        pass_id: The pass at fault; empty for a fault of the run itself.
+        node: Where; a `NodeRef` without operator for the whole model.
+        kind: ``differs``, ``raises`` or ``fault``.
+        folder: The folder, for ``graphfix replay``; empty where none was written.
+        reason: Why none was written.
+    """
+
+    pass_id: str
+    node: NodeRef
+    kind: str
+    folder: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All of one run.
 
@@ -240,6 +310,7 @@ class Report:
         verification: The whole-model comparison.
         seconds: Seconds by stage.
         notes: Sentences for the user that belong to no finding (aliases, versions, trtexec line).
+        reproducers: Folders that show again what passes did wrong.
     """
 
     version: str
@@ -253,3 +324,4 @@ class Report:
     verification: Verification
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     notes: tuple[str, ...] = ()
+    reproducers: tuple[Reproduced, ...] = ()

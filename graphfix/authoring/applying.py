@@ -72,11 +72,7 @@ def apply_draft(
     """
     node = draft.node
     outputs = list(node.outputs)
-    results = list(draft.results) + [None] * (len(outputs) - len(draft.results))
-    if len(results) > len(outputs):
-        raise PassBug(f"{len(results)} results for {len(outputs)} outputs of {node.op}")
-    for old, new in zip(outputs, results, strict=True):
-        _check_result(node, old, new)
+    results = check_results(draft)
     edit = Edit(node.graph, NodeView(node).ref())
     if workspace.ledger is not None:
         edit.evidence = evidence or Evidence.of(node)
@@ -135,6 +131,21 @@ def default_version(workspace: Workspace, domain: str) -> int:
     if known is not None:
         return known
     return 17 if domain == "" else 1
+
+
+def check_results(draft: Draft) -> list[Value | None]:
+    """Check what a draft gives against what its node gave; return one entry for each output.
+
+    Raises:
+        PassBug: A used output has no replacement, or dtype or shape differ.
+    """
+    node = draft.node
+    results = list(draft.results) + [None] * (len(node.outputs) - len(draft.results))
+    if len(results) > len(node.outputs):
+        raise PassBug(f"{len(results)} results for {len(node.outputs)} outputs of {node.op}")
+    for old, new in zip(node.outputs, results, strict=True):
+        _check_result(node, old, new)
+    return results
 
 
 def _check_result(node: Node, old: Tensor, new: Value | None) -> None:

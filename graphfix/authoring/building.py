@@ -10,7 +10,7 @@ import onnx
 from onnx.defs import OpSchema
 
 from graphfix.attributes import Attributes
-from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.refusing import ComputedLate, Refuse
 from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
@@ -45,12 +45,17 @@ class Builder:
         self._for = node
         self._graph = graph if graph is not None else node.graph
         self._opsets = dict(opsets) if opsets is not None else None
+        if opsets is None and "" not in self._graph.opsets:
+            # A file of ai.onnx.ml alone: the import is added with the first node that needs it.
+            self._opsets = {**self._graph.opsets, "": self.opset}
         self._options = dict(options or {})
         self._stand_in: Graph | None = None
         self.nodes: list[Node] = []
         self.constants: list[Constant] = []
+        self.complaints: dict[int, str] = {}
         self.accuracy: Accuracy | None = None
         self.note = ""
+        self.at_run_time = True  # whether what could have been a constant may be computed
 
     def __getattr__(self, op: str) -> Callable[..., Value]:
         """Return the function that emits operator `op` of the default domain."""
@@ -67,10 +72,14 @@ class Builder:
         """The opset of the default domain where the nodes will stand."""
         return self._version("")
 
+    @property
+    def opsets(self) -> Mapping[str, int]:
+        """The opset of each domain that is imported where the nodes will stand."""
+        return self._opsets if self._opsets is not None else self._graph.opsets
+
     def _version(self, domain: str) -> int:
-        opsets = self._opsets if self._opsets is not None else self._graph.opsets
-        if domain in opsets:
-            return opsets[domain]
+        if domain in self.opsets:
+            return self.opsets[domain]
         return min(newest_opset(), 17) if domain == "" else 1
 
     def option(self, name: str) -> Any:
@@ -90,11 +99,11 @@ class Builder:
         """Return the array of a constant.
 
         Raises:
-            Refuse: `what` is computed at run time.
+            ComputedLate: `what` is computed at run time.
         """
         array = self.const(value)
         if array is None:
-            raise Refuse(f"{what} is computed at run time")
+            raise ComputedLate(f"{what} is computed at run time")
         return array
 
     def constant(self, array: Array | np.generic, *, replaces: str = "") -> Value:
@@ -155,19 +164,18 @@ class Builder:
         for _, body in node.graphs():
             body.parent = node
         self.nodes.append(node)
-        if self._opsets is None:
-            infer_node(node)
-        else:
-            self._infer_at(node, self._opsets)
+        complaint = infer_node(node) if self._opsets is None else self._infer_at(node, self._opsets)
+        if complaint:
+            self.complaints[id(node)] = complaint
         return tuple(Value(variable) for variable in results)
 
-    def _infer_at(self, node: Node, opsets: Mapping[str, int]) -> None:
+    def _infer_at(self, node: Node, opsets: Mapping[str, int]) -> str:
         # The numbers of the graph change only when a whole opset step is applied.
         if self._stand_in is None:
             self._stand_in = Graph(self._graph.name, dict(opsets))
         node.__dict__["graph"] = self._stand_in
         try:
-            infer_node(node)
+            return infer_node(node)
         finally:
             node.__dict__["graph"] = self._graph
 
@@ -200,7 +208,7 @@ class Builder:
         if isinstance(value, Value):
             array = value.array()
             if array is None:
-                raise Refuse(f"{op} of opset {form.since} wants a constant {name!r}")
+                raise ComputedLate(f"{op} of opset {form.since} wants a constant {name!r}")
             value = array
         if isinstance(value, np.ndarray | np.generic):
             kind = form.schema.attributes[name].type
@@ -259,6 +267,7 @@ class Builder:
         holder.hold([], [])
         graph.parent = holder
         inner = Builder(self._workspace, self._for, self._options, graph, self._opsets)
+        inner.at_run_time = self.at_run_time
         variables: list[Tensor] = []
         for name, elem_type, shape in inputs:
             variables.append(
@@ -269,6 +278,7 @@ class Builder:
                 )
             )
         graph.inputs = variables
+        inner.complaints = self.complaints
         results = list(make(inner, *(Value(v) for v in variables)))
         outputs: list[Tensor] = []
         for value in results:

@@ -20,6 +20,7 @@ CANONICAL = "canonical"  # runs whenever a target is given; lowers a written mea
 INTERFACE = "interface"  # changes inputs or outputs; needs consent
 TARGETED = "targeted"  # fires only for a finding
 NAMED = "named"  # runs only when named
+CLAIMS = frozenset({"nan", "inf"})
 
 Evaluate = Callable[
     [list["np.ndarray[Any, Any] | None"], dict[str, Any]], tuple["np.ndarray[Any, Any]", ...]
@@ -78,6 +79,7 @@ class Pass:
         options: Its options by name.
         infer: Types of an operator without schema.
         evaluate: The name of the numpy model of that operator in its file; empty without one.
+        claims: The special numbers that go through it as they did: ``nan``, ``inf``.
         family: The folder it lies in; empty for passes of a user.
         doc: The docstring of its file.
         source: The file.
@@ -96,6 +98,7 @@ class Pass:
     options: Mapping[str, Option] = field(default_factory=dict[str, Option])
     infer: Callable[[NodeView], Sequence[InferredType | None]] | None = None
     evaluate: Evaluate | None = None
+    claims: frozenset[str] = frozenset()
     family: str = ""
     doc: str = ""
     source: str = ""
@@ -142,6 +145,13 @@ def _key(op: str) -> tuple[str, str]:
     return ("" if domain == "ai.onnx" else domain, name)
 
 
+def _claims(value: str | Sequence[str]) -> frozenset[str]:
+    claims = frozenset(_names(value))
+    if not claims <= CLAIMS:
+        raise PassBug(f"a pass claims one of {', '.join(sorted(CLAIMS))}, not {sorted(claims)}")
+    return claims
+
+
 def _make(function: Callable[..., Any], kind: str, **fields: Any) -> Pass:
     removes = tuple(feature(f) for f in fields.pop("removes"))
     module = sys.modules.get(function.__module__)
@@ -171,6 +181,7 @@ def rewrite(
     options: Mapping[str, Option] | None = None,
     infer: Callable[[NodeView], Sequence[InferredType | None]] | None = None,
     evaluate: Evaluate | None = None,
+    claims: str | Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Pass]:
     """Declare a pass that replaces one node by an expression.
 
@@ -185,6 +196,8 @@ def rewrite(
         options: Options by name.
         infer: Output types of an operator without schema, one entry per output.
         evaluate: A numpy model of that operator: `(inputs, attributes) -> outputs`.
+        claims: ``nan``, ``inf`` or both, where the result for them is what it was; certificates
+            hold the pass to it. Without a claim these numbers are not looked at.
     """
 
     def declare(function: Callable[..., Any]) -> Pass:
@@ -201,6 +214,7 @@ def rewrite(
             options=dict(options or {}),
             infer=infer,
             evaluate=evaluate,
+            claims=_claims(claims),
         )
 
     return declare
@@ -213,6 +227,7 @@ def graph_pass(
     accuracy: Accuracy = EXACT,
     stage: Stage = TARGETED,
     options: Mapping[str, Option] | None = None,
+    claims: str | Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Pass]:
     """Declare a pass that sees whole graphs through an `Editor`; arguments as for `rewrite`."""
 
@@ -226,6 +241,7 @@ def graph_pass(
             accuracy=accuracy,
             stage=stage,
             options=dict(options or {}),
+            claims=_claims(claims),
         )
 
     return declare

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from graphfix.authoring.applying import Draft
 from graphfix.authoring.building import Builder, returned_values
 from graphfix.authoring.declaring import Pass, check_emitted
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.soundness import all_nodes, check_draft
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import GraphfixError, PassBug
@@ -41,7 +42,8 @@ def draft_rewrite(
     try:
         result = declared.function(view, build)
         results = returned_values(result, declared.id)
-        check_emitted(declared, [(n.domain or "", n.op) for n in _all_nodes(build.nodes)])
+        check_emitted(declared, [(n.domain or "", n.op) for n in all_nodes(build.nodes)])
+        draft = drafted(view, build, results, f"pass {declared.id}")
     except (Refuse, PassBug, GraphfixError):
         workspace.release(mark)
         raise
@@ -50,17 +52,18 @@ def draft_rewrite(
         raise PassBug(
             f"pass {declared.id} raised {type(error).__name__}: {error}", pass_id=declared.id
         ) from error
-    draft = Draft(view.node, list(build.nodes), list(build.constants), list(results))
-    return Drafted(prune(draft), build.accuracy or declared.accuracy, build.note)
+    return Drafted(draft, build.accuracy or declared.accuracy, build.note)
 
 
-def _all_nodes(nodes: list[Node]) -> list[Node]:
-    found: list[Node] = []
-    for node in nodes:
-        found.append(node)
-        for _, body in node.graphs():
-            found.extend(_all_nodes(body.nodes))
-    return found
+def drafted(view: NodeView, build: Builder, results: Sequence[Value | None], by: str) -> Draft:
+    """Return what was built for a node, without what no result needs, checked.
+
+    Raises:
+        PassBug: It is not valid, or does not fit in the place of the node; see `check_draft`.
+    """
+    draft = prune(Draft(view.node, list(build.nodes), list(build.constants), list(results)))
+    check_draft(draft, build, by)
+    return draft
 
 
 def prune(draft: Draft) -> Draft:
@@ -70,7 +73,7 @@ def prune(draft: Draft) -> Draft:
     for node in reversed(draft.nodes):
         if any(id(t) in needed for t in node.outputs):
             kept.append(node)
-            needed.update(id(t) for n in _all_nodes([node]) for t in n.inputs)
+            needed.update(id(t) for n in all_nodes([node]) for t in n.inputs)
             for _, body in node.graphs():
                 for inner in body.walk():
                     needed.update(id(t) for t in inner.outputs)

@@ -17,9 +17,10 @@ from graphfix.authoring.applying import (
     unused_constants,
 )
 from graphfix.authoring.building import Builder, returned_values
-from graphfix.authoring.drafting import prune
+from graphfix.authoring.drafting import drafted
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reloading import finish_reloaded, successors
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.graph import Graph, Node, Variable
@@ -56,6 +57,7 @@ class Editor:
         recorded: The sites so far.
         refused: The places it would not touch.
         io_changes: Inputs and outputs whose type changed.
+        current: The node that is being replaced; None between two of them.
     """
 
     model: Model
@@ -66,6 +68,7 @@ class Editor:
     recorded: list[Recorded] = field(default_factory=list[Recorded])
     refused: list[Refused] = field(default_factory=list[Refused])
     io_changes: list[IoChange] = field(default_factory=list[IoChange])
+    current: NodeView | None = None
     _pending: dict[int, list[Node]] = field(default_factory=dict[int, "list[Node]"])
     _removed: set[int] = field(default_factory=set[int])
     _kept_alive: list[Node] = field(default_factory=list[Node])
@@ -89,7 +92,7 @@ class Editor:
     def is_blocked(self, node: NodeView) -> bool:
         """Say whether an earlier run found this pass to be wrong at a node."""
         blocked = self.workspace.blocked
-        return bool(blocked) and self.workspace.blocks(self.pass_id, node.ref())
+        return bool(blocked) and self.workspace.knows_wrong(self.pass_id, node.ref())
 
     def witness(self, node: NodeView) -> Evidence | None:
         """Take down how a node is now, for `apply` after its bodies have been taken apart."""
@@ -116,18 +119,24 @@ class Editor:
         Raises:
             PassBug: The replacement does not fit (missing output, other dtype or shape).
         """
-        if self.is_blocked(node):
+        if self.workspace.allowance.exhausted or self.is_blocked(node):
             return False
         mark = self.workspace.mark()
         build = Builder(self.workspace, node, self.options)
+        by = f"pass {self.pass_id}" if self.pass_id else "a graph pass"
+        self.current = node
         try:
-            results = returned_values(make(build), "graph pass")
+            draft = drafted(node, build, returned_values(make(build), by), by)
         except Refuse as refusal:
+            self.current = None
             self.workspace.release(mark)
             self.refuse(node, refusal.reason)
             return False
-        draft = prune(Draft(node.node, list(build.nodes), list(build.constants), list(results)))
+        except Exception:
+            self.workspace.release(mark)
+            raise
         self.apply(draft, accuracy or build.accuracy or self.accuracy, note or build.note)
+        self.current = None
         return True
 
     def apply(
@@ -138,8 +147,13 @@ class Editor:
         *,
         evidence: Evidence | None = None,
         version: int | None = None,
+        unproved: bool = False,
     ) -> Edit:
-        """Put a finished draft into the graph and record its site; see `apply_draft`."""
+        """Put a finished draft into the graph and record its site; see `apply_draft`.
+
+        `unproved` says that the site by itself does not compute the same, only the whole model
+        does: its certificate is inconclusive then.
+        """
         graph = draft.node.graph
         self._remember_unused(graph)
         edit = apply_draft(self.workspace, draft, evidence=evidence, version=version)
@@ -148,8 +162,8 @@ class Editor:
         self._kept_alive.extend(edit.removed)
         added = tuple(NodeView(n).ref() for n in edit.added)
         site = Site(edit.node, accuracy, tuple(edit.removed_refs), added, note=note)
-        self.recorded.append(Recorded(site, edit))
-        if edit.evidence is not None and self.workspace.ledger is not None:
+        self._keep(site, edit)
+        if edit.evidence is not None and self.workspace.ledger is not None and not unproved:
             self.workspace.ledger.note(site, edit.evidence)
         return edit
 
@@ -164,11 +178,14 @@ class Editor:
             self._removed.add(id(view.node))
             self._kept_alive.append(view.node)
             edit = Edit(scope, ref, removed=[view.node], removed_refs=[ref])
-            self.recorded.append(Recorded(Site(ref, self.accuracy, (ref,)), edit))
+            self._keep(Site(ref, self.accuracy, (ref,)), edit)
 
     def change_type(self, tensor: Variable, elem_type: int) -> None:
         """Give an input or output of the main graph another element type, and record that."""
         old = Value(tensor).type_name
+        evidence = None
+        if self.workspace.ledger is not None and tensor.outputs:
+            evidence = Evidence.of_type(tensor, elem_type)
         tensor.elem_type = elem_type
         if tensor.info is not None:
             info = ValueInfoProto()
@@ -177,7 +194,10 @@ class Editor:
             tensor.info = info
         change = IoChange(tensor.name, old, Value(tensor).type_name)
         self.io_changes.append(change)
-        self.record(NodeRef(outputs=(tensor.name,)), f"{change.old} becomes {change.new}")
+        ref = NodeRef(outputs=(tensor.name,))
+        site = self.record(ref, f"{change.old} becomes {change.new}")
+        if evidence is not None and self.workspace.ledger is not None:
+            self.workspace.ledger.note(site, evidence)
 
     def _remember_unused(self, graph: Graph | None) -> None:
         """Note, once a scope, which initializers nobody used before: those are not ours to drop."""
@@ -189,8 +209,12 @@ class Editor:
     def record(self, node: NodeRef, note: str = "") -> Site:
         """Record a change that is not the replacement of a node: an order, an import, a type."""
         site = Site(node, self.accuracy, note=note)
-        self.recorded.append(Recorded(site))
+        self._keep(site)
         return site
+
+    def _keep(self, site: Site, edit: Edit | None = None) -> None:
+        self.recorded.append(Recorded(site, edit))
+        self.workspace.allowance.sites.append(site)
 
     def reload(self, proto: ModelProto) -> None:
         """Take the graph and the functions of `proto`, which was made from this model."""
@@ -198,7 +222,29 @@ class Editor:
         self.model.proto = proto
         self.model.graph = fresh.graph
         self.model.functions = fresh.functions
-        self.workspace = Workspace(self.model, self.workspace.ledger, self.workspace.blocked)
+        old = self.workspace
+        self.workspace = Workspace(self.model, old.ledger, old.blocked, old.allowance, old.passes)
+
+    def replace_file(self, proto: ModelProto, nodes: Sequence[NodeView], note: str = "") -> None:
+        """Take `proto`, in which some nodes gave way to others, and record a site for each.
+
+        Args:
+            proto: Made from this model; what was kept bears its names, also the outputs of `nodes`.
+            nodes: What gave way, outside of functions.
+            note: What is said of each.
+        """
+        old = self.model.graph
+        before = [(view, view.ref(), self.witness(view)) for view in nodes]
+        self.reload(proto)
+        wanted = {id(view.node) for view in nodes}
+        scopes = {id(node): scope for node, scope in successors(old, self.model.graph, wanted)}
+        for view, ref, evidence in before:
+            site = self.record(ref, note)
+            scope = scopes.get(id(view.node))
+            if evidence is None or scope is None or self.workspace.ledger is None:
+                continue
+            if finish_reloaded(evidence, view.node, scope):
+                self.workspace.ledger.note(site, evidence)
 
     def finish(self) -> None:
         """Bring the node lists and initializers up to date; called once, by the engine."""

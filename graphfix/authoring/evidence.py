@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from onnx import NodeProto, TypeProto
+from onnx import AttributeProto, NodeProto, TypeProto
 
 from graphfix.exporting import export_node
 from graphfix.graph import Constant, Node, Shape, Tensor, Variable, Weights, is_empty
@@ -73,6 +73,7 @@ class Evidence:
         opsets_after: What it imports after.
         results: The outputs to compare.
         known: What is known of the tensors that either side reads, by name.
+        claims: The special numbers that every pass of the site claims; known once it is applied.
     """
 
     opsets: dict[str, int]
@@ -82,6 +83,7 @@ class Evidence:
     context: list[NodeProto] = field(default_factory=list[NodeProto])
     results: list[Result] = field(default_factory=list[Result])
     known: dict[str, Known] = field(default_factory=dict[str, Known])
+    claims: frozenset[str] = frozenset()
     _read: dict[str, Tensor] = field(default_factory=dict[str, "Tensor"])
     _kept: set[int] = field(default_factory=set[int])
 
@@ -92,10 +94,37 @@ class Evidence:
         evidence.remove(node)
         return evidence
 
+    @classmethod
+    def of_type(cls, tensor: Variable, elem_type: int) -> Evidence:
+        """Take down what reads an input whose type is about to change.
+
+        The claim: after the Cast that the caller makes from now on, all that read the input
+        compute what they did.
+        """
+        evidence = cls(dict(tensor.outputs[0].graph.opsets) if tensor.outputs else {})
+        cast = NodeProto(op_type="Cast", input=[tensor.name], output=[f"{tensor.name} cast"])
+        cast.attribute.add(name="to", type=AttributeProto.INT, i=elem_type)
+        evidence.after.append(cast)
+        for node in {id(n): n for n in tensor.outputs}.values():
+            evidence.remove(node)
+            copy = NodeProto()
+            copy.CopyFrom(evidence.before[-1])
+            for place, name in enumerate(copy.input):
+                if name == tensor.name:
+                    copy.input[place] = cast.output[0]
+            for place, output in enumerate(node.outputs):
+                copy.output[place] = f"{output.name} after"
+                if output.name:
+                    result = Result(output.name, copy.output[place], output.elem_type)
+                    evidence.results.append(result)
+            evidence.after.append(copy)
+        evidence.finish(())
+        return evidence
+
     def remove(self, node: Node) -> None:
         """Take down a node that goes, while it still has its edges."""
         self.before.append(export_node(node))
-        self._read.update((t.name, t) for t in _used(node))
+        self._read.update((t.name, t) for t in tensors_read(node))
 
     def replace(self, old: Tensor, fresh: Tensor) -> None:
         """Take down which tensor stands for an output."""
@@ -115,7 +144,7 @@ class Evidence:
         fresh: dict[str, Tensor] = {}
         for node in added:
             self.after.append(export_node(node))
-            fresh.update((t.name, t) for t in _used(node))
+            fresh.update((t.name, t) for t in tensors_read(node) if t.name not in self._read)
             self.opsets_after = node.graph.opsets
         self.opsets_after = dict(self.opsets_after or self.opsets)
         if version is not None:
@@ -150,7 +179,7 @@ class Evidence:
             return
         self._kept.add(id(node))
         self.context.append(export_node(node))
-        for tensor in _used(node):
+        for tensor in tensors_read(node):
             self._read.setdefault(tensor.name, tensor)
             pending.append(tensor)
 
@@ -172,7 +201,7 @@ class Ledger:
         return found[1] if found is not None else None
 
 
-def _used(node: Node) -> Iterator[Tensor]:
+def tensors_read(node: Node) -> Iterator[Tensor]:
     """Yield what a node reads, in its bodies too (what they make themselves included)."""
     yield from (t for t in node.inputs if not is_empty(t))
     for _, body in node.graphs():
@@ -230,7 +259,7 @@ def _between(late: list[Tensor], early: set[int]) -> list[Node]:
         if id(node) not in leads:
             budget[0] -= 1
             leads[id(node)] = False
-            inner = [walk(t, depth - 1) for t in _used(node)]
+            inner = [walk(t, depth - 1) for t in tensors_read(node)]
             leads[id(node)] = any(inner) and node.op not in _NO_CONTEXT
             if leads[id(node)]:
                 found.append(node)

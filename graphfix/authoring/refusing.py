@@ -14,3 +14,7 @@ class Refuse(Exception):  # noqa: N818 - an answer, not an error
         """Refuse with a reason."""
         super().__init__(reason)
         self.reason = reason
+
+
+class ComputedLate(Refuse):
+    """Raised where a constant is asked for and the value is computed at run time."""

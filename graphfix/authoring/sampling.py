@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 import numpy as np
 from onnx import TensorProto
@@ -14,6 +15,7 @@ from graphfix.authoring.views import Value
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+_KEYS = -0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Sampling:
     """How to sample.
 
     Attributes:
-        mode: ``linear`` or ``nearest``.
+        mode: ``linear``, ``nearest`` or ``cubic`` (Keys, a = -0.75).
         padding: ``zeros``, ``border`` or ``reflection``.
         aligned: Whether -1 and 1 are the middles of the outer pixels, else their outer edges.
     """
@@ -31,12 +33,37 @@ class Sampling:
     aligned: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """A size of the image: a number, or a vector of one int64 computed at run time."""
+
+    size: int | Value
+
+    def plus(self, build: Builder, count: int) -> int | Value:
+        """Return the size and `count` more, as an integer."""
+        if isinstance(self.size, int):
+            return self.size + count
+        return build.Add(self.size, count) if count else self.size
+
+    def real(self, build: Builder, count: int, like: Value) -> float | Value:
+        """Return the size and `count` more, in the type of `like`."""
+        whole = self.plus(build, count)
+        return whole if isinstance(whole, int) else build.Cast(whole, to=like.elem_type)
+
+
+def _extent(build: Builder, x: Value, axis: int) -> _Extent:
+    known = x.dim(axis)
+    if known is not None:
+        return _Extent(known)
+    return _Extent(build.Slice(build.Shape(x), starts=[axis], ends=[axis + 1], axes=[0]))
+
+
 def grid_sampled(build: Builder, x: Value, grid: Value, how: Sampling) -> Value:
     """Return what GridSample gives, by Gather and arithmetic.
 
     Args:
         build: The builder.
-        x: [N, C, D1, ..., Dk] with known Ds.
+        x: [N, C, D1, ..., Dk]; N and C have to be known where a D is not.
         grid: [N, O1, ..., Ok, k], the coordinate of the last axis first.
         how: Mode, padding and alignment.
 
@@ -52,14 +79,16 @@ def grid_sampled(build: Builder, x: Value, grid: Value, how: Sampling) -> Value:
         raise Refuse(f"data of rank {x.rank} and a grid of rank {grid.rank} do not fit")
     if grid.elem_type not in (*_FLOATS, *_LOW):
         raise Refuse(f"the coordinates are {grid.type_name}")
-    if how.mode == "linear" and x.elem_type not in (*_FLOATS, *_LOW):
+    if how.mode != "nearest" and x.elem_type not in (*_FLOATS, *_LOW):
         raise Refuse(f"{x.type_name} is not interpolated")
     axes = x.rank - 2
-    sizes = [x.dim(2 + axis) for axis in range(axes)]
-    known = [size for size in sizes if size]
-    if len(known) < axes:
-        raise Refuse(f"a size of {x.name} is unknown or 0")
-    low = x.elem_type in _LOW and how.mode == "linear"
+    if x.shape is not None and 0 in x.shape[2:]:
+        raise Refuse(f"a size of {x.name} is 0")
+    known = [_extent(build, x, 2 + axis) for axis in range(axes)]
+    static = all(isinstance(extent.size, int) for extent in known)
+    if not static and (x.dim(0) is None or x.dim(1) is None or how.padding == "reflection"):
+        raise Refuse(f"a size of {x.name} is unknown")
+    low = x.elem_type in _LOW and how.mode != "nearest"
     data = build.Cast(x, to=TensorProto.FLOAT) if low else x
     wide = grid
     if grid.elem_type in _LOW:
@@ -68,15 +97,15 @@ def grid_sampled(build: Builder, x: Value, grid: Value, how: Sampling) -> Value:
         # A frame of zeros stands for everything outside.
         around = [0, 0, *[1] * axes]
         data = _padded(build, data, [*around, *around])
-        padded = [size + 2 for size in known]
+        padded = [extent.plus(build, 2) for extent in known]
     else:
-        padded = known
+        padded = [extent.plus(build, 0) for extent in known]
     table, offsets = _table(build, data, padded)
     places: list[list[tuple[Value, Value | None]]] = []
-    for axis, size in enumerate(known):
+    for axis, extent in enumerate(known):
         column = axes - 1 - axis
         coordinate = build.Slice(wide, starts=[column], ends=[column + 1], axes=[axes + 1])
-        places.append(_neighbours(build, coordinate, size, how))
+        places.append(_neighbours(build, coordinate, extent, how))
     total: Value | None = None
     for corner in product(*places):
         value = _picked(build, table, offsets, [place for place, _ in corner], padded)
@@ -97,13 +126,14 @@ def _padded(build: Builder, x: Value, pads: list[int]) -> Value:
     raise Refuse(f"opset {build.opset} does not pad {x.type_name}")
 
 
-def _table(build: Builder, data: Value, sizes: list[int]) -> tuple[Value, Value | None]:
+def _table(build: Builder, data: Value, sizes: list[int | Value]) -> tuple[Value, Value | None]:
     """Return rows of C values, one for each place, and where the rows of each batch begin.
 
     The rows are [N * S, C], or [N, S, C] where the number of batches is not known; there the
     beginnings are None.
     """
-    axes, count = len(sizes), int(np.prod(sizes, dtype=np.int64))
+    axes = len(sizes)
+    numbers = [size for size in sizes if isinstance(size, int)]
     batches, channels = data.dim(0), data.dim(1)
     turned = build.Transpose(data, perm=[0, *range(2, axes + 2), 1])
     if channels is None and batches is None:
@@ -111,37 +141,97 @@ def _table(build: Builder, data: Value, sizes: list[int]) -> tuple[Value, Value 
     if batches is None:
         if build.opset < 12:
             raise Refuse("opset 12 is the first that gathers by batches")
-        return build.Reshape(turned, [0, count, channels or -1]), None
-    table = build.Reshape(turned, [batches * count, -1 if channels is None else channels])
-    starts = np.arange(batches, dtype=np.int64).reshape(-1, *[1] * (axes + 1)) * count
-    return table, build.constant(starts)
+        return build.Reshape(turned, [0, prod(numbers), channels or -1]), None
+    steps = np.arange(batches, dtype=np.int64).reshape(-1, *[1] * (axes + 1))
+    if len(numbers) < axes:
+        table = build.Reshape(turned, [-1, channels or 0])
+        if batches == 1:
+            return table, build.constant(steps)
+        count: Value | None = None
+        for size in sizes:
+            count = build.Mul(count, size) if count is not None else _vector(build, size)
+        return table, build.Mul(build.constant(steps), count)
+    count_known = prod(numbers)
+    wanted = [batches * count_known, -1 if channels is None else channels]
+    return build.Reshape(turned, wanted), build.constant(steps * count_known)
+
+
+def _vector(build: Builder, size: int | Value) -> Value:
+    return build.constant(np.array([size], np.int64)) if isinstance(size, int) else size
 
 
 def _neighbours(
-    build: Builder, coordinate: Value, size: int, how: Sampling
+    build: Builder, coordinate: Value, extent: _Extent, how: Sampling
 ) -> list[tuple[Value, Value | None]]:
     """Return (place, weight) of the pixels that a coordinate reads; places are int64."""
+    size = extent.real(build, 0, coordinate)
     if how.aligned:
-        place = build.Mul(build.Div(build.Add(coordinate, 1), 2), size - 1)
+        middle = build.Div(build.Add(coordinate, 1), 2)
+        place = build.Mul(middle, extent.real(build, -1, coordinate))
     else:
         place = build.Div(build.Sub(build.Mul(build.Add(coordinate, 1), size), 1), 2)
+    frame = 1 if how.padding == "zeros" else 0
+    if how.mode == "cubic":
+        return _cubic_neighbours(build, place, extent, how, frame)
     if how.mode == "nearest":
         place = build.Round(place)
-    frame = 0
-    if how.padding == "zeros":
-        # What lies further out is as much outside, and fits into an integer.
-        place, frame = _clipped(build, place, -1, size), 1
-    elif how.padding == "reflection":
-        place = _reflected(build, place, size, aligned=how.aligned)
-    if how.padding != "zeros":
-        place = _clipped(build, place, 0, size - 1)
+    place = _inside(build, place, extent, how)
     if how.mode == "nearest":
         return [(_whole(build, place, frame), None)]
     low = build.Floor(place)
     share = build.Sub(place, low)
-    high = _clipped(build, build.Add(low, 1), -1, size if frame else size - 1)
+    last = extent.real(build, frame - 1, coordinate)
+    high = _clipped(build, build.Add(low, 1), -1, last)
     rest = build.Sub(1.0 if share.dtype is None else share.dtype.type(1), share)
     return [(_whole(build, low, frame), rest), (_whole(build, high, frame), share)]
+
+
+def _inside(build: Builder, place: Value, extent: _Extent, how: Sampling) -> Value:
+    """Move a coordinate to where it is read: into the image, or into the frame around it."""
+    if how.padding == "zeros":
+        # What lies further out is as much outside, and fits into an integer.
+        return _clipped(build, place, -1, extent.real(build, 0, place))
+    if how.padding == "reflection" and isinstance(extent.size, int):
+        place = _reflected(build, place, extent.size, aligned=how.aligned)
+    return _clipped(build, place, 0, extent.real(build, -1, place))
+
+
+def _cubic_neighbours(
+    build: Builder, place: Value, extent: _Extent, how: Sampling, frame: int
+) -> list[tuple[Value, Value | None]]:
+    """Return the four pixels around a coordinate; each is moved inside on its own.
+
+    The shares are those of R. Keys, Cubic convolution interpolation for digital image processing
+    (1981), with a = -0.75 as in pytorch/pytorch aten/src/ATen/native/UpSample.h.
+    """
+    low = build.Floor(place)
+    after = build.Sub(place, low)
+    one = 1.0 if after.dtype is None else after.dtype.type(1)
+    before = build.Sub(one, after)
+    shares = [
+        _outer_share(build, build.Add(after, 1)),
+        _inner_share(build, after),
+        _inner_share(build, before),
+        _outer_share(build, build.Add(before, 1)),
+    ]
+    found: list[tuple[Value, Value | None]] = []
+    for step, share in zip((-1, 0, 1, 2), shares, strict=True):
+        pixel = build.Add(low, step) if step else low
+        found.append((_whole(build, _inside(build, pixel, extent, how), frame), share))
+    return found
+
+
+def _inner_share(build: Builder, away: Value) -> Value:
+    # ((a + 2) x - (a + 3)) x x + 1
+    slope = build.Sub(build.Mul(away, _KEYS + 2), _KEYS + 3)
+    return build.Add(build.Mul(build.Mul(slope, away), away), 1)
+
+
+def _outer_share(build: Builder, away: Value) -> Value:
+    # ((a x - 5 a) x + 8 a) x - 4 a
+    slope = build.Sub(build.Mul(away, _KEYS), 5 * _KEYS)
+    curve = build.Add(build.Mul(slope, away), 8 * _KEYS)
+    return build.Sub(build.Mul(curve, away), 4 * _KEYS)
 
 
 def _whole(build: Builder, place: Value, frame: int) -> Value:
@@ -149,7 +239,7 @@ def _whole(build: Builder, place: Value, frame: int) -> Value:
     return build.Cast(moved, to=TensorProto.INT64)
 
 
-def _clipped(build: Builder, x: Value, low: float, high: float) -> Value:
+def _clipped(build: Builder, x: Value, low: float, high: float | Value) -> Value:
     return build.Min(build.Max(x, low), high)
 
 
@@ -173,7 +263,7 @@ def _picked(
     table: Value,
     offsets: Value | None,
     places: list[Value],
-    sizes: list[int],
+    sizes: list[int | Value],
 ) -> Value:
     """Return the rows of the table at places given axis by axis: [N, O1, ..., Ok, C]."""
     flat: Value | None = None

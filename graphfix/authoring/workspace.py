@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from graphfix.authoring.declaring import Pass
 from graphfix.authoring.evidence import Ledger
 from graphfix.model import Model
-from graphfix.report import NodeRef
+from graphfix.report import NodeRef, Site
 
 # Pass, scope, operator and outputs of a site.
 SiteKey = tuple[str, str, str, tuple[str, ...]]
@@ -15,6 +18,28 @@ def site_key(pass_id: str, node: NodeRef) -> SiteKey:
     return (pass_id, node.scope, node.op, node.outputs)
 
 
+class Allowance:
+    """How many sites a run may make: where it is stopped half way, to see what it has done so far.
+
+    Passes act one site at a time where they can; a step of the opset and a graph pass that began
+    within the allowance are finished.
+
+    Attributes:
+        limit: How many; None for as many as there are.
+        sites: Those that were made, in their order.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        """Start with none made."""
+        self.limit = limit
+        self.sites: list[Site] = []
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no further site is to be begun."""
+        return self.limit is not None and len(self.sites) >= self.limit
+
+
 class Workspace:
     """The model under edit and its names, unique over the whole file.
 
@@ -22,6 +47,10 @@ class Workspace:
         model: The model.
         ledger: Where the evidence of each site goes; None where nobody asks for proofs.
         blocked: The sites that are not to be touched.
+        allowance: How many sites may be made, and which were.
+        passes: The passes at hand.
+        rewrites: Those that match an operator; an opset step asks them for what its own
+            adapters and the function bodies of onnx lack.
     """
 
     def __init__(
@@ -29,11 +58,19 @@ class Workspace:
         model: Model,
         ledger: Ledger | None = None,
         blocked: frozenset[SiteKey] = frozenset(),
+        allowance: Allowance | None = None,
+        passes: Sequence[Pass] = (),
     ) -> None:
         """Collect the names of `model`; linear in nodes."""
         self.model = model
         self.ledger = ledger
         self.blocked = blocked
+        self.allowance = allowance if allowance is not None else Allowance()
+        self.passes = passes
+        self.rewrites: dict[str, list[Pass]] = {}
+        for declared in passes:
+            for _, op in declared.matches:
+                self.rewrites.setdefault(op, []).append(declared)
         self._tensors: set[str] = set()
         self._nodes: set[str] = set()
         self._next: dict[str, int] = {}
@@ -65,6 +102,10 @@ class Workspace:
 
     def blocks(self, pass_id: str, node: NodeRef) -> bool:
         """Say whether a pass is to leave a node alone."""
+        return self.allowance.exhausted or self.knows_wrong(pass_id, node)
+
+    def knows_wrong(self, pass_id: str, node: NodeRef) -> bool:
+        """Say whether an earlier run found a pass to be wrong at a node."""
         return bool(self.blocked) and site_key(pass_id, node) in self.blocked
 
     def mark(self) -> int:

@@ -44,12 +44,14 @@ class Cut:
         after: What was added; the same inputs, and outputs of the same names.
         names: The names of the inputs and outputs in the model that the site was cut from.
         made_up: Whether big initializers became inputs.
+        claims: The special numbers that go through as they did.
     """
 
     before: ModelProto
     after: ModelProto
     names: dict[str, str]
     made_up: bool
+    claims: frozenset[str] = frozenset()
 
 
 def function_key(domain: str, name: str, overload: str) -> FunctionKey:
@@ -72,8 +74,8 @@ def cut(evidence: Evidence, functions: Functions, taken_in: int = TAKEN_IN) -> C
         raise CannotCut("it has no output that is used")
     names = _Names()
     sides = (
-        _Side(evidence.before, evidence.context, [r.before for r in evidence.results]),
-        _Side(evidence.after, evidence.context, [r.after for r in evidence.results]),
+        Side(evidence.before, evidence.context, [r.before for r in evidence.results]),
+        Side(evidence.after, evidence.context, [r.after for r in evidence.results]),
     )
     constants: dict[str, Weights] = {}
     inputs: dict[str, Known] = {}
@@ -104,13 +106,13 @@ def cut(evidence: Evidence, functions: Functions, taken_in: int = TAKEN_IN) -> C
         for model in (before, after):
             _declare(model.graph, names.border(name), known, dims)
     for name, weights in constants.items():
-        tensor = _tensor(weights, names.border(name))
+        tensor = constant_tensor(weights, names.border(name))
         for side, model in zip(sides, (before, after), strict=True):
             if name in side.borders:
                 model.graph.initializer.append(tensor)
     told = {names.border(name): name for name in inputs}
     told.update((f"r{n}", result.before) for n, result in enumerate(evidence.results))
-    return Cut(before, after, told, made_up)
+    return Cut(before, after, told, made_up, evidence.claims)
 
 
 class _Names:
@@ -124,8 +126,16 @@ class _Names:
 
 
 @dataclass(slots=True)
-class _Side:
-    """The nodes of one side that its outputs need, in an order that runs, and what they read."""
+class Side:
+    """The nodes of one side that its outputs need, in an order that runs, and what they read.
+
+    Attributes:
+        own: The nodes of the site.
+        context: Nodes that stay, which may be needed.
+        outputs: The names of what is wanted.
+        nodes: Those that the outputs need, in order.
+        borders: What they read and do not make, in order of first use.
+    """
 
     own: list[NodeProto]
     context: list[NodeProto]
@@ -183,7 +193,7 @@ def _free(body: GraphProto) -> dict[str, None]:
 
 
 def _model(
-    side: _Side,
+    side: Side,
     opsets: Mapping[str, int],
     names: _Names,
     functions: Functions,
@@ -207,12 +217,17 @@ def _model(
         info = graph.output.add(name=f"r{number}")
         if element:
             info.type.tensor_type.elem_type = element
-    model = ModelProto(graph=graph, ir_version=max(minimal_ir(opsets.get("", 1)), 4))
     imports = {domain: version for domain, version in opsets.items() if version}
     if passed and "" not in imports:
         imports[""] = 17
-    called = _called(side.nodes, functions)
-    for function in called:
+    return assembled(graph, imports, functions)
+
+
+def assembled(graph: GraphProto, opsets: Mapping[str, int], functions: Functions) -> ModelProto:
+    """Return the model of a graph that imports `opsets`, with the local functions that it calls."""
+    imports = {domain: version for domain, version in opsets.items() if version}
+    model = ModelProto(graph=graph, ir_version=max(minimal_ir(imports.get("", 1)), 4))
+    for function in called_functions(graph.node, functions):
         model.functions.add().CopyFrom(function)
         for entry in function.opset_import:
             imports.setdefault(normal_domain(entry.domain), entry.version)
@@ -222,7 +237,12 @@ def _model(
     return model
 
 
-def _called(nodes: Iterable[NodeProto], functions: Functions) -> list[FunctionProto]:
+def called_functions(nodes: Iterable[NodeProto], functions: Functions) -> list[FunctionProto]:
+    """Return the local functions that nodes call, directly or not.
+
+    Raises:
+        CannotCut: One of them draws at random.
+    """
     found: dict[FunctionKey, FunctionProto] = {}
     pending = list(nodes)
     while pending:
@@ -312,7 +332,12 @@ def _symbol(dim: str, dims: dict[str, str]) -> str:
     return dims.setdefault(dim, f"{kind}{len(dims)}")
 
 
-def _tensor(weights: Weights, name: str) -> TensorProto:
+def constant_tensor(weights: Weights, name: str) -> TensorProto:
+    """Return an initializer with the values of a constant.
+
+    Raises:
+        CannotCut: They cannot be read.
+    """
     proto = weights.proto
     if isinstance(proto, TensorProto) and proto.data_location != TensorProto.EXTERNAL:
         tensor = TensorProto()

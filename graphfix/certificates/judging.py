@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx
@@ -36,9 +37,14 @@ MOST_ELEMENTS = 2**26
 # Above this many elements over all samples there are fewer samples.
 _WORK = 2**24
 _FEWEST = 3
+# Sites this small say little in one sample, and cost little: the styles come more than once.
+_FEW_ELEMENTS, _ROUNDS = 256, 2
+# Numbers that a pass claims come behind so many samples.
+_CLAIMED_AFTER = 2
 # Sizes above the first become the second, or a little more, where inputs are too big.
 _LONG, _SHORT = 64, 12
-# A site that has been compared this often and this long has been compared enough.
+# A site that has been compared this often, for so many seconds of CPU, has been compared enough:
+# what a certificate looks at does not depend on what else a machine does.
 _PATIENCE = ((6, 0.15), (4, 0.5), (2, 2.0))
 
 
@@ -51,25 +57,42 @@ class Case:
         after: What was added.
         lossy: Whether a difference was consented to.
         approximate: Whether the pass claims a domain and an error of its own.
+        claims: The special numbers, ``nan`` or ``inf``, that go through as they did.
+        own: The values that the model itself has there, where it was run.
     """
 
     before: onnx.ModelProto
     after: onnx.ModelProto
     lossy: bool
     approximate: bool
+    claims: frozenset[str] = frozenset()
+    own: Feed | None = None
 
 
-def certify(case: Case, evaluators: Evaluators, *, gentle: bool = False) -> Certificate:
+def _ignored(_feed: Feed) -> None:
+    """Take no note of inputs."""
+
+
+def certify(
+    case: Case,
+    evaluators: Evaluators,
+    *,
+    gentle: bool = False,
+    given: Sequence[Feed] = (),
+    failing: Callable[[Feed], None] = _ignored,
+) -> Certificate:
     """Run both sides of a site on the same inputs and compare.
 
     Args:
         case: The site.
         evaluators: Numpy models of operators that no engine has.
         gentle: Only inputs of the kind that a model meets; an engine crashed on the others.
+        given: Inputs to begin with; those that the site before does not run with are left out.
+        failing: Told of the smallest inputs found on which both sides differ.
     """
     elements = _elements(case.before)
-    if elements > MANY_ELEMENTS:
-        small = Case(smaller(case.before), smaller(case.after), case.lossy, case.approximate)
+    if elements > MANY_ELEMENTS and not given:
+        small = replace(case, before=smaller(case.before), after=smaller(case.after))
         if _elements(small.before) <= MANY_ELEMENTS:
             found = certify(small, evaluators, gentle=gentle)
             if found.status in (Verdict.EQUAL, Verdict.LOSSY):
@@ -86,7 +109,9 @@ def certify(case: Case, evaluators: Evaluators, *, gentle: bool = False) -> Cert
         return _open(f"no engine has {error.key[1]} of the result: {error.message}")
     except EngineFailed as error:
         return Certificate(Verdict.MISMATCH, reason=f"the result does not load: {error.message}")
-    return _Proof(case, before, after, evaluators, gentle, elements).run()
+    proof = _Proof(case, before, after, evaluators, gentle, elements)
+    proof.given, proof.failing = given, failing
+    return proof.run()
 
 
 def smaller(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -162,13 +187,35 @@ class _Proof:
         inputs = required_inputs(case.before.graph)
         if not [i for i in inputs if i.name not in self._unread] and not self._maker.is_dynamic():
             count = 1  # every sample would be the same
-        self._maker.styles = self._styles = styles[:count]
+        if count > 1 and elements <= _FEW_ELEMENTS and not gentle:
+            styles = styles * _ROUNDS
+            count *= _ROUNDS
+        styles = styles[:count]
+        if case.claims and not gentle:
+            styles = (*styles[:_CLAIMED_AFTER], Style.SPECIAL, *styles[_CLAIMED_AFTER:])
+        self._maker.styles = self._styles = styles
+        self._maker.special = case.claims
         self._judge = Judge(case.before, "", evaluators)
+        self.given: Sequence[Feed] = ()
+        self.failing: Callable[[Feed], None] = _ignored
         self._taken = 0
+        self._own_taken = 0
         self._said_something: set[str] = set()
 
     def run(self) -> Certificate:
-        start = time.monotonic()
+        start = time.process_time()
+        if self._case.own is not None:
+            found = self._look_at_own(self._case.own)
+            if found is not None:
+                return found
+        for feed in self.given:
+            try:
+                expected = self._before.run(feed)
+            except EngineFailed:
+                continue
+            found = self._look(feed, expected, Style.NATURAL)
+            if found is not None:
+                return found
         telling = _Telling(self._before) if self._maker.is_dynamic() else self._before
         samples = Samples(self._case.before, telling, self._maker, None, 15.0)
         for number, style in enumerate(self._styles):
@@ -180,22 +227,16 @@ class _Proof:
             feed, expected = drawn
             if style in EXTREME and not _finite(expected):
                 continue
-            try:
-                got = self._after.run(feed)
-            except MissingOperator as error:
-                return _open(f"no engine has {error.key[1]} of the result: {error.message}")
-            except EngineFailed as error:
-                told = text_of(feed)
-                reason = f"the result fails where the original runs ({told}): {error.message}"
-                return Certificate(Verdict.MISMATCH, samples=self._taken, reason=reason)
-            if self._judge.take(feed, expected, got):
-                self._taken += 1
-                self._listen(expected)
-            if self._judge.broken:
-                return self._differs(feed, style)
-            spent = time.monotonic() - start
+            found = self._look(feed, expected, style)
+            if found is not None:
+                return found
+            spent = time.process_time() - start
             if any(self._taken >= few and spent > seconds for few, seconds in _PATIENCE):
                 break
+        if self._own_taken and self._taken == self._own_taken:
+            found = self._look_in_own_shapes(self._case.own or {})
+            if found is not None:
+                return found
         if not self._taken:
             return self._nothing(samples)
         silent = [o.name for o in self._case.before.graph.output]
@@ -204,6 +245,49 @@ class _Proof:
             return _open(f"{', '.join(silent)} is empty or NaN in every sample", self._taken)
         return self._measured(Verdict.EQUAL, "")
 
+    def _look_at_own(self, own: Feed) -> Certificate | None:
+        """Compare on the values of the model itself, as far as they say something."""
+        try:
+            expected = self._before.run(own)
+        except EngineFailed:
+            return None
+        if not _finite(expected):
+            return None
+        before = self._taken
+        found = self._look(own, expected, Style.OWN)
+        self._own_taken += self._taken - before
+        return found
+
+    def _look_in_own_shapes(self, own: Feed) -> Certificate | None:
+        """Compare on other numbers in the model's own shapes, where no made ones agree."""
+        for number, style in enumerate(self._styles[1:]):
+            feed = self._maker.in_style(own, style, np.random.default_rng([29, number]))
+            try:
+                expected = self._before.run(feed)
+            except EngineFailed:
+                continue
+            if style not in EXTREME or _finite(expected):
+                found = self._look(feed, expected, style)
+                if found is not None:
+                    return found
+        return None
+
+    def _look(self, feed: Feed, expected: dict[str, Value], style: Style) -> Certificate | None:
+        """Compare on one sample; a certificate where nothing more is to be looked at."""
+        try:
+            got = self._after.run(feed)
+        except MissingOperator as error:
+            return _open(f"no engine has {error.key[1]} of the result: {error.message}")
+        except EngineFailed as error:
+            self.failing(feed)
+            told = text_of(feed)
+            reason = f"the result fails where the original runs ({told}): {error.message}"
+            return Certificate(Verdict.MISMATCH, samples=self._taken, reason=reason)
+        if self._judge.take(feed, expected, got):
+            self._taken += 1
+            self._listen(expected, style)
+        return self._differs(feed, style) if self._judge.broken else None
+
     def _nothing(self, samples: Samples) -> Certificate:
         if self._judge.unstable:
             return _open(f"rounding alone changes the result: {self._judge.unstable_reason}")
@@ -211,14 +295,15 @@ class _Proof:
         text = error.message if error is not None else "every result is infinite or NaN"
         return _open(f"what was there before runs with no input that was tried: {text}")
 
-    def _listen(self, expected: dict[str, Value]) -> None:
+    def _listen(self, expected: dict[str, Value], style: Style) -> None:
         for name, value in expected.items():
             for _, array in leaves(value):
                 if array is None:
                     continue
                 if not array.size:
-                    # What is empty whatever the input has no more to it than that.
-                    said = not self._maker.is_dynamic()
+                    # What is empty whatever the input has no more to it than that, nor has
+                    # what is empty in the model itself.
+                    said = style is Style.OWN or not self._maker.is_dynamic()
                 else:
                     said = not is_floating(array.dtype) or not np.isnan(widened(array)).all()
                 if said:
@@ -233,6 +318,7 @@ class _Proof:
             max((r for r in relative if r is not None), default=None),
             self._taken,
             reason,
+            self._own_taken,
         )
 
     def _differs(self, feed: Feed, style: Style) -> Certificate:
@@ -240,6 +326,7 @@ class _Proof:
         if self._case.lossy and not self._judge.structural:
             return self._measured(Verdict.LOSSY, why)
         small = shrink(feed, self._fails)
+        self.failing(small)
         text = text_of(small)
         reason = f"{marked(name)}: {why} ({style} values); the smallest input found: {text}"
         return self._measured(Verdict.MISMATCH, reason)

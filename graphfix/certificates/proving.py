@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -17,7 +18,7 @@ from typing import Any
 from onnx import ModelProto
 
 from graphfix.authoring.evidence import Evidence
-from graphfix.certificates.child import CASES, MODELS, RESULTS
+from graphfix.certificates.child import CASES, MODELS, RESULTS, WATCHING
 from graphfix.certificates.cutting import (
     READ_AT_MOST,
     TAKEN_IN,
@@ -26,6 +27,7 @@ from graphfix.certificates.cutting import (
     Functions,
     cut,
 )
+from graphfix.certificates.watching import Whole
 from graphfix.comparing.models import listed
 from graphfix.comparing.process import Limits, ask
 from graphfix.errors import EngineFailed
@@ -55,37 +57,73 @@ class Bounds:
     children: int = 2
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Case:
-    """A site that has to be run: its models as bytes, and what is known of it."""
+    """A site that has to be run: its models as bytes, and what is known of it.
+
+    Attributes:
+        key: What two sites have in common that need one proof only.
+        names: What its inputs and outputs are called in the model.
+    """
 
     before: bytes
     after: bytes
     accuracy: Accuracy
-
-    def key(self) -> bytes:
-        """Return what two sites have in common that need one proof only."""
-        digest = hashlib.sha256(self.before)
-        digest.update(len(self.before).to_bytes(8, "little"))
-        digest.update(self.after)
-        digest.update(self.accuracy.encode())
-        return digest.digest()
+    claims: tuple[str, ...]
+    key: bytes
+    names: Mapping[str, str]
 
     @classmethod
     def of(cls, found: Cut, accuracy: Accuracy) -> _Case:
-        return cls(_bytes(found.before), _bytes(found.after), accuracy)
+        before, after = _bytes(found.before), _bytes(found.after)
+        digest = hashlib.sha256(before)
+        digest.update(len(before).to_bytes(8, "little"))
+        digest.update(after)
+        claims = tuple(sorted(found.claims))
+        digest.update(repr((accuracy.value, claims)).encode())
+        return cls(before, after, accuracy, claims, digest.digest(), found.names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What one site needs.
+
+    Attributes:
+        case: The case that proves it, or one of the same content.
+        made_up: Whether big weights became inputs.
+    """
+
+    case: _Case
+    made_up: bool
+
+    @classmethod
+    def of(cls, found: Cut, accuracy: Accuracy) -> _Wanted:
+        return cls(_Case.of(found, accuracy), found.made_up)
 
 
 def _bytes(model: ModelProto) -> bytes:
     return model.SerializeToString(deterministic=True)
 
 
-def _named(certificate: Certificate, names: Mapping[str, str]) -> Certificate:
+def named(certificate: Certificate, names: Mapping[str, str]) -> Certificate:
     """Put a site's own names in the place of the short ones."""
     if "@" not in certificate.reason:
         return certificate
     reason = _MARKED.sub(lambda m: names.get(m.group(1), m.group(1)), certificate.reason)
     return replace(certificate, reason=reason)
+
+
+@dataclass(slots=True)
+class Memory:
+    """What was proved, by the content of both sides of a site.
+
+    Attributes:
+        known: The certificates, with short names in their reasons.
+        costs: CPU seconds that each took in its child.
+    """
+
+    known: dict[bytes, Certificate] = field(default_factory=dict[bytes, Certificate])
+    costs: dict[bytes, float] = field(default_factory=dict[bytes, float])
 
 
 @dataclass(slots=True)
@@ -95,105 +133,151 @@ class Prover:
     Attributes:
         evaluators: Where the numpy models of operators without schema are.
         bounds: What it may cost.
+        memory: What was proved before; it grows.
+        whole: How the whole model is run for its own values; None where it is not.
     """
 
     evaluators: Mapping[tuple[str, str], str]
     bounds: Bounds = field(default_factory=Bounds)
-    _known: dict[bytes, Certificate] = field(default_factory=dict[bytes, Certificate])
+    memory: Memory = field(default_factory=Memory)
+    whole: Whole | None = None
     _spent: float = 0.0
 
     def prove(
-        self, sites: Sequence[tuple[Evidence, Accuracy]], functions: Functions
+        self,
+        sites: Sequence[tuple[Evidence, Accuracy]],
+        functions: Functions,
+        prepared: ModelProto | None = None,
     ) -> list[Certificate]:
         """Return one certificate for each site.
 
         Args:
             sites: What each site was and became, and its label.
             functions: The local functions that sites may call.
+            prepared: What to run for the model as it came, where that had to be mended first.
         """
         start = time.monotonic()
-        keys: list[tuple[bytes, dict[str, str]] | Certificate] = []
-        open_cases: dict[bytes, _Case] = {}
-        made_up: dict[bytes, tuple[Evidence, Accuracy]] = {}
+        wanted: list[_Wanted | Certificate] = []
         for evidence, accuracy in sites:
             try:
-                found = cut(evidence, functions, TAKEN_IN)
+                wanted.append(_Wanted.of(cut(evidence, functions, TAKEN_IN), accuracy))
             except CannotCut as reason:
-                keys.append(Certificate(Verdict.INCONCLUSIVE, reason=str(reason)))
-                continue
-            case = _Case.of(found, accuracy)
-            key = case.key()
-            keys.append((key, found.names))
-            if key not in self._known:
-                open_cases.setdefault(key, case)
-                if found.made_up:
-                    made_up.setdefault(key, (evidence, accuracy))
-        self._known |= self._run(open_cases, start)
-        self._confirm(made_up, functions, start)
+                wanted.append(Certificate(Verdict.INCONCLUSIVE, reason=str(reason)))
+        with contextlib.ExitStack() as stack:
+            look = _Look(start, self.whole, prepared, stack)
+            self._run([w.case for w in wanted if isinstance(w, _Wanted)], look)
+            found = [w if isinstance(w, Certificate) else self._of(w) for w in wanted]
+            self._confirm(sites, functions, wanted, found, look)
         self._spent += time.monotonic() - start
-        return [k if isinstance(k, Certificate) else _named(self._known[k[0]], k[1]) for k in keys]
+        return found
+
+    def _of(self, wanted: _Wanted) -> Certificate:
+        certificate = self.memory.known.get(wanted.case.key)
+        if certificate is None:
+            reason = f"not looked at: {self.bounds.seconds:g} s for all sites were used up"
+            return Certificate(Verdict.INCONCLUSIVE, reason=reason)
+        return named(certificate, wanted.case.names)
 
     def _confirm(
         self,
-        made_up: Mapping[bytes, tuple[Evidence, Accuracy]],
+        sites: Sequence[tuple[Evidence, Accuracy]],
         functions: Functions,
-        start: float,
+        wanted: Sequence[_Wanted | Certificate],
+        found: list[Certificate],
+        look: _Look,
     ) -> None:
         """Look again, with the model's own weights, where made ones did not come out equal."""
-        again: dict[bytes, _Case] = {}
-        for key, (evidence, accuracy) in made_up.items():
-            first = self._known[key]
+        again: dict[int, _Wanted] = {}
+        for place, (first, sought) in enumerate(zip(found, wanted, strict=True)):
+            if isinstance(sought, Certificate) or not sought.made_up:
+                continue
             if first.status in (Verdict.EQUAL, Verdict.LOSSY):
                 continue
+            evidence, accuracy = sites[place]
             try:
-                found = cut(evidence, functions, READ_AT_MOST)
+                own = _Wanted.of(cut(evidence, functions, READ_AT_MOST), accuracy)
             except CannotCut:
-                found = None
-            if found is None or found.made_up:
+                own = sought
+            if own.made_up:
                 reason = f"with made weights, its own being too big to read: {first.reason}"
-                self._known[key] = Certificate(
+                found[place] = Certificate(
                     Verdict.INCONCLUSIVE, samples=first.samples, reason=reason
                 )
             else:
-                again[key] = _Case.of(found, accuracy)
-        self._known |= self._run(again, start)
+                again[place] = own
+        self._run([own.case for own in again.values()], look)
+        for place, own in again.items():
+            found[place] = self._of(own)
 
-    def _run(self, cases: Mapping[bytes, _Case], start: float) -> dict[bytes, Certificate]:
-        if not cases:
-            return {}
-        entries = list(cases.items())
+    def _run(self, cases: Sequence[_Case], look: _Look) -> None:
+        """Run what is not known yet, each different case once."""
+        open_cases: dict[bytes, _Case] = {}
+        for case in cases:
+            if case.key not in self.memory.known:
+                open_cases.setdefault(case.key, case)
+        entries = list(open_cases.values())
+        if not entries:
+            return
         count = min(self.bounds.children, os.cpu_count() or 1)
         if len(entries) < _SHARED_FROM:
             count = 1
         parts = [entries[first::count] for first in range(count)]
-        deadline = start + self.bounds.seconds - self._spent
-        share = 0.8 / count
+        deadline = look.start + self.bounds.seconds - self._spent
+        share, whole = 0.8 / count, look.request()
 
-        def work(part: list[tuple[bytes, _Case]]) -> list[Certificate]:
-            return _Batch([case for _, case in part], self, deadline, share).run()
+        def work(part: list[_Case]) -> _Batch:
+            batch = _Batch(part, self, deadline, share, whole)
+            batch.run()
+            return batch
 
         with ThreadPoolExecutor(count) as pool:
-            found = list(pool.map(work, parts))
-        return {
-            key: certificate
-            for part, certificates in zip(parts, found, strict=True)
-            for (key, _), certificate in zip(part, certificates, strict=True)
-        }
+            for part, batch in zip(parts, pool.map(work, parts), strict=True):
+                for number, certificate in batch.found.items():
+                    self.memory.known[part[number].key] = certificate
+                    self.memory.costs[part[number].key] = batch.costs.get(number, 0.0)
+
+
+@dataclass(slots=True)
+class _Look:
+    """When it began, and the whole model as a file, which is made when it is first asked for."""
+
+    start: float
+    whole: Whole | None
+    prepared: ModelProto | None
+    stack: contextlib.ExitStack
+    _request: dict[str, Any] | None = None
+
+    def request(self) -> dict[str, Any] | None:
+        if self.whole is not None and self._request is None:
+            path = None
+            if not self.whole.too_big:
+                path = self.stack.enter_context(self.whole.open(self.prepared))
+            self._request = self.whole.request(path)
+        return self._request
 
 
 class _Batch:
     """Runs cases in one child after the other, until each has an answer."""
 
-    def __init__(self, cases: list[_Case], prover: Prover, deadline: float, share: float) -> None:
+    def __init__(
+        self,
+        cases: list[_Case],
+        prover: Prover,
+        deadline: float,
+        share: float,
+        whole: dict[str, Any] | None,
+    ) -> None:
         self._cases = cases
+        self._whole = whole
         self._evaluators = prover.evaluators
         self._bounds = prover.bounds
         self._deadline = deadline
         self._share = share
-        self._found: dict[int, Certificate] = {}
+        self.found: dict[int, Certificate] = {}
+        self.costs: dict[int, float] = {}
 
-    def run(self) -> list[Certificate]:
-        """Return a certificate for each case."""
+    def run(self) -> None:
+        """Find a certificate for each case that there is time for."""
         crashes: dict[int, int] = {}
         together = True
         while self._open() and time.monotonic() < self._deadline:
@@ -205,9 +289,11 @@ class _Batch:
             failure, culprit = self._ask(chosen, gentle=gentle, together=together)
             if not failure:
                 if not gentle:
-                    if [n for n in chosen if n not in self._found]:
+                    if [n for n in chosen if n not in self.found]:
                         break  # the child ran out of time
                     continue
+            elif culprit == WATCHING:
+                self._whole = None
             elif culprit is None:
                 if not together:
                     for number in chosen:
@@ -217,16 +303,12 @@ class _Batch:
                 crashes[culprit] = crashes.get(culprit, 0) + 1
                 if gentle or sum(crashes.values()) > _MOST_CRASHES:
                     self._give_up(culprit, failure)
-        limit = self._bounds.seconds
-        for number in self._open():
-            self._give_up(number, f"not looked at: {limit:g} s for all sites were used up")
-        return [self._found[number] for number in range(len(self._cases))]
 
     def _open(self) -> list[int]:
-        return [number for number in range(len(self._cases)) if number not in self._found]
+        return [number for number in range(len(self._cases)) if number not in self.found]
 
     def _give_up(self, number: int, reason: str) -> None:
-        self._found[number] = Certificate(Verdict.INCONCLUSIVE, reason=reason)
+        self.found[number] = Certificate(Verdict.INCONCLUSIVE, reason=reason)
 
     def _ask(self, numbers: list[int], *, gentle: bool, together: bool) -> tuple[str, int | None]:
         """Run some cases; return how the child failed, and at which case, where it did."""
@@ -235,6 +317,7 @@ class _Batch:
             "evaluators": listed(self._evaluators),
             "gentle": gentle,
             "together": together,
+            "whole": None if gentle else self._whole,
             "seconds": left,
             "patience": self._bounds.patience,
             "share": self._share,
@@ -265,6 +348,8 @@ class _Batch:
                         "sizes": [len(case.before), len(case.after)],
                         "lossy": case.accuracy is LOSSY,
                         "approximate": case.accuracy is APPROXIMATE,
+                        "claims": case.claims,
+                        "names": dict(case.names),
                     }
                 )
         (folder / CASES).write_text(json.dumps(entries), encoding="utf-8")
@@ -283,5 +368,6 @@ class _Batch:
             begun = number if found is None else None
             if found is not None:
                 status = Verdict(found.pop("status"))
-                self._found[number] = Certificate(status, **found)
+                self.found[number] = Certificate(status, **found)
+                self.costs[number] = entry["cost"]
         return begun

@@ -1,18 +1,21 @@
 """Inputs that wrong rewrites stumble over: zeros, ones, negatives, ties, edges, large numbers.
 
 Sizes, indices, masks and everything else that must suit its use come from `graphfix.feeds`; what
-may be any number is replaced by the numbers of a style. NaN and infinities are left out, since
-no pass claims anything about them.
+may be any number is replaced by the numbers of a style. NaN and infinities come where the
+passes of a site claim them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 import numpy as np
 import onnx
 
+from graphfix.certificates.indices import counted_from_the_end
+from graphfix.errors import EngineFailed
 from graphfix.feeds import draws, roles
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
 from graphfix.feeds.maker import FeedMaker
@@ -31,6 +34,9 @@ class Style(StrEnum):
     ZEROS = "zeros"
     LARGE = "large"
     OTHER = "other"
+    WIDE = "wide"
+    SPECIAL = "special"
+    OWN = "the model's own"
 
 
 # The most telling first: a site that takes long is run on these only.
@@ -41,18 +47,22 @@ STYLES = (
     Style.EDGES,
     Style.SMALL,
     Style.OTHER,
+    Style.WIDE,
     Style.ONES,
     Style.ZEROS,
     Style.LARGE,
 )
 # Results that are not finite say nothing in these: they lie outside of what a pass claims.
-EXTREME = frozenset({Style.EDGES, Style.ONES, Style.ZEROS, Style.LARGE})
+EXTREME = frozenset({Style.EDGES, Style.ONES, Style.ZEROS, Style.LARGE, Style.WIDE})
 _FROM_FEEDS = {Style.NATURAL: 0, Style.OTHER: 4}
 # The greatest magnitude of "large", by dtype: its square is still a number.
 _LARGE = {"float16": 200.0, "bfloat16": 1e6, "float32": 1e6, "float64": 1e9}
 _LEAST = {"float16": 6e-8, "bfloat16": 1e-40, "float32": 1e-45, "float64": 5e-324}
-_NO_EXTREMES = frozenset({"Div", "Mod", "Gather", "Pow", "Range"})
+_NO_EXTREMES = frozenset({"Gather", "Pow", "Range"})
+_DIVISIONS = frozenset({"Div", "Mod"})
 _SIZES = frozenset({"Shape", "Size"})
+# Sizes that are free to choose are not chosen so that an input has more elements than this.
+MOST_DRAWN = 2**22
 
 
 class SampleMaker(FeedMaker):
@@ -61,16 +71,23 @@ class SampleMaker(FeedMaker):
     Attributes:
         styles: The styles, one for each sample.
         unread: Inputs of which nothing but the shape is read.
+        special: What the special style has, ``nan`` and ``inf``.
     """
 
     styles: Sequence[Style] = STYLES
     unread: frozenset[str] = frozenset()
+    special: frozenset[str] = frozenset()
 
     def draw(self, sample: int, attempt: int = 0, redraw: int = 0) -> Feed:
         """Return one input set; see `FeedMaker.draw`."""
         style = self.styles[sample % len(self.styles)]
         feed = super().draw(sample, attempt, redraw)
-        rng = np.random.default_rng([23, self.seed, sample, redraw])
+        return self.in_style(feed, style, np.random.default_rng([23, self.seed, sample, redraw]))
+
+    def in_style(self, feed: Feed, style: Style, rng: np.random.Generator) -> Feed:
+        """Return an input set of the same shapes, whose free values are those of a style."""
+        if style is Style.NEGATIVE:
+            feed = counted_from_the_end(self.model, feed, rng)
         readers = consumers(self.model.graph)
         return {
             name: value
@@ -90,6 +107,8 @@ class SampleMaker(FeedMaker):
         rng: np.random.Generator,
     ) -> Array:
         dtype = numpy_dtype(elem_type)
+        if math.prod(shape) > MOST_DRAWN and self.is_dynamic():
+            raise EngineFailed(f"an input of {math.prod(shape)} elements is too big to make")
         if name in self.unread and dtype.isbuiltin == 1:
             return np.zeros(shape, dtype)  # pages that nobody touches cost nothing
         return super()._tensor(name, elem_type, shape, chosen, style, attempt, rng)
@@ -104,6 +123,8 @@ class SampleMaker(FeedMaker):
         if is_floating(value.dtype):
             if not draws.is_free(value.shape, uses):
                 return value
+            if style is Style.SPECIAL:
+                return _with_special(value, self.special, rng)
             return draws.cast(_floats(value, style, uses, rng), value.dtype)
         if is_integer(value.dtype) and value.dtype.isbuiltin == 1:
             free = bool(uses) and all(use.op in roles.ARITHMETIC for use in uses)
@@ -139,14 +160,33 @@ def _floats(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gener
         return rng.standard_normal(shape) * 1e-3
     if style is Style.TIES:
         return rng.integers(-5, 6, shape) / 2
+    if style is Style.WIDE:
+        most = math.log10(min(1e5, _largest(like, uses)))
+        signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
+        return signs * 10.0 ** rng.uniform(-3.0, most, shape)
     if style is Style.LARGE:
-        # The rounding of a large number to an integer that does not hold it is nobody's to say.
-        most = 100.0 if any(use.op == "Cast" for use in uses) else 1e9
-        most = min(most, _LARGE.get(like.dtype.name, 4.0))
+        most = _largest(like, uses)
         return rng.uniform(-most, most, shape)
     least = _LEAST.get(like.dtype.name, 0.25)
     edges = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -0.5, least, -least, 2.0, -3.0, 0.999, 1.5])
     return edges[rng.integers(0, len(edges), shape)]
+
+
+def _largest(like: Array, uses: Sequence[Use]) -> float:
+    """Return the largest magnitude to try."""
+    # The rounding of a large number to an integer that does not hold it is nobody's to say.
+    most = 100.0 if any(use.op == "Cast" for use in uses) else 1e9
+    return min(most, _LARGE.get(like.dtype.name, 4.0))
+
+
+def _with_special(value: Array, special: frozenset[str], rng: np.random.Generator) -> Array:
+    """Put the special numbers into some places; a single one becomes each of them in turn."""
+    numbers = [np.nan] * ("nan" in special) + [np.inf, -np.inf] * ("inf" in special)
+    odd = np.asarray(numbers)[rng.integers(0, len(numbers), value.shape)]
+    places = rng.random(value.shape) < 0.25
+    if value.size and not places.any():
+        places.reshape(-1)[rng.integers(0, value.size)] = True
+    return np.where(places, odd, value.astype(np.float64)).astype(value.dtype)
 
 
 def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator) -> Array:
@@ -163,8 +203,22 @@ def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gen
     if style is Style.TIES:
         values = rng.integers(max(low, -3), 4, shape)
         return np.where(values == 0, 2 if divides else 0, values).astype(dtype)
-    if style in (Style.EDGES, Style.LARGE) and not any(use.op in _NO_EXTREMES for use in uses):
-        edges = np.array([low, low + 1, high, high - 1, 0, 1, high // 2], dtype=object)
+    if style in (Style.EDGES, Style.LARGE, Style.WIDE) and not any(
+        use.op in _NO_EXTREMES for use in uses
+    ):
+        if any(use.op in _DIVISIONS for use in uses):
+            # The smallest by -1 ends the process of an engine, and onnxruntime's Mod computes
+            # the remainder of C in float64.
+            high = min(high, 2**52)
+            low = max(low + 1, -high)
+        if style is Style.WIDE:
+            signs = np.where(rng.random(shape) < 0.5, -1.0 if low < 0 else 1.0, 1.0)
+            return (signs * 2.0 ** rng.uniform(0.0, math.log2(high), shape)).astype(dtype)
+        zero = 3 if divides else 0
+        middle = [high // 2, high - high // 4]
+        edges = np.array([low, low + 1, high, high - 1, zero, 1, *middle], dtype=object)
+        if divides:
+            edges[edges == 0] = 2
         return edges[rng.integers(0, len(edges), shape)].astype(dtype)
     return like
 

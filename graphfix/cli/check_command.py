@@ -31,7 +31,7 @@ from graphfix.report import Finding
 @click.option(
     "--explain",
     is_flag=True,
-    help="Show every node, the source of each fact, and what the passes do.",
+    help="Show every node, the source of each fact, and what each pass would do about it.",
 )
 @output_options
 def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
@@ -43,7 +43,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
     from graphfix.cli.console import emit, emit_json, say, stdout_kept, style_for
     from graphfix.pipeline.files import CheckRequest, check_file
 
-    request = CheckRequest(**asked)
+    request = CheckRequest(explain=explain, **asked)
     with stdout_kept():
         result = check_file(request)
     code = int(any(f.blocks for f in result.findings))
@@ -52,7 +52,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
 
         for note in result.notes:
             say(f"graphfix: note: {note}")
-        emit_json(check_json(result.target.name, result.findings))
+        emit_json(check_json(result.target.name, result.findings, result.explanations))
         return code
     from graphfix.rendering.text_check import check_text
 
@@ -64,6 +64,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
             result.notes,
             explain=explain,
             remedies=_remedies(result.findings, request.pass_files) if explain else (),
+            explanations=result.explanations,
             style=style_for(sys.stdout),
         )
     )

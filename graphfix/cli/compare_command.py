@@ -8,21 +8,14 @@ from pathlib import Path
 import click
 
 from graphfix.cli.parameters import plot_file
-from graphfix.cli.shared import CONTEXT, FILE, output_options, pass_file_option, shape_option
+from graphfix.cli.shared import CONTEXT, FILE, output_options, pass_file_option, sample_options
 
 
 @click.command(context_settings=CONTEXT, short_help="Compare what two models compute.")
 @click.argument("before", metavar="A", type=FILE)
 @click.argument("after", metavar="B", type=FILE)
 @click.option("--layers", is_flag=True, help="Compare every tensor that both models have.")
-@click.option(
-    "--inputs",
-    type=FILE,
-    metavar="FILE.npz",
-    help="Compare on these inputs (arrays named as the inputs of A).",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="For made inputs.")
-@shape_option
+@sample_options
 @click.option(
     "--plot",
     type=FILE,

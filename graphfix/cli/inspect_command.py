@@ -12,23 +12,30 @@ from graphfix.cli.shared import CONTEXT, model_argument, output_options
 
 @click.command(context_settings=CONTEXT, short_help="Show what is in a model, weights unread.")
 @model_argument
+@click.option("--reach", is_flag=True, help="Try how low the opset can go, and what stops it.")
 @output_options
-def inspect(*, as_json: bool, model: Path) -> int:
+def inspect(*, as_json: bool, model: Path, reach: bool) -> int:
     """Show opsets, inputs and outputs, operators, biggest weights, functions, data files.
 
-    Weights are not read, so this is quick on files of any size. Exit codes: 0; 2
-    wrong usage; 3 MODEL cannot be read or is not a model.
+    Weights are not read, so this is quick on files of any size; --reach converts the
+    model in memory and may read some. Exit codes: 0; 2 wrong usage; 3 MODEL cannot be
+    read or is not a model.
     """
     from graphfix.cli.console import emit, emit_json, style_for
     from graphfix.pipeline.inspecting import inspect_file
 
     found = inspect_file(model)
+    reached = None
+    if reach:
+        from graphfix.pipeline.reaching import reach_of
+
+        reached = reach_of(model)
     if as_json:
         from graphfix.rendering.inspect_json import inspect_json
 
-        emit_json(inspect_json(found))
+        emit_json(inspect_json(found, reached))
         return 0
     from graphfix.rendering.text_inspect import inspect_text
 
-    emit(inspect_text(found, style=style_for(sys.stdout)))
+    emit(inspect_text(found, reached, style=style_for(sys.stdout)))
     return 0

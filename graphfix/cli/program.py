@@ -19,6 +19,15 @@ COMMANDS = {
     "diff": LazyCommand(
         "graphfix.cli.diff_command:diff", "Compare how two models are written, names aside."
     ),
+    "bisect": LazyCommand(
+        "graphfix.cli.bisect_command:bisect", "Find the node or the repair that breaks outputs."
+    ),
+    "reduce": LazyCommand(
+        "graphfix.cli.reduce_command:reduce", "Shrink a model while a command still fails on it."
+    ),
+    "replay": LazyCommand(
+        "graphfix.cli.replay_command:replay", "Show the fault of a reproducer folder again."
+    ),
     "passes": LazyCommand(
         "graphfix.cli.passes_command:passes", "List the repairs, or explain one of them."
     ),

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphfix.cli.parameters import OPTION_FORM, names, pass_options, report_file
+from graphfix.cli.parameters import report_file
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
-    assume_option,
     model_argument,
     output_options,
     pass_file_option,
-    shape_option,
+    sample_options,
+    selection_options,
 )
 
 if TYPE_CHECKING:
@@ -26,32 +26,13 @@ if TYPE_CHECKING:
     context_settings=CONTEXT, short_help="Repair a model for a target, verify it, write it."
 )
 @model_argument
-@click.option("--target", metavar="NAME", help="What to repair for: see `graphfix targets`.")
+@selection_options
 @click.option(
     "-o",
     "--output",
     type=FILE,
     metavar="OUT",
     help="Where to write; default: beside MODEL, named after the target.",
-)
-@click.option("--passes", callback=names, metavar="A,B", help="Run exactly these, in this order.")
-@click.option("--skip", callback=names, metavar="A,B", help="Never run these.")
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    callback=pass_options,
-    metavar=OPTION_FORM,
-    help="Set an option of a pass (`graphfix passes NAME` lists them); repeat for more.",
-)
-@click.option("--opset", type=click.IntRange(min=1), metavar="N", help="Convert to this opset.")
-@click.option("--allow-lossy", is_flag=True, help="Let passes run that change the outputs.")
-@click.option(
-    "--allow-io-change", is_flag=True, help="Let inputs and outputs change type or shape."
-)
-@assume_option
-@click.option(
-    "--partial", is_flag=True, help="Apply large repairs too that leave other problems standing."
 )
 @click.option("--strict", is_flag=True, help="Write nothing while a problem is left.")
 @click.option("--force", is_flag=True, help="Overwrite OUT even if graphfix did not write it.")
@@ -62,16 +43,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="What to compare: each changed place, the whole model, both (auto), or nothing.",
 )
-@click.option("--inputs", type=FILE, metavar="FILE.npz", help="Compare on these inputs.")
-@shape_option
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="For the generated inputs.",
-)
+@sample_options
 @pass_file_option
 @click.option(
     "--report",
@@ -89,6 +61,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="What to do with external data.",
 )
+@click.option(
+    "--reproducers",
+    type=FILE,
+    metavar="DIR",
+    help="Where to put folders for `graphfix replay` of what passes did wrong; default: "
+    "OUT.reproducers.",
+)
+@click.option("--anonymize", is_flag=True, help="Put no names and no weights into those folders.")
 @click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")
 @output_options
 def run(

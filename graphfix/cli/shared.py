@@ -8,7 +8,15 @@ from typing import Any, TypeVar
 
 import click
 
-from graphfix.cli.parameters import OPERATOR_FORM, SHAPE_FORM, operators, shapes
+from graphfix.cli.parameters import (
+    OPERATOR_FORM,
+    OPTION_FORM,
+    SHAPE_FORM,
+    names,
+    operators,
+    pass_options,
+    shapes,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -65,3 +73,57 @@ def pass_file_option(function: Function) -> Function:
         metavar="FILE.py",
         help="Use the passes of this file too; repeat for more.",
     )(function)
+
+
+def sample_options(function: Function) -> Function:
+    """Add ``--inputs``, ``--shape`` and ``--seed``: what models are compared on."""
+    function = click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="For the generated inputs.",
+    )(function)
+    return click.option(
+        "--inputs",
+        type=FILE,
+        metavar="FILE.npz",
+        help="Compare on these inputs, arrays named after the inputs.",
+    )(shape_option(function))
+
+
+def selection_options(function: Function) -> Function:
+    """Add ``--target`` and all else that says which passes act on a model, and how far."""
+    for add in (
+        click.option(
+            "--partial",
+            is_flag=True,
+            help="Apply large repairs too that leave other problems standing.",
+        ),
+        assume_option,
+        click.option(
+            "--allow-io-change", is_flag=True, help="Let inputs and outputs change type or shape."
+        ),
+        click.option("--allow-lossy", is_flag=True, help="Let passes run that change the outputs."),
+        click.option(
+            "--opset", type=click.IntRange(min=1), metavar="N", help="Convert to this opset."
+        ),
+        click.option(
+            "--option",
+            "options",
+            multiple=True,
+            callback=pass_options,
+            metavar=OPTION_FORM,
+            help="Set an option of a pass (`graphfix passes NAME` lists them); repeat for more.",
+        ),
+        click.option("--skip", callback=names, metavar="A,B", help="Never run these."),
+        click.option(
+            "--passes", callback=names, metavar="A,B", help="Run exactly these, in this order."
+        ),
+        click.option(
+            "--target", metavar="NAME", help="What to repair for: see `graphfix targets`."
+        ),
+    ):
+        function = add(function)
+    return function

@@ -27,7 +27,7 @@ def align_interface(before: ModelProto, after: ModelProto) -> tuple[dict[str, st
     if inputs is None:
         raise UsageError(
             f"the models have different inputs: {_listed(olds)} against {_listed(news)}",
-            hint="compare needs two models that take the same inputs",
+            hint="both models must take the same inputs",
         )
     outputs = _paired([*before.graph.output], [*after.graph.output]) or _by_name(before, after)
     spare = _paired(_overridable(before), _overridable(after)) or {}

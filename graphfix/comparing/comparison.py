@@ -60,11 +60,10 @@ class Comparison:
     @property
     def status(self) -> Verdict:
         """Equal, mismatch, inconclusive or skipped, of outputs and tensors inside together."""
-        if self.verification.status is Verdict.EQUAL:
-            if self.first is not None:
-                return Verdict.MISMATCH
-            if self.layers_reason:
-                return Verdict.INCONCLUSIVE
+        if self.first is not None:
+            return Verdict.MISMATCH
+        if self.verification.status is Verdict.EQUAL and self.layers_reason:
+            return Verdict.INCONCLUSIVE
         return self.verification.status
 
     @property

@@ -15,6 +15,7 @@ import onnx.external_data_helper
 
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.feeds.kinds import Array, Feed, Value
+from graphfix.feeds.uses import all_nodes
 
 Evaluate = Callable[["list[Array | None]", "dict[str, object]"], "tuple[Array, ...]"]
 
@@ -210,7 +211,7 @@ class ReferenceEngine:
             onnx.external_data_helper.load_external_data_for_model(copy, folder)
             model = copy
         try:
-            self._evaluator = _evaluator_class(evaluators)(model)
+            self._evaluator = _evaluator_class(evaluators)(_with_new_modes(model))
         except (UsageError, MemoryError):
             raise
         except Exception as error:  # it raises whatever its operators raise
@@ -228,3 +229,26 @@ class ReferenceEngine:
             text = f"{error} {error.__cause__ or ''}"
             raise EngineFailed(" ".join(text.split())[:400], where=self.name) from error
         return dict(zip(self._evaluator.output_names, results, strict=True))
+
+
+def _with_new_modes(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Call the modes of GridSample what they are called from opset 20 on.
+
+    The evaluator knows no others; for images both versions define the same (operator page). What
+    it makes of bicubic with border padding is not what onnxruntime does, and stays refused.
+    """
+    if not any(node.op_type == "GridSample" for node in all_nodes(model.graph)):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for node in all_nodes(copy.graph):
+        if node.op_type == "GridSample" and not node.domain:
+            given = {attribute.name: attribute for attribute in node.attribute}
+            padding = given["padding_mode"].s if "padding_mode" in given else b"zeros"
+            if "mode" not in given:
+                node.attribute.add(name="mode", type=onnx.AttributeProto.STRING, s=b"linear")
+            elif given["mode"].s == b"bilinear":
+                given["mode"].s = b"linear"
+            elif given["mode"].s == b"bicubic" and padding != b"border":
+                given["mode"].s = b"cubic"
+    return copy

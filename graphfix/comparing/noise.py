@@ -5,6 +5,10 @@ and once with onnxruntime's optimisations on, which order the same sums otherwis
 (zeros, small integers, halves: those with many trailing zero bits) are not moved, since every
 correct rewrite computes with exactly them, and equal inputs stay equal: a tie that breaks
 another way, or a multiple whose remainder is wrong, is a difference and not noise.
+
+Where a small difference is left all the same, the original is run in float64, or, where it is in
+float64 itself, in the reference evaluator: an operator may round on round values too, and worse
+than one unit (onnxruntime's DFT).
 """
 
 from __future__ import annotations
@@ -18,9 +22,10 @@ import onnx
 
 from graphfix.comparing.constants import Change, Constant, changed
 from graphfix.comparing.engines import Engine, OrtEngine, open_engine
-from graphfix.comparing.evaluators import Evaluators
+from graphfix.comparing.evaluators import Evaluators, ReferenceEngine
 from graphfix.comparing.memory import weight_bytes
-from graphfix.comparing.numbers import magnitude_of, mismatches, widened
+from graphfix.comparing.numbers import cap_of, magnitude_of, mismatches, widened
+from graphfix.comparing.widening import MOST_BYTES, is_double, widened_feed, widened_model
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 
@@ -115,6 +120,8 @@ class Noise:
         self._folder = folder
         self._evaluators = evaluators
         self._engines: list[tuple[int, Engine]] | None = None
+        self._precise: Engine | None = None
+        self._has_precise = True
 
     def measure(self, feed: Feed, before: dict[str, Value]) -> Measured:
         """Return how rounding moves the outputs of one sample."""
@@ -128,6 +135,44 @@ class Noise:
             for name, value in before.items():
                 result.add(name, value, again.get(name))
         return result
+
+    def measure_precisely(
+        self, feed: Feed, before: dict[str, Value], measured: Measured, name: str
+    ) -> bool:
+        """Add how far an output is from what it is in float64; False where that says nothing.
+
+        A distance above every tolerance is none of rounding: an engine that means something else
+        by an old operator, or a result that jumps.
+        """
+        value = before[name]
+        engine = self._precise_engine()
+        if engine is None or not isinstance(value, np.ndarray):
+            return False
+        try:
+            exact = engine.run(widened_feed(feed)).get(name)
+        except EngineFailed:
+            return False
+        if not isinstance(exact, np.ndarray) or exact.shape != value.shape:
+            return False
+        one, two = widened(value), widened(exact)
+        finite = np.isfinite(one) & np.isfinite(two)
+        gap = float(np.abs(one[finite] - two[finite]).max(initial=0.0))
+        if gap > cap_of(value.dtype) * magnitude_of(value):
+            return False
+        known = measured.floats.setdefault(name, {})
+        known[""] = max(known.get("", 0.0), gap)
+        return True
+
+    def _precise_engine(self) -> Engine | None:
+        if self._precise is None and self._has_precise:
+            model = widened_model(self._model)
+            with contextlib.suppress(EngineFailed):
+                if model is not None:
+                    self._precise = open_engine(model, self._folder, self._evaluators)
+                elif is_double(self._model) and weight_bytes(self._model) <= MOST_BYTES:
+                    self._precise = ReferenceEngine(self._model, self._folder, self._evaluators)
+            self._has_precise = self._precise is not None
+        return self._precise
 
     def _loaded(self) -> list[tuple[int, Engine]]:
         if self._engines is None:

@@ -14,6 +14,7 @@ import onnx
 
 from graphfix.comparing.engines import Engine, MissingOperator, OrtEngine
 from graphfix.comparing.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
+from graphfix.diffing.scopes import inlined
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value
 
@@ -40,7 +41,7 @@ class PiecewiseEngine:
             EngineFailed: A foreign operator stands in the body of an If, Loop or Scan.
         """
         self.name = "onnxruntime in pieces"
-        self._model = _inlined(model)
+        self._model = inlined(model)
         self._folder = folder
         self._evaluators = evaluators
         self._foreign = set(foreign)
@@ -107,7 +108,7 @@ class PiecewiseEngine:
         return onnx.numpy_helper.to_array(self._initializers[name], self._folder)
 
     def _engine(self, piece: _Piece, inputs: dict[str, Value]) -> Engine:
-        types = {name: _type_of(value) for name, value in inputs.items()}
+        types = {name: type_of_value(value) for name, value in inputs.items()}
         signature = repr(sorted((name, str(kind)) for name, kind in types.items()))
         if signature not in piece.engines:
             model = self._piece_model(piece, types)
@@ -139,14 +140,6 @@ class PiecewiseEngine:
         model = onnx.ModelProto(ir_version=max(self._model.ir_version, 4), graph=graph)
         model.opset_import.extend(self._model.opset_import)
         return model
-
-
-def _inlined(model: onnx.ModelProto) -> onnx.ModelProto:
-    if not model.functions:
-        return model
-    import onnx.inliner
-
-    return onnx.inliner.inline_local_functions(model)
 
 
 def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:
@@ -193,13 +186,13 @@ def _names_read(nodes: list[onnx.NodeProto]) -> set[str]:
     return names
 
 
-def _type_of(value: Value) -> onnx.TypeProto:
+def type_of_value(value: Value) -> onnx.TypeProto:
     """Return the ONNX type of a value, without a shape."""
     kind = onnx.TypeProto()
     if isinstance(value, list):
         if not value:
             raise EngineFailed("an empty sequence crosses two engines and has no type")
-        kind.sequence_type.elem_type.CopyFrom(_type_of(value[0]))
+        kind.sequence_type.elem_type.CopyFrom(type_of_value(value[0]))
         return kind
     if value is None or isinstance(value, dict):
         raise EngineFailed("a map or an absent optional crosses two engines")

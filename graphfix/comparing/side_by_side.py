@@ -14,7 +14,7 @@ from graphfix.comparing.interface import convert
 from graphfix.comparing.judging import Judge
 from graphfix.diffing.contents import Contents
 from graphfix.diffing.engine import pair_graphs
-from graphfix.diffing.scopes import Scope
+from graphfix.diffing.scopes import Scope, inlined
 from graphfix.errors import EngineFailed
 from graphfix.feeds.maker import without_weights
 from graphfix.report import NodeRef, Verdict, Verification
@@ -30,7 +30,7 @@ def side_by_side(task: whole.Task, *, layers: bool) -> Comparison:
     if not layers:
         rename(task.before, task.after, ports)
         return Comparison(whole.compare(task), notes=tuple(notes))
-    before, after = _inlined(task.before), _inlined(task.after)
+    before, after = inlined(task.before), inlined(task.after)
     pairs = _pairs(before, after, (task.before_folder, task.after_folder), ports)
     rename(before, after, {new: old for old, new in pairs.items()} | ports)
     scope = Scope.of_graph(before.graph, "main")
@@ -47,15 +47,6 @@ def side_by_side(task: whole.Task, *, layers: bool) -> Comparison:
     if isinstance(found, str):
         return replace(result, layers_reason=found)
     return replace(result, layers=found)
-
-
-def _inlined(model: ModelProto) -> ModelProto:
-    """Return the model with its local functions inlined, so that their tensors are seen."""
-    if not model.functions:
-        return model
-    import onnx.inliner
-
-    return onnx.inliner.inline_local_functions(model)
 
 
 def _copied(task: whole.Task, before: ModelProto, after: ModelProto) -> whole.Task:
@@ -137,8 +128,8 @@ class _Probes:
     def _run(self, names: list[str]) -> tuple[Layer, ...] | str:
         task = _copied(
             self._task,
-            _probed(self._before, names, self._types[0]),
-            _probed(self._after, names, self._types[1]),
+            probed(self._before, names, self._types[0]),
+            probed(self._after, names, self._types[1]),
         )
         ready = whole.prepare(task)
         if isinstance(ready, Verification):
@@ -177,7 +168,7 @@ def _known_types(model: ModelProto) -> dict[str, int]:
     return {info.name: info.type.tensor_type.elem_type for info in infos}
 
 
-def _probed(model: ModelProto, names: list[str], types: dict[str, int]) -> ModelProto:
+def probed(model: ModelProto, names: list[str], types: dict[str, int]) -> ModelProto:
     """Return a copy whose outputs are these tensors."""
     copy = ModelProto()
     copy.CopyFrom(model)

@@ -11,6 +11,7 @@ from onnx import (
     AttributeProto,
     FunctionProto,
     GraphProto,
+    ModelProto,
     NodeProto,
     SparseTensorProto,
     TensorProto,
@@ -30,6 +31,15 @@ def bodies_of(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
             yield attribute.name, attribute.g
         for number, body in enumerate(attribute.graphs):
             yield f"{attribute.name}[{number}]", body
+
+
+def inlined(model: ModelProto) -> ModelProto:
+    """Return the model with its local functions inlined, so that their tensors are seen."""
+    if not model.functions:
+        return model
+    import onnx.inliner
+
+    return onnx.inliner.inline_local_functions(model)
 
 
 def normal_domain(domain: str) -> str:

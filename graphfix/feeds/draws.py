@@ -23,8 +23,10 @@ _POSITIVE_INPUTS = frozenset(
     | {("QLinearConv", 1), ("QLinearMatMul", 1), ("Sqrt", 0), ("Log", 0)}
 )
 _SIGNED_UNIT_INPUTS = frozenset({("GridSample", 1), ("Acos", 0), ("Asin", 0), ("Atanh", 0)})
-# Operators that take matrices apart; PyTorch's are named by an attribute of ATen nodes.
+# Operators that take matrices apart; PyTorch's are named by an attribute of ATen nodes. Some take
+# symmetric ones only whose eigenvalues are positive.
 _MATRICES = frozenset({"Inverse", "inverse", "linalg_inv", "linalg_inv_ex", "linalg_solve"})
+_DEFINITE = frozenset({"cholesky", "linalg_cholesky", "linalg_cholesky_ex"})
 _WORDS = ("a", "b", "cat", "Dog", "7", "-3.5", "", "naïve", "two words", "A1")
 _NUMBERS = ("7", "-3.5", "0", "12", "1e3", "2.25")
 
@@ -54,7 +56,10 @@ def floats(
         return rng.uniform(0.01, 2, shape)
     if ("Acosh", 0) in places:
         return rng.uniform(1, 5, shape)
-    if len(shape) > 1 and shape[-1] == shape[-2] and any(_takes_matrices(use) for use in uses):
+    if _is_square(shape) and any(_takes_matrix(use, _DEFINITE) for use in uses):
+        factor = _regular(shape, rng)
+        return factor @ factor.swapaxes(-1, -2)
+    if _is_square(shape) and any(_takes_matrix(use, _MATRICES) for use in uses):
         return _regular(shape, rng)
     return _styled(shape, style, rng)
 
@@ -67,14 +72,18 @@ def is_free(shape: tuple[int, ...], uses: Sequence[Use]) -> bool:
     special |= _UNIT_INPUTS | _SIGNED_UNIT_INPUTS | _POSITIVE_INPUTS
     if places & special:
         return False
-    square = len(shape) > 1 and shape[-1] == shape[-2]
-    return not (square and any(_takes_matrices(use) for use in uses))
+    taken = any(_takes_matrix(use, _MATRICES | _DEFINITE) for use in uses)
+    return not (_is_square(shape) and taken)
 
 
-def _takes_matrices(use: Use) -> bool:
+def _is_square(shape: tuple[int, ...]) -> bool:
+    return len(shape) > 1 and shape[-1] == shape[-2]
+
+
+def _takes_matrix(use: Use, operators: frozenset[str]) -> bool:
     named = attribute_of(use.node, "operator")
     called = use.op if named is None else named.s.decode("utf-8", "replace")
-    return use.position == 0 and called.removeprefix("aten::").partition(".")[0] in _MATRICES
+    return use.position == 0 and called.removeprefix("aten::").partition(".")[0] in operators
 
 
 def _regular(shape: tuple[int, ...], rng: np.random.Generator) -> Array:

@@ -46,6 +46,9 @@ def read_inputs(path: Path, model: onnx.ModelProto) -> Feed:
 
 def _load(path: Path) -> dict[str, Array]:
     try:
+        # numpy takes any other file for a pickle, and its advice is to trust it.
+        if path.exists() and not zipfile.is_zipfile(path):
+            raise ValueError("it is not a zip archive")
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError:

@@ -14,6 +14,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.errors import PassBug
+from graphfix.inference import type_of
 from graphfix.schemas import form_of
 
 PACKAGE = "graphfix.passes.opset"
@@ -26,6 +27,11 @@ class Kept(Enum):
 
 
 KEEP = Kept.KEEP
+
+
+class Differs(Refuse):
+    """What the node means has no counterpart, however it is written: nothing may stand in."""
+
 
 Adapted = Value | tuple[Value | None, ...] | Kept
 Function = Callable[[NodeView, Builder], Adapted]
@@ -145,10 +151,28 @@ def need_rank(value: Value) -> int:
     Raises:
         Refuse: It is not known.
     """
-    rank = value.rank
+    rank = value.rank if value.rank is not None else _rank_by_producer(value)
     if rank is None:
         raise Refuse(f"the rank of {value.name} is unknown")
     return rank
+
+
+# Their output has the rank of their first input.
+_SAME_RANK = ("Cast", "Identity", "Neg", "Pad", "Slice", "Softmax", "LogSoftmax", "Transpose")
+
+
+def _rank_by_producer(value: Value) -> int | None:
+    """Return the rank that the node before gives; ONNX infers none where a shape is computed."""
+    producer = value.producer
+    while producer is not None and not producer.domain and producer.op in _SAME_RANK:
+        value = producer.need(0)
+        if value.rank is not None:
+            return value.rank
+        producer = value.producer
+    if producer is None or producer.domain or producer.op != "Reshape":
+        return None
+    shape = producer.need(1).static_shape
+    return int(shape[0]) if shape is not None else None
 
 
 def need_elem_type(value: Value) -> int:
@@ -160,3 +184,15 @@ def need_elem_type(value: Value) -> int:
     if not value.elem_type:
         raise Refuse(f"dtype of {value.name} is unknown")
     return value.elem_type
+
+
+def is_optional(value: Value) -> bool:
+    """Say whether a value is of an optional type.
+
+    Raises:
+        Refuse: Its type is not known.
+    """
+    known = type_of(value.tensor)
+    if known is None:
+        raise Refuse(f"the type of {value.name} is unknown")
+    return known.HasField("optional_type")

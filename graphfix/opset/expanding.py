@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import onnx
-from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
+from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto
 
 from graphfix.attributes import decode_attribute
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.exporting import export_node
-from graphfix.graph import is_empty, normal_domain
-from graphfix.inference import type_of
+from graphfix.graph import Graph, Variable, is_empty, normal_domain
+from graphfix.inference import SMALL_ELEMENTS, merge_type, type_of
 from graphfix.opset.fitting import default_of
 from graphfix.schemas import Form, form_of
 from graphfix.surgeon import AttributeRef
@@ -40,27 +40,13 @@ def expand(node: NodeView, form: Form, build: Builder) -> tuple[Value | None, ..
 
     Raises:
         Refuse: There is no body that holds at this opset, a type that the body depends on is
-            unknown, or the body has subgraphs.
+            unknown.
     """
     body = function_body(node, form, build.opset)
     values: dict[str, Value | None] = {"": None}
     for position, name in enumerate(body.input):
         values[name] = node.input(position)
-    attributes = _given(node, form, body)
-    for inner in body.node:
-        inputs = [values[name] for name in inner.input]
-        known = _cast_constant(inner, inputs, build)
-        if known is not None:
-            values[inner.output[0]] = known
-            continue
-        results = build.multi(
-            inner.op_type,
-            *inputs,
-            outputs=len(inner.output),
-            domain=normal_domain(inner.domain),
-            **_attributes(inner, attributes),
-        )
-        values.update(zip(inner.output, results, strict=True))
+    _emit(body.node, values, _given(node, form, body), build)
     outputs: list[Value | None] = []
     for position, old in enumerate(node.outputs):
         value = values.get(body.output[position]) if position < len(body.output) else None
@@ -68,6 +54,61 @@ def expand(node: NodeView, form: Form, build: Builder) -> tuple[Value | None, ..
             raise Refuse(f"the function body of {node.op} gives no output {position}")
         outputs.append(value if old is not None else None)
     return tuple(outputs)
+
+
+def _emit(
+    nodes: Iterable[NodeProto],
+    values: dict[str, Value | None],
+    attributes: Mapping[str, Any],
+    build: Builder,
+) -> None:
+    for inner in nodes:
+        inputs = [values[name] for name in inner.input]
+        known = _cast_constant(inner, inputs, build)
+        if known is not None:
+            values[inner.output[0]] = known
+            continue
+        given = _attributes(inner, attributes)
+        for proto in inner.attribute:
+            if proto.type == AttributeProto.GRAPH:
+                given[proto.name] = _body(proto.g, values, attributes, build)
+        results = build.multi(
+            inner.op_type,
+            *inputs,
+            outputs=len(inner.output),
+            domain=normal_domain(inner.domain),
+            **given,
+        )
+        values.update(zip(inner.output, results, strict=True))
+
+
+def _body(
+    graph: GraphProto,
+    outer: Mapping[str, Value | None],
+    attributes: Mapping[str, Any],
+    build: Builder,
+) -> Graph:
+    """Build the body of an If, Loop or Scan of a function body."""
+
+    def make(inner: Builder, *given: Value) -> list[Value]:
+        values: dict[str, Value | None] = dict(outer)
+        for name in sorted({name for node in graph.node for name in node.input}):
+            # An engine that infers shapes in a body alone does not see constants around it.
+            captured = values.get(name)
+            known = captured.array() if captured is not None else None
+            if known is not None and known.size <= SMALL_ELEMENTS:
+                values[name] = inner.constant(known)
+        for proto in graph.initializer:
+            values[proto.name] = inner.constant(onnx.numpy_helper.to_array(proto))
+        for info, value in zip(graph.input, given, strict=True):
+            values[info.name] = value
+            if isinstance(value.tensor, Variable) and info.HasField("type"):
+                merge_type(value.tensor, info.type)  # a sequence, where it is no tensor
+        _emit(graph.node, values, attributes, inner)
+        outputs = [values[info.name] for info in graph.output]
+        return [value for value in outputs if value is not None]
+
+    return build.body([(info.name, 0, None) for info in graph.input], make)
 
 
 def _cast_constant(
@@ -114,8 +155,9 @@ def function_body(node: NodeView, form: Form, opset: int) -> FunctionProto:
 
 
 def _check_inner(inner: NodeProto, version: int, opset: int) -> None:
-    if any(a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in inner.attribute):
-        raise Refuse("its function body has a subgraph")
+    for attribute in inner.attribute:
+        for deeper in attribute.g.node:
+            _check_inner(deeper, version, opset)
     if normal_domain(inner.domain):
         raise Refuse(f"its function body needs {inner.domain}::{inner.op_type}")
     meant, found = form_of(inner.op_type, version), form_of(inner.op_type, opset)
@@ -147,6 +189,8 @@ def _given(node: NodeView, form: Form, body: FunctionProto) -> dict[str, Any]:
 def _attributes(inner: NodeProto, given: Mapping[str, Any]) -> dict[str, Any]:
     attributes: dict[str, Any] = {}
     for proto in inner.attribute:
+        if proto.type == AttributeProto.GRAPH:
+            continue  # it becomes a body of its own
         value = decode_attribute(proto)
         if isinstance(value, AttributeRef):
             value = given.get(value.name)

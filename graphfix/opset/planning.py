@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graphfix.authoring.applying import Draft
 from graphfix.authoring.building import Builder, returned_values
-from graphfix.authoring.drafting import prune, splice
-from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.declaring import TARGETED, Pass
+from graphfix.authoring.drafting import draft_rewrite, drafted, prune, splice
+from graphfix.authoring.refusing import ComputedLate, Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
+from graphfix.errors import PassBug
 from graphfix.graph import Node
-from graphfix.opset.adapting import KEEP, Adapter, adapters
+from graphfix.opset.adapting import KEEP, Adapter, Differs, adapters
 from graphfix.opset.expanding import expand, has_body
 from graphfix.opset.fitting import REMOVED, Edits, Narrow, edits_to_fit
 from graphfix.opset.verdicts import verdict_of
@@ -31,6 +33,8 @@ class Plan:
         node: The node.
         edits: Attributes to write, or to remove.
         draft: The replacement; None where the node itself stays.
+        again: The replacement is in the form of the node's own opset, bodies included, and is to
+            be planned in its turn once it stands in the graph.
         accuracy: The label of the site.
         note: Domain and error of an approximate replacement.
     """
@@ -38,6 +42,7 @@ class Plan:
     node: Node
     edits: Edits = field(default_factory=Edits)
     draft: Draft | None = None
+    again: bool = False
     accuracy: Accuracy = EXACT
     note: str = ""
 
@@ -50,19 +55,24 @@ class Planner:
         workspace: The names that are taken.
         target: The opset of the default domain to go to.
         functions: Domain, name and overload of the local functions: calls of them stay.
+        at_run_time: Whether what was an attribute, and is computed at run time, may be replaced
+            by a longer expression; otherwise the node is refused.
     """
 
     workspace: Workspace
     target: int
     functions: Collection[tuple[str, str, str]]
+    at_run_time: bool = True
 
-    def plan(self, node: NodeView, opsets: Mapping[str, int], depth: int = 0) -> Plan:
+    def plan(
+        self, node: NodeView, opsets: Mapping[str, int], lineage: tuple[str, ...] = ()
+    ) -> Plan:
         """Plan the step of one node.
 
         Args:
             node: The node; one of a draft counts as well.
             opsets: What its graph imports now.
-            depth: How many function bodies it comes out of.
+            lineage: The function bodies and passes that it comes out of.
 
         Raises:
             Refuse: The node cannot be brought into the form of the target.
@@ -79,7 +89,7 @@ class Planner:
         known = adapters().get((node.op, opsets[""], self.target))
         if known is None and target is not None and target.since == source.since:
             return Plan(node.node)
-        return self._changed(node, opsets, source, target, known, depth)
+        return self._changed(node, opsets, source, target, known, lineage)
 
     def _changed(
         self,
@@ -88,12 +98,18 @@ class Planner:
         source: Form,
         target: Form | None,
         known: Adapter | None,
-        depth: int,
+        lineage: tuple[str, ...],
     ) -> Plan:
         why: list[str] = []
         if known is not None:
             try:
                 return self._adapt(node, known, opsets)
+            except Differs:
+                raise
+            except ComputedLate as refusal:
+                if not self.at_run_time:
+                    raise  # folding may give the constant, and nothing is as short
+                why.append(refusal.reason)
             except Refuse as refusal:
                 why.append(refusal.reason)
         elif target is not None:
@@ -103,17 +119,21 @@ class Planner:
                 why.append(refusal.reason)
         else:
             why.append(f"opset {self.target} has no {node.op}")
-        if has_body(source) and self.target < opsets[""]:
-            if depth >= MAX_DEPTH:
-                raise Refuse(f"function bodies nest deeper than {MAX_DEPTH}")
-            try:
-                return self._expand(node, opsets, source, depth)
-            except Refuse as refusal:
-                why.append(refusal.reason)
+        if self.target < opsets[""] and len(lineage) < MAX_DEPTH:
+            if has_body(source):
+                try:
+                    return self._expand(node, opsets, source, lineage)
+                except Refuse as refusal:
+                    why.append(refusal.reason)
+            borrowed = self._borrow(node, opsets, lineage)
+            if borrowed is not None:
+                return borrowed
         raise Refuse("; ".join(why))
 
     def _builder(self, node: NodeView, opsets: Mapping[str, int], version: int) -> Builder:
-        return Builder(self.workspace, node, opsets={**opsets, "": version})
+        build = Builder(self.workspace, node, opsets={**opsets, "": version})
+        build.at_run_time = self.at_run_time
+        return build
 
     def _fit(self, node: NodeView, opsets: Mapping[str, int], source: Form, target: Form) -> Plan:
         verdict = verdict_of(node.op, source.since, target.since)
@@ -134,29 +154,63 @@ class Planner:
             return Plan(node.node)
         return self._finish(node, build, returned_values(result, "opset"))
 
-    def _expand(self, node: NodeView, opsets: Mapping[str, int], source: Form, depth: int) -> Plan:
+    def _expand(
+        self, node: NodeView, opsets: Mapping[str, int], source: Form, lineage: tuple[str, ...]
+    ) -> Plan:
         build = self._builder(node, opsets, opsets[""])
         whole = self._finish(node, build, expand(node, source, build))
-        assert whole.draft is not None
-        draft = whole.draft
-        accuracy, note = whole.accuracy, whole.note
-        position = 0
-        while position < len(draft.nodes):
-            inner = draft.nodes[position]
-            try:
-                plan = self.plan(NodeView(inner), opsets, depth + 1)
-            except Refuse as refusal:
-                raise Refuse(f"its function body needs {inner.op}: {refusal.reason}") from refusal
-            apply_edits(inner, plan.edits)
-            if plan.draft is None:
-                position += 1
+        try:
+            return self._lowered(whole, opsets, (*lineage, node.op))
+        except Refuse as refusal:
+            raise Refuse(f"its function body needs {refusal.reason}") from refusal
+
+    def _borrow(
+        self, node: NodeView, opsets: Mapping[str, int], lineage: tuple[str, ...]
+    ) -> Plan | None:
+        """Let an exact rewrite replace the node; the smallest that can follow, None without."""
+        best: Plan | None = None
+        for declared in self.workspace.rewrites.get(node.op, ()):
+            if declared.id in lineage or not _may_stand_in(declared, node):
                 continue
-            draft.nodes[position : position + 1] = plan.draft.nodes
-            splice(draft, inner, plan.draft)
-            position += len(plan.draft.nodes)
-            if plan.accuracy is not EXACT:
-                accuracy, note = plan.accuracy, plan.note
-        return Plan(node.node, draft=prune(draft), accuracy=accuracy, note=note)
+            try:
+                made = draft_rewrite(declared, node, self.workspace)
+                if made.accuracy is not EXACT:
+                    continue
+                plan = self._lowered(
+                    Plan(node.node, draft=made.draft), opsets, (*lineage, declared.id)
+                )
+            except (Refuse, PassBug):
+                continue  # the reasons of the step itself are those that the user can act on
+            if best is None or _size(plan) < _size(best):
+                best = plan
+        return best
+
+    def _lowered(self, plan: Plan, opsets: Mapping[str, int], lineage: tuple[str, ...]) -> Plan:
+        """Take the nodes of a replacement, which are in the form of the source, down as well."""
+        draft = plan.draft
+        assert draft is not None
+        if any(True for inner in draft.nodes for _ in inner.graphs()):
+            return replace(plan, again=True)
+        below: list[Plan] = []
+        for inner in draft.nodes:
+            try:
+                below.append(self.plan(NodeView(inner), opsets, lineage))
+            except Refuse as refusal:
+                raise Refuse(f"{inner.op}: {refusal.reason}") from refusal
+        if any(each.again for each in below):
+            return replace(plan, again=True)
+        accuracy, note = plan.accuracy, plan.note
+        # From the last to the first, so that what replaces a node is there to be spliced when
+        # the outputs of an earlier one are.
+        for position in reversed(range(len(below))):
+            inner, each = draft.nodes[position], below[position]
+            apply_edits(inner, each.edits)
+            if each.draft is not None:
+                draft.nodes[position : position + 1] = each.draft.nodes
+                splice(draft, inner, each.draft)
+            if each.accuracy is not EXACT:
+                accuracy, note = each.accuracy, each.note
+        return Plan(plan.node, draft=prune(draft), accuracy=accuracy, note=note)
 
     def _finish(self, node: NodeView, build: Builder, results: Sequence[Value | None]) -> Plan:
         # Other nodes of the same step hold on to the outputs of this one, so each of them has to
@@ -171,10 +225,19 @@ class Planner:
             given.append(value)
         for value, old in zip(given, node.outputs, strict=False):
             _check_shape(value, old)
-        draft = prune(Draft(node.node, list(build.nodes), list(build.constants), given))
+        draft = drafted(node, build, given, "the step")
         if len(draft.nodes) == 1 and draft.nodes[0].op == node.op:
             draft.nodes[0].name = node.name  # the same node in another form
         return Plan(node.node, draft=draft, accuracy=build.accuracy or EXACT, note=build.note)
+
+
+def _may_stand_in(declared: Pass, node: NodeView) -> bool:
+    exact = declared.accuracy is EXACT and declared.stage == TARGETED
+    return exact and declared.matches_node(node)
+
+
+def _size(plan: Plan) -> int:
+    return len(plan.draft.nodes) if plan.draft is not None else 0
 
 
 def _check_shape(value: Value | None, old: Value | None) -> None:

@@ -8,10 +8,12 @@ from graphfix.authoring.editing import Editor
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
+from graphfix.errors import PassBug
 from graphfix.graph import Graph
+from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.opset.memento import Memento
-from graphfix.opset.planning import Plan, Planner, apply_edits
+from graphfix.opset.planning import MAX_DEPTH, Plan, Planner, apply_edits
 from graphfix.report import EXACT, NodeRef, Site
 from graphfix.schemas import newest_opset
 
@@ -63,7 +65,9 @@ def raise_one(model: Model, workspace: Workspace) -> list[Site]:
     return move_to(model, workspace, model.opset + 1)
 
 
-def move_to(model: Model, workspace: Workspace, version: int) -> list[Site]:
+def move_to(
+    model: Model, workspace: Workspace, version: int, *, at_run_time: bool = True
+) -> list[Site]:
     """Move to an opset, one step at a time, all the way or not at all.
 
     The types of the model must have been inferred.
@@ -72,6 +76,8 @@ def move_to(model: Model, workspace: Workspace, version: int) -> list[Site]:
         model: The model, edited in place.
         workspace: Its names.
         version: The opset of the default domain to end with.
+        at_run_time: Whether what has to become an attribute, and is computed at run time, may be
+            replaced by a longer expression.
 
     Returns:
         One site for each node that was changed, and one for each number; none where the model
@@ -92,10 +98,10 @@ def move_to(model: Model, workspace: Workspace, version: int) -> list[Site]:
     try:
         if version <= model.opset:
             while (highest := max(_versions(model))) > version:
-                sites += _step(model, workspace, highest, highest - 1)
+                sites += _step(model, workspace, highest, highest - 1, at_run_time)
         else:
             while (lowest := min(_versions(model))) < version:
-                sites += _step(model, workspace, lowest, lowest + 1)
+                sites += _step(model, workspace, lowest, lowest + 1, at_run_time)
     except BaseException:
         before.restore()
         raise
@@ -106,21 +112,43 @@ def _versions(model: Model) -> list[int]:
     return [root.opsets[""] for root in model.roots() if root.opsets.get("")]
 
 
-def _step(model: Model, workspace: Workspace, source: int, target: int) -> list[Site]:
-    """Move the main graph and the functions that stand at `source` to `target`."""
+def _step(
+    model: Model, workspace: Workspace, source: int, target: int, at_run_time: bool
+) -> list[Site]:
+    """Move the main graph and the functions that stand at `source` to `target`.
+
+    What has bodies, or needs them, is put into the graph in the form of the source first, so
+    that the nodes of these bodies are planned like any others.
+    """
     roots = [root for root in model.roots() if root.opsets.get("") == source]
-    plans = _plan(roots, Planner(workspace, target, {f.key for f in model.functions}), target)
+    planner = Planner(workspace, target, {f.key for f in model.functions}, at_run_time)
+    plans = _plan(roots, planner, target)
+    sites: list[Site] = []
+    rounds = 0
+    while first := [plan for plan in plans if plan.again]:
+        rounds += 1
+        if rounds > MAX_DEPTH:
+            reason = f"function bodies nest deeper than {MAX_DEPTH}"
+            raise StepBlocked(target, [Blocker(NodeView(p.node).ref(), reason) for p in first])
+        sites += _apply(Editor(model, workspace, {}, EXACT), first, source)
+        infer_model(model)
+        plans = _plan(roots, planner, target)
     editor = Editor(model, workspace, {}, EXACT)
-    for plan in plans:
-        node = plan.node
-        if plan.draft is None:
-            _edit_in_place(editor, plan, target)
-        elif node.outputs:  # a constant goes with its last consumer, before its own turn
-            editor.apply(plan.draft, plan.accuracy, plan.note, version=target)
-    editor.finish()
+    _apply(editor, plans, target)
     for root in roots:
         root.opsets[""] = target
     editor.record(NodeRef(), f"opset {source} becomes {target}")
+    return sites + [recorded.site for recorded in editor.recorded]
+
+
+def _apply(editor: Editor, plans: list[Plan], version: int) -> list[Site]:
+    for plan in plans:
+        node = plan.node
+        if plan.draft is None:
+            _edit_in_place(editor, plan, version)
+        elif node.outputs:  # a constant goes with its last consumer, before its own turn
+            editor.apply(plan.draft, plan.accuracy, plan.note, version=version)
+    editor.finish()
     return [recorded.site for recorded in editor.recorded]
 
 
@@ -151,6 +179,9 @@ def _plan(roots: list[Graph], planner: Planner, target: int) -> list[Plan]:
                     plan = planner.plan(view, root.opsets)
                 except Refuse as refusal:
                     blockers.append(Blocker(view.ref(position), refusal.reason))
+                    continue
+                except PassBug as bug:
+                    blockers.append(Blocker(view.ref(position), f"a fault of the step: {bug}"))
                     continue
                 if plan.edits or plan.draft is not None:
                     plans.append(plan)

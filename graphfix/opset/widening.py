@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
@@ -11,6 +12,7 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.fitting import Narrow
 from graphfix.schemas import Form
+from graphfix.storage.weights import dtype_of
 
 _F32: int = TensorProto.FLOAT
 _I32: int = TensorProto.INT32
@@ -36,14 +38,19 @@ _SELECTING = (
 # Operators whose result in the narrow float type is that of float32, rounded once.
 _ROUNDED = (
     "Abs", "Acos", "Acosh", "Add", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Div",
-    "Elu", "Erf", "Exp", "Floor", "HardSigmoid", "IsInf", "IsNaN", "LeakyRelu", "Log", "Mul",
-    "Neg", "PRelu", "Pow", "Reciprocal", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Sinh",
+    "Einsum", "Elu", "Erf", "Exp", "Floor", "HardSigmoid", "IsInf", "IsNaN", "LeakyRelu", "Log",
+    "Mul", "Neg", "PRelu", "Pow", "Reciprocal", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Sinh",
     "Softplus", "Softsign", "Sqrt", "Sub", "Tan", "Tanh", "ThresholdedRelu",
 )  # fmt: skip
+
+# Casting the result down drops the higher bits, which leaves what the narrow type overflows to.
+_WRAPPING = ("Add", "Div", "Mul", "Sub")
+_WRAPPED = dict.fromkeys((c for c in _INTS if c != TensorProto.BOOL), int(TensorProto.INT64))
 
 WIDER: Mapping[str, Mapping[int, int]] = {
     **{op: {**_FLOATS, **_INTS} for op in _SELECTING},
     **dict.fromkeys(_ROUNDED, _FLOATS),
+    **{op: {**_FLOATS, **_WRAPPED} for op in _WRAPPING},
 }
 
 
@@ -85,9 +92,28 @@ def widen(node: NodeView, target: Form, build: Builder, narrow: Narrow) -> tuple
         old = node.output(position)
         if old is None:
             outputs.append(None)
+        elif narrowed is None:
+            outputs.append(value)
         else:
-            outputs.append(value if narrowed is None else build.Cast(value, to=narrowed))
+            outputs.append(build.Cast(_in_range(node, value, narrowed, build), to=narrowed))
     return tuple(outputs)
+
+
+def _in_range(node: NodeView, value: Value, narrowed: int, build: Builder) -> Value:
+    """Bring what the wider type gives for no elements at all to what the narrow one gives."""
+    x = node.inputs[0]
+    if node.op not in ("ReduceMax", "ReduceMin") or narrowed not in _INTS or x is None:
+        return value
+    if x.static_shape is not None and 0 not in x.static_shape:
+        return value
+    if narrowed == TensorProto.BOOL:
+        low, high = 0, 1
+    else:
+        limits = np.iinfo(dtype_of(narrowed))
+        low, high = int(limits.min), int(limits.max)
+    bound = low if node.op == "ReduceMax" else high
+    beyond = build.Less(value, bound) if node.op == "ReduceMax" else build.Greater(value, bound)
+    return build.Where(beyond, build.constant(np.array(bound, dtype=np.int32)), value)
 
 
 def _tensor_type(elem_type: int) -> str:

@@ -21,7 +21,7 @@ from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.settings import VERIFY, Settings, parse_options
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes, get_pass
-from graphfix.report import Finding, Report
+from graphfix.report import Explanation, Finding, Report
 from graphfix.sorting import first_misplaced, sorted_nodes
 from graphfix.storage.reading import check_proto, read_model
 from graphfix.targets.profiles import Target, load_target
@@ -109,12 +109,52 @@ def check(
         InvalidModel: The model cannot be read.
         UsageError: The target is not known, or a shape does not fit its input.
     """
-    fresh = as_model(model)
-    available = tuple(passes) if passes is not None else all_passes()
-    bind_shapes(fresh, {name: tuple(sizes) for name, sizes in (shapes or {}).items()})
-    infer_types(fresh, available)
-    found = check_model(fresh, load_target(target), assumed_operators(assume_ops))
-    return with_removers(found, available)
+    settings = _check_settings(target, shapes, assume_ops, passes)
+    return findings_of(as_model(model), settings)
+
+
+def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
+    """Bind shapes, infer types and check; the model is edited, so the caller gives its own."""
+    assert settings.target is not None
+    bind_shapes(model, settings.shapes)
+    infer_types(model, settings.available)
+    found = check_model(model, settings.target, settings.assumed)
+    return with_removers(found, settings.available)
+
+
+def _check_settings(
+    target: str | Target,
+    shapes: Mapping[str, Sequence[int]] | None,
+    assume_ops: Sequence[str],
+    passes: Sequence[Pass] | None,
+) -> Settings:
+    return Settings(
+        target=load_target(target),
+        opset=None,
+        named=None,
+        available=tuple(passes) if passes is not None else all_passes(),
+        assumed=assumed_operators(assume_ops),
+        shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
+    )
+
+
+def explain(
+    model: Model | str | Path | ModelProto,
+    target: str | Target,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    assume_ops: Sequence[str] = (),
+    passes: Sequence[Pass] | None = None,
+) -> tuple[Explanation, ...]:
+    """Return, for every finding, the passes that could remove it, which would, and why not others.
+
+    The passes are run on a copy; no numbers are compared. Arguments and errors as for `check`.
+    """
+    from graphfix.pipeline.explaining import explanations_of
+
+    settings = _check_settings(target, shapes, assume_ops, passes)
+    found = findings_of(as_model(model), settings)
+    return explanations_of(as_model(model), settings, found)
 
 
 def as_model(model: Model | str | Path | ModelProto) -> Model:
@@ -148,6 +188,8 @@ def run(
     shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
     pass_files: Sequence[str | Path] = (),
+    reproducers: str | Path | None = None,
+    anonymize: bool = False,
     hooks: Sequence[Hook] = (),
 ) -> Result:
     """Repair a model for a target; the model given is not changed.
@@ -169,6 +211,8 @@ def run(
         shapes: Input name -> sizes, for dynamic inputs.
         seed: For the inputs that are made.
         pass_files: Files with further passes.
+        reproducers: The folder for reproducers of what passes do wrong; None for none.
+        anonymize: Write reproducers without names and weights.
         hooks: Told of stages and passes.
 
     Raises:
@@ -176,7 +220,7 @@ def run(
         UsageError: A name or an argument is wrong.
         PassBug: A pass broke its declaration in a way that cannot be undone.
     """
-    from graphfix.pipeline.finishing import finish
+    from graphfix.pipeline.reproducing import finish_with
 
     fresh = as_model(model)
     with inputs_file(inputs) as file:
@@ -185,18 +229,19 @@ def run(
             opset=opset,
             passes=passes,
             skip=skip,
-            options=options or {},
+            options=options,
             assume_ops=assume_ops,
             allow_lossy=allow_lossy,
             allow_io_change=allow_io_change,
             partial=partial,
             verify=verify,
             inputs=file,
-            shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
+            shapes=shapes,
             seed=seed,
-            pass_files=[Path(p) for p in pass_files],
+            pass_files=pass_files,
         )
-        return finish(fresh, settings, hooks)
+        folder = Path(reproducers) if reproducers is not None else None
+        return finish_with(fresh, settings, hooks, folder, anonymize=anonymize)
 
 
 def _is_whole(opset: object) -> bool:
@@ -205,20 +250,20 @@ def _is_whole(opset: object) -> bool:
 
 def make_settings(
     *,
-    target: str | Target | None,
-    opset: int | None,
-    passes: Sequence[PassLike] | None,
-    skip: Sequence[str],
-    options: Mapping[str, Any],
-    assume_ops: Sequence[str],
-    allow_lossy: bool,
-    allow_io_change: bool,
-    partial: bool,
-    verify: str,
-    inputs: Path | None,
-    shapes: Mapping[str, tuple[int, ...]],
-    seed: int,
-    pass_files: Sequence[Path],
+    target: str | Target | None = None,
+    opset: int | None = None,
+    passes: Sequence[PassLike] | None = None,
+    skip: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    assume_ops: Sequence[str] = (),
+    allow_lossy: bool = False,
+    allow_io_change: bool = False,
+    partial: bool = False,
+    verify: str = "auto",
+    inputs: Path | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    seed: int = 0,
+    pass_files: Sequence[str | Path] = (),
 ) -> Settings:
     """Resolve the names in a request; arguments as for `run`.
 
@@ -237,7 +282,7 @@ def make_settings(
             raise UsageError(f"{value!r} is not a list of names", where=name)
     if target is None and opset is None and passes is None:
         raise UsageError("nothing to do", hint="give --target NAME, --opset N or --passes a,b")
-    available = all_passes(pass_files)
+    available = all_passes([Path(p) for p in pass_files])
     named: list[Pass] | None = None
     if passes is not None:
         named = []
@@ -256,14 +301,14 @@ def make_settings(
         opset=opset,
         named=tuple(p for p in named if p.id not in skipped) if named is not None else None,
         available=tuple(p for p in available if p.id not in skipped),
-        options=parse_options(options, available),
+        options=parse_options(options or {}, available),
         assumed=assumed_operators(assume_ops),
         allow_lossy=allow_lossy,
         allow_io_change=allow_io_change,
         partial=partial,
         verify=verify,
         inputs=inputs,
-        shapes=shapes,
+        shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
         seed=seed,
     )
 

@@ -6,21 +6,24 @@ later passes made of it needs no undoing then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
-from graphfix.certificates.cutting import Functions, function_key
+from graphfix.certificates.binding import ways_of_calling, ways_of_running
+from graphfix.certificates.cutting import FunctionKey, Functions, function_key
 from graphfix.certificates.proving import Prover
 from graphfix.pipeline.running import OPSET_PASS, Run
 from graphfix.pipeline.settings import Settings
-from graphfix.report import Certificate, Outcome, Site, Status, Verdict
+from graphfix.report import Accuracy, Certificate, Outcome, Site, Status, Verdict
+from graphfix.reproducers.specimens import Kind, Specimen
 
 # After so many runs a pass that is still wrong somewhere is left out as a whole.
 MOST_ROLLBACKS = 6
+UNCALLED = "it refers to an attribute of its function, and nothing calls that"
 WHOLE_FILE = "a change of the whole file, not of single nodes: nothing was cut out"
 
 
@@ -33,12 +36,14 @@ class Certified:
         settings: What it was made with: blocked sites and passes left out.
         certificates: By the id of the site.
         taken_back: What was undone, as failures of passes.
+        specimens: The same sites, for reproducers.
     """
 
     run: Run
     settings: Settings
     certificates: Mapping[int, Certificate] = field(default_factory=dict[int, Certificate])
     taken_back: Sequence[Outcome] = ()
+    specimens: Sequence[Specimen] = ()
 
     def outcomes(self) -> tuple[Outcome, ...]:
         """Return what the passes did, with proofs and with what was undone."""
@@ -70,15 +75,17 @@ def certified(
         again: Runs from the model as it came.
     """
     taken_back: dict[SiteKey, tuple[str, Site]] = {}
+    specimens: list[Specimen] = []
     if not settings.proves_sites:
         return Certified(run, settings)
     for count in range(2 * MOST_ROLLBACKS):
         start = perf_counter()
-        certificates = _prove(run, settings, prover)
+        certificates = prove(run, settings, prover)
         run.seconds["certify"] = run.seconds.get("certify", 0.0) + perf_counter() - start
         wrong = _wrong(run, settings, certificates)
         if not wrong:
-            return Certified(run, settings, certificates, _failures(taken_back))
+            return Certified(run, settings, certificates, _failures(taken_back), specimens)
+        specimens.extend(_specimens(run, settings, wrong))
         for pass_ids, site in wrong:
             taken_back.setdefault(site_key(pass_ids[0], site.node), (pass_ids[0], site))
         if count < MOST_ROLLBACKS:
@@ -90,34 +97,83 @@ def certified(
         run = again(settings)
         for name, spent in seconds.items():
             run.seconds[name] = run.seconds.get(name, 0.0) + spent
-    return Certified(run, settings, _prove(run, settings, prover), _failures(taken_back))
+    return Certified(run, settings, prove(run, settings, prover), _failures(taken_back), specimens)
 
 
-def _prove(run: Run, settings: Settings, prover: Prover) -> dict[int, Certificate]:
+def prove(
+    run: Run, settings: Settings, prover: Prover, only: Collection[int] | None = None
+) -> dict[int, Certificate]:
+    """Return the certificates of the sites of a run, by the id of the site.
+
+    Args:
+        run: The run, made with a ledger.
+        settings: What it was made with.
+        prover: Makes the certificates.
+        only: The ids of the sites that are wanted; None for all.
+    """
     for hook in run.hooks:
         hook.stage("certify")
-    sites: dict[int, tuple[Site, Evidence]] = {}
+    cases: list[tuple[Evidence, Accuracy]] = []
+    places: dict[int, list[int]] = {}
     found: dict[int, Certificate] = {}
     prepare = {p.id for p in settings.available if p.stage == PREPARE}
+    ways = ways_of_calling(run.original)
+    note_claims(run)
     for outcome in run.journal.outcomes():
         if outcome.status is not Status.APPLIED:
             continue
         for site in outcome.sites:
+            if only is not None and id(site) not in only:
+                continue
             evidence = run.ledger.of(site) if run.ledger is not None else None
             if evidence is not None:
-                sites[id(site)] = (site, evidence)
+                every = ways_of_running(evidence, ways.get(_function_of(site), ()))
+                places[id(site)] = list(range(len(cases), len(cases) + len(every)))
+                cases.extend((one, site.accuracy) for one in every)
             elif outcome.pass_id not in prepare and not _needs_none(outcome.pass_id, site):
                 found[id(site)] = Certificate(Verdict.INCONCLUSIVE, reason=WHOLE_FILE)
-    if sites:
-        cases = [(evidence, site.accuracy) for site, evidence in sites.values()]
-        proofs = prover.prove(cases, _functions(run))
-        found.update(zip(sites, proofs, strict=True))
+    proofs = prover.prove(cases, _functions(run), run.prepared) if cases else []
+    found.update((key, _least([proofs[n] for n in numbers])) for key, numbers in places.items())
     return found
 
 
+def note_claims(run: Run) -> None:
+    """Take down in the evidence of each site which special numbers all of its passes claim."""
+    known = {p.id: p.claims for p in run.settings.available}
+    seen: set[int] = set()
+    for outcome in run.journal.outcomes():
+        claimed = known.get(outcome.pass_id, frozenset())
+        for site in outcome.sites if outcome.status is Status.APPLIED else ():
+            evidence = run.ledger.of(site) if run.ledger is not None else None
+            if evidence is not None:
+                evidence.claims = evidence.claims & claimed if id(site) in seen else claimed
+                seen.add(id(site))
+
+
+def _function_of(site: Site) -> FunctionKey:
+    """Return the local function that a site stands in; names of nothing where in none."""
+    kind, _, rest = site.node.scope.partition(":")
+    domain, _, rest = rest.partition("::")
+    name, _, overload = rest.partition("/")[0].partition(":")
+    return function_key(domain, name, overload) if kind == "function" else ("", "", "")
+
+
+def _least(proofs: Sequence[Certificate]) -> Certificate:
+    """Return the worst of the proofs of one site, which may run in several ways."""
+    if not proofs:
+        return Certificate(Verdict.INCONCLUSIVE, reason=UNCALLED)
+    order = (Verdict.MISMATCH, Verdict.INCONCLUSIVE, Verdict.LOSSY, Verdict.EQUAL)
+    return min(proofs, key=lambda proof: order.index(proof.status))
+
+
+# They write numbers into the file: opsets and the IR version.
+_OF_NUMBERS = frozenset({OPSET_PASS, "ir-version-lowering", "unused-opset-imports"})
+
+
 def _needs_none(pass_id: str, site: Site) -> bool:
-    """Say whether a site computes nothing: unreachable nodes that went, an opset's number."""
-    return bool(site.removed and not site.added) or (pass_id == OPSET_PASS and not site.node.op)
+    """Say whether a site computes nothing: unreachable nodes that went, a number of the file."""
+    number = not (site.node.op or site.removed or site.added)
+    return bool(site.removed and not site.added) or (number and pass_id in _OF_NUMBERS)
 
 
 def _functions(run: Run) -> Functions:
@@ -141,6 +197,30 @@ def _wrong(
         (sorted(ids, key=lambda name: sites[key].node.op not in ops.get(name, ())), sites[key])
         for key, ids in passes.items()
     ]
+
+
+def _specimens(
+    run: Run, settings: Settings, wrong: Sequence[tuple[list[str], Site]]
+) -> Iterator[Specimen]:
+    """Yield what a reproducer of each site that differs is made of."""
+    pieces: dict[SiteKey, Evidence] = {}
+    for outcome in run.journal.outcomes():
+        for site in outcome.sites:
+            evidence = run.ledger.of(site) if run.ledger is not None else None
+            if evidence is not None:
+                pieces[site_key(outcome.pass_id, site.node)] = evidence
+    for pass_ids, site in wrong:
+        proof = site.certificate
+        piece = pieces.get(site_key(pass_ids[0], site.node))
+        yield Specimen(
+            Kind.DIFFERS,
+            tuple(pass_ids),
+            site.node,
+            proof.reason if proof is not None else "",
+            settings,
+            proof,
+            () if piece is None else (piece,),
+        )
 
 
 def _failures(taken_back: Mapping[SiteKey, tuple[str, Site]]) -> list[Outcome]:

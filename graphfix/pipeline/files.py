@@ -9,18 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphfix import __version__
-from graphfix.checking import check_model
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.api import Result, assumed_operators, load, make_settings, save
-from graphfix.pipeline.attributing import with_removers
-from graphfix.pipeline.binding import bind_shapes
-from graphfix.pipeline.finishing import finish
+from graphfix.pipeline.api import Result, assumed_operators, findings_of, load, make_settings, save
+from graphfix.pipeline.explaining import explanations_of
 from graphfix.pipeline.original import facts_of
-from graphfix.pipeline.typing import infer_types
+from graphfix.pipeline.reproducing import finish_with
+from graphfix.pipeline.settings import Settings
 from graphfix.registry import all_passes
-from graphfix.report import FileFacts, Finding, Report, Status
+from graphfix.report import Explanation, FileFacts, Finding, Report, Status
 from graphfix.storage.reading import read_model
 from graphfix.storage.saving import write_all, write_atomically
 from graphfix.targets.profiles import Target, resolve
@@ -54,6 +52,8 @@ class RunRequest:
     in_place: bool = False
     data: str = "keep"
     provenance: bool = True
+    reproducers: Path | None = None
+    anonymize: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +65,17 @@ class CheckRequest:
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     assume_ops: tuple[str, ...] = ()
     pass_files: tuple[Path, ...] = ()
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What `graphfix check` found."""
+    """What `graphfix check` found; explanations, one per finding, where they were asked for."""
 
     target: Target
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
+    explanations: tuple[Explanation, ...] = ()
 
 
 def check_file(request: CheckRequest) -> CheckResult:
@@ -85,11 +87,19 @@ def check_file(request: CheckRequest) -> CheckResult:
     """
     target, notes = resolve(request.target)
     available = all_passes(request.pass_files)
+    settings = Settings(
+        target=target,
+        opset=None,
+        named=None,
+        available=available,
+        assumed=assumed_operators(request.assume_ops),
+        shapes=request.shapes,
+    )
     model = load(request.model)
-    bind_shapes(model, request.shapes)
-    infer_types(model, available)
-    found = check_model(model, target, assumed_operators(request.assume_ops))
-    return CheckResult(target, with_removers(found, available), notes)
+    again = model.copy() if request.explain else None
+    found = findings_of(model, settings)
+    explained = explanations_of(again, settings, found) if again is not None else ()
+    return CheckResult(target, found, notes, explained)
 
 
 def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
@@ -125,8 +135,15 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
     external = model.has_external_data()
     complete = output_path(request, partial=False)
     for path in {complete, output_path(request, partial=True)}:
-        _check_writable(path, request)
-    result = finish(model, settings, hooks)
+        check_writable(path, request.model, force=request.force, in_place=request.in_place)
+    folder = request.reproducers or Path(f"{complete}.reproducers")
+    result = finish_with(
+        model,
+        settings,
+        hooks,
+        None if request.dry_run else folder,
+        anonymize=request.anonymize,
+    )
     findings_left = any(f.blocks for f in result.report.findings_after)
     report = replace(result.report, notes=(*notes, *result.report.notes))
     if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):
@@ -181,8 +198,19 @@ def output_path(request: RunRequest, *, partial: bool) -> Path:
     return request.model.with_name(f"{stem}.{middle}.onnx")
 
 
-def _check_writable(path: Path, request: RunRequest) -> None:
-    if request.in_place:
+def check_writable(path: Path, source: Path, *, force: bool, in_place: bool = False) -> None:
+    """Check, before the work, that a result may be written.
+
+    Args:
+        path: Where it is to go.
+        source: The model that it is made from, which is not to be overwritten.
+        force: Whether a file that graphfix did not write may be.
+        in_place: Whether `path` is the model itself, which is meant.
+
+    Raises:
+        UsageError: It cannot be written, or is not to be.
+    """
+    if in_place:
         if not os.access(os.path.realpath(path.parent), os.W_OK | os.X_OK):
             raise UsageError("the folder cannot be written", where=str(path.parent))
         return
@@ -196,11 +224,11 @@ def _check_writable(path: Path, request: RunRequest) -> None:
         return
     if not path.is_file():
         raise UsageError("is not a regular file", where=str(path), hint="-o takes a file name")
-    if request.model.exists() and path.samefile(request.model):
+    if source.exists() and path.samefile(source):
         raise UsageError(
             "would overwrite the input", where=str(path), hint="use --in-place if that is meant"
         )
-    if not request.force and not _ours(path, request.model):
+    if not force and not _ours(path, source):
         raise UsageError(
             "is there already and was not written by graphfix",
             where=str(path),

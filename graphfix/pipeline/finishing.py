@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from graphfix import __version__
-from graphfix.certificates.proving import Prover
+from graphfix.certificates.proving import Memory, Prover
+from graphfix.certificates.watching import Whole, too_big
 from graphfix.errors import PassBug
 from graphfix.hooks import Hook
 from graphfix.model import Model
@@ -19,7 +20,7 @@ from graphfix.pipeline.original import Original
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.validating import interface, new_complaints, validity_of
-from graphfix.pipeline.verifying import verify
+from graphfix.pipeline.verifying import original_on_disk, verify
 from graphfix.report import (
     LOSSY,
     IoChange,
@@ -32,6 +33,7 @@ from graphfix.report import (
     Verification,
     every_site_equal,
 )
+from graphfix.reproducers.specimens import Faults, Kind, Specimen
 
 MAX_BLAMED = 8
 
@@ -52,19 +54,100 @@ class _Attempt:
         return bool(self.fault) or self.verification.status is Verdict.MISMATCH
 
 
-def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
+def finish(
+    model: Model,
+    settings: Settings,
+    hooks: Sequence[Hook],
+    memory: Memory | None = None,
+    faults: Faults | None = None,
+) -> Result:
     """Run the passes over `model`, prove the result against what it was, and report.
 
     Sites that compute something else are taken back. Where the result is wrong all the same, the
     passes that were applied are left out one at a time; the first that cures it is reported as
     failed, and the run goes on without it.
 
+    Args:
+        model: The model, which is edited.
+        settings: What was asked for.
+        hooks: Told of stages and passes.
+        memory: Proofs of earlier runs.
+        faults: Takes what passes did wrong, for reproducers.
+
     Raises:
         PassBug: Leaving out any one pass does not give a valid model.
     """
+    faults = faults or Faults()
+    asked = settings
     before = Original.of(model, settings.available)
-    prover = Prover(before.evaluators)
+    whole = Whole(
+        lambda prepared: original_on_disk(before, prepared),
+        settings.inputs,
+        settings.seed,
+        settings.shapes,
+        too_big(before.proto),
+    )
+    prover = Prover(before.evaluators, memory=memory or Memory(), whole=whole)
     able = settings.available  # what may remove a finding, also where it is left out below
+    run, settings, blamed = first_run(before, model, settings, hooks)
+    for outcome in blamed:
+        if outcome.status is Status.FAILED:
+            blame = (outcome.pass_id,)
+            faults.add(Specimen(Kind.RAISES, blame, NodeRef(), outcome.reason, asked))
+    proved = certified(run, settings, prover, lambda given: _run(before.again(), given, hooks))
+    for specimen in proved.specimens:
+        faults.add(replace(specimen, settings=asked))
+    attempt = _judge(before, proved)
+    if attempt.broken:
+        cured = _without_culprit(before, hooks, prover, attempt)
+        if cured is not None:
+            attempt, outcome = cured
+            blamed.append(outcome)
+            blame = (outcome.pass_id,)
+            faults.add(Specimen(Kind.RAISES, blame, NodeRef(), outcome.reason, asked))
+    for crash in attempt.run.journal.crashes.values():
+        faults.add(
+            Specimen(
+                Kind.RAISES, (crash.pass_id,), crash.node, crash.reason, asked, pieces=crash.pieces
+            )
+        )
+    if attempt.fault:
+        raise PassBug(f"the result is not valid: {attempt.fault}")
+    run = attempt.run
+    outcomes = attempt.certified.outcomes()
+    code = exit_code(attempt, settings, every_site_equal(outcomes))
+    report = Report(
+        version=__version__,
+        target=settings.target.name if settings.target is not None else "",
+        input=before.facts,
+        output=None,
+        findings_before=with_removers(run.findings_before, able),
+        outcomes=(*outcomes, *blamed),
+        findings_after=with_removers(run.findings_after, able),
+        io_changes=attempt.io_changes,
+        verification=attempt.verification,
+        seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
+    )
+    return Result(code, report, run.model)
+
+
+def first_run(
+    before: Original, model: Model, settings: Settings, hooks: Sequence[Hook]
+) -> tuple[Run, Settings, list[Outcome]]:
+    """Run the passes once, unproved, without those that cannot or had better not run.
+
+    Args:
+        before: The model as it came.
+        model: The same, to be edited.
+        settings: What was asked for.
+        hooks: Told of stages and passes.
+
+    Returns:
+        The run, the settings it was made with in the end, and what was left out.
+
+    Raises:
+        PassBug: Leaving out the pass that raised it is not possible.
+    """
     blamed: list[Outcome] = []
     while True:
         try:
@@ -87,31 +170,7 @@ def finish(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Result:
             if outcome.pass_id in withheld and outcome.status is Status.REFUSED
         )
         run = _run(before.again(), settings, hooks)
-    proved = certified(run, settings, prover, lambda given: _run(before.again(), given, hooks))
-    attempt = _judge(before, proved)
-    if attempt.broken:
-        cured = _without_culprit(before, hooks, prover, attempt)
-        if cured is not None:
-            attempt, outcome = cured
-            blamed.append(outcome)
-    if attempt.fault:
-        raise PassBug(f"the result is not valid: {attempt.fault}")
-    run = attempt.run
-    outcomes = attempt.certified.outcomes()
-    code = exit_code(attempt, settings, every_site_equal(outcomes))
-    report = Report(
-        version=__version__,
-        target=settings.target.name if settings.target is not None else "",
-        input=before.facts,
-        output=None,
-        findings_before=with_removers(run.findings_before, able),
-        outcomes=(*outcomes, *blamed),
-        findings_after=with_removers(run.findings_after, able),
-        io_changes=attempt.io_changes,
-        verification=attempt.verification,
-        seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
-    )
-    return Result(code, report, run.model)
+    return run, settings, blamed
 
 
 def _run(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Run:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from graphfix.authoring.views import NodeView
 from graphfix.report import Certificate, IoChange, NodeRef, Outcome, Site, Status
+from graphfix.reproducers.specimens import Crash, surroundings
 
 
 @dataclass(slots=True)
@@ -14,9 +16,11 @@ class Journal:
 
     Attributes:
         io_changes: What passes changed, by consent, of inputs and outputs.
+        crashes: The first node at which each pass raised, and what stood there.
     """
 
     io_changes: list[IoChange] = field(default_factory=list[IoChange])
+    crashes: dict[str, Crash] = field(default_factory=dict[str, Crash])
     _entries: dict[tuple[str, Status, str], list[Site]] = field(
         default_factory=dict[tuple[str, Status, str], list[Site]]
     )
@@ -24,7 +28,7 @@ class Journal:
     def copy(self) -> Journal:
         """Return a journal that goes on independently."""
         entries = {key: list(sites) for key, sites in self._entries.items()}
-        return Journal(list(self.io_changes), entries)
+        return Journal(list(self.io_changes), dict(self.crashes), entries)
 
     def applied(self, pass_id: str, site: Site) -> None:
         """Record a site that was changed."""
@@ -36,9 +40,13 @@ class Journal:
         if all(site.node != node for site in sites):
             sites.append(Site(node))
 
-    def failed(self, pass_id: str, reason: str, node: NodeRef) -> None:
-        """Record a fault of a pass."""
+    def failed(self, pass_id: str, reason: str, at: NodeView | None) -> None:
+        """Record a fault of a pass; of the first one, keep what stands there now."""
+        node = at.ref() if at is not None else NodeRef()
         self._entries.setdefault((pass_id, Status.FAILED, reason), []).append(Site(node))
+        if pass_id not in self.crashes:
+            pieces = surroundings(at.node) if at is not None else ()
+            self.crashes[pass_id] = Crash(pass_id, node, reason, pieces)
 
     def not_needed(self, pass_id: str) -> None:
         """Record that a pass that was asked for found nothing to do."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +16,7 @@ from graphfix.authoring.workspace import Workspace
 from graphfix.checking import check_node
 from graphfix.errors import PassBug
 from graphfix.graph import Node
-from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Finding
+from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Finding, NodeRef
 from graphfix.targets.profiles import Target
 
 MAX_DEPTH = 6
@@ -45,6 +46,36 @@ class Rejection:
     bug: PassBug | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One candidate that was tried for a node: its legal tree, or why there is none.
+
+    Attributes:
+        pass_id: The pass.
+        reason: Why it was not taken; empty where its tree is legal.
+        failed: Whether the pass is at fault.
+        accuracy: Of the whole tree; None without one.
+        nodes: Of the whole tree.
+        helped_by: The other passes of the tree.
+    """
+
+    pass_id: str
+    reason: str = ""
+    failed: bool = False
+    accuracy: Accuracy | None = None
+    nodes: int | None = None
+    helped_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was tried for a node, and which pass won; empty where none did."""
+
+    node: NodeRef
+    attempts: tuple[Attempt, ...]
+    chosen: str = ""
+
+
 @dataclass(slots=True)
 class Legaliser:
     """Finds, for a node with findings, the best tree of rewrites that leaves none.
@@ -56,6 +87,7 @@ class Legaliser:
         options: Pass id -> options.
         assumed: Operators that the user says the engine has.
         allow_lossy: Whether lossy trees may be chosen.
+        decisions: Where each choice is noted; None where nobody asks.
     """
 
     workspace: Workspace
@@ -64,6 +96,7 @@ class Legaliser:
     options: Mapping[str, Mapping[str, Any]]
     assumed: Collection[tuple[str, str]] = ()
     allow_lossy: bool = False
+    decisions: list[Decision] | None = None
     rejections: list[Rejection] = field(default_factory=list[Rejection])
     _by_op: dict[str, list[Pass]] = field(default_factory=dict[str, "list[Pass]"])
 
@@ -97,12 +130,18 @@ class Legaliser:
         self, view: NodeView, findings: Sequence[Finding], depth: int, lineage: tuple[str, ...]
     ) -> Tree | None:
         best: Tree | None = None
+        attempts: list[Attempt] = []
         for declared in self.candidates(view, findings):
             if declared.id in lineage or self.workspace.blocks(declared.id, view.ref()):
                 continue
+            known = len(self.rejections)
             tree = self._try(declared, view, depth, (*lineage, declared.id))
+            attempts.append(_attempt(declared, tree, self.rejections[known:]))
             if tree is not None and (best is None or tree.cost() < best.cost()):
                 best = tree
+        if self.decisions is not None and not depth:
+            chosen = best.passes[0] if best is not None else ""
+            self.decisions.append(Decision(view.ref(), tuple(attempts), chosen))
         return best
 
     def _try(
@@ -126,7 +165,9 @@ class Legaliser:
             [drafted.note] if drafted.note else [],
             [declared.id],
         )
-        if self._legalise_nodes(tree, tree.draft.nodes, depth, lineage, body=False):
+        with _results_given_out(tree.draft):
+            legal = self._legalise_nodes(tree, tree.draft.nodes, depth, lineage, body=False)
+        if legal:
             prune(tree.draft)
             return tree
         return None
@@ -160,3 +201,28 @@ class Legaliser:
             tree.passes.extend(subtree.passes)
             position += len(subtree.draft.nodes)
         return True
+
+
+@contextmanager
+def _results_given_out(draft: Draft) -> Generator[None]:
+    """Let rules see that a result stands for a graph output, as it will once it is applied."""
+    pairs = zip(draft.node.outputs, draft.results, strict=False)
+    taken = [new.tensor for old, new in pairs if new is not None and old.output_count]
+    for tensor in taken:
+        tensor.output_count += 1
+    try:
+        yield
+    finally:
+        for tensor in taken:
+            tensor.output_count -= 1
+
+
+def _attempt(declared: Pass, tree: Tree | None, rejections: Sequence[Rejection]) -> Attempt:
+    if tree is not None:
+        helpers = tuple(name for name in dict.fromkeys(tree.passes) if name != declared.id)
+        return Attempt(
+            declared.id, accuracy=tree.accuracy, nodes=len(tree.draft.nodes), helped_by=helpers
+        )
+    own = [r for r in rejections if r.pass_id == declared.id]
+    reason = "; ".join(dict.fromkeys(r.reason for r in own))
+    return Attempt(declared.id, reason, failed=any(r.bug is not None for r in own))

@@ -10,14 +10,15 @@ from onnx import ModelProto
 from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED, Pass
 from graphfix.authoring.evidence import Ledger
 from graphfix.authoring.views import NodeView
-from graphfix.authoring.workspace import Workspace
+from graphfix.authoring.workspace import Allowance, Workspace
 from graphfix.checking import check_model
 from graphfix.hooks import Hook
 from graphfix.model import Model
+from graphfix.opset.formats import needed_ir
 from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
-from graphfix.pipeline.legalising import Legaliser
+from graphfix.pipeline.legalising import Decision, Legaliser
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweeping import (
     Prints,
@@ -29,12 +30,14 @@ from graphfix.pipeline.sweeping import (
 )
 from graphfix.pipeline.typing import infer_types
 from graphfix.pipeline.validating import interface
-from graphfix.report import LOSSY, Finding, IoChange
+from graphfix.report import EXACT, LOSSY, Finding, IoChange, NodeRef, Site
 
+_FUNCTION = "scope:local-function"
 ROUNDS = 12
 OPSET_PASS = OPSET
 OLDEST_OPSET = 7  # TensorRT and the adapters know nothing older
 LOOK_AHEAD = 4
+FOLDING = ("fold-constants", "dead-code")
 
 
 class Run:
@@ -53,10 +56,18 @@ class Run:
         ledger: The evidence of every site, where certificates are wanted.
         prepared: The model once its order and imports were mended, which an engine can run where
             it refuses the file; None where there was nothing to mend.
+        decisions: What was tried for each node, for `explain`; None where nobody asks.
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
+        allowance: How many sites may be made, and which were, those of tries included.
     """
 
-    def __init__(self, model: Model, settings: Settings, hooks: Sequence[Hook] = ()) -> None:
+    def __init__(
+        self,
+        model: Model,
+        settings: Settings,
+        hooks: Sequence[Hook] = (),
+        allowance: Allowance | None = None,
+    ) -> None:
         """Prepare to run; nothing is changed yet."""
         self.model: Model = model
         self.original = model.proto
@@ -70,6 +81,8 @@ class Run:
         self.expected_interface: dict[str, str] = {}
         self.ledger = Ledger() if settings.proves_sites else None
         self.plain_nodes: int = model.node_count()
+        self.decisions: list[Decision] | None = None
+        self.allowance = allowance if allowance is not None else Allowance()
         self.prepared: ModelProto | None = None
         self._passes = settings.available
         self._graph_work: Workspace | None = None
@@ -113,13 +126,17 @@ class Run:
     @property
     def _work(self) -> Workspace:
         if self._graph_work is None or self._graph_work.model is not self.model:
-            self._graph_work = Workspace(self.model, self.ledger, self.settings.blocked)
+            self._graph_work = Workspace(
+                self.model, self.ledger, self.settings.blocked, self.allowance, self._passes
+            )
         return self._graph_work
 
     def _of(self, stage: str, kind: str) -> list[Pass]:
         return [p for p in self._passes if p.stage == stage and p.kind == kind]
 
     def _graph_pass(self, declared: Pass, prints: Prints | None = None) -> int:
+        if self.allowance.exhausted:
+            return 0
         functions = self.model.graph
         count = run_graph_pass(
             self.model, self._work, declared, self.settings.options, self.journal, prints
@@ -216,6 +233,7 @@ class Run:
             self.settings.options,
             self.settings.assumed,
             allow_lossy=lossy,
+            decisions=self.decisions,
         )
 
     def _legalise(self) -> None:
@@ -236,10 +254,20 @@ class Run:
             if round_ == 0:
                 self.plain_nodes = self.model.node_count()
             moved += sweep_targeted(self.model, self._legaliser(), self.journal)
-            if not moved:
+            if not moved and not self._inline_what_is_left():
                 break
             self._infer()
             self._canonicalise()
+
+    def _inline_what_is_left(self) -> bool:
+        """Inline local functions that the target reads, where findings are left inside of them.
+
+        In the places that call it, types and constants are known that a function lacks.
+        """
+        if not any(finding.node.scope.startswith("function:") for finding in self._blocking()):
+            return False
+        inliners = [p for p in self._of(TARGETED, "graph") if p.removes_feature(_FUNCTION)]
+        return any(self._graph_pass(declared) for declared in inliners)
 
     def _blocking(self) -> list[Finding]:
         # What fails only because something is misread goes away with what is misread.
@@ -253,17 +281,43 @@ class Run:
     def _convert(self) -> None:
         wanted = self.settings.opset
         assert wanted is not None
-        if all(declared.id != OPSET_PASS for declared in self._passes):
-            return  # the user skips it, or its result was not valid
+        before = self.model.opset
+        if not self._may_step():
+            return
         try:
-            sites = move_to(self.model, self._work, wanted)
+            sites = self._moved(wanted)
         except StepBlocked as blocked:
             for blocker in blocked.blockers:
                 self.journal.refused(OPSET_PASS, blocker.reason, blocker.node)
             return
         for site in sites:
             self.journal.applied(OPSET_PASS, site)
+        if wanted < before:
+            self._lower_ir()
         self._infer()
+
+    def _lower_ir(self) -> None:
+        """Lower the IR version with the opset: who reads no newer opset reads no newer file."""
+        older, needed = self.model.ir_version, needed_ir(self.model)
+        if needed < older:
+            self.model.ir_version = needed
+            note = f"IR version {older} becomes {needed}"
+            self.journal.applied(OPSET_PASS, Site(NodeRef(), EXACT, note=note))
+
+    def _may_step(self) -> bool:
+        """Say whether the opset may move: not where the user skips it or its result was wrong."""
+        return not self.allowance.exhausted and any(p.id == OPSET_PASS for p in self._passes)
+
+    def _moved(self, wanted: int) -> list[Site]:
+        """Move to an opset; what is computed is folded only where a constant is asked for."""
+        try:
+            return move_to(self.model, self._work, wanted, at_run_time=False)
+        except StepBlocked:
+            for declared in self._of(CANONICAL, "graph"):
+                if declared.id in FOLDING:
+                    self._graph_pass(declared)
+            self._infer()
+            return move_to(self.model, self._work, wanted)
 
     def _step_down(self) -> None:
         """Lower the opset one step at a time while that removes what stands in the way.
@@ -273,8 +327,8 @@ class Run:
         """
         target = self.settings.target
         assert target is not None
-        if all(declared.id != OPSET_PASS for declared in self._passes):
-            return  # the user skips it, or its result was not valid
+        if not self._may_step():
+            return
         floor = max(target.opset_min or OLDEST_OPSET, OLDEST_OPSET)
         wanted = max(target.opset_max, floor)
         if self.model.opset > wanted and any(_by_opset(f) for f in self._blocking()):
@@ -288,7 +342,7 @@ class Run:
     def _descend(self, floor: int, steps: int) -> bool:
         """Step down and stay at the highest opset that leaves least; say whether that is lower."""
         start: Model = self.model
-        best: tuple[int, Model, Journal] = (len(self._blocking()), start, self.journal)
+        best: tuple[_Left, Model, Journal] = (_left(self._blocking()), start, self.journal)
         blockers: tuple[Blocker, ...] = ()
         self.model, self.journal = start.copy(), self.journal.copy()
         self._infer()
@@ -299,10 +353,10 @@ class Run:
             if blockers:
                 break
             left = self._blocking()
-            if len(left) < best[0]:
+            if _left(left) < best[0]:
                 last = self.model.opset <= floor or not any(_by_opset(f) for f in left)
                 kept = self.model if last else self.model.copy()
-                best = (len(left), kept, self.journal.copy())
+                best = (_left(left), kept, self.journal.copy())
                 if last:
                     break
         _, self.model, self.journal = best
@@ -322,6 +376,14 @@ class Run:
         self._canonicalise()
         self._legalise()
         return ()
+
+
+_Left = tuple[bool, int]
+
+
+def _left(blocking: Sequence[Finding]) -> _Left:
+    """Return what is compared between two opsets: one that is refused hides all the rest."""
+    return (any(f.feature == "opset:too-high" for f in blocking), len(blocking))
 
 
 def _by_opset(finding: Finding) -> bool:

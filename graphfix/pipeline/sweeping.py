@@ -12,7 +12,7 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.graph import Constant, Graph, Node
+from graphfix.graph import Constant, Graph, Node, Shape, Tensor
 from graphfix.model import Model
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Legaliser
@@ -37,7 +37,7 @@ def sweep_targeted(model: Model, legaliser: Legaliser, journal: Journal) -> int:
             try:
                 editor.apply(tree.draft, tree.accuracy, "; ".join(tree.notes))
             except PassBug as bug:
-                journal.failed(tree.passes[0], str(bug), view.ref())
+                journal.failed(tree.passes[0], str(bug), view)
                 continue
             changed += 1
             for pass_id in dict.fromkeys(tree.passes):
@@ -49,7 +49,7 @@ def sweep_targeted(model: Model, legaliser: Legaliser, journal: Journal) -> int:
 def _note_rejections(legaliser: Legaliser, view: NodeView, journal: Journal) -> None:
     for rejection in legaliser.rejections:
         if rejection.bug is not None:
-            journal.failed(rejection.pass_id, rejection.reason, view.ref())
+            journal.failed(rejection.pass_id, rejection.reason, view)
         else:
             journal.refused(rejection.pass_id, rejection.reason, view.ref())
 
@@ -91,7 +91,7 @@ def sweep_rewrite(
             except Refuse as refusal:
                 journal.refused(declared.id, refusal.reason, view.ref())
             except PassBug as bug:
-                journal.failed(declared.id, str(bug), view.ref())
+                journal.failed(declared.id, str(bug), view)
             else:
                 changed += 1
                 journal.applied(declared.id, editor.recorded[-1].site)
@@ -99,7 +99,8 @@ def sweep_rewrite(
     return changed
 
 
-Prints = dict[int, tuple[Node | Graph | Constant, tuple[object, ...]]]
+Types = tuple[tuple[int, Shape | None], ...]
+Prints = dict[int, tuple[Node | Graph | Constant, tuple[object, ...], Types]]
 
 
 def run_graph_pass(
@@ -112,7 +113,8 @@ def run_graph_pass(
 ) -> int:
     """Run a graph pass; return how many sites it recorded.
 
-    An edit outside a recorded site is a fault of the pass. Where a pass raises half-way, the
+    An edit outside a recorded site is a fault of the pass, and so is a tensor that stays and has
+    another dtype or shape afterwards, or one that is less known. Where a pass raises half-way, the
     sites that it finished are whole and stay.
 
     Args:
@@ -154,7 +156,7 @@ def run_graph_pass(
     for refused in editor.refused:
         journal.refused(declared.id, refused.reason, refused.node)
     if failure:
-        journal.failed(declared.id, failure, NodeRef())
+        journal.failed(declared.id, failure, editor.current)
     return len(editor.recorded)
 
 
@@ -164,11 +166,11 @@ def fingerprint(model: Model) -> Prints:
     for graph in model.graphs():
         ends = (*graph.inputs, None, *graph.outputs)
         names = (t.name if t is not None else None for t in ends)
-        prints[id(graph)] = (graph, (*map(id, ends), *names))
+        prints[id(graph)] = (graph, (*map(id, ends), *names), ())
         for constant in graph.initializers:
-            prints[id(constant)] = (constant, (constant.name, constant.weights))
+            prints[id(constant)] = (constant, (constant.name, constant.weights), ())
         for node in graph.nodes:
-            prints[id(node)] = (node, _print(node))
+            prints[id(node)] = (node, _print(node), _types(node.outputs))
     return prints
 
 
@@ -184,6 +186,26 @@ def _print(node: Node) -> tuple[object, ...]:
     )
 
 
+def _types(tensors: Sequence[Tensor]) -> Types:
+    return tuple((t.elem_type, t.shape) for t in tensors)
+
+
+def _worse(known: Types, now: Types) -> bool:
+    """Say whether something that was known of tensors is another thing now, or forgotten."""
+    if known == now or len(known) != len(now):
+        return False
+    for (old, old_shape), (new, new_shape) in zip(known, now, strict=True):
+        if old and new != old:
+            return True
+        if old_shape is None:
+            continue
+        if new_shape is None or len(new_shape) != len(old_shape):
+            return True
+        if any(isinstance(a, int) and a != b for a, b in zip(old_shape, new_shape, strict=True)):
+            return True
+    return False
+
+
 def _stray(before: Prints, after: Prints, editor: Editor) -> Node | Graph | Constant | None:
     if any(recorded.edit is None for recorded in editor.recorded):
         return None  # the pass recorded a change of the whole file, such as inlining
@@ -196,10 +218,12 @@ def _stray(before: Prints, after: Prints, editor: Editor) -> Node | Graph | Cons
                 for _, body in node.graphs():  # what came in a new body came with its node
                     allowed.update(id(inner) for graph in body.walk() for inner in graph.nodes)
     rebuilt = {id(recorded.edit.graph) for recorded in editor.recorded if recorded.edit is not None}
-    for key, (thing, printed) in after.items():
+    for key, (thing, printed, types) in after.items():
         known = before.get(key)
         if isinstance(thing, Node):
             if (known is None or known[1] != printed) and key not in allowed:
+                return thing
+            if known is not None and _worse(known[2], types):
                 return thing
         elif known is not None and known[1] != printed and key not in rebuilt:
             # What is new came with a site; a body may give out another tensor at one.

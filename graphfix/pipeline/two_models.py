@@ -1,4 +1,4 @@
-"""The Python API on two models: diff and compare."""
+"""The Python API on two models: diff, compare and bisect."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 from onnx import ModelProto
 
 from graphfix.comparing.comparison import Comparison
+from graphfix.comparing.divergence import Bisection
+from graphfix.comparing.locating import located
 from graphfix.comparing.models import ComparisonOptions, compare_side_by_side
 from graphfix.diffing.difference import Difference
 from graphfix.diffing.engine import diff_models
@@ -61,7 +63,42 @@ def compare(
         InvalidModel: A model cannot be read.
         UsageError: The models have different inputs, or `inputs` or `shapes` do not fit them.
     """
+    return _compared(_loaded(a), _loaded(b), (a, b), layers, inputs, seed, shapes, pass_files)
+
+
+def bisect(
+    a: ModelLike,
+    b: ModelLike,
+    inputs: str | Path | Mapping[str, Any] | None = None,
+    seed: int = 0,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    pass_files: Sequence[str | Path] = (),
+) -> Bisection:
+    """Find the first node whose output differs, and what is written otherwise there.
+
+    Tensors and nodes are matched by their place in the graph, whatever they are called; "first"
+    is in topological order of `a`. Arguments and errors are those of `compare`.
+
+    Raises:
+        InvalidModel: A model cannot be read.
+        UsageError: The models have different inputs, or `inputs` or `shapes` do not fit them.
+    """
     one, two = _loaded(a), _loaded(b)
+    found = _compared(one, two, (a, b), True, inputs, seed, shapes, pass_files)
+    return located(one.to_proto(), two.to_proto(), (one.base_dir, two.base_dir), found)
+
+
+def _compared(
+    one: Model,
+    two: Model,
+    sources: tuple[ModelLike, ModelLike],
+    layers: bool,
+    inputs: str | Path | Mapping[str, Any] | None,
+    seed: int,
+    shapes: Mapping[str, Sequence[int]] | None,
+    pass_files: Sequence[str | Path],
+) -> Comparison:
     known = all_passes([Path(p) for p in pass_files])
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(inputs_file(inputs))
@@ -71,7 +108,8 @@ def compare(
             evaluators={**evaluators_for(two, known), **evaluators_for(one, known)},
             bindings={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
         )
-        paths = [_path(source, model, stack) for source, model in ((a, one), (b, two))]
+        models = zip(sources, (one, two), strict=True)
+        paths = [_path(source, model, stack) for source, model in models]
         return compare_side_by_side(paths[0], paths[1], options, layers=layers)
 
 

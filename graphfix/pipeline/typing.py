@@ -15,6 +15,7 @@ from graphfix.schemas import form_of
 
 MAX_ROUNDS = 64
 _SHAPE_INPUT = {"ConstantOfShape": 0, "Reshape": 1}
+_AXES_OF_SLICE = 3
 
 
 def infer_types(model: Model, passes: Sequence[Pass]) -> None:
@@ -39,7 +40,7 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
     for _ in range(MAX_ROUNDS):
         news = False
         for node in foreign:
-            if any(t.name and not t.elem_type for t in node.outputs):
+            if any(t.name and (not t.elem_type or t.shape is None) for t in node.outputs):
                 asked = [_ask(p, node) for p in knowing[node.op]]  # all of them, not up to a yes
                 news = any(asked) or news
         if not news:
@@ -56,6 +57,8 @@ def _learn_ranks(model: Model) -> bool:
     """
     news = False
     for node in model.nodes():
+        if node.op == "Slice" and _keep_other_axes(node):
+            news = True
         place = _SHAPE_INPUT.get(node.op)
         if place is None or normal_domain(node.domain) or len(node.inputs) <= place:
             continue
@@ -65,6 +68,30 @@ def _learn_ranks(model: Model) -> bool:
         if isinstance(output, Variable) and output.shape is None and output.elem_type:
             output.shape = (None,) * shape[0]
             news = True
+    return news
+
+
+def _keep_other_axes(node: Node) -> bool:
+    """Take the sizes of the axes that a Slice leaves alone, where only its ends are computed.
+
+    ONNX's own inference gives the rank alone then.
+    """
+    view = NodeView(node)
+    data, output, axes = view.input(0), node.outputs[0], view.input(_AXES_OF_SLICE)
+    if view.domain or data is None or data.shape is None or axes is None or not axes.is_constant:
+        return False
+    known = axes.array()
+    if known is None or not isinstance(output, Variable) or output.shape is None:
+        return False
+    cut = {int(axis) % len(data.shape) for axis in known.reshape(-1)} if data.shape else set[int]()
+    if len(output.shape) != len(data.shape):
+        return False
+    merged = tuple(
+        there if isinstance(there, int) or axis in cut or not isinstance(kept, int) else kept
+        for axis, (there, kept) in enumerate(zip(output.shape, data.shape, strict=True))
+    )
+    news = merged != output.shape
+    output.shape = merged
     return news
 
 
@@ -87,9 +114,9 @@ def _ask(declared: Pass, node: Node) -> bool:
         ) from error
     news = False
     for tensor, known in zip(node.outputs, types, strict=False):
-        if known is None or not isinstance(tensor, Variable) or tensor.elem_type:
+        if known is None or not isinstance(tensor, Variable):
             continue
-        if known.elem_type:
+        if known.elem_type and not tensor.elem_type:
             tensor.elem_type = known.elem_type
             news = True
         if tensor.shape is None and known.shape is not None:

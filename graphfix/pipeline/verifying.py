@@ -49,13 +49,24 @@ def verify(
         bindings=settings.shapes,
     )
     with contextlib.ExitStack() as stack:
-        old = before.path
-        if prepared is not None:
-            old = stack.enter_context(on_disk(prepared, before.base_dir))
-        elif old is None or not _still_there(old, before.facts.sha256):
-            old = stack.enter_context(on_disk(before.proto, before.base_dir))
+        old = stack.enter_context(original_on_disk(before, prepared))
         new = stack.enter_context(on_disk(after.to_proto(), after.base_dir))
         return compare_files(old, new, options)
+
+
+@contextlib.contextmanager
+def original_on_disk(before: Original, prepared: ModelProto | None = None) -> Generator[Path]:
+    """Give the model as it came as a file: its own where that is still the same.
+
+    Args:
+        before: The model as it came.
+        prepared: What stands for it, where order and imports had to be mended.
+    """
+    if prepared is None and before.path and _still_there(before.path, before.facts.sha256):
+        yield before.path
+        return
+    with on_disk(prepared or before.proto, before.base_dir) as path:
+        yield path
 
 
 def _still_there(path: Path, sha256: str) -> bool:

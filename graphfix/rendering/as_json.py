@@ -11,6 +11,7 @@ from math import isfinite
 
 from graphfix.report import (
     Certificate,
+    Explanation,
     FileFacts,
     Finding,
     NodeRef,
@@ -26,7 +27,7 @@ Json = dict[str, object]
 
 def report_json(report: Report) -> Json:
     """Return the object that `graphfix run --json` prints."""
-    return {
+    found: Json = {
         "schema": SCHEMA,
         "graphfix": report.version,
         "target": report.target or None,
@@ -39,16 +40,58 @@ def report_json(report: Report) -> Json:
         "verification": verification_json(report.verification),
         "seconds": numbers_json(report.seconds),
     }
+    if report.reproducers:
+        found["reproducers"] = [
+            {
+                "pass": made.pass_id or None,
+                "node": node_json(made.node),
+                "kind": made.kind,
+                "folder": made.folder or None,
+                "reason": made.reason,
+            }
+            for made in report.reproducers
+        ]
+    return found
 
 
-def check_json(target: str, findings: Iterable[Finding]) -> Json:
-    """Return the object that `graphfix check --json` prints."""
+def check_json(
+    target: str, findings: Iterable[Finding], explanations: Iterable[Explanation] = ()
+) -> Json:
+    """Return the object that `graphfix check --json` prints.
+
+    Args:
+        target: The resolved target.
+        findings: What was found.
+        explanations: With `--explain`, one for each finding, in their order.
+    """
     found = tuple(findings)
-    return {
+    explained = tuple(explanations)
+    result: Json = {
         "schema": SCHEMA,
         "target": target,
         "ok": not any(f.blocks for f in found),
         "findings": findings_json(found),
+    }
+    if explained:
+        result["explanations"] = [_explanation(known) for known in explained]
+    return result
+
+
+def _explanation(known: Explanation) -> Json:
+    return {
+        "removed": known.removed,
+        "others": list(known.others),
+        "candidates": [
+            {
+                "pass": c.pass_id,
+                "choice": str(c.choice),
+                "reason": c.reason,
+                "accuracy": None if c.accuracy is None else str(c.accuracy),
+                "nodes": c.nodes,
+                "helped_by": list(c.helped_by),
+            }
+            for c in known.candidates
+        ],
     }
 
 
@@ -108,28 +151,30 @@ def _outcomes(outcomes: Iterable[Outcome]) -> list[Json]:
             "pass": pass_id,
             "status": status,
             "reason": "; ".join(dict.fromkeys(o.reason for o in group if o.reason)),
-            "sites": [_site(site) for o in group for site in o.sites],
+            "sites": [site_json(site) for o in group for site in o.sites],
         }
         for (pass_id, status), group in merged.items()
     ]
 
 
-def _site(site: Site) -> Json:
+def site_json(site: Site) -> Json:
+    """Return a site with its certificate."""
     return {
         "node": node_json(site.node),
         "accuracy": str(site.accuracy),
         "removed": [node_json(node) for node in site.removed],
         "added": [node_json(node) for node in site.added],
-        "certificate": None if site.certificate is None else _certificate(site.certificate),
+        "certificate": None if site.certificate is None else certificate_json(site.certificate),
     }
 
 
-def _certificate(proof: Certificate) -> Json:
+def certificate_json(proof: Certificate) -> Json:
     measured = numbers_json({"max_abs": proof.max_abs, "max_rel": proof.max_rel})
     return {
         "status": str(proof.status),
         **measured,
         "samples": proof.samples,
+        "own": proof.own,
         "reason": proof.reason,
     }
 

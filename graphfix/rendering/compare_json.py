@@ -20,8 +20,8 @@ def compare_json(before: str, after: str, found: Comparison) -> Json:
         "after": after,
         "status": str(found.status),
         "verification": verification_json(found.verification),
-        "first": None if found.first is None else _layer(found.first),
-        "layers": [_layer(layer) for layer in found.layers],
+        "first": None if found.first is None else layer_json(found.first),
+        "layers": [layer_json(layer) for layer in found.layers],
         "layers_reason": found.layers_reason,
         "only_before": found.only_before,
         "only_after": found.only_after,
@@ -29,7 +29,8 @@ def compare_json(before: str, after: str, found: Comparison) -> Json:
     }
 
 
-def _layer(layer: Layer) -> Json:
+def layer_json(layer: Layer) -> Json:
+    """Return one tensor that both models compute."""
     return {
         "name": layer.name,
         "new_name": layer.new_name,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from graphfix.diffing.difference import Difference, FieldChange, Statistics, WeightChange
+from graphfix.diffing.difference import (
+    Difference,
+    FieldChange,
+    NodeChange,
+    Statistics,
+    WeightChange,
+)
 from graphfix.rendering.as_json import SCHEMA, Json, node_json, numbers_json
 
 
@@ -18,29 +24,33 @@ def diff_json(before: str, after: str, found: Difference) -> Json:
         "matched_nodes": found.matched,
         "renamed_nodes": found.renamed_nodes,
         "renamed_tensors": found.renamed_tensors,
-        "renamed_interface": _fields(found.renamed_interface),
-        "metadata": _fields(found.metadata),
-        "interface": _fields(found.interface),
+        "renamed_interface": fields_json(found.renamed_interface),
+        "metadata": fields_json(found.metadata),
+        "interface": fields_json(found.interface),
         "removed": [node_json(node) for node in found.removed],
         "added": [node_json(node) for node in found.added],
-        "nodes": [
-            {
-                "before": node_json(change.before),
-                "after": node_json(change.after),
-                "fields": _fields(change.fields),
-            }
-            for change in found.nodes
-        ],
-        "weights": [_weight(change) for change in found.weights],
-        "types": _fields(found.types),
+        "nodes": [change_json(change) for change in found.nodes],
+        "weights": [weight_json(change) for change in found.weights],
+        "types": fields_json(found.types),
     }
 
 
-def _fields(changes: Iterable[FieldChange]) -> list[Json]:
+def change_json(change: NodeChange) -> Json:
+    """Return a node that both models have, with what differs."""
+    return {
+        "before": node_json(change.before),
+        "after": node_json(change.after),
+        "fields": fields_json(change.fields),
+    }
+
+
+def fields_json(changes: Iterable[FieldChange]) -> list[Json]:
+    """Return facts, old and new."""
     return [{"where": c.where, "field": c.field, "old": c.old, "new": c.new} for c in changes]
 
 
-def _weight(change: WeightChange) -> Json:
+def weight_json(change: WeightChange) -> Json:
+    """Return a stored tensor that differs."""
     return {
         "presence": str(change.presence),
         "name": change.name,

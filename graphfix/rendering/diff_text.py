@@ -29,13 +29,13 @@ def diff_text(before: str, after: str, found: Difference, *, style: Style = PLAI
         return join([style.paint(text, "bold", "green"), *renamed])
     lines = [style.paint(f"{names}: different", "bold"), *_summary(found), *renamed]
     for heading, body in (
-        ("Metadata", _fields(found.metadata)),
-        ("Inputs and outputs", _fields(found.interface)),
+        ("Metadata", field_lines(found.metadata)),
+        ("Inputs and outputs", field_lines(found.interface)),
         ("Removed nodes", [wrap(node_text(node), "    ", "  - ") for node in found.removed]),
         ("Added nodes", [wrap(node_text(node), "    ", "  + ") for node in found.added]),
-        ("Changed nodes", [_node(change) for change in found.nodes]),
-        ("Weights", [_weight(change) for change in found.weights]),
-        ("Recorded types", _fields(found.types)),
+        ("Changed nodes", [node_lines(change) for change in found.nodes]),
+        ("Weights", [weight_lines(change) for change in found.weights]),
+        ("Recorded types", field_lines(found.types)),
     ):
         if body:
             lines += ["", style.paint(heading, "bold"), *_limited(body)]
@@ -75,7 +75,8 @@ def _quoted(text: str | None) -> str:
     return "none" if text is None else printable(text)
 
 
-def _fields(changes: Iterable[FieldChange]) -> list[list[str]]:
+def field_lines(changes: Iterable[FieldChange]) -> list[list[str]]:
+    """Return one entry for each fact, old -> new."""
     return [wrap(f"{printable(c.where)}: {_field(c)}", "    ", "  ") for c in changes]
 
 
@@ -83,14 +84,16 @@ def _field(change: FieldChange) -> str:
     return f"{printable(change.field)}: {_quoted(change.old)} -> {_quoted(change.new)}"
 
 
-def _node(change: NodeChange) -> list[str]:
+def node_lines(change: NodeChange) -> list[str]:
+    """Return a node that both models have, with what differs."""
     lines = wrap(node_text(change.before), "    ", "  ")
     for field in change.fields:
         lines += wrap(_field(field), "        ", "    ")
     return lines
 
 
-def _weight(change: WeightChange) -> list[str]:
+def weight_lines(change: WeightChange) -> list[str]:
+    """Return a stored tensor that differs, with how far and who reads it."""
     sign = {Presence.CHANGED: "~", Presence.ADDED: "+", Presence.REMOVED: "-"}[change.presence]
     name = printable(change.name)
     if change.presence is Presence.CHANGED and change.new_name != change.name:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from graphfix.pipeline.inspecting import Inspection, Port
-from graphfix.rendering.as_json import SCHEMA, Json
+from graphfix.pipeline.reaching import Reach
+from graphfix.rendering.as_json import SCHEMA, Json, node_json
 
 
-def inspect_json(found: Inspection) -> Json:
+def inspect_json(found: Inspection, reach: Reach | None = None) -> Json:
     """Return the object that `graphfix inspect --json` prints.
 
     An open dimension is its name or null, a shape of unknown rank is null, ``""`` is the default
-    domain, and `since_opset` is null for an operator that ONNX does not define.
+    domain, and `since_opset` is null for an operator that ONNX does not define. `reach` is there
+    where it was asked for.
     """
     return {
         "schema": SCHEMA,
@@ -43,6 +45,7 @@ def inspect_json(found: Inspection) -> Json:
             for e in found.external
         ],
         "metadata": dict(found.metadata),
+        **({} if reach is None else {"reach": _reach(reach)}),
     }
 
 
@@ -51,3 +54,8 @@ def _ports(ports: Iterable[Port]) -> list[Json]:
         {"name": p.name, "dtype": p.dtype, "shape": None if p.shape is None else list(p.shape)}
         for p in ports
     ]
+
+
+def _reach(reach: Reach) -> Json:
+    blockers = [{"node": node_json(b.node), "reason": b.reason} for b in reach.blockers]
+    return {"lowest_opset": reach.lowest, "blockers": blockers}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from graphfix.rendering.grouping import distinct, group_findings, node_label
-from graphfix.rendering.next_steps import next_steps
+from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import capped, count, size
 from graphfix.rendering.text_report import left_title, number
 from graphfix.rendering.wording import EXIT_CODES, headline
-from graphfix.report import FileFacts, Finding, Outcome, Report, Status, Verification
+from graphfix.report import FileFacts, Finding, Outcome, Report, Reproduced, Status, Verification
 
 _NODES_SHOWN = 5
 
@@ -35,6 +35,7 @@ def report_markdown(
                 [(_code(c.name), _code(c.old), _code(c.new)) for c in report.io_changes],
             ),
         ),
+        _section("Reproducers", _reproducers(report.reproducers)),
         _section("Notes", _bullets(report.notes)),
         _section("Next", _next(next_steps(report, exit_code), trtexec)),
         _section(
@@ -112,6 +113,13 @@ def _verification(found: Verification) -> str:
     body = _table(("output", "max abs", "max rel", "status"), rows)
     compared = f" ({count(len(rows), 'output')})" if rows else ""
     return f"**{found.status}**{method}{compared}{reason}" + (f"\n\n{body}" if body else "")
+
+
+def _reproducers(made: Iterable[Reproduced]) -> str:
+    return _table(
+        ("fault", "seen again by"),
+        [(_cell(reproduced_at(r)), _code(replay_line(r)) or _cell(r.reason)) for r in made],
+    )
 
 
 def _next(steps: Sequence[str], trtexec: str) -> str:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from graphfix.rendering.grouping import distinct
+import shlex
+
+from graphfix.rendering.grouping import distinct, node_label
 from graphfix.rendering.style import capped
 from graphfix.rendering.wording import problems
-from graphfix.report import Accuracy, Report, Status, Verdict
+from graphfix.report import Accuracy, Report, Reproduced, Status, Verdict
+
+
+def reproduced_at(made: Reproduced) -> str:
+    """Say which pass a reproducer is of, and where it was at fault."""
+    who = made.pass_id or "the run"
+    where = f" at {node_label(made.node)}" if made.node.op else ""
+    return f"{who}{where}{'' if made.folder else ': none was written'}"
+
+
+def replay_line(made: Reproduced) -> str:
+    """Return the command that shows the fault again; empty where there is no folder."""
+    if not made.folder:
+        return ""
+    return shlex.join(["graphfix", "replay", made.folder])
 
 
 def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:

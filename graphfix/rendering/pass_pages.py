@@ -82,6 +82,8 @@ def _lines(known: Pass) -> Iterator[str]:
         yield f"- Removes: {_names(known.removes)}"
     if known.emits:
         yield f"- Emits: {_names(known.emits)}"
+    if known.claims:
+        yield f"- Goes for special numbers too: {_names(facts['claims'])}"
     for name, option in known.options.items():
         yield (
             f"- Option `{known.id}.{name}` ({option.type.__name__}, default {option.default}): "

@@ -38,6 +38,7 @@ def pass_text(known: Pass, *, style: Style = PLAIN) -> str:
     lines += labelled("opsets", _opsets(known), indent=2)
     lines += labelled("removes", ", ".join(known.removes), indent=2)
     lines += labelled("emits", ", ".join(known.emits), indent=2)
+    lines += labelled("claims", ", ".join(sorted(known.claims)), indent=2)
     lines += labelled("file", known.source, indent=2)
     if known.options:
         lines += ["", style.paint("Options", "bold")]
@@ -60,6 +61,7 @@ def pass_json(known: Pass) -> Json:
         "until_opset": known.until or None,
         "removes": list(known.removes),
         "emits": list(known.emits),
+        "claims": sorted(known.claims),
         "options": [
             {
                 "name": name,

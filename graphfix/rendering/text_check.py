@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphfix.rendering.style import PLAIN, Style, count, join, printable, wrap
+from graphfix.rendering.text_explanations import explanation_lines
 from graphfix.rendering.text_findings import finding_blocks, legend
 from graphfix.rendering.wording import CHECK_EXIT_CODES, problems
-from graphfix.report import Finding
+from graphfix.report import Explanation, Finding
 
 
 def check_text(
@@ -18,6 +19,7 @@ def check_text(
     *,
     explain: bool = False,
     remedies: Sequence[str] = (),
+    explanations: Sequence[Explanation] = (),
     style: Style = PLAIN,
 ) -> str:
     """Return what a check found.
@@ -29,6 +31,7 @@ def check_text(
         notes: Sentences that belong to no finding.
         explain: Show every node and the source of each fact.
         remedies: With `explain`, one line for each pass that helps.
+        explanations: With `explain`, what a run would do about each finding.
         style: Colours or none.
     """
     found = tuple(findings)
@@ -47,6 +50,8 @@ def check_text(
     lines = [style.paint(word, colour, "bold"), *wrap(sentence)]
     if found:
         lines += ["", *finding_blocks(found, style, every_node=explain), "", *legend(found)]
+    if told := explanation_lines(explanations, style):
+        lines += ["", style.paint("What a run would do", "bold"), *told]
     for title, texts in (("Passes that help", remedies), ("Notes", notes)):
         if texts:
             lines += ["", style.paint(title, "bold")]

@@ -6,14 +6,16 @@ from collections.abc import Iterable
 from os.path import basename
 
 from graphfix.pipeline.inspecting import ExternalFile, Inspection, OpCount, Port, Weight
+from graphfix.pipeline.reaching import Reach
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, size, table
 
 _FUNCTIONS_SHOWN = 20
 _METADATA_SHOWN = 200
+_BLOCKERS_SHOWN = 20
 
 
-def inspect_text(found: Inspection, *, style: Style = PLAIN) -> str:
-    """Return what is in a model, for people."""
+def inspect_text(found: Inspection, reach: Reach | None = None, *, style: Style = PLAIN) -> str:
+    """Return what is in a model, and how low its opset can go where that was tried, for people."""
     title = f"{printable(basename(found.path))}: {size(found.bytes)}, IR {found.ir_version}"
     opsets = ", ".join(
         f"{printable(domain or 'ai.onnx')} {version}" for domain, version in found.opsets.items()
@@ -24,6 +26,8 @@ def inspect_text(found: Inspection, *, style: Style = PLAIN) -> str:
         lines += labelled(
             "", f"the operators, as they are written, need ai.onnx {found.lowest_opset}", indent=2
         )
+    if reach is not None:
+        lines += labelled("", f"`graphfix run --opset` goes down to {reach.lowest}", indent=2)
     lines += labelled("exporter", printable(found.producer), indent=2)
     lines += labelled("nodes", str(found.nodes), indent=2)
     stored = f"{count(found.weight_count, 'tensor')}, {size(found.weight_bytes)}"
@@ -36,6 +40,7 @@ def inspect_text(found: Inspection, *, style: Style = PLAIN) -> str:
         ("Functions", _functions(found.functions)),
         ("External data", _external(found.external)),
         ("Metadata", table([(printable(k), _short(v)) for k, v in found.metadata.items()])),
+        ("In the way of a lower opset", [] if reach is None else _blockers(reach)),
     ):
         if body:
             lines += ["", style.paint(heading, "bold"), *body]
@@ -47,6 +52,15 @@ def shape_text(shape: tuple[int | str | None, ...] | None) -> str:
     if shape is None:
         return "unknown rank"
     return "x".join("?" if d is None else printable(str(d)) for d in shape) or "scalar"
+
+
+def _blockers(reach: Reach) -> list[str]:
+    rows = [
+        (printable(b.node.name or f"{b.node.op} #{b.node.index}"), printable(b.reason))
+        for b in reach.blockers[:_BLOCKERS_SHOWN]
+    ]
+    more = len(reach.blockers) - len(rows)
+    return table(rows) + ([f"  and {more} more"] if more > 0 else [])
 
 
 def _ports(ports: Iterable[Port]) -> list[str]:

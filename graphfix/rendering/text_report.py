@@ -6,7 +6,7 @@ from collections import Counter
 from math import isfinite
 
 from graphfix.rendering.grouping import Group, distinct
-from graphfix.rendering.next_steps import next_steps
+from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import (
     PLAIN,
     Style,
@@ -56,6 +56,7 @@ def report_text(
         (left_title(exit_code), _left(report, style)),
         ("Verification", verification_lines(report.verification)),
         ("Interface changes", _io(report)),
+        ("Reproducers", _reproducers(report)),
         ("Notes", _bullets(report.notes)),
         ("Next", _next(report, exit_code, trtexec)),
     ):
@@ -161,6 +162,17 @@ def _io(report: Report) -> list[str]:
         for c in report.io_changes
         for line in wrap(printable(f"{c.name}: {c.old} -> {c.new}"), "      ", "  ")
     ]
+
+
+def _reproducers(report: Report) -> list[str]:
+    """Return the command that shows each fault again; whole, so that it can be copied."""
+    lines: list[str] = []
+    for made in report.reproducers:
+        lines += wrap(printable(reproduced_at(made)), "    ", "  ")
+        lines += (
+            [f"    {replay_line(made)}"] if made.folder else wrap(printable(made.reason), "    ")
+        )
+    return lines
 
 
 def _next(report: Report, exit_code: int, trtexec: str) -> list[str]:

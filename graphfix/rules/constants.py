@@ -117,7 +117,7 @@ def uint8_between_nodes(node: NodeView, target: Target) -> Answer:
         value = node.output(position)
         if value is None or engine_type(value, target) != "uint8":
             continue
-        if not any(tensor is output for output in node.graph.outputs):
+        if not value.is_graph_output:
             return True
     return None
 

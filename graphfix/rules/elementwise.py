@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.rules.declaring import BUILDER, REJECT, Answer, Yes, rule
 from graphfix.rules.making import refuses_types
 from graphfix.rules.parsed import (
@@ -272,8 +272,26 @@ def clip_bounds(node: NodeView, target: Target) -> Answer:
     return None
 
 
+# Operators that keep the shape; those of opset 1 have no shape inference.
+_KEEPING = frozenset((*_FLOAT_ONLY, "Abs", "Neg", "Relu", "Sigmoid", "Tanh", "Identity"))
+_DEPTH = 32
+
+
+def _rank(value: Value) -> int | None:
+    """Return the rank of a value, seen through operators that keep it."""
+    for _ in range(_DEPTH):
+        producer = value.producer
+        if value.rank is not None or producer is None or producer.op not in _KEEPING:
+            break
+        first = producer.input(0)
+        if first is None:
+            break
+        value = first
+    return value.rank
+
+
 @rule(
-    (*_ARITHMETIC[:4], *_COMPARING[:2], "Equal", "PRelu", "Pow", "And", "Or", "Xor"),
+    (*_ARITHMETIC, *_COMPARING[:2], "Equal", "PRelu", "Pow", "And", "Or", "Xor"),
     feature="opset:too-low",
     versions="trt7.0..",
     severity=REJECT,
@@ -283,17 +301,19 @@ def clip_bounds(node: NodeView, target: Target) -> Answer:
 )
 def old_broadcasting(node: NodeView, target: Target) -> Answer:
     """{op} of an opset below 7 broadcasts by attributes, which are not read."""
-    if opset_of(node) >= 7:
+    opsets = node.graph.opsets
+    if opset_of(node) >= 7 or (opsets and "" not in opsets):
+        # Without an import (files of ai.onnx.ml alone) one is added for what a pass emits.
         return None
-    first, second = node.input(0), node.input(1)
-    if first is None or second is None:
+    operands = [value for value in node.inputs if value is not None]
+    if len(operands) < 2:
         return None
     if target.version >= (10, 0) and node.op != "PRelu":
         return True  # importerUtils.cpp:161 (10.1): refused before the ranks are looked at
-    if first.rank is None or second.rank is None:
-        missing = first if first.rank is None else second
-        return Unknown(f"rank of {missing.name}")
-    if first.rank == second.rank:
+    ranks = [_rank(value) for value in operands]
+    if None in ranks:
+        return Unknown(f"rank of {operands[ranks.index(None)].name}")
+    if len(set(ranks)) == 1:
         return None
     return Yes(text="" if node.op == "PRelu" else _BROADCAST)
 

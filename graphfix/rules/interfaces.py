@@ -251,7 +251,8 @@ def _same_name(name: str, node: NodeView) -> Yes:
     feature="io:constant-output",
     versions="trt",
     severity=BUILDER,
-    source="ModelImporter.cpp:572 (8.6.1)",
+    text="Network must have at least one output",
+    source="ModelImporter.cpp:572 (8.6.1); NVIDIA/TensorRT issues 814, 1731",
 )
 def no_outputs(model: Model, target: Target) -> Answer:
     """The graph has no output; an engine needs one."""

@@ -156,3 +156,27 @@ def dequantize_int32(node: NodeView, target: Target) -> Answer:
     if not found:
         return Unknown(f"dtype of {data.name}")
     return found == "int32" and Yes(feature=f"dtype:DequantizeLinear.{data.type_name}")
+
+
+@rule(
+    _OPS,
+    feature="shape:QuantizeLinear.int4",
+    versions="trt10.0..",
+    severity=REJECT,
+    text="Assertion failed: (chosenDataType != DataType::kINT4 || inputDims.d[inputDims.nbDims - 1]"
+    " % 2 == 0): Quantization to INT4 is not supported for tensors with an odd-sized innermost "
+    "dimension.",
+    source="onnxOpImporters.cpp: QuantDequantLinearHelper (10.1)",
+)
+def int4_of_odd_size(node: NodeView, target: Target) -> Answer:
+    """{op} of int4 takes an even size along the last axis."""
+    data = node.need(0)
+    narrow = data if node.op == "DequantizeLinear" else node.input(2)
+    size = data.dim(-1)
+    return (
+        narrow is not None
+        and narrow.type_name == "int4"
+        and size is not None
+        and size % 2 == 1
+        and Yes(feature=f"shape:{node.op}.int4")
+    )

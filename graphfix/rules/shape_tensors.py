@@ -7,12 +7,17 @@ of layers only (NvInfer.h 8.6.1, ITensor, IGatherLayer, IScatterLayer).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from onnx import TensorProto
 
 from graphfix.authoring.views import NodeView
-from graphfix.graph import Tensor, Variable
-from graphfix.rules.declaring import REJECT, Answer, Yes, rule
+from graphfix.graph import Node, Tensor, Variable
+from graphfix.model import Model
+from graphfix.rules.declaring import BUILDER, REJECT, Answer, Yes, model_rule, rule
+from graphfix.rules.interfaces import given_inputs
 from graphfix.rules.parsed import words
+from graphfix.storage.weights import type_name
 from graphfix.targets.profiles import Target
 
 _INTEGERS = frozenset({TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL})
@@ -78,6 +83,16 @@ _FLOAT_LAYERS = {
 
 def gives_shape(tensor: Tensor) -> bool:
     """Say whether the values of a tensor end in a size, a bound or a length."""
+    return next(_users(tensor), None) is not None
+
+
+def shape_users(node: Node) -> list[Node]:
+    """Return the nodes whose sizes, bounds or lengths the values of a node end in."""
+    found = {id(user): user for tensor in node.outputs for user in _users(tensor)}
+    return list(found.values())
+
+
+def _users(tensor: Tensor) -> Iterator[Node]:
     seen = {id(tensor)}
     front = [tensor]
     while front and len(seen) < _LIMIT:
@@ -90,7 +105,8 @@ def gives_shape(tensor: Tensor) -> bool:
                 continue
             position = next(i for i, other in enumerate(user.inputs) if other is found)
             if shapes is not None and position in shapes:
-                return True
+                yield user
+                continue
             if first and position:
                 continue
             if not first and op not in _ALL:
@@ -99,7 +115,6 @@ def gives_shape(tensor: Tensor) -> bool:
                 if id(output) not in seen:
                     seen.add(id(output))
                     front.append(output)
-    return False
 
 
 def _rank(tensor: Tensor) -> int:
@@ -220,3 +235,23 @@ def shape_of_loop_variable(node: NodeView, target: Target) -> Answer:
                     seen.add(id(tensor))
                     front.append(tensor)
     return None
+
+
+_FLOATS = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE})
+
+
+@model_rule(
+    feature="io:float-shape-input",
+    versions="trt7.0..",
+    severity=BUILDER,
+    text="network input that is shape tensor must have type Int32",
+    source="NvInfer.h 8.6.1, INetworkDefinition::addInput; NVIDIA/TensorRT issue 3176",
+)
+def shape_input_of_floats(model: Model, target: Target) -> list[Answer]:
+    """A graph input of floats gives sizes or bounds; the engine takes integers only for those."""
+    return [
+        f"graph input {tensor.name} is {type_name(tensor.elem_type)} and gives sizes or bounds; "
+        "the engine takes integers only for those"
+        for tensor in given_inputs(model)
+        if tensor.elem_type in _FLOATS and _rank(tensor) < 2 and gives_shape(tensor)
+    ]

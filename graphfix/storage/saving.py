@@ -114,7 +114,7 @@ def _place_data(proto: ModelProto, path: Path, base: Path, data: str) -> None:
         return
     if data == "inline":
         for tensor in tensors:
-            _take_in(tensor, base)
+            take_in(tensor, base)
         return
     same = base.resolve() == path.parent.resolve()
     if same and data in ("keep", "link"):
@@ -214,7 +214,8 @@ def _copy_sparse(source: int, target: int, size: int) -> None:
         position = end
 
 
-def _take_in(tensor: TensorProto, base: Path) -> None:
+def take_in(tensor: TensorProto, base: Path) -> None:
+    """Read the values of an external tensor into the proto; `base` is the folder of its file."""
     location, offset, length = external_span(tensor)
     with (base / location).open("rb") as stream:
         stream.seek(offset)

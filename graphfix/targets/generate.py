@@ -11,6 +11,7 @@ from typing import Any, cast
 if __name__ == "__main__":  # run as a script, from a checkout that need not be installed
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from graphfix.targets.generate_ort import ort_family, ort_profiles
 from graphfix.targets.generate_trt import trt_family, trt_profiles
 
 _HEAD = "# Made by graphfix/targets/generate.py from the facts; edit those, not this.\n"
@@ -25,10 +26,12 @@ def generated(facts: Path) -> Mapping[str, str]:
     Raises:
         OSError: A file of facts is missing.
     """
-    profiles = list(trt_profiles(facts))
-    family = trt_family()
+    profiles = [*trt_profiles(facts), *ort_profiles(facts)]
     files = {f"{profile['name']}.toml": toml(profile) for profile in profiles}
-    index = {"profiles": [profile["name"] for profile in profiles], **family}
+    index: dict[str, Any] = {"profiles": [profile["name"] for profile in profiles]}
+    for family in (trt_family(), ort_family(facts)):
+        for key, table in family.items():
+            index[key] = {**index.get(key, {}), **table}
     return {**files, "index.toml": toml(index)}
 
 

@@ -21,6 +21,7 @@ from graphfix.targets.versions import Order, VersionedName, parse_name, sort_key
 
 FOLDER = Path(__file__).parent
 T = TypeVar("T")
+Lacks = Mapping[int, Mapping[str, frozenset[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,15 @@ class OperatorSupport:
             nothing is stated, which restricts nothing.
         restrictions: What else its table says; for people, rules do not read it.
         since: The first profile of the family that supports it; empty when none does.
+        lacks: The form (the opset that it came with) to the element types that it has no kernel
+            for, by the type parameter of the schema; the whole form where there is nothing.
     """
 
     supported: bool
     dtypes: frozenset[str] | None
     restrictions: str
     since: str
+    lacks: Lacks = field(default_factory=dict[int, "Mapping[str, frozenset[str]]"], hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class Target:
             supported.
         notes: What a user of this profile should know.
         aliases: Other names of it.
+        domain_opsets: The highest version of a domain that it takes.
+        contrib: Operators of the vendor's own domain that it has.
     """
 
     name: str
@@ -86,6 +92,8 @@ class Target:
     ops: Mapping[str, OperatorSupport] = field(hash=False)
     notes: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    domain_opsets: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    contrib: frozenset[str] = frozenset()
 
     @property
     def order(self) -> Order:
@@ -267,11 +275,13 @@ _KEYS = frozenset(
         "plugins_source",
         "io_dtypes",
         "dtype_aliases",
+        "domain_opsets",
+        "contrib",
         "ops",
     }
 )
 _OPSET_KEYS = frozenset({"min", "max", "rejects_above"})
-_OPERATOR_KEYS = frozenset({"supported", "dtypes", "restrictions", "since"})
+_OPERATOR_KEYS = frozenset({"supported", "dtypes", "restrictions", "since", "lacks"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +318,13 @@ class _Reader:
             ops=self._ops(),
             notes=self._texts(table, "notes", ()),
             aliases=self._texts(table, "aliases", ()),
+            domain_opsets=self._domains(),
+            contrib=frozenset(self._texts(table, "contrib", ())),
         )
+
+    def _domains(self) -> Mapping[str, int]:
+        found = self._section(self.table, "domain_opsets", {})
+        return {key: self._get(found, key, int) for key in found}
 
     def _aliases(self) -> Mapping[str, str]:
         found = self._section(self.table, "dtype_aliases", {})
@@ -325,7 +341,20 @@ class _Reader:
             dtypes=self._dtypes(row, "dtypes"),
             restrictions=self._get(row, "restrictions", str, ""),
             since=self._get(row, "since", str, ""),
+            lacks=self._lacks(self._texts(row, "lacks", ())),
         )
+
+    def _lacks(self, texts: tuple[str, ...]) -> Lacks:
+        """Read ``14`` (the form of opset 14) and ``13 T: int8, uint8`` (these types of T in it)."""
+        found: dict[int, dict[str, frozenset[str]]] = {}
+        for text in texts:
+            match = re.fullmatch(r"(\d+)(?: (\w+): (.+))?", text)
+            if match is None:
+                raise self._wrong(f"lacks has {text!r}, which is no form")
+            kinds = found.setdefault(int(match[1]), {})
+            if match[2]:
+                kinds[match[2]] = frozenset(match[3].split(", "))
+        return found
 
     def _dtypes(self, table: Mapping[str, Any], key: str) -> frozenset[str] | None:
         return frozenset(self._texts(table, key)) if key in table else None

@@ -152,6 +152,7 @@ def _cubic(t: Array, a: float = -0.75) -> tuple[Array, ...]:
         "Pad",
         "Reshape",
         "Round",
+        "Shape",
         "Slice",
         "Squeeze",
         "Sub",

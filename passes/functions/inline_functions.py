@@ -34,6 +34,7 @@ from graphfix.authoring.declaring import graph_pass
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
+from graphfix.report import NodeRef
 
 
 @graph_pass(removes="scope:local-function", emits="*::*")
@@ -44,8 +45,9 @@ def inline_functions(editor: Editor) -> None:
         return
     known = {function.key for function in model.functions}
     calls = [
-        NodeView(node).ref()
-        for node in model.nodes()
+        NodeView(node)
+        for graph in model.graph.walk()
+        for node in graph.nodes
         if (node.domain or "", node.op, node.overload) in known
     ]
     try:
@@ -54,6 +56,8 @@ def inline_functions(editor: Editor) -> None:
         raise Refuse(f"the inliner of onnx fails: {error}") from error
     if len(inlined.functions):
         raise Refuse("the inliner of onnx left functions behind")
-    editor.reload(inlined)
-    for call in calls:
-        editor.record(call, "the body of the function stands here now")
+    if calls:
+        editor.replace_file(inlined, calls, "the body of the function stands here now")
+    else:
+        editor.reload(inlined)
+        editor.record(NodeRef(), "functions that nothing calls went")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.views import Array
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Array, NodeView
 
 
 def fourier_matrix(
@@ -33,3 +35,19 @@ def fourier_matrix(
         return real.reshape(rows, bins * 2)
     imaginary = np.stack([sine, cosine], axis=-1)
     return np.stack([real, imaginary], axis=1).reshape(rows * 2, bins * 2)
+
+
+def axis_of(node: NodeView, build: Builder, rank: int) -> int:
+    """Return the axis that a DFT transforms.
+
+    Raises:
+        Refuse: It is computed at run time, or not there.
+    """
+    if build.opset < 20:
+        axis = int(node.attr("axis", 1))
+    else:
+        given = node.input(2)
+        axis = -2 if given is None else int(build.need_const(given, "the axis").reshape(()))
+    if not -rank <= axis < rank or axis % rank == rank - 1:
+        raise Refuse(f"there is no axis {axis} to transform in rank {rank}")
+    return axis % rank

@@ -30,7 +30,13 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
 
-@rewrite("Celu", removes="op:Celu", emits=("Add", "Div", "Elu", "Min", "Relu"), accuracy=EXACT)
+@rewrite(
+    "Celu",
+    removes="op:Celu",
+    emits=("Add", "Div", "Elu", "Min", "Relu"),
+    accuracy=EXACT,
+    claims="nan",
+)
 def celu_to_elu(node: NodeView, build: Builder) -> Value:
     """Add both parts, see the module."""
     x, alpha = node.need(0), float(node.attr("alpha", 1.0))

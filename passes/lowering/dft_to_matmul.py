@@ -36,22 +36,11 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Option, rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
-from graphfix.passes.lowering._fourier import fourier_matrix
+from graphfix.passes.lowering._fourier import axis_of, fourier_matrix
 from graphfix.report import EXACT
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *_LOW)
-
-
-def _axis(node: NodeView, build: Builder, rank: int) -> int:
-    if build.opset < 20:
-        axis = int(node.attr("axis", 1))
-    else:
-        given = node.input(2)
-        axis = -2 if given is None else int(build.need_const(given, "the axis").reshape(()))
-    if not -rank <= axis < rank or axis % rank == rank - 1:
-        raise Refuse(f"there is no axis {axis} to transform in rank {rank}")
-    return axis % rank
 
 
 def _length(node: NodeView, build: Builder, size: int) -> int:
@@ -75,7 +64,7 @@ def dft_to_matmul(node: NodeView, build: Builder) -> Value:
         raise Refuse(f"the rank of {x.name} is unknown")
     if x.elem_type not in _FLOATS:
         raise Refuse(f"the dtype of {x.name} is {x.type_name}")
-    axis = _axis(node, build, x.rank)
+    axis = axis_of(node, build, x.rank)
     size, parts = x.dim(axis), x.dim(-1)
     if not size or parts not in (1, 2):
         raise Refuse(f"the length of axis {axis} or the number of parts is unknown")

@@ -16,8 +16,8 @@ After:
     y = Transpose (sum of Gather (rows of x, floor (place) or floor (place) + 1) * share)
 
 When it refuses:
-    The mode is cubic, a rank or a spatial size of x is unknown, or both its batches and its
-    channels are.
+    A rank is unknown, both batches and channels of x are, or one of them is besides a spatial
+    size; reflection at a size that is unknown.
 
 Accuracy:
     Exact up to the order of summation. float16 and bfloat16 are computed in float32. Infinite
@@ -38,7 +38,13 @@ from graphfix.authoring.sampling import Sampling, grid_sampled
 from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
-_MODES = {"bilinear": "linear", "linear": "linear", "nearest": "nearest"}
+_MODES = {
+    "bicubic": "cubic",
+    "bilinear": "linear",
+    "cubic": "cubic",
+    "linear": "linear",
+    "nearest": "nearest",
+}
 
 
 @rewrite(
@@ -59,6 +65,7 @@ _MODES = {"bilinear": "linear", "linear": "linear", "nearest": "nearest"}
         "Pad",
         "Reshape",
         "Round",
+        "Shape",
         "Slice",
         "Squeeze",
         "Sub",

@@ -30,7 +30,13 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
 
-@rewrite("HardSwish", removes="op:HardSwish", emits=("HardSigmoid", "Mul"), accuracy=EXACT)
+@rewrite(
+    "HardSwish",
+    removes="op:HardSwish",
+    emits=("HardSigmoid", "Mul"),
+    accuracy=EXACT,
+    claims=("nan", "inf"),
+)
 def hardswish_to_hardsigmoid(node: NodeView, build: Builder) -> Value:
     """Multiply, see the module."""
     x = node.need(0)

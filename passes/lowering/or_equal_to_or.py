@@ -36,6 +36,7 @@ from graphfix.report import EXACT
     removes=("op:GreaterOrEqual", "op:LessOrEqual"),
     emits=("Equal", "Greater", "Less", "Or"),
     accuracy=EXACT,
+    claims=("nan", "inf"),
 )
 def or_equal_to_or(node: NodeView, build: Builder) -> Value:
     """Compare twice, see the module."""

@@ -1,32 +1,74 @@
 """Between opset 10 and 9.
 
-References: Slice-10 and -1, Resize-10 and Upsample-9 in onnx/defs/tensor, TopK-10 and -1 in
-onnx/defs/math (defs.cc and old.cc).
+References: Slice-10 and -1, Resize-10 and Upsample-9, IsInf-10 in onnx/defs/tensor, TopK-10 and -1
+in onnx/defs/math, ThresholdedRelu-10 in onnx/defs/math (defs.cc and old.cc).
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
-from graphfix.opset.adapting import Adapted, adapter, axes_of, need_rank, respell
+from graphfix.authoring.views import NodeView, Value
+from graphfix.opset.adapting import (
+    Adapted,
+    adapter,
+    axes_of,
+    need_elem_type,
+    need_rank,
+    respell,
+)
+from graphfix.passes.opset._slicing import slice_by_mask, slice_of_known_size
 
 
 @adapter("Slice", 10, 9)
 def slice_down(node: NodeView, build: Builder) -> Adapted:
     """The bounds were attributes, and the step was 1."""
-    starts = axes_of(node.need(1), "starts", build) or []
-    ends = axes_of(node.need(2), "ends", build) or []
+    x = node.need(0)
+    known = [build.const(node.need(position)) for position in (1, 2)]
     axes = axes_of(node.input(3), "axes", build)
-    steps = axes_of(node.input(4), "steps", build) or []
-    if any(step != 1 for step in steps):
-        raise Refuse("opset 9 has no step but 1")
+    steps = axes_of(node.input(4), "steps", build)
     if axes is None:
-        axes = list(range(len(starts)))
+        count = next((len(bounds) for bounds in known if bounds is not None), None)
+        axes = list(range(need_rank(x) if count is None else count))
     elif any(axis < 0 for axis in axes):
-        rank = need_rank(node.need(0))
-        axes = [axis % rank for axis in axes]
-    return build.Slice(node.need(0), starts=starts, ends=ends, axes=axes)
+        axes = [axis % need_rank(x) for axis in axes]
+    if known[0] is None or known[1] is None:
+        return slice_by_mask(node, axes, steps or [1] * len(axes), build)
+    starts, ends = ([int(bound) for bound in bounds] for bounds in known if bounds is not None)
+    if any(step != 1 for step in steps or ()):
+        parts = list(zip(axes, starts, ends, steps or (), strict=True))
+        return slice_of_known_size(x, parts, build)
+    return build.Slice(x, starts=starts, ends=ends, axes=axes)
+
+
+@adapter("IsInf", 10, 9)
+def is_inf_down(node: NodeView, build: Builder) -> Adapted:
+    """Nothing but an infinity lies beyond the largest number."""
+    x = node.need(0)
+    need_elem_type(x)
+    if x.type_name not in ("float16", "float32", "float64") or x.dtype is None:
+        raise Refuse(f"opset 9 has no IsInf of {x.type_name}")
+    largest = np.finfo(x.dtype).max
+    above = build.Greater(x, build.constant(np.array(largest, dtype=x.dtype)))
+    below = build.Less(x, build.constant(np.array(-largest, dtype=x.dtype)))
+    positive, negative = node.attr("detect_positive", 1), node.attr("detect_negative", 1)
+    if positive and negative:
+        return build.Or(above, below)
+    if positive or negative:
+        return above if positive else below
+    return build.And(above, below)
+
+
+@adapter("ThresholdedRelu", 10, 9)
+def thresholded_relu_down(node: NodeView, build: Builder) -> Adapted:
+    """What is not above the threshold becomes 0, NaN too."""
+    x = node.need(0)
+    need_elem_type(x)
+    alpha = build.constant(np.array(node.attr("alpha", 1.0), dtype=x.dtype))
+    zero: Value = build.constant(np.zeros((), dtype=x.dtype))
+    return build.Where(build.Greater(x, alpha), x, zero)
 
 
 @adapter("Slice", 9, 10)

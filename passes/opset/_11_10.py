@@ -7,6 +7,7 @@ negative axes and negative indices; Clip and Pad had their bounds as attributes 
 from __future__ import annotations
 
 import numpy as np
+from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
@@ -133,7 +134,11 @@ def one_hot_down(node: NodeView, build: Builder) -> Adapted:
     if indices.type_name not in ("int32", "int64"):
         raise Refuse(f"indices of {indices.type_name}")
     one = depth if depth.rank == 0 else build.Reshape(depth, np.zeros(0, dtype=np.int64))
-    return respell(node, build, indices=_positive(indices, one, build))
+    positive = _positive(indices, one, build)
+    # One that is negative still lay before the range: so does the depth itself lie behind it.
+    length = one if one.elem_type == indices.elem_type else build.Cast(one, to=indices.elem_type)
+    outside = build.Where(build.Less(positive, 0), length, positive)
+    return respell(node, build, indices=outside)
 
 
 @adapter("Clip", 11, 10)
@@ -215,6 +220,13 @@ def top_k_up(node: NodeView, build: Builder) -> Adapted:
     return KEEP
 
 
+# Integers that opset 10 does not compare, and the type that holds them all and is compared.
+_HELD: dict[str, int] = {
+    **dict.fromkeys(("int8", "uint8", "int16", "uint16"), TensorProto.INT32),
+    "uint32": TensorProto.INT64,
+}
+
+
 @adapter("Equal", 11, 10)
 def equal_down(node: NodeView, build: Builder) -> Adapted:
     """Floats are equal where neither is less, nor NaN."""
@@ -222,9 +234,13 @@ def equal_down(node: NodeView, build: Builder) -> Adapted:
     need_elem_type(left)
     if left.type_name in ("bool", "int32", "int64"):
         return KEEP
-    if left.type_name not in _FLOATS:
+    if left.type_name in _HELD:
+        return build.Equal(*(build.Cast(x, to=_HELD[left.type_name]) for x in (left, right)))
+    if left.type_name not in (*_FLOATS, "uint64"):
         raise Refuse(f"opset 10 compares no {left.type_name}")
     apart = build.Or(build.Less(left, right), build.Greater(left, right))
+    if left.type_name == "uint64":
+        return build.Not(apart)
     strange = build.Or(build.IsNaN(left), build.IsNaN(right))
     return build.Not(build.Or(apart, strange))
 
@@ -287,3 +303,74 @@ def gemm_down(node: NodeView, build: Builder) -> Adapted:
 def gemm_up(node: NodeView, build: Builder) -> Adapted:
     """The summand may be left out now."""
     return KEEP
+
+
+@adapter("Scan", 11, 10)
+def scan_down(node: NodeView, build: Builder) -> Adapted:
+    """Axes were counted from the front alone."""
+    for name in ("scan_input_axes", "scan_output_axes"):
+        if any(axis < 0 for axis in node.attr(name, [])):
+            raise Refuse(f"opset 10 has no negative {name}")
+    return KEEP
+
+
+@adapter("Scan", 10, 11)
+def scan_up(node: NodeView, build: Builder) -> Adapted:
+    """Axes that count from the front mean the same."""
+    return KEEP
+
+
+@adapter("Scatter", 10, 11)
+def scatter_up(node: NodeView, build: Builder) -> Adapted:
+    """It is called ScatterElements."""
+    data, indices, updates = (node.need(at) for at in range(3))
+    return build.ScatterElements(data, indices, updates, axis=node.attr("axis", 0))
+
+
+@adapter("MaxUnpool", 11, 10)
+def max_unpool_down(node: NodeView, build: Builder) -> Adapted:
+    """Strides that were left out had no meaning; they are 1."""
+    if node.has("strides"):
+        return KEEP
+    return respell(node, build, strides=[1] * len(node.attr("kernel_shape")))
+
+
+@adapter("MaxUnpool", 10, 11)
+def max_unpool_up(node: NodeView, build: Builder) -> Adapted:
+    """Strides that were left out mean 1 now, as onnxruntime had it."""
+    return KEEP
+
+
+@adapter("GatherElements", 11, 10)
+def gather_elements_down(node: NodeView, build: Builder) -> Adapted:
+    """Each index becomes the place in the flattened data, and Gather takes from there."""
+    data, indices = node.need(0), node.need(1)
+    rank = need_rank(data if indices.rank is None else indices)  # they have the same
+    axis = node.attr("axis", 0) % rank
+    if indices.elem_type != TensorProto.INT64:
+        need_elem_type(indices)
+        indices = build.Cast(indices, to=TensorProto.INT64)
+    wanted = build.Shape(indices)
+    # The coordinates of all entries, one row for each axis: those of ones that are not zero.
+    one = TensorProto(dims=[1], data_type=TensorProto.INT64, int64_data=[1])
+    rows = build.NonZero(build.ConstantOfShape(wanted, value=one))
+    flat = build.Reshape(indices, [-1])
+    place: Value | None = None
+    for position in range(rank):
+        size = _length(data, position, build)
+        if position == axis:
+            row = _positive(flat, size, build)
+        else:
+            row = build.Reshape(_entry(rows, position, build), [-1])
+        if place is None:
+            place = row
+        else:
+            scale = size if isinstance(size, Value) else np.array(size, dtype=np.int64)
+            place = build.Add(build.Mul(place, scale), row)
+    if place is None:
+        raise Refuse("a scalar has no entries to gather")
+    return build.Reshape(build.Gather(build.Reshape(data, [-1]), place, axis=0), wanted)
+
+
+def _entry(rows: Value, position: int, build: Builder) -> Value:
+    return build.Gather(rows, build.constant(np.array([position], dtype=np.int64)), axis=0)

@@ -16,9 +16,11 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type, respell
+from graphfix.passes.opset._einsum import contract
 
 _FLOATS = ("float16", "float32", "float64")
 _LONGEST_PRODUCT = 8
+_FIRST = -(2**63)  # before the first element, whatever the size
 
 
 def _is_float(value: Value) -> bool:
@@ -153,3 +155,51 @@ def dropout_up(node: NodeView, build: Builder) -> Adapted:
     """The ratio became an input."""
     ratio = np.array(node.attr("ratio", 0.5), dtype=np.float32)
     return respell(node, build, drop=("ratio",), ratio=ratio)
+
+
+@adapter(("ArgMax", "ArgMin"), 12, 11)
+def arg_down(node: NodeView, build: Builder) -> Adapted:
+    """The last of several equal ones is the first of them from behind."""
+    if not node.attr("select_last_index", 0):
+        return respell(node, build, drop=("select_last_index",))
+    x, axis = node.need(0), node.attr("axis", 0)
+    backwards = build.Slice(x, [-1], [_FIRST], [axis], [-1])
+    (found,) = respell(node, build, drop=("select_last_index",), data=backwards)
+    assert found is not None
+    size = x.dim(axis)
+    if size is not None:
+        return build.Sub(size - 1, found)
+    place = build.constant(np.array(axis, dtype=np.int64))
+    return build.Sub(build.Sub(build.Gather(build.Shape(x), place, axis=0), 1), found)
+
+
+@adapter(("ArgMax", "ArgMin"), 11, 12)
+def arg_up(node: NodeView, build: Builder) -> Adapted:
+    """The first of several equal ones is the default."""
+    return KEEP
+
+
+@adapter("MaxPool", 12, 11)
+def max_pool_down(node: NodeView, build: Builder) -> Adapted:
+    """Small integers were not pooled; float32 holds them all."""
+    x = node.need(0)
+    kind = need_elem_type(x)
+    if _is_float(x):
+        return KEEP
+    pooled, *others = respell(node, build, X=build.Cast(x, to=TensorProto.FLOAT))
+    assert pooled is not None
+    return (build.Cast(pooled, to=kind), *others)
+
+
+@adapter("MaxPool", 11, 12)
+def max_pool_up(node: NodeView, build: Builder) -> Adapted:
+    """More types are taken."""
+    return KEEP
+
+
+@adapter("Einsum", 12, 11)
+def einsum_down(node: NodeView, build: Builder) -> Adapted:
+    """Products and sums, two operands at a time."""
+    equation = node.attr("equation")
+    words = equation.decode() if isinstance(equation, bytes) else str(equation)
+    return contract(words, [node.need(place) for place in range(len(node.inputs))], build)

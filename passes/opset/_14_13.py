@@ -1,7 +1,7 @@
 """Between opset 14 and 13.
 
 References: Trilu-14 and Reshape-14 in onnx/defs/tensor, Relu-14 in onnx/defs/math, LSTM-14, GRU-14
-and RNN-14 (layout) in onnx/defs/rnn.
+and RNN-14 (layout) in onnx/defs/rnn, BatchNormalization-14 in onnx/defs/nn.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from onnx import TensorProto
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
+from graphfix.inference import type_of
 from graphfix.opset.adapting import (
     KEEP,
     Adapted,
@@ -20,6 +21,7 @@ from graphfix.opset.adapting import (
     need_rank,
     respell,
 )
+from graphfix.storage.weights import dtype_of
 
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
 
@@ -144,4 +146,66 @@ def recurrent_down(node: NodeView, build: Builder) -> Adapted:
 @adapter(_RECURRENT, 13, 14)
 def recurrent_up(node: NodeView, build: Builder) -> Adapted:
     """Layout 0 is the older form."""
+    return KEEP
+
+
+@adapter("BatchNormalization", 14, 13)
+def batch_normalization_down(node: NodeView, build: Builder) -> Adapted:
+    """Training normalises by the batch itself, and keeps running averages of what it was."""
+    if not node.attr("training_mode", 0):
+        if not node.has("training_mode"):
+            return KEEP
+        # The statistics have other names there, and the same places.
+        given = {name: node.attr(name) for name in ("epsilon", "momentum") if node.has(name)}
+        return build.BatchNormalization(*node.inputs, **given)
+    x, scale, bias, old_mean, old_var = (node.need(at) for at in range(5))
+    kind, rank = need_elem_type(x), need_rank(x)
+    stash = kind if kind == TensorProto.DOUBLE else TensorProto.FLOAT
+    axes = [axis for axis in range(rank) if axis != 1]
+    each = [-1] + [1] * (rank - 2)
+    wide = x if kind == stash else build.Cast(x, to=stash)
+    mean = build.ReduceMean(wide, axes=axes, keepdims=1)
+    centred = build.Sub(wide, mean)
+    variance = build.ReduceMean(build.Mul(centred, centred), axes=axes, keepdims=1)
+    deviation = build.Sqrt(build.Add(variance, float(node.attr("epsilon", 1e-5))))
+    normal = build.Div(centred, deviation)
+    if kind != stash:
+        normal = build.Cast(normal, to=kind)
+    scaled = build.Mul(normal, build.Cast(build.Reshape(scale, each), to=kind))
+    results: list[Value | None] = [
+        build.Add(scaled, build.Cast(build.Reshape(bias, each), to=kind))
+    ]
+    keep = float(node.attr("momentum", 0.9))
+    for position, (old, now) in enumerate(((old_mean, mean), (old_var, variance)), start=1):
+        if node.output(position) is None:
+            continue
+        fresh = build.Cast(build.Reshape(now, [-1]), to=need_elem_type(old))
+        results.append(build.Add(build.Mul(old, keep), build.Mul(fresh, 1 - keep)))
+    return tuple(results)
+
+
+@adapter("BatchNormalization", 13, 14)
+def batch_normalization_up(node: NodeView, build: Builder) -> Adapted:
+    """Inference is what it was."""
+    return KEEP
+
+
+@adapter("Identity", 14, 13)
+def identity_down(node: NodeView, build: Builder) -> Adapted:
+    """A sequence is passed on by putting something into it and taking it out again."""
+    value = node.need(0)
+    known = type_of(value.tensor)
+    if known is None or not known.HasField("sequence_type"):
+        if known is None:
+            raise Refuse(f"the type of {value.name} is unknown")
+        return KEEP
+    kind = known.sequence_type.elem_type.tensor_type.elem_type
+    extra = build.constant(np.zeros((), dtype=dtype_of(kind)))
+    longer = build.SequenceInsert(value, extra)
+    return build.SequenceErase(longer, build.constant(np.array(-1, dtype=np.int64)))
+
+
+@adapter("Identity", 13, 14)
+def identity_up(node: NodeView, build: Builder) -> Adapted:
+    """Tensors are passed on as before."""
     return KEEP

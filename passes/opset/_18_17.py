@@ -6,14 +6,25 @@ References: the Reduce operators in onnx/defs/reduction, Resize, Pad and Split i
 
 from __future__ import annotations
 
-from math import floor
-
 import numpy as np
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
-from graphfix.opset.adapting import Adapted, adapter, axes_of, need_rank, respell
+from graphfix.authoring.views import NodeView, Value
+from graphfix.opset.adapting import (
+    KEEP,
+    Adapted,
+    adapter,
+    axes_of,
+    is_optional,
+    need_elem_type,
+    need_rank,
+    respell,
+)
+from graphfix.passes.opset._bits import bitwise, invert
+from graphfix.passes.opset._pooling import norms
+from graphfix.passes.opset._resizing import resized_everywhere
+from graphfix.passes.opset._run_time import equal_parts, pads, reduce
 
 _REDUCE = (
     "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
@@ -24,7 +35,10 @@ _REDUCE = (
 @adapter(_REDUCE, 18, 17)
 def reduce_down(node: NodeView, build: Builder) -> Adapted:
     """The axes were an attribute; no axes meant all of them, never none."""
-    axes = axes_of(node.input(1), "axes", build) or None
+    given = node.input(1)
+    if given is not None and build.const(given) is None:
+        return reduce(node, build)
+    axes = axes_of(given, "axes", build) or None
     if axes is None and node.attr("noop_with_empty_axes", 0):
         return _without_axes(node, build)
     return respell(node, build, drop=("axes", "noop_with_empty_axes"), **_axes(axes))
@@ -64,13 +78,14 @@ def pad_down(node: NodeView, build: Builder) -> Adapted:
     axes = node.input(3)
     if axes is None:
         return respell(node, build)
-    chosen = axes_of(axes, "axes", build)
-    assert chosen is not None
-    pads = build.need_const(node.need(1), "pads").reshape(2, -1)
+    chosen, known = build.const(axes), build.const(node.need(1))
+    if chosen is None or known is None:
+        spread = pads(node.need(0), node.need(1), axes, build)
+        return respell(node, build, drop=("axes",), pads=spread)
     rank = need_rank(node.need(0))
     whole = np.zeros((2, rank), dtype=np.int64)
-    for position, axis in enumerate(chosen):
-        whole[:, axis] = pads[:, position]
+    for position, axis in enumerate(chosen.reshape(-1)):
+        whole[:, axis] = known.reshape(2, -1)[:, position]
     return respell(node, build, drop=("axes",), pads=whole.reshape(-1))
 
 
@@ -83,12 +98,13 @@ def split_down(node: NodeView, build: Builder) -> Adapted:
     axis = node.attr("axis", 0)
     size = node.need(0).dim(axis)
     if size is None:
-        raise Refuse("num_outputs of an axis of unknown size")
+        sizes = equal_parts(node.need(0), axis, count, build)
+        return respell(node, build, drop=("num_outputs",), split=sizes)
     part = -(-size // count)
-    sizes = [part] * (count - 1) + [size - part * (count - 1)]
-    if sizes[-1] < 0:
+    parts = [part] * (count - 1) + [size - part * (count - 1)]
+    if parts[-1] < 0:
         raise Refuse(f"num_outputs {count} does not divide {size}")
-    return respell(node, build, drop=("num_outputs",), split=sizes)
+    return respell(node, build, drop=("num_outputs",), split=parts)
 
 
 @adapter("Split", 17, 18)
@@ -105,58 +121,7 @@ def resize_down(node: NodeView, build: Builder) -> Adapted:
     if node.attr("antialias", 0) and node.attr("mode", "nearest") != "nearest":
         raise Refuse("opset 17 has no antialias")
     drop = ("antialias", "axes", "keep_aspect_ratio_policy")
-    x, sizes = node.need(0), node.input(3)
-    policy = node.attr("keep_aspect_ratio_policy", "stretch")
-    if sizes is not None and policy != "stretch":
-        return respell(node, build, drop=(*drop, "sizes"), sizes=_fitted(node, build, policy))
-    if not node.has("axes"):
-        return respell(node, build, drop=drop)
-    axes, rank = list(node.attr("axes")), need_rank(x)
-    changes: dict[str, Value | Array] = {}
-    if sizes is not None:
-        changes["sizes"] = _all_sizes(node, build.need_const(sizes, "sizes"), axes)
-    scales = node.input(2)
-    if scales is not None:
-        factors = np.ones(rank, dtype=np.float32)
-        factors[axes] = build.need_const(scales, "scales")
-        changes["scales"] = factors
-    roi = node.input(1)
-    if roi is not None:
-        given = build.need_const(roi, "roi")
-        if given.size:
-            both = np.stack([np.zeros(rank), np.ones(rank)]).astype(given.dtype)
-            both[:, axes] = given.reshape(2, -1)
-            changes["roi"] = both.reshape(-1)
-    return respell(node, build, drop=drop, **changes)
-
-
-def _all_sizes(node: NodeView, sizes: Array, axes: list[int]) -> Array:
-    x = node.need(0)
-    known = [x.dim(axis) for axis in range(need_rank(x))]
-    for axis, size in zip(axes, sizes.reshape(-1), strict=True):
-        known[axis] = int(size)
-    fixed = [size for size in known if size is not None]
-    if len(fixed) != len(known):
-        raise Refuse("the size of an axis that is not resized is unknown")
-    return np.array(fixed, dtype=np.int64)
-
-
-def _fitted(node: NodeView, build: Builder, policy: str) -> Array:
-    """Work out the sizes that keep the aspect ratio."""
-    x = node.need(0)
-    sizes = build.need_const(node.input(3), "sizes").reshape(-1)
-    axes = node.attr("axes", list(range(sizes.size)))
-    scales: list[float] = []
-    for axis, size in zip(axes, sizes, strict=True):
-        old = x.dim(axis)
-        if old is None:
-            raise Refuse(
-                f"keep_aspect_ratio_policy {policy!r}, and the size of axis {axis} is unknown"
-            )
-        scales.append(float(np.float32(size) / np.float32(old)))
-    scale = min(scales) if policy == "not_larger" else max(scales)
-    fitted = [floor(scale * float(x.dim(axis) or 0) + 0.5) for axis in axes]
-    return _all_sizes(node, np.array(fitted), list(axes))
+    return respell(node, build, drop=drop, **resized_everywhere(node, build))
 
 
 @adapter("Resize", 17, 18)
@@ -179,3 +144,53 @@ def mean_variance_down(node: NodeView, build: Builder) -> Adapted:
     centred = build.Sub(x, build.ReduceMean(x, axes=axes, keepdims=1))
     variance = build.ReduceMean(build.Mul(centred, centred), axes=axes, keepdims=1)
     return build.Div(centred, build.Add(build.Sqrt(variance), 1e-9))
+
+
+@adapter(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), 18, 17)
+def bitwise_down(node: NodeView, build: Builder) -> Adapted:
+    """The bits are taken apart and put together again."""
+    need_elem_type(node.need(0))
+    return bitwise(node.op, node.need(0), node.need(1), build)
+
+
+@adapter("BitwiseNot", 18, 17)
+def bitwise_not_down(node: NodeView, build: Builder) -> Adapted:
+    """In two's complement the inverse of x is -1 - x."""
+    need_elem_type(node.need(0))
+    return invert(node.need(0), build)
+
+
+@adapter("OptionalHasElement", 18, 17)
+def optional_has_element_down(node: NodeView, build: Builder) -> Adapted:
+    """What is no optional was not taken: it is there, and what is left out is not."""
+    value = node.input(0)
+    if value is not None and is_optional(value):
+        return respell(node, build)
+    return build.constant(np.array(value is not None))
+
+
+@adapter("OptionalGetElement", 18, 17)
+def optional_get_element_down(node: NodeView, build: Builder) -> Adapted:
+    """What is no optional was not taken: it is the element."""
+    value = node.need(0)
+    return respell(node, build) if is_optional(value) else build.Identity(value)
+
+
+@adapter(("OptionalHasElement", "OptionalGetElement"), 17, 18)
+def optional_up(node: NodeView, build: Builder) -> Adapted:
+    """An optional means the same."""
+    return KEEP
+
+
+@adapter("LpPool", 18, 17)
+def lp_pool_down(node: NodeView, build: Builder) -> Adapted:
+    """Dilations and ceil_mode are new."""
+    if all(step == 1 for step in node.attr("dilations", [])) and not node.attr("ceil_mode", 0):
+        return respell(node, build, drop=("dilations", "ceil_mode"))
+    return norms(node, build)
+
+
+@adapter("LpPool", 17, 18)
+def lp_pool_up(node: NodeView, build: Builder) -> Adapted:
+    """Without dilations and ceil_mode it is what it was."""
+    return KEEP

@@ -1,16 +1,31 @@
 """Between opset 19 and 18.
 
-References: Resize-19 and -18 in onnx/defs/tensor.
+References: Resize-19 and -18, Pad-19 and -18 in onnx/defs/tensor, Equal-19 and -13 in
+onnx/defs/math, AveragePool-19 and -11 in onnx/defs/nn.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
-from graphfix.opset.adapting import KEEP, Adapted, adapter
+from graphfix.authoring.views import NodeView, Value
+from graphfix.opset.adapting import (
+    KEEP,
+    Adapted,
+    Differs,
+    adapter,
+    need_elem_type,
+    need_rank,
+    respell,
+)
+from graphfix.passes.opset._deforming import deform_conv
+from graphfix.passes.opset._pooling import averages
+from graphfix.passes.opset._run_time import size_along
+
+_END = np.array([2**63 - 1], dtype=np.int64)
 
 
 def _resize(node: NodeView, build: Builder) -> Adapted:
@@ -25,7 +40,9 @@ def _resize(node: NodeView, build: Builder) -> Adapted:
     scales = node.input(2)
     if mode != "align_corners" or scales is None:
         return KEEP
-    factors = build.need_const(scales, "scales")
+    factors = build.const(scales)
+    if factors is None:
+        raise Differs("with align_corners, the scales are computed at run time")
     if factors.size == 0:
         return KEEP
     axes = node.attr("axes", list(range(factors.size)))
@@ -33,9 +50,83 @@ def _resize(node: NodeView, build: Builder) -> Adapted:
         size = node.need(0).dim(axis)
         wanted = float(factor) * size if size is not None else float(factor)
         if wanted != np.floor(wanted):
-            raise Refuse("with align_corners, the scales give a fraction of a pixel")
+            raise Differs("with align_corners, the scales give a fraction of a pixel")
     return KEEP
 
 
 resize_down = adapter("Resize", 19, 18)(_resize)
 resize_up = adapter("Resize", 18, 19)(_resize)
+
+
+@adapter("Equal", 19, 18)
+def equal_down(node: NodeView, build: Builder) -> Adapted:
+    """Texts were not compared: those are equal that Unique gives the same number."""
+    left, right = node.need(0), node.need(1)
+    if need_elem_type(left) != TensorProto.STRING:
+        return KEEP
+    flat = [build.Reshape(value, [-1]) for value in (left, right)]
+    _, _, numbers = build.multi("Unique", build.Concat(*flat, axis=0), outputs=3)
+    sides: list[Value] = []
+    split = build.Shape(flat[0])
+    parts = ((build.constant(np.array([0])), split), (split, build.constant(_END)))
+    for value, (start, end) in zip((left, right), parts, strict=True):
+        part = build.Slice(numbers, start, end, [0])
+        sides.append(build.Reshape(part, build.Shape(value)))
+    return build.Equal(*sides)
+
+
+@adapter("Equal", 18, 19)
+def equal_up(node: NodeView, build: Builder) -> Adapted:
+    """What was compared is compared in the same way."""
+    return KEEP
+
+
+@adapter("Pad", 19, 18)
+def pad_down(node: NodeView, build: Builder) -> Adapted:
+    """Wrapping is new: it takes the indices modulo the size of the axis."""
+    if node.attr("mode", "constant") != "wrap":
+        return KEEP
+    x, given, chosen = node.need(0), node.need(1), node.input(3)
+    rank = need_rank(x)
+    if chosen is None:
+        axes = list(range(rank))
+    else:
+        axes = [int(axis) % rank for axis in build.need_const(chosen, "axes").reshape(-1)]
+    scalar = np.zeros(0, dtype=np.int64)
+    one = build.constant(np.array(1, dtype=np.int64))
+    result = x
+    for position, axis in enumerate(axes):
+        size = build.Reshape(size_along(x, axis, build), scalar)
+        before, after = (
+            build.Gather(given, build.constant(np.array(at, dtype=np.int64)), axis=0)
+            for at in (position, position + len(axes))
+        )
+        places = build.Range(build.Neg(before), build.Add(size, after), one)
+        result = build.Gather(result, build.Mod(places, size), axis=axis)
+    return result
+
+
+@adapter("Pad", 18, 19)
+def pad_up(node: NodeView, build: Builder) -> Adapted:
+    """The other modes mean the same."""
+    return KEEP
+
+
+@adapter("AveragePool", 19, 18)
+def average_pool_down(node: NodeView, build: Builder) -> Adapted:
+    """Dilations are new."""
+    if all(step == 1 for step in node.attr("dilations", [])):
+        return respell(node, build, drop=("dilations",))
+    return averages(node, build)
+
+
+@adapter("AveragePool", 18, 19)
+def average_pool_up(node: NodeView, build: Builder) -> Adapted:
+    """Without dilations it is what it was."""
+    return KEEP
+
+
+@adapter("DeformConv", 19, 18)
+def deform_conv_down(node: NodeView, build: Builder) -> Adapted:
+    """It was not there: GridSample reads where the offsets point."""
+    return deform_conv(node, build)

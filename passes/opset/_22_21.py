@@ -9,13 +9,18 @@ from __future__ import annotations
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
-from graphfix.opset.adapting import KEEP, Adapted, adapter
+from graphfix.opset.adapting import KEEP, Adapted, adapter, respell
+from graphfix.passes.opset._pooling import averages, axes_of_pool, pads_of
 
 
-def _pool(node: NodeView, build: Builder) -> Adapted:
-    """Keep the node where no window can start in the padding at the end."""
+def _differs(node: NodeView) -> bool:
+    """Say whether a window can start in the padding at the end.
+
+    Raises:
+        Refuse: That depends on a size that is unknown.
+    """
     if not node.attr("ceil_mode", 0) or node.attr("auto_pad", "NOTSET") != "NOTSET":
-        return KEEP
+        return False
     kernel = node.attr("kernel_shape")
     count = len(kernel)
     strides = node.attr("strides", [1] * count)
@@ -31,9 +36,25 @@ def _pool(node: NodeView, build: Builder) -> Adapted:
             raise Refuse(f"the size of spatial axis {axis} is unknown, and ceil_mode is set")
         steps = -(-(size + begin + end - reach) // strides[axis])
         if steps * strides[axis] >= size + begin:
-            raise Refuse("with ceil_mode, a window starts in the padding")
+            return True
+    return False
+
+
+@adapter(("AveragePool", "MaxPool"), 22, 21)
+def pool_down(node: NodeView, build: Builder) -> Adapted:
+    """Keep the node, or write the pads with which its windows fit without ceil_mode."""
+    if not _differs(node):
+        return KEEP
+    axes = axes_of_pool(node)
+    counted = node.op == "AveragePool" and node.attr("count_include_pad", 0)
+    if counted and any(axis.needed != axis.end for axis in axes):
+        return averages(node, build)
+    return respell(node, build, ceil_mode=0, pads=pads_of(axes))
+
+
+@adapter(("AveragePool", "MaxPool"), 21, 22)
+def pool_up(node: NodeView, build: Builder) -> Adapted:
+    """Keep the node where no window can start in the padding at the end."""
+    if _differs(node):
+        raise Refuse("with ceil_mode, a window starts in the padding")
     return KEEP
-
-
-pool_down = adapter(("AveragePool", "MaxPool"), 22, 21)(_pool)
-pool_up = adapter(("AveragePool", "MaxPool"), 21, 22)(_pool)

@@ -11,6 +11,7 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type
+from graphfix.passes.opset._bits import SIGNED, shift
 
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
 
@@ -47,4 +48,19 @@ def _zero(value: Value, build: Builder) -> Value:
 @adapter("Mod", 27, 28)
 def mod_up(node: NodeView, build: Builder) -> Adapted:
     """What the older form takes means the same in the newer one."""
+    return KEEP
+
+
+@adapter("BitShift", 28, 27)
+def bit_shift_down(node: NodeView, build: Builder) -> Adapted:
+    """Shifts of signed integers are new: the bits are shifted as unsigned ones."""
+    x, by = node.need(0), node.need(1)
+    if need_elem_type(x) not in SIGNED:
+        return KEEP
+    return shift(x, by, node.attr("direction"), build)
+
+
+@adapter("BitShift", 27, 28)
+def bit_shift_up(node: NodeView, build: Builder) -> Adapted:
+    """Unsigned integers shift as before."""
     return KEEP

@@ -64,6 +64,7 @@ from graphfix.report import EXACT
     ),
     emits="Gather",
     accuracy=EXACT,
+    claims=("nan", "inf"),
 )
 def resize_nearest_to_gather(node: NodeView, build: Builder) -> Value:
     """Replace nearest sampling by gathers."""

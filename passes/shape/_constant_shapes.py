@@ -11,14 +11,30 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.views import NodeView, Value
 from graphfix.folding.knowing import know
+from graphfix.report import APPROXIMATE
 
 ConstantShape = Callable[[NodeView, np.ndarray[Any, Any]], "list[int] | None"]
 
 
-def fix_computed_shapes(editor: Editor, op: str, constant_shape: ConstantShape) -> None:
+def _no_caveat(shape: list[int]) -> str:
+    return ""
+
+
+def fix_computed_shapes(
+    editor: Editor,
+    op: str,
+    constant_shape: ConstantShape,
+    caveat: Callable[[list[int]], str] = _no_caveat,
+) -> None:
     """Give every `op` whose shape is computed the constant that `constant_shape` finds.
 
     The new node has no attributes: those of the operator say how a shape is read that is gone.
+
+    Args:
+        editor: The pass's view of the model.
+        op: The operator, of the default domain.
+        constant_shape: What the shape becomes; None leaves the node alone.
+        caveat: For which inputs that constant does not mean the same; such a site is approximate.
     """
     views = [
         view
@@ -33,7 +49,7 @@ def fix_computed_shapes(editor: Editor, op: str, constant_shape: ConstantShape) 
         wanted = knowledge.part(view.input(1))
         shape = None if wanted is None else constant_shape(view, wanted)
         if shape is not None:
-            editor.replace(view, _with_shape(view, shape))
+            editor.replace(view, _with_shape(view, shape, caveat(shape)))
 
 
 def _is_computed(view: NodeView) -> bool:
@@ -41,8 +57,10 @@ def _is_computed(view: NodeView) -> bool:
     return shape is not None and not shape.is_constant
 
 
-def _with_shape(view: NodeView, shape: list[int]) -> Callable[[Builder], Value]:
+def _with_shape(view: NodeView, shape: list[int], caveat: str) -> Callable[[Builder], Value]:
     def make(build: Builder) -> Value:
+        if caveat:
+            build.declare(APPROXIMATE, caveat)
         return build.multi(view.op, view.need(0), np.array(shape, dtype=np.int64))[0]
 
     return make

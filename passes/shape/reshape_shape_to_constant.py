@@ -22,11 +22,13 @@ When it refuses:
     and with `allowzero` a shape with a known 0 or of which two sizes are unknown.
 
 Accuracy:
-    Exact. The shape computed at run time holds as many elements as the input, or the node fails.
-    So where one size u is unknown and the others multiply to p > 0, u = elements / p, which is
-    what -1 stands for, whether u is written as itself, as 0 or as -1. A copied size is the same
-    number: two dimensions with one symbol have one size. Where a copied size is 0 at run time (an
-    empty batch) and -1 stands beside it, engines refuse what they would have taken before.
+    Exact, but for one form. The shape computed at run time holds as many elements as the input, or
+    the node fails. So where one size u is unknown and the others multiply to p > 0,
+    u = elements / p, which is what -1 stands for, whether u is written as itself, as 0 or as -1.
+    A copied size is the same number: two dimensions with one symbol have one size.
+    Where 0 and -1 stand together the site is labelled approximate and says why: for an input with
+    elements it is the same; an empty one (a copied size is 0 at run time) engines refuse then,
+    which they would have taken before.
 
 References:
     https://onnx.ai/onnx/operators/onnx__Reshape.html
@@ -49,7 +51,13 @@ from graphfix.passes.shape._constant_shapes import fix_computed_shapes
 @graph_pass(stage=CANONICAL, removes="shape:*", emits=("Reshape",))
 def reshape_shape_to_constant(editor: Editor) -> None:
     """Look at every Reshape whose shape is computed."""
-    fix_computed_shapes(editor, "Reshape", constant_shape)
+    fix_computed_shapes(editor, "Reshape", constant_shape, caveat)
+
+
+def caveat(shape: list[int]) -> str:
+    """Say for which inputs the constant does not mean the same; see `Accuracy`."""
+    together = 0 in shape and -1 in shape
+    return "the same for inputs with elements; engines refuse an empty one" if together else ""
 
 
 def constant_shape(view: NodeView, wanted: np.ndarray[Any, Any]) -> list[int] | None:

@@ -82,6 +82,10 @@ def test_sites_that_do_the_same_share_a_proof(monkeypatch: pytest.MonkeyPatch) -
     assert asked == [1]
     assert _prove(prover, sites) == proofs
     assert asked == [1], "a proof is remembered"
+    other = Prover({}, memory=prover.memory)
+    assert _prove(other, sites) == proofs
+    assert asked == [1], "by other provers too, where they share a memory"
+    assert set(prover.memory.costs) == set(prover.memory.known)
 
 
 def test_an_operator_that_nobody_can_run_is_inconclusive() -> None:
@@ -99,6 +103,7 @@ def test_an_operator_that_nobody_can_run_is_inconclusive() -> None:
         ("return (-inputs[0] * np.float32(1.002),)", Verdict.MISMATCH, "elements differ"),
         ("os.kill(os.getpid(), signal.SIGKILL)", Verdict.INCONCLUSIVE, "SIGKILL"),
         ("time.sleep(60)", Verdict.INCONCLUSIVE, "took longer than 1.5 s"),
+        ("return (np.ones(2**32),)", Verdict.INCONCLUSIVE, "MemoryError"),
     ],
 )
 def test_a_site_is_proved_with_the_model_of_its_operator(
@@ -108,7 +113,7 @@ def test_a_site_is_proved_with_the_model_of_its_operator(
     head = "import os, signal, time\nimport numpy as np\n\n\ndef odd(inputs, attributes):\n"
     place.write_text(f"{head}    {body}\n", encoding="utf-8")
     sites, _ = sites_of(ODD, _pass(odd_to_neg), _pass(add_to_sub))
-    prover = Prover({("mine", "Odd"): f"{place}:odd"}, Bounds(patience=1.5))
+    prover = Prover({("mine", "Odd"): f"{place}:odd"}, Bounds(patience=1.5, memory=2**31))
     proofs = _prove(prover, sites)
     assert proofs["y"].status is status
     assert reason in proofs["y"].reason

@@ -9,15 +9,17 @@ from typing import Any, cast
 
 import numpy as np
 import onnx
+import onnx.inliner
 import pytest
 
 import graphfix
 from graphfix.authoring.building import Builder
+from graphfix.authoring.editing import Editor
 from graphfix.authoring.views import NodeView
 from graphfix.opset import adapting, planning
 from graphfix.pipeline.api import Result
 from graphfix.rendering.as_json import report_json
-from graphfix.report import Certificate, Report, Status, Verdict, every_site_equal
+from graphfix.report import Certificate, NodeRef, Report, Status, Verdict, every_site_equal
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -138,13 +140,33 @@ def test_a_wrong_step_of_the_opset_is_not_taken(monkeypatch: pytest.MonkeyPatch)
     assert [(o.pass_id, o.sites[0].node.op) for o in failed] == [("opset", "ReduceSum")]
 
 
+def test_an_attribute_that_only_the_older_form_has_may_be_an_empty_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = """
+        <ir_version: 7, opset_import: ["" : 13]>
+        g (float[2, 3] x) => (float[2, 3] y) <int64[1] axis = {0}>
+        { row = Unsqueeze (x, axis)  y = Squeeze (row, axis) }
+    """
+    known = dict(adapting.adapters())
+
+    def longer(node: NodeView, build: Builder) -> object:
+        return build.Unsqueeze(build.Unsqueeze(node.need(0), axes=[0]), axes=[])
+
+    known["Unsqueeze", 13, 12] = replace(known["Unsqueeze", 13, 12], function=cast("Any", longer))
+    monkeypatch.setattr(planning, "adapters", lambda: known)
+    result = graphfix.run(onnx.parser.parse_model(text), opset=12, verify="sites")
+    assert result.model.opset == 12
+    assert every_site_equal(result.report.outcomes)
+
+
 def test_the_json_carries_the_certificates() -> None:
     result = graphfix.run(FIXTURES / "mod_int_ts11.onnx", target="trt8")
     found = json.loads(json.dumps(report_json(result.report)))
     proofs = [s["certificate"] for o in found["outcomes"] for s in o["sites"]]
     assert proofs
     for proof in proofs:
-        assert list(proof) == ["status", "max_abs", "max_rel", "samples", "reason"]
+        assert list(proof) == ["status", "max_abs", "max_rel", "samples", "own", "reason"]
         assert (proof["status"], proof["reason"]) == ("equal", "")
         assert proof["samples"] > 0
 
@@ -166,20 +188,87 @@ def test_unreachable_nodes_need_no_certificate() -> None:
     assert not every_site_equal(result.report.outcomes)
 
 
+LOCAL = """
+    <ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+    g (float[2] x, bool c) => (float[2] y, float[2] z)
+    {
+        y = local.twice <alpha = 0.5> (x)
+        z = If (c) <
+            then_branch = t () => (float[2] a) { a = local.twice <alpha = 2.0> (y) },
+            else_branch = e () => (float[2] b) { b = Neg (y) }
+        >
+    }
+    <domain: "local", opset_import: ["" : 17, "local" : 1]>
+    twice <alpha> (p) => (q) { r = LeakyRelu <alpha: float = @alpha> (p)  q = local.sum (r) }
+    <domain: "local", opset_import: ["" : 17, "local" : 1]>
+    sum (p) => (q) { q = Add (p, p) }
+"""
+
+
+def test_inlined_calls_are_proved_one_by_one() -> None:
+    result = _sites_only(onnx.parser.parse_model(LOCAL), "inline-functions")
+    sites = [s for o in result.report.outcomes if o.status is Status.APPLIED for s in o.sites]
+    assert [(s.node.op, s.node.scope) for s in sites] == [
+        ("twice", "main"),
+        ("twice", "main/If.then_branch"),
+    ]
+    assert [proof.status for proof in _proofs(result.report)] == [Verdict.EQUAL] * 2
+    assert result.exit_code == 0
+
+
+def test_a_wrong_inlining_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    inline = onnx.inliner.inline_local_functions
+
+    def wrong(model: onnx.ModelProto) -> onnx.ModelProto:
+        inlined = inline(model)
+        for node in inlined.graph.node:
+            if node.op_type == "Add":
+                node.op_type = "Mul"
+        return inlined
+
+    monkeypatch.setattr(onnx.inliner, "inline_local_functions", wrong)
+    result = _sites_only(onnx.parser.parse_model(LOCAL), "inline-functions")
+    failed = [o for o in result.report.outcomes if o.status is Status.FAILED]
+    assert [(o.pass_id, [s.node.op for s in o.sites]) for o in failed] == [
+        ("inline-functions", ["twice"])
+    ]
+    assert len(result.model.functions) == 2
+
+
+def test_an_input_of_another_type_is_proved_with_what_reads_it() -> None:
+    model = onnx.parser.parse_model(
+        """
+        <ir_version: 8, opset_import: ["" : 17]>
+        g (uint8[2, 3] x) => (float[2, 3] y, float16[2, 3] z)
+        { a = Cast <to = 1> (x)  y = Relu (a)  z = Cast <to = 10> (x) }
+        """
+    )
+    result = graphfix.run(model, target="trt7", allow_io_change=True, verify="sites")
+    assert [change.new for change in result.report.io_changes] == ["int32"]
+    assert [proof.status for proof in _proofs(result.report)] == [Verdict.EQUAL]
+
+
+@graphfix.graph_pass(emits="*::*")
+def another_file(editor: Editor) -> None:
+    """Put Add for Sum, and say of no node that it is another one."""
+    proto = editor.model.to_proto()
+    proto.graph.node[0].op_type = "Add"
+    editor.reload(proto)
+    editor.record(NodeRef())
+
+
 def test_a_change_of_the_whole_file_is_not_proved_by_sites() -> None:
     model = onnx.parser.parse_model(
         """
-        <ir_version: 8, opset_import: ["" : 17, "local" : 1]>
-        g (float[2] x) => (float[2] y) { y = local.twice (x) }
-        <domain: "local", opset_import: ["" : 17]>
-        twice (p) => (q) { q = Add (p, p) }
+        <ir_version: 8, opset_import: ["" : 17]>
+        g (float[2] x) => (float[2] y) { y = Sum (x, x) }
         """
     )
-    result = _sites_only(model, "inline-functions")
+    result = graphfix.run(model, passes=[another_file], verify="sites")
     proofs = _proofs(result.report)
     assert [proof.status for proof in proofs] == [Verdict.INCONCLUSIVE]
     assert result.exit_code == 1
-    whole = graphfix.run(model, passes=["inline-functions"])
+    whole = graphfix.run(model, passes=[another_file])
     assert whole.report.verification.status is Verdict.EQUAL
     assert whole.exit_code == 0
 

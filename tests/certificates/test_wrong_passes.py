@@ -50,6 +50,15 @@ def wrong(node, build):
     return build.Mul(node.inputs[0], factor)
 """
 
+INFINITE = """
+@rewrite("Neg", emits=("Mul", "Add", "Neg"), accuracy=EXACT, claims=("inf",))
+def wrong(node, build):
+    x = node.inputs[0]
+    if node.name == "good":
+        return build.Mul(x, -1.0)
+    return build.Add(build.Neg(x), build.Mul(x, 0.0))
+"""
+
 
 def _model(op: str, shape: str, attributes: str = "") -> onnx.ModelProto:
     return onnx.parser.parse_model(f"""
@@ -90,6 +99,7 @@ CASES = {
     "ties": (TIES, "Round", "3, 4", ""),
     "size": (SIZE, "ReduceMean", "N, 4", "<axes: ints = [0], keepdims: int = 1>"),
     "factor": (FACTOR, "Neg", "3, 4", ""),
+    "infinite": (INFINITE, "Neg", "3, 4", ""),
     "element": (ELEMENT, "Neg", "3, 4", ""),
 }
 
@@ -113,6 +123,12 @@ def test_a_wrong_site_is_taken_back_and_the_right_one_stays(
     assert kept["b"] == op
     assert kept["a"] != op or "good" not in [n.name for n in result.model.to_proto().graph.node]
     assert result.exit_code == 0
+
+
+def test_infinities_that_nobody_claims_are_not_looked_at(tmp_path: Path) -> None:
+    source = INFINITE.replace(', claims=("inf",)', "")
+    applied = _outcome(_run(tmp_path, source, _model("Neg", "3, 4")), Status.APPLIED)
+    assert sorted(site.node.name for site in applied.sites) == ["bad", "good"]
 
 
 def test_the_smallest_input_names_one_element(tmp_path: Path) -> None:

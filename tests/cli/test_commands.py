@@ -17,6 +17,9 @@ from graphfix.hooks import Hook
 from graphfix.pipeline import files
 from graphfix.pipeline.files import CheckRequest, RunRequest
 from graphfix.report import (
+    Candidate,
+    Choice,
+    Explanation,
     FileFacts,
     Finding,
     NodeRef,
@@ -43,6 +46,7 @@ class Pipeline:
         self.report = report
         self.exit_code = 0
         self.findings: tuple[Finding, ...] = ()
+        self.explanations: tuple[Explanation, ...] = ()
         self.runs: list[RunRequest] = []
         self.checks: list[CheckRequest] = []
         self.hooks: Sequence[Hook] = ()
@@ -55,7 +59,10 @@ class Pipeline:
     def check_file(self, request: CheckRequest) -> SimpleNamespace:
         self.checks.append(request)
         return SimpleNamespace(
-            target=SimpleNamespace(name="trt8.6"), findings=self.findings, notes=("trt8 is 8.6",)
+            target=SimpleNamespace(name="trt8.6"),
+            findings=self.findings,
+            notes=("trt8 is 8.6",),
+            explanations=self.explanations,
         )
 
 
@@ -276,6 +283,32 @@ def test_check_explains_what_the_passes_do(
     out = capsys.readouterr().out
     assert "  - mod-elimination (exact): Replace Mod.\n" in out
     assert "another thing" not in out
+
+
+def test_check_explains_in_both_views(pipeline: Pipeline, capsys: Capture) -> None:
+    pipeline.findings = (FINDING,)
+    refused = Candidate("some-pass", Choice.REFUSED, "the rank is unknown")
+    pipeline.explanations = (Explanation(FINDING, False, (), (refused,)),)
+    assert main(["check", "m.onnx", "--target", "trt8", "--explain"]) == 1
+    assert "    refused     some-pass: the rank is unknown\n" in capsys.readouterr().out
+    assert main(["check", "m.onnx", "--target", "trt8", "--explain", "--json"]) == 1
+    (told,) = json.loads(capsys.readouterr().out)["explanations"]
+    assert told["candidates"][0]["reason"] == "the rank is unknown"
+    assert all(request.explain for request in pipeline.checks)
+
+
+def test_check_explains_a_file(written: Path, capsys: Capture) -> None:
+    proto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 18]> g (float[2] x) => (float[2] y) { y = Mish (x) }'
+    )
+    written.write_bytes(proto.SerializeToString())
+    assert main(["check", str(written), "--target", "trt8.6", "--explain", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    removed = [e["removed"] for e in found["explanations"]]
+    assert len(removed) == len(found["findings"])
+    by_op = dict(zip([f["feature"] for f in found["findings"]], found["explanations"], strict=True))
+    chosen = [c["pass"] for c in by_op["op:Mish"]["candidates"] if c["choice"] == "chosen"]
+    assert chosen == ["mish-to-softplus"]
 
 
 def test_inspect_both_ways(written: Path, capsys: Capture) -> None:

@@ -146,6 +146,22 @@ def test_an_operator_without_kernel_is_run_by_the_reference_alone() -> None:
     np.testing.assert_array_equal(np.asarray(found["y"]), [0, 0, 5])
 
 
+@pytest.mark.parametrize("mode", ["", 'mode = "nearest", ', 'mode = "bicubic", '])
+def test_the_old_modes_of_grid_sample_mean_the_same_to_the_reference(mode: str) -> None:
+    # onnxruntime has no GridSample for float64.
+    text = """<ir_version: 8, opset_import: ["" : 16]>
+        g (float[1, 2, 5, 4] x, float[1, 3, 6, 2] grid) => (float[1, 2, 3, 6] y)
+        { y = GridSample <MODE padding_mode = "zeros"> (x, grid) }"""
+    single = parser.parse_model(text.replace("MODE", mode))
+    double = parser.parse_model(text.replace("MODE", mode).replace("float", "double"))
+    rng = np.random.default_rng(0)
+    feed = {"x": rng.standard_normal((1, 2, 5, 4)), "grid": rng.uniform(-1.2, 1.2, (1, 3, 6, 2))}
+    found = open_engine(double, "", Evaluators({})).run(dict(feed))["y"]
+    small = {name: value.astype(np.float32) for name, value in feed.items()}
+    expected = open_engine(single, "", Evaluators({})).run(dict(small))["y"]
+    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), atol=2e-5)
+
+
 @pytest.mark.parametrize("head", ['<ir_version: 99, opset_import: ["" : 17]> g', None])
 def test_a_number_that_is_too_new_does_not_stop_the_engine(head: str | None) -> None:
     head = head or '<ir_version: 8, opset_import: ["" : 27]> g'

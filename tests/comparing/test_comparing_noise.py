@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from onnx import parser
+from onnx import TensorProto, parser
 
+from graphfix.comparing.engines import open_engine
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.judging import Judge
 from graphfix.comparing.noise import moved
+from graphfix.comparing.widening import widened_model
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g'
 
@@ -59,3 +61,42 @@ def test_a_flip_that_rounding_does_not_explain_is_a_difference() -> None:
     found = judge(ARGMAX)
     assert found.take({"x": x}, {"y": np.array([[1]])}, {"y": np.array([[0]])})
     assert list(found.broken) == ["y"]
+
+
+DFT = "(T[1, 20, 1] x) => (T[1, 20, 2] y) { y = DFT <axis = 1> (x) }"
+
+
+@pytest.mark.parametrize(
+    ("kind", "eps", "factor", "broken"),
+    [
+        ("float", 2.0**-23, 1.0, []),
+        ("float", 2.0**-23, 1.0001, ["y"]),
+        ("double", 2.0**-52, 1.0, []),
+        ("double", 2.0**-52, 1 + 1e-12, ["y"]),
+    ],
+)
+def test_what_an_operator_rounds_on_round_values_is_measured_elsewhere(
+    kind: str, eps: float, factor: float, broken: list[str]
+) -> None:
+    text = DFT.replace("T[", f"{kind}[")
+    dtype = np.float32 if kind == "float" else np.float64
+    x = (np.arange(20) % 5 - 2).astype(dtype).reshape(1, 20, 1)
+    before = open_engine(parser.parse_model(HEAD + text), "", Evaluators({})).run({"x": x})["y"]
+    assert isinstance(before, np.ndarray)
+    exact = np.fft.fft(x[0, :, 0].astype(np.float64))
+    after = (np.stack([exact.real, exact.imag], axis=-1)[None] * factor).astype(dtype)
+    gap = float(np.abs(after.astype(np.float64) - before).max())
+    assert gap > 8 * eps * np.abs(before).max(), "onnxruntime's transform is not that good"
+    found = judge(text)
+    assert found.take({"x": x}, {"y": before}, {"y": after})
+    assert list(found.broken) == broken
+
+
+def test_a_model_that_rounds_on_purpose_has_no_copy_in_float64() -> None:
+    text = "(float[2] x) => (float[2] y) { h = Cast <to = 10> (x)  y = Cast <to = 1> (h) }"
+    assert widened_model(parser.parse_model(HEAD + text)) is None
+    plain = widened_model(parser.parse_model(HEAD + "(float[2] x) => (float[2] y) { y = Neg (x) }"))
+    assert plain is not None
+    assert plain.graph.input[0].type.tensor_type.elem_type == TensorProto.DOUBLE
+    doubles = "(double[2] x) => (double[2] y) { y = Neg (x) }"
+    assert widened_model(parser.parse_model(HEAD + doubles)) is None

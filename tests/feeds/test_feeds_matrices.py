@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from graphfix.feeds.draws import STYLES, floats
+from graphfix.feeds.draws import STYLES, floats, is_free
 from graphfix.feeds.uses import Use
 
 
@@ -23,6 +23,18 @@ def test_matrices_that_are_inverted_are_regular(op: str, named: str) -> None:
     # a pivot has to be looked for: the diagonal does not always hold the largest entry
     drawn = floats((20, 4, 4), 0, [use], rng)
     assert (np.abs(drawn[:, :, 0]).argmax(axis=1) != 0).any()
+
+
+@pytest.mark.parametrize("named", ["linalg_cholesky", "aten::linalg_cholesky_ex", "cholesky"])
+def test_matrices_that_have_a_root_are_symmetric_and_positive(named: str) -> None:
+    use = Use(helper.make_node("ATen", ["x"], ["y"], operator=named), 0)
+    rng = np.random.default_rng(0)
+    for style in range(STYLES):
+        drawn = floats((4, 5, 5), style, [use], rng)
+        np.testing.assert_allclose(drawn, drawn.swapaxes(-1, -2), rtol=1e-12)
+        assert np.linalg.eigvalsh(drawn).min() > 1e-3
+    assert not is_free((4, 5, 5), [use])
+    assert is_free((4, 5), [use])
 
 
 def test_other_uses_draw_as_before() -> None:

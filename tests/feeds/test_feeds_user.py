@@ -51,7 +51,7 @@ def test_what_does_not_fit_is_named(tmp_path: Path, arrays: dict[str, Any], text
 def test_a_file_that_is_no_npz_and_one_with_objects_are_refused(tmp_path: Path) -> None:
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"PK nothing")
-    with pytest.raises(UsageError, match=r"cannot be read as \.npz"):
+    with pytest.raises(UsageError, match=r"cannot be read as \.npz: it is not a zip archive"):
         read_inputs(broken, MODEL)
     with pytest.raises(UsageError, match="no such file"):
         read_inputs(tmp_path / "absent.npz", MODEL)

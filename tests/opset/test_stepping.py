@@ -75,15 +75,16 @@ def test_the_opset_of_the_model_is_no_change() -> None:
 
 def test_all_blockers_are_named_and_nothing_changes() -> None:
     proto = model_of("""<ir_version: 8, opset_import: ["" : 18]>
-g (float[2,3] x, int64[1] axes, int32[2,3] i) => (float[a,b] y, int32[2,3] z)
+g (float[2,3] x, int64[1] axes, int32[2,3] i, float[1,5,5] c, int64[2] s, int64[2] b)
+    => (float[2,3] h, int32[a,b] y, float[p,q,r,t] z)
 {
   h = HardSwish(x)
-  y = ReduceMax(h, axes)
-  z = BitwiseNot(i)
+  y = ReduceMean(i, axes)
+  z = Col2Im(c, s, b)
 }""")
     assert reasons(proto, 17) == [
-        "ReduceMax: axes is computed at run time",
-        "BitwiseNot: opset 17 has no BitwiseNot",
+        "ReduceMean: axes is computed at run time, and integers are averaged",
+        "Col2Im: opset 17 has no Col2Im",
     ]
 
 

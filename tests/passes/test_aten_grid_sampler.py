@@ -218,7 +218,7 @@ def test_refusals() -> None:
     assert_refused(PASS, model_of([2, 3, 5, 6], mode=3), "is unknown")
     assert_refused(PASS, model_of([2, 3, 5, 6], mode=2, opset=13), "bicubic")
     assert_refused(PASS, model_of([2, 3, 5, 6, 7], mode=2, opset=20), "bicubically")
-    assert_refused(PASS, model_of([2, 3, "H", 6], opset=13), "unknown")
+    assert_refused(PASS, model_of(["N", 3, "H", 6], opset=13), "unknown")
     assert_refused(PASS, model_of([2, 3, 5, 6], mode=1, opset=10), "opset 10 has no Round")
 
 

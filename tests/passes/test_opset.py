@@ -45,10 +45,10 @@ def test_without_an_opset_nothing_happens() -> None:
 
 
 def test_refuses_and_keeps_the_number() -> None:
-    text = """<ir_version: 8, opset_import: ["" : 18]>
-g (int32[4] x) => (int32[4] y) { y = BitwiseNot(x) }"""
-    done = run_pass("opset", text, options={"to": 17})
-    assert done.reasons == ["opset 17 has no BitwiseNot"]
+    text = """<ir_version: 9, opset_import: ["" : 20]>
+g (string[4] x) => (string[4] y) { y = StringConcat(x, x) }"""
+    done = run_pass("opset", text, options={"to": 19})
+    assert done.reasons == ["opset 19 has no StringConcat"]
     assert done.after == done.before
 
 

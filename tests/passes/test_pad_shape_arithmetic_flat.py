@@ -120,7 +120,8 @@ def test_the_finding_of_tensorrt_goes(target: str) -> None:
         f"{TORCH} y = Pad (z, p) }}"
     )
     result = run(model, target=target, verify="off")
-    assert [f.feature for f in result.report.findings_before if f.blocks] == ["shape:Reshape.rank2"]
+    found = [(f.feature, f.node.op) for f in result.report.findings_before if f.blocks and f.node]
+    assert found == [("shape:Reshape.rank2", "Reshape"), ("shape:Reshape.rank2", "Pad")]
     assert not [f for f in result.report.findings_after if f.blocks]
     feeds = {"x": np.ones((1, 2, 5, 6), np.float32), "z": np.ones((1, 2, 3, 4), np.float32)}
     given_, wanted = outputs_of(result.model.to_proto(), feeds)["y"], outputs_of(model, feeds)["y"]

@@ -136,3 +136,19 @@ def test_flattening_keeps_the_elements(batch: int, rest: list[int], split: bool)
     model = reshaping(f"N,{','.join(map(str, rest))}", "0", known, out)
     done = assert_rewrite(PASS, model, feeds=[values(batch, *rest)], after=["Reshape"])
     assert stored(done.after)[0] == -1
+
+
+@pytest.mark.parametrize(
+    ("dims", "taken", "known", "expected"),
+    [
+        ("N,M,K", "0", "-1", ("approximate", "the same for inputs with elements; ")),
+        ("N,M,4", "0,1", "2,2", ("exact", "")),
+    ],
+)
+def test_zero_beside_minus_one_is_not_called_exact(
+    dims: str, taken: str, known: str, expected: tuple[str, str]
+) -> None:
+    model = reshaping(dims, taken, known, "A,B" if known == "-1" else "A,B,2,2")
+    done = assert_rewrite(PASS, model, feeds=[values(2, 3, 4), values(1, 5, 4)], after=["Reshape"])
+    (site,) = (site for outcome in done.outcomes for site in outcome.sites)
+    assert (site.accuracy, site.note[: len(expected[1]) or None]) == expected

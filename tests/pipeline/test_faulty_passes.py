@@ -62,8 +62,10 @@ def test_an_edit_outside_a_site_is_taken_back_and_the_run_goes_on(
 def test_an_opset_that_gives_an_invalid_model_is_taken_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def faulty_move(model: Model, workspace: Workspace, wanted: int) -> list[Site]:
-        sites = move_to(model, workspace, wanted)
+    def faulty_move(
+        model: Model, workspace: Workspace, wanted: int, *, at_run_time: bool = True
+    ) -> list[Site]:
+        sites = move_to(model, workspace, wanted, at_run_time=at_run_time)
         model.graph.nodes[-1].op = "NoSuchOperator"
         return sites
 

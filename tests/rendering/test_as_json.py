@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphfix.rendering.as_json import check_json, error_json, report_json
-from graphfix.report import Report
+from graphfix.report import EXACT, Candidate, Choice, Explanation, Report
 
 jsonschema: Any = importlib.import_module("jsonschema")  # it ships no types
 SCHEMA = json.loads(
@@ -134,6 +134,7 @@ def test_numbers_that_json_lacks_are_null_and_say_so(
         "max_rel": None,
         "nonfinite": True,
         "samples": 2,
+        "own": 0,
         "reason": "",
     }
     assert second["certificate"] is None
@@ -152,6 +153,40 @@ def test_check_is_ok_with_notes_only(samples: dict[str, tuple[Report, int]]) -> 
     assert notes_only["ok"] is True
     assert len(notes_only["findings"]) == 1
     assert plain(check_json("trt8.4", report.findings_before))["ok"] is False
+
+
+def test_explanations_follow_the_schema(samples: dict[str, tuple[Report, int]]) -> None:
+    finding = samples["fixed"][0].findings_before[0]
+    chosen = Candidate("a", Choice.CHOSEN, accuracy=EXACT, nodes=3, helped_by=("b",))
+    refused = Candidate("c", Choice.REFUSED, "rank of x is unknown")
+    known = Explanation(finding, True, ("fold-constants",), (chosen, refused))
+    told = plain(check_json("trt8.4", [finding], [known]))
+    assert conforms(told, "check")
+    assert told["explanations"] == [
+        {
+            "removed": True,
+            "others": ["fold-constants"],
+            "candidates": [
+                {
+                    "pass": "a",
+                    "choice": "chosen",
+                    "reason": "",
+                    "accuracy": "exact",
+                    "nodes": 3,
+                    "helped_by": ["b"],
+                },
+                {
+                    "pass": "c",
+                    "choice": "refused",
+                    "reason": "rank of x is unknown",
+                    "accuracy": None,
+                    "nodes": None,
+                    "helped_by": [],
+                },
+            ],
+        }
+    ]
+    assert "explanations" not in plain(check_json("trt8.4", [finding]))
 
 
 def test_an_uncertain_finding_is_not_ok(samples: dict[str, tuple[Report, int]]) -> None:

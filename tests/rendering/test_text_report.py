@@ -9,7 +9,19 @@ import pytest
 from graphfix.rendering.style import Style
 from graphfix.rendering.text_check import check_text
 from graphfix.rendering.text_report import number, report_text
-from graphfix.report import Finding, IoChange, NodeRef, Report, Severity, Verdict, Verification
+from graphfix.report import (
+    EXACT,
+    Candidate,
+    Choice,
+    Explanation,
+    Finding,
+    IoChange,
+    NodeRef,
+    Report,
+    Severity,
+    Verdict,
+    Verification,
+)
 
 Samples = dict[str, tuple[Report, int]]
 LINE = "trtexec --onnx=in/model.trt8.onnx '--minShapes=x:<batch>x3'"
@@ -174,6 +186,27 @@ def test_check_explains_with_every_node_and_source(samples: Samples) -> None:
     assert "/layers/11/Mod" in text
     assert "source    operator table" in text
     assert "  - mod-elimination (exact): Mod out" in text
+
+
+def test_check_explains_the_choice(samples: Samples) -> None:
+    findings = samples["fixed"][0].findings_before
+    first = findings[0]
+    chosen = Candidate("mod-elimination", Choice.CHOSEN, accuracy=EXACT, nodes=3)
+    lost = Candidate("other", Choice.OUTRANKED, "5 nodes, where it needs 3", EXACT, 5, ("b",))
+    known = [
+        Explanation(first, True, (), (chosen, lost)),
+        Explanation(replace(first, feature="op:Det"), False, (), ()),
+        Explanation(replace(first, feature="op:If"), True, ("fold-constants",), ()),
+        Explanation(replace(first, severity=Severity.NOTE, feature="op:None"), False, (), ()),
+    ]
+    text = check_text("a.onnx", "trt8.4", findings, explain=True, explanations=known)
+    assert "\nWhat a run would do\n  op:Mod: removed\n" in text
+    assert "    chosen      mod-elimination (exact, 3 nodes)\n" in text
+    assert "    outranked   other (exact, 5 nodes, with b): 5 nodes, where it needs 3\n" in text
+    assert "  op:Det: left\n" in text
+    assert "    candidates  none: no pass removes this feature\n" in text
+    assert "    also        fold-constants changed the node\n" in text
+    assert "op:None" not in text
 
 
 def test_check_says_that_the_engine_was_not_run() -> None:

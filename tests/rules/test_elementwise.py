@@ -6,6 +6,23 @@ from tests.rules.cases import No, Unknown, Yes, assert_no, assert_unknown, asser
 
 YES = [
     Yes(
+        "(float[2,3] x) => (float[2,3] y) <float one = {1}> { e = Exp (x)  y = Add (e, one) }",
+        "old-broadcasting",
+        "opset:too-low",
+        "reject",
+        "Failed to broadcast tensors elementwise!",
+        opset=1,
+    ),
+    Yes(
+        "(float[2] x) => (float[2] y) { y = Sum (x, x, x) }",
+        "old-broadcasting",
+        "opset:too-low",
+        "reject",
+        "Pre-opset 7 broadcasting",
+        "trt10.1",
+        6,
+    ),
+    Yes(
         "(bool[2] x) => (bool[2] y) { y = Max (x, x) }",
         "arithmetic-of-bool",
         "dtype:Max.bool",

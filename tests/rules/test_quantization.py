@@ -6,6 +6,16 @@ from tests.rules.cases import No, Unknown, Yes, assert_no, assert_unknown, asser
 
 YES = [
     Yes(
+        "(int4[5] x) => (float[5] y) <float s = {1}, int4 z = {0}> "
+        "{ y = DequantizeLinear (x, s, z) }",
+        "int4-of-odd-size",
+        "shape:DequantizeLinear.int4",
+        "reject",
+        "odd-sized innermost dimension",
+        "trt10.1",
+        21,
+    ),
+    Yes(
         "(float[2] x) => (int8[2] y) <float s = {0.5}, int8 z = {3}> { y = QuantizeLinear "
         "(x, s, z) }",
         "zero-point",

@@ -30,7 +30,7 @@ def test_the_call_of_a_function_is_refused_and_its_body_not_judged() -> None:
 
 def test_an_engine_that_reads_functions_is_asked_about_their_bodies() -> None:
     found = _blocking(model_of(CALL, functions=TWICE), "trt10.1")
-    assert found == [("operator-not-supported", "op:Det", "reject", "Det")]
+    assert found[0] == ("operator-not-supported", "op:Det", "reject", "Det")
 
 
 def test_a_function_called_like_an_operator_is_taken_for_it() -> None:
@@ -127,3 +127,58 @@ def test_every_rule_says_where_it_was_read_and_speaks_to_the_user() -> None:
         assert known.message.endswith("."), known.id
         assert feature(known.feature) == known.feature
         assert known.id == known.id.lower()
+
+
+PADDED = (
+    "(float[1,1,H,W] x) => (float[1,1,a,b] y) <int64[2] back = {-1, 2}, int64[1] flat = {-1}> "
+    "{ s = Shape (x) w = Reshape (s, back) t = Transpose <perm = [1, 0]> (w) "
+    "p = Reshape (t, flat) q = Concat <axis = 0> (p, p) y = Pad (x, q) }"
+)
+
+
+def test_the_node_that_the_parser_names_is_named_with_the_one_at_fault() -> None:
+    found = check(model_of(PADDED), "trt8.6")
+    at_pad = [f for f in found if f.node.op == "Pad"]
+    assert [(f.rule, f.feature, str(f.severity)) for f in at_pad] == [
+        ("reported-here", "shape:Reshape.rank2", "reject")
+    ]
+    assert at_pad[0].message.startswith("The engine stops here because of Reshape: ")
+    assert at_pad[0].node.index == 5
+    assert [f.node.op for f in found if f.rule == "shape-of-rank-2"] == ["Reshape"]
+
+
+def test_what_stops_in_a_body_is_reported_at_the_node_around_it() -> None:
+    text = (
+        "(bool c, float[2] x) => (float[2] y) { y = If (c) <"
+        "then_branch = t () => (float[2] a) { a = Celu (x) d = Det (x) }, "
+        "else_branch = e () => (float[2] b) { b = Neg (x) }> }"
+    )
+    found = _blocking(model_of(text))
+    assert ("operator-not-supported", "op:Det", "reject", "Det") in found
+    assert ("reported-here", "op:Det", "reject", "If") in found
+
+
+def test_what_stops_in_a_function_is_reported_at_its_call() -> None:
+    found = _blocking(model_of(CALL, functions=TWICE), "trt10.1")
+    assert ("reported-here", "op:Det", "reject", "Twice") in found
+
+
+def test_a_complaint_of_shape_inference_names_its_node() -> None:
+    text = (
+        "(float[1,1,4,4] x) => (float[a,b,c,d] y) <int64[1] k = {2}, float[2] s = {8, 8}> "
+        "{ t = Shape <start = 0, end = 2> (x) q = Cast <to = 7> (s) z = Concat <axis = 0> (t, q) "
+        "y = Resize (x, , , z) }"
+    )
+    found = _blocking(model_of(text, opset=18))
+    assert ("misread-form", "form:Shape.start-end", "reject", "Resize") in found
+
+
+def test_a_reshape_to_a_computed_shape_of_another_volume() -> None:
+    text = (
+        "(float[2,3,5] x) => (float[2,3,1] y) <int64[1] a = {2}, int64[1] z = {0}, "
+        "int64[1] e = {-1}> { m = ReduceMean (x, a) s = Shape (x) p = Slice (s, z, e) n = Neg (e) "
+        "o = ConstantOfShape <value = int64[1] {1}> (n) r = Concat <axis = 0> (p, o) "
+        "y = Reshape (m, r) }"
+    )
+    found = _blocking(model_of(text, opset=18))
+    assert found[-1] == ("misread-form", "form:ReduceMean.axes-input", "reject", "Reshape")

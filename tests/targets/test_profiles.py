@@ -52,10 +52,13 @@ def test_the_profiles_that_are_promised_are_there_in_order() -> None:
         *tens,
         "trt10.15",
         "trt11.1",
+        *(f"ort-1.{minor}" for minor in range(4, 32)),
     ]
     targets = [load_target(name) for name in target_names()]
     assert [target.name for target in targets] == list(target_names())
-    assert sorted(targets, key=lambda target: target.order) == targets
+    for family in ("trt", "ort"):
+        own = [target for target in targets if target.family == family]
+        assert sorted(own, key=lambda target: target.order) == own
 
 
 def test_every_profile_follows_the_schema() -> None:
@@ -155,8 +158,8 @@ def test_a_minor_that_is_not_listed_is_the_next_lower_one(name: str, lower: str)
         ("trt4.0", "trt5.1"),
         ("tr8.6", "trt8.6"),
         ("trt12", "trt10.2"),
-        ("nonsense", "known families: trt"),
-        ("", "known families: trt"),
+        ("nonsense", "known families: ort, trt"),
+        ("", "known families: ort, trt"),
     ],
 )
 def test_an_unknown_name_is_the_users_error_with_a_hint(name: str, hint: str) -> None:
@@ -230,7 +233,7 @@ def test_the_code_wins_over_the_table() -> None:
 
 
 def test_plugins_are_those_of_the_version() -> None:
-    shipped = {name: load_target(name).plugins for name in target_names()}
+    shipped = {n: load_target(n).plugins for n in target_names() if n.startswith("trt")}
     assert [name for name in shipped if in_range(load_target(name), "..trt7.0")] == [
         name for name, plugins in shipped.items() if not plugins
     ]
@@ -245,6 +248,42 @@ def test_plugins_are_those_of_the_version() -> None:
 
 def test_the_choice_for_7_2_is_told() -> None:
     assert any(note.startswith("Made of 7.2.1") for note in load_target("trt7.2").notes)
+
+
+def test_onnx_runtime_by_its_names() -> None:
+    for name in ("ort-1.8", "ORT1.8", "onnxruntime-1.8", "onnxruntime 1.8.1"):
+        assert resolve(name)[0].name == "ort-1.8"
+    target, notes = resolve("ort")
+    assert target.name == "ort-1.31"
+    assert notes == (
+        "ort is taken as ort-1.31 (ONNX Runtime 1.31); "
+        "type the version that you deploy, such as ort-1.10",
+    )
+
+
+def test_what_onnx_runtime_says_of_itself() -> None:
+    limits = {
+        minor: (t.opset_max, t.ir_max, t.domain_opsets["ai.onnx.ml"], t.functions)
+        for minor in (5, 8, 10, 12, 15, 17, 31)
+        for t in [load_target(f"ort-1.{minor}")]
+    }
+    assert limits == {
+        5: (12, 7, 2, False),
+        8: (14, 7, 2, False),
+        10: (15, 8, 2, False),
+        12: (17, 8, 3, False),
+        15: (19, 9, 3, True),
+        17: (20, 9, 4, True),
+        31: (26, 13, 5, True),
+    }
+    eight = load_target("ort-1.8")
+    assert "int8" in eight.ops["Add"].lacks[14]["T"]
+    assert "float32" not in eight.ops["Add"].lacks[14]["T"]
+    assert "FastGelu" in eight.contrib
+    assert "QLinearSoftmax" not in eight.contrib
+    assert load_target("ort-1.15").ops["Reshape"].lacks[19] == {}
+    assert "T" in load_target("ort-1.16").ops["Reshape"].lacks[19]
+    assert eight.ops["Trilu"].since == "ort-1.8"
 
 
 def test_a_profile_of_ones_own(tmp_path: Path) -> None:

@@ -1,0 +1,47 @@
+"""How low the opset of a model can go, found by going there on a copy in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphfix.authoring.workspace import Workspace
+from graphfix.opset.stepping import Blocker, StepBlocked, lower_one
+from graphfix.pipeline.api import load
+from graphfix.pipeline.running import OLDEST_OPSET
+from graphfix.pipeline.typing import infer_types
+from graphfix.registry import shipped_passes
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How low the opset of a model can go.
+
+    Attributes:
+        lowest: The lowest opset of the default domain that `graphfix run --opset` reaches; 0 for
+            a model that does not import that domain.
+        blockers: What is in the way of the next lower one; empty at the oldest that graphfix knows.
+    """
+
+    lowest: int
+    blockers: tuple[Blocker, ...]
+
+
+def reach_of(path: Path) -> Reach:
+    """Step the opset of a model down as far as it goes; the file is only read.
+
+    Weights are read where a step needs their values.
+
+    Raises:
+        InvalidModel: The file cannot be read or is not a model, or data that is needed is missing.
+    """
+    model = load(path)
+    passes = shipped_passes()
+    infer_types(model, passes)
+    while model.opset > OLDEST_OPSET:
+        try:
+            lower_one(model, Workspace(model, passes=passes))
+        except StepBlocked as blocked:
+            return Reach(model.opset, tuple(blocked.blockers))
+        infer_types(model, passes)
+    return Reach(model.opset, ())

@@ -1,0 +1,67 @@
+"""A run that leaves a reproducer folder of everything that passes did wrong in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from graphfix.errors import GraphfixError, PassBug
+from graphfix.hooks import Hook
+from graphfix.model import Model
+from graphfix.pipeline.api import Result
+from graphfix.pipeline.finishing import finish
+from graphfix.pipeline.settings import Settings
+from graphfix.report import NodeRef, Reproduced
+from graphfix.reproducers.specimens import Faults, Kind, Specimen
+
+
+def finish_with(
+    model: Model,
+    settings: Settings,
+    hooks: Sequence[Hook],
+    folder: Path | None,
+    *,
+    anonymize: bool = False,
+) -> Result:
+    """Run the passes as `finish` does, and write reproducers.
+
+    Args:
+        model: The model, which is edited.
+        settings: What was asked for.
+        hooks: Told of stages and passes.
+        folder: Where the reproducers go, each in a folder of its own; None writes none.
+        anonymize: Whether names and weights are replaced in them.
+
+    Raises:
+        PassBug: A fault of graphfix itself; it names its reproducer, where one was written.
+    """
+    proto, base_dir = model.proto, model.base_dir
+    faults = Faults()
+    if folder is None:
+        return finish(model, settings, hooks, faults=faults)
+    from graphfix.reproducers.writing import write_reproducers
+
+    try:
+        result = finish(model, settings, hooks, faults=faults)
+    except GraphfixError:
+        raise
+    except Exception as error:
+        said = str(error) if isinstance(error, PassBug) else f"{type(error).__name__}: {error}"
+        whole = Faults([Specimen(Kind.FAULT, (), NodeRef(), said, settings)])
+        written = write_reproducers(whole, proto, base_dir, folder, anonymize=anonymize)
+        made = _first_folder(written)
+        if isinstance(error, PassBug):
+            error.reproducer = made
+            raise
+        raise PassBug(said, reproducer=made) from error
+    if not faults.specimens:
+        return result
+    for hook in hooks:
+        hook.stage("reproduce")
+    written = write_reproducers(faults, proto, base_dir, folder, anonymize=anonymize)
+    return Result(result.exit_code, replace(result.report, reproducers=written), result.model)
+
+
+def _first_folder(written: Sequence[Reproduced]) -> str:
+    return next((entry.folder for entry in written if entry.folder), "")

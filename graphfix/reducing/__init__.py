@@ -1,0 +1,1 @@
+"""Shrinking a model while a command still fails on it."""

@@ -1,0 +1,118 @@
+"""Types of all tensors of a model: inferred, and where inference does not know them measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from onnx import ModelProto, TypeProto, ValueInfoProto
+
+from graphfix.comparing.models import run_model
+from graphfix.comparing.pieces import type_of_value
+from graphfix.comparing.side_by_side import probed
+from graphfix.errors import GraphfixError
+from graphfix.feeds.kinds import Value
+from graphfix.feeds.maker import FeedMaker
+from graphfix.inference import type_of
+from graphfix.model import Model
+from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.typing import infer_types
+from graphfix.pipeline.verifying import on_disk
+from graphfix.registry import shipped_passes
+
+Types = dict[str, TypeProto]
+
+# Guesses at the dynamic sizes, see `graphfix.feeds.sizes`; one run of at most so many seconds each.
+_ATTEMPTS = (0, 3, 9, 16, 22)
+_PATIENCE = 60.0
+
+
+@dataclass(slots=True)
+class Typist:
+    """Knows the types of the tensors of a model and of its parts, which keep their names.
+
+    Attributes:
+        base_dir: Where the external data lies.
+    """
+
+    base_dir: str
+    _measured: Types = field(default_factory=Types)
+    _tried: set[str] = field(default_factory=set[str])
+
+    def inferred(self, proto: ModelProto) -> Types:
+        """Return what inference knows of the tensors of the main graph and of its bodies.
+
+        Raises:
+            InvalidModel: A name is used that nothing defines.
+        """
+        model = Model(proto, base_dir=self.base_dir)
+        infer_types(model, shipped_passes())
+        found: Types = {}
+        for graph in model.graph.walk():
+            for tensor in (*graph.inputs, *(t for node in graph.nodes for t in node.outputs)):
+                known = type_of(tensor) if tensor.name else None
+                if known is not None:
+                    found.setdefault(tensor.name, known)
+        return found
+
+    def types(self, proto: ModelProto) -> Types:
+        """Return the types of all tensors; the model is run once where inference knows too little.
+
+        Raises:
+            InvalidModel: A name is used that nothing defines.
+        """
+        found = self.inferred(proto)
+        made = [name for node in proto.graph.node for name in node.output if name]
+        unknown = [name for name in made if not is_full(found.get(name))]
+        new = [name for name in unknown if name not in self._tried]
+        if new:
+            self._tried.update(new)
+            self._measured |= self._run(proto, new)
+        found.update((name, self._measured[name]) for name in unknown if name in self._measured)
+        return found
+
+    def _run(self, proto: ModelProto, names: Sequence[str]) -> Types:
+        """Return the types that tensors have when onnxruntime runs the model, sizes left open."""
+        evaluators = evaluators_for(Model(proto, base_dir=self.base_dir), shipped_passes())
+        maker = FeedMaker(proto)
+        with on_disk(probed(proto, list(names), {}), self.base_dir) as path:
+            for attempt in _ATTEMPTS:
+                try:
+                    feed = maker.draw(0, attempt)
+                    values = run_model(path, [feed], evaluators=evaluators, timeout=_PATIENCE)[0]
+                except GraphfixError:
+                    continue
+                return dict(_known(values.items()))
+        return {}
+
+
+def _known(values: Iterable[tuple[str, Value]]) -> Iterable[tuple[str, TypeProto]]:
+    for name, value in values:
+        try:
+            kind = type_of_value(value)
+        except GraphfixError:
+            continue
+        if isinstance(value, np.ndarray):
+            kind.tensor_type.shape.SetInParent()
+            for _ in range(value.ndim):
+                kind.tensor_type.shape.dim.add()
+        yield name, kind
+
+
+def is_full(kind: TypeProto | None) -> bool:
+    """Say whether a type is enough for an input or an output: element type and rank."""
+    form = kind.WhichOneof("value") if kind is not None else None
+    if kind is None or form != "tensor_type":
+        return form is not None
+    return bool(kind.tensor_type.elem_type) and kind.tensor_type.HasField("shape")
+
+
+def declaration(name: str, known: ValueInfoProto | None, types: Types) -> ValueInfoProto:
+    """Return a declaration with the type of `types`, where the known one says less."""
+    info = ValueInfoProto(name=name)
+    if known is not None:
+        info.CopyFrom(known)
+    if name in types and not is_full(info.type):
+        info.type.CopyFrom(types[name])
+    return info

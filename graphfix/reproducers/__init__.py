@@ -1,0 +1,1 @@
+"""Reproducer folders: a fault of a pass, reduced, with all that is needed to see it again."""

@@ -1,0 +1,141 @@
+"""What single operators meet in TensorRT 5.1 to 7.2 and never again."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
+from graphfix.rules.parsed import is_weights
+from graphfix.targets.profiles import Target
+
+
+@rule(
+    "Size",
+    feature="shape:Size.dynamic",
+    versions="trt5.1..trt6-fulldims",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:1673 (6.0), 1554-1568 (6.0-full-dims)",
+)
+def size_of_unknown(node: NodeView, target: Target) -> Answer:
+    """Size of a tensor whose shape is not static multiplies by -1 for what is unknown."""
+    data = node.need(0)
+    if data.rank is None:
+        return Unknown(f"rank of {data.name}")
+    return data.static_shape is None
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.axes",
+    versions="trt6..trt6",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:1732-1771 (6.0): bounds are resolved by position, not by axis",
+)
+def slice_bounds_by_position(node: NodeView, target: Target) -> Answer:
+    """Slice resolves its bounds by their position; axes are right in full order only."""
+    data, axes = node.need(0), _axes(node)
+    if axes is None or data.rank is None:
+        return Unknown(f"axes of {node.name or node.op}")
+    return axes != list(range(1, len(axes) + 1))
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.negative",
+    versions="trt6-fulldims..trt6-fulldims",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:1684-1746 (6.0-full-dims): bounds are looked up by the axis "
+    "as it is written",
+)
+def slice_negative(node: NodeView, target: Target) -> Answer:
+    """Slice ignores negative axes, and adds the size to negative steps."""
+    axes, steps = _axes(node), node.input(4)
+    if axes is None:
+        return Unknown(f"axes of {node.name or node.op}")
+    known = None if steps is None else steps.array()
+    return any(axis < 0 for axis in axes) or (known is not None and bool((known < 0).any()))
+
+
+def _axes(node: NodeView) -> list[int] | None:
+    """Return the axes as they are written; None where they are computed."""
+    value = node.input(3)
+    if value is not None:
+        array = value.array()
+        return None if array is None else [int(axis) for axis in array.reshape(-1)]
+    written = node.attr("axes")
+    if written is not None:
+        return [int(axis) for axis in written]
+    starts = node.attr("starts")
+    if starts is not None:
+        return list(range(len(starts)))
+    given = node.input(1)
+    count = None if given is None else given.dim(0)
+    return None if count is None else list(range(count))
+
+
+@rule(
+    "AveragePool",
+    feature="attr:AveragePool.asymmetric-pads",
+    versions="..trt7",
+    severity=REJECT,
+    text="Assertion failed: supported_form_of_asymmetric_padding_for_AveragePool",
+    source="onnx2trt_utils.cpp:1407 (7.1)",
+)
+def average_pool_pads(node: NodeView, target: Target) -> Answer:
+    """AveragePool takes pads at the end that are as wide as at the beginning, or one wider."""
+    pads = [int(pad) for pad in node.attr("pads", [])]
+    half = len(pads) // 2
+    pairs = zip(pads[:half], pads[half:], strict=False)
+    return any(end - begin not in (0, 1) for begin, end in pairs)
+
+
+@rule(
+    ("GlobalAveragePool", "GlobalMaxPool"),
+    feature="rank:GlobalPool",
+    versions="trt6..trt6",
+    severity=REJECT,
+    text="Assertion failed: dims.nbDims == 3",
+    source="builtin_op_importers.cpp:1136 (6.0)",
+)
+def global_pool_rank(node: NodeView, target: Target) -> Answer:
+    """{op} takes four dimensions, the batch among them."""
+    data = node.need(0)
+    if data.rank is None:
+        return Unknown(f"rank of {data.name}")
+    return data.rank != 4 and Yes(feature=f"rank:{node.op}.{data.rank}")
+
+
+@rule(
+    ("GlobalAveragePool", "GlobalMaxPool"),
+    feature="shape:GlobalPool.dynamic",
+    versions="trt6-fulldims..trt6-fulldims",
+    severity=REJECT,
+    text='"Cannot run GlobalAveragePool on an input with dynamic spatial dimensions!"',
+    source="builtin_op_importers.cpp:872-891 (6.0-full-dims)",
+)
+def global_pool_dynamic(node: NodeView, target: Target) -> Answer:
+    """{op} needs static spatial sizes."""
+    data = node.need(0)
+    if data.rank is None:
+        return Unknown(f"rank of {data.name}")
+    unknown = any(data.dim(axis) is None for axis in range(2, data.rank))
+    return unknown and Yes(feature=f"shape:{node.op}.dynamic")
+
+
+@rule(
+    "BatchNormalization",
+    feature="const:BatchNormalization.scale",
+    versions="trt6..trt6",
+    severity=REJECT,
+    text="Assertion failed: scale_weights.type == ::ONNX_NAMESPACE::TensorProto::FLOAT",
+    source="builtin_op_importers.cpp:641-664 (6.0)",
+)
+def batch_norm_parameters(node: NodeView, target: Target) -> Answer:
+    """The parameters of BatchNormalization are float32 initializers."""
+    for index, name in ((1, "scale"), (2, "B"), (3, "mean"), (4, "var")):
+        value = node.input(index)
+        if value is not None and not is_weights(value):
+            return Yes(feature=f"const:BatchNormalization.{name}")
+        if value is not None and value.type_name == "float16":
+            return Yes(feature="dtype:BatchNormalization.float16")
+    return None

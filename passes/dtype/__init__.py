@@ -1,0 +1,1 @@
+"""Element types that an engine lacks for an operator: the same in another type, and back."""

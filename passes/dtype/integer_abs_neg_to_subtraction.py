@@ -1,0 +1,64 @@
+"""Write Abs and Neg of integers as subtraction and comparison.
+
+What it does:
+    Neg of integers becomes 0 - x; Abs chooses between that and x. Abs of unsigned integers is
+    the operand itself.
+
+Why engines need it:
+    TensorRT 7 takes floats only for both ("This version of TensorRT does not support the given
+    operator with the given input data type."); TensorRT 8 refuses uint8.
+
+Before:
+    y = Abs (x)          # x: int32
+
+After:
+    y = Where (Less (x, 0), Sub (0, x), x)
+
+When it refuses:
+    The operand is no integer, or the opset is below 9, where integers are not compared.
+
+Accuracy:
+    Exact; the smallest integer stays itself, as in onnxruntime.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Abs.html, onnx__Neg.html; onnx2trt_utils.cpp of
+    onnx-tensorrt, release 7.1, unaryHelper
+"""
+
+from __future__ import annotations
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_SIGNED = (TensorProto.INT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64)
+_UNSIGNED = (TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64)
+
+
+@rewrite(
+    ("Abs", "Neg"),
+    removes=tuple(
+        f"dtype:{op}.{name}" for op in ("Abs", "Neg") for name in ("int32", "int64", "uint8")
+    ),
+    emits=("Less", "Sub", "Where"),
+    accuracy=EXACT,
+    since=9,
+)
+def integer_abs_neg_to_subtraction(node: NodeView, build: Builder) -> Value:
+    """Subtract from zero, see the module."""
+    x = node.need(0)
+    if node.op == "Abs" and x.elem_type in _UNSIGNED:
+        return x
+    if x.elem_type not in _SIGNED:
+        raise Refuse(f"{x.name} is {x.type_name}")
+    dtype = x.dtype
+    assert dtype is not None
+    zero = build.constant(dtype.type(0))
+    negative = build.Sub(zero, x)
+    if node.op == "Neg":
+        return negative
+    return build.Where(build.Less(x, zero), negative, x)

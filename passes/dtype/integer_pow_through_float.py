@@ -1,0 +1,52 @@
+"""Compute powers of integers in floats.
+
+What it does:
+    Casts base and exponent to float32, takes the power, and rounds it to the nearest whole number.
+
+Why engines need it:
+    TensorRT refuses Pow of integers up to 10.11.
+
+Before:
+    y = Pow (x, n)            # int32
+
+After:
+    y = Cast <to = 6> (Round (Pow (Cast <to = 1> (x), Cast <to = 1> (n))))
+
+When it refuses:
+    The base or the exponent are no integers, or the opset is below 12, where integers have no
+    power.
+
+Accuracy:
+    Approximate: powers beyond 2^24 in size are rounded, and what overflows is not defined.
+
+References:
+    onnx2trt_utils.cpp:865 of onnx-tensorrt, release 8.6; https://onnx.ai/onnx/operators/onnx__Pow.html
+"""
+
+from __future__ import annotations
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import APPROXIMATE
+
+
+@rewrite(
+    "Pow",
+    removes=("dtype:Pow.int32", "dtype:Pow.int64"),
+    emits=("Cast", "Pow", "Round"),
+    accuracy=APPROXIMATE,
+    since=12,
+)
+def integer_pow_through_float(node: NodeView, build: Builder) -> Value:
+    """Take the power in float32 and round, see the module."""
+    x, n = node.need(0), node.need(1)
+    for value in (x, n):
+        if value.dtype is None or value.dtype.kind not in "iu":
+            raise Refuse(f"{value.name} is {value.type_name}")
+    build.declare(APPROXIMATE, "powers beyond 2^24 in size are rounded")
+    power = build.Pow(build.Cast(x, to=TensorProto.FLOAT), build.Cast(n, to=TensorProto.FLOAT))
+    return build.Cast(build.Round(power), to=x.elem_type)

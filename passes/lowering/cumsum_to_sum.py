@@ -1,0 +1,67 @@
+"""Replace CumSum by the sum over a masked copy for each position.
+
+What it does:
+    Puts the data beside itself once for each position along the axis, leaves in each copy what
+    comes before that position, and sums. `exclusive` and `reverse` are other masks.
+
+Why engines need it:
+    TensorRT has an importer for CumSum from 7.2 on.
+
+Before:
+    y = CumSum (x, 1)                  x: [2, 3]
+
+After:
+    y = ReduceSum <axes = {2}> (Where (mask, Unsqueeze <axes = {1}> (x), 0))
+                                       mask: [3, 3], true up to the diagonal
+
+When it refuses:
+    The axis is computed at run time, the size along it is unknown or above `max_size`, or the
+    dtype is unknown.
+
+Accuracy:
+    Exact for integers; for floating point numbers up to the order of summation.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__CumSum.html
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import Option, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "CumSum",
+    removes=("op:CumSum", "const:CumSum.*", "dtype:CumSum.*", "attr:CumSum.*", "shape:CumSum.*"),
+    emits=("ReduceSum", "Unsqueeze", "Where"),
+    accuracy=EXACT,
+    since=11,
+    options={"max_size": Option(int, 1024, "Longer axes are refused.")},
+)
+def cumsum_to_sum(node: NodeView, build: Builder) -> Value:
+    """Sum masked copies, see the module."""
+    x = node.need(0)
+    if x.rank is None or x.rank < 1 or x.dtype is None:
+        raise Refuse(f"the rank or the dtype of {x.name} is unknown")
+    axis = int(build.need_const(node.need(1), "the axis").reshape(()))
+    if not -x.rank <= axis < x.rank:
+        raise Refuse(f"there is no axis {axis} in rank {x.rank}")
+    axis %= x.rank
+    size = x.dim(axis)
+    if size is None or size > build.option("max_size"):
+        raise Refuse(f"the size of axis {axis} is unknown or above max_size")
+    # Element [i, j]: whether number j is a part of sum i.
+    before = np.arange(size)[None, :] - np.arange(size)[:, None]
+    if node.attr("reverse", 0):
+        before = -before
+    mask = before < 0 if node.attr("exclusive", 0) else before <= 0
+    wide = mask.reshape([size, size, *[1] * (x.rank - axis - 1)])
+    spread = build.Unsqueeze(x, axes=[axis])
+    kept = build.Where(build.constant(wide), spread, np.zeros((), x.dtype))
+    return build.ReduceSum(kept, axes=[axis + 1], keepdims=0)

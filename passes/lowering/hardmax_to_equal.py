@@ -1,0 +1,58 @@
+"""Write Hardmax as a comparison with the place of the largest element.
+
+What it does:
+    Compares the numbers 0, 1, ... along the axis with the place of the first largest element.
+
+Why engines need it:
+    TensorRT has Hardmax from 9.3 on.
+
+Before:
+    y = Hardmax <axis = 1> (x)
+
+After:
+    y = Cast (Equal (ArgMax <axis = 1> (x), [[0, 1, ...]]))
+
+When it refuses:
+    The size along the axis or the element type are unknown; below opset 13, where axes are joined,
+    another axis than the last.
+
+Accuracy:
+    Exact: of equal elements the first counts. NaN is not treated.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Hardmax.html; operators.md of onnx-tensorrt, release 8.6
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "Hardmax",
+    removes="op:Hardmax",
+    emits=("ArgMax", "Cast", "Equal"),
+    accuracy=EXACT,
+)
+def hardmax_to_equal(node: NodeView, build: Builder) -> Value:
+    """Compare with the place of the largest element, see the module."""
+    x = node.need(0)
+    if x.rank is None or not x.elem_type:
+        raise Refuse(f"the rank or the dtype of {x.name} is unknown")
+    joined = node.opset < 13
+    axis = int(node.attr("axis", 1 if joined else -1)) % x.rank
+    if joined and axis != x.rank - 1:
+        raise Refuse(f"axes from {axis} on are joined at opset {node.opset}")
+    size = x.dim(axis)
+    if not size:
+        raise Refuse(f"the size of {x.name} along axis {axis} is unknown or 0")
+    places = np.arange(size, dtype=np.int64)
+    places = places.reshape([-1 if i == axis else 1 for i in range(x.rank)])
+    largest = build.ArgMax(x, axis=axis, keepdims=1)
+    return build.Cast(build.Equal(largest, places), to=x.elem_type)

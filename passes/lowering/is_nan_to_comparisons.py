@@ -1,0 +1,51 @@
+"""Replace IsNaN by two comparisons that every number passes one of.
+
+What it does:
+    Every number is below 1 or above -1; NaN is neither.
+
+Why engines need it:
+    TensorRT has an importer for IsNaN from 8.4 on.
+
+Before:
+    y = IsNaN (x)
+
+After:
+    y = Not (Or (Less (x, 1), Greater (x, -1)))
+
+When it refuses:
+    The dtype is not a floating point type that this opset compares.
+
+Accuracy:
+    Exact, infinities included. It takes that the engine's comparisons follow IEEE 754, under
+    which a comparison with NaN is false.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__IsNaN.html
+"""
+
+from __future__ import annotations
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
+
+
+@rewrite(
+    "IsNaN",
+    removes=("op:IsNaN", "dtype:IsNaN.*"),
+    emits=("Greater", "Less", "Not", "Or"),
+    accuracy=EXACT,
+    since=9,
+)
+def is_nan_to_comparisons(node: NodeView, build: Builder) -> Value:
+    """Compare twice, see the module."""
+    x = node.need(0)
+    if x.elem_type not in _FLOATS:
+        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+    return build.Not(build.Or(build.Less(x, 1), build.Greater(x, -1)))

@@ -1,0 +1,85 @@
+"""Write NegativeLogLikelihoodLoss with GatherElements.
+
+What it does:
+    Picks the element of each target's class, negates and weighs it, and sums or averages. A target
+    that is to be ignored picks class 0 with weight 0.
+
+Why engines need it:
+    No version of TensorRT has the operator.
+
+Before:
+    y = NegativeLogLikelihoodLoss <reduction = "mean"> (x, target, weight)
+
+After:
+    loss = Neg (Squeeze (GatherElements <axis = 1> (x, Unsqueeze (target, [1])), [1]))
+    w = Gather (weight, target)
+    y = Div (ReduceSum (Mul (loss, w)), ReduceSum (w))
+
+When it refuses:
+    The element type is unknown.
+
+Accuracy:
+    Exact up to the order of summation. Targets outside the classes are errors, before and after.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html; operators.md of
+    onnx-tensorrt, release 8.6
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "NegativeLogLikelihoodLoss",
+    removes="op:NegativeLogLikelihoodLoss",
+    emits=(
+        "Cast",
+        "Div",
+        "Equal",
+        "Gather",
+        "GatherElements",
+        "Mul",
+        "Neg",
+        "Not",
+        "ReduceMean",
+        "ReduceSum",
+        "Squeeze",
+        "Unsqueeze",
+        "Where",
+    ),
+    accuracy=EXACT,
+)
+def negative_log_likelihood_to_gather(node: NodeView, build: Builder) -> Value:
+    """Pick, weigh and reduce, see the module."""
+    x, target, weight = node.need(0), node.need(1), node.input(2)
+    whole = target.dtype
+    if not x.elem_type or whole is None:
+        raise Refuse(f"the dtype of {x.name} or {target.name} is unknown")
+    factor: Value | None = None
+    ignored = node.attr("ignore_index")
+    if ignored is not None:
+        counted = build.Not(build.Equal(target, whole.type(int(ignored))))
+        target = build.Where(counted, target, whole.type(0))
+        factor = build.Cast(counted, to=x.elem_type)
+    if weight is not None:
+        own = build.Gather(weight, target, axis=0)
+        factor = own if factor is None else build.Mul(own, factor)
+    picked = build.GatherElements(x, build.Unsqueeze(target, axes=[1]), axis=1)
+    loss = build.Neg(build.Squeeze(picked, axes=[1]))
+    if factor is not None:
+        loss = build.Mul(loss, factor)
+    how = node.attr("reduction", "mean")
+    how = how.decode() if isinstance(how, bytes) else how
+    if how == "none":
+        return loss
+    if how == "sum":
+        return build.ReduceSum(loss, keepdims=0)
+    if factor is None:
+        return build.ReduceMean(loss, keepdims=0)
+    return build.Div(build.ReduceSum(loss, keepdims=0), build.ReduceSum(factor, keepdims=0))

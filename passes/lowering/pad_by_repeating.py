@@ -1,0 +1,95 @@
+"""Replace Pad with mode reflect, edge or wrap by Gather and Concat.
+
+What it does:
+    Along each padded axis the rows that the padding repeats are picked by their number from the
+    start and from the end and joined to the data. The number of rows need not be known.
+
+Why engines need it:
+    TensorRT pads with a constant only before 8.4 (reflect) and 8.5 (edge), and never with wrap.
+
+Before:
+    y = Pad <mode = "reflect"> (x, {0, 2, 0, 1})
+
+After:
+    y = Concat <axis = 1> (Gather (x, {2, 1}), x, Gather (Slice (x, -2, -1), {0}))
+
+When it refuses:
+    The pads are computed at run time or negative, or the rank is unknown.
+
+Accuracy:
+    Exact: elements are moved.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Pad.html
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_END = np.iinfo(np.int64).max
+
+
+@rewrite(
+    "Pad",
+    removes=("attr:Pad.mode=*",),
+    emits=("Concat", "Gather", "Slice"),
+    accuracy=EXACT,
+)
+def pad_by_repeating(node: NodeView, build: Builder) -> Value:
+    """Pick what is repeated, see the module."""
+    x = node.need(0)
+    mode = node.attr("mode", "constant")
+    if mode not in ("reflect", "edge", "wrap"):
+        raise Refuse(f"the mode is {mode}")
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} is unknown")
+    for axis, before, after in _pads(node, build, x.rank):
+        parts: list[Value] = []
+        if before:
+            parts.append(_ahead(build, x, axis, before, mode))
+        parts.append(x)
+        if after:
+            parts.append(_behind(build, x, axis, after, mode))
+        x = build.Concat(*parts, axis=axis)
+    return x
+
+
+def _pads(node: NodeView, build: Builder, rank: int) -> list[tuple[int, int, int]]:
+    pads: list[int]
+    if node.has("pads") or node.has("paddings"):
+        pads = [int(p) for p in node.attr("pads", node.attr("paddings"))]
+    else:
+        pads = [int(p) for p in build.need_const(node.need(1), "the number of pads").reshape(-1)]
+    axes = list(range(rank))
+    if node.input(3) is not None:
+        axes = [int(a) % rank for a in build.need_const(node.input(3), "the axes").reshape(-1)]
+    if len(pads) != 2 * len(axes):
+        raise Refuse(f"{len(pads)} pads for {len(axes)} axes")
+    if min(pads, default=0) < 0:
+        raise Refuse("a pad is negative")
+    found = zip(axes, pads[: len(axes)], pads[len(axes) :], strict=True)
+    return [(axis, before, after) for axis, before, after in found if before or after]
+
+
+def _ahead(build: Builder, x: Value, axis: int, count: int, mode: str) -> Value:
+    if mode == "wrap":
+        return build.Slice(x, starts=[-count], ends=[_END], axes=[axis])
+    first = range(count, 0, -1) if mode == "reflect" else [0] * count
+    return build.Gather(x, np.array(first, np.int64), axis=axis)
+
+
+def _behind(build: Builder, x: Value, axis: int, count: int, mode: str) -> Value:
+    if mode == "wrap":
+        return build.Slice(x, starts=[0], ends=[count], axes=[axis])
+    if mode == "edge":
+        last = build.Slice(x, starts=[-1], ends=[_END], axes=[axis])
+        return build.Gather(last, np.zeros(count, np.int64), axis=axis)
+    last = build.Slice(x, starts=[-count - 1], ends=[-1], axes=[axis])
+    return build.Gather(last, np.arange(count - 1, -1, -1), axis=axis)

@@ -1,0 +1,208 @@
+"""Replace Pad with a constant by Concat with blocks of it.
+
+What it does:
+    Joins a block filled with the value before and after the data, along each axis that is padded.
+    Pads computed at run time are blocks of a computed size; negative ones cut instead.
+
+Why engines need it:
+    TensorRT before 8.2 pads the last two axes only, with zeros, by amounts that are initializers;
+    7.0 reads them from the attribute of opset 10 alone.
+
+Before:
+    y = Pad (x, {0, 1, 0, 2}, 0.5)     x: [3, 4]
+
+After:
+    y = Concat <axis = 1> (block [3, 1], x, block [3, 2])
+
+When it refuses:
+    The mode is not constant, rank or dtype are unknown, the number of pads is unknown.
+
+Accuracy:
+    Exact: elements are moved.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Pad.html
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_DEPTH = 8
+_MAX_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One pad: a number, or element `place` of a vector computed at run time."""
+
+    number: int = 0
+    vector: Value | None = None
+    place: int = 0
+
+    @property
+    def is_zero(self) -> bool:
+        return self.vector is None and self.number == 0
+
+
+@rewrite(
+    "Pad",
+    removes=(
+        "form:Pad.*",
+        "attr:Pad.outer-dims",
+        "attr:Pad.value",
+        "attr:Pad.negative",
+        "const:Pad.*",
+        "dtype:Pad.*",
+    ),
+    emits=(
+        "Cast",
+        "Concat",
+        "ConstantOfShape",
+        "Expand",
+        "Less",
+        "Shape",
+        "Slice",
+        "Sub",
+        "Where",
+    ),
+    accuracy=EXACT,
+)
+def pad_constant_to_concat(node: NodeView, build: Builder) -> Value:
+    """Join blocks, see the module."""
+    x = node.need(0)
+    mode = node.attr("mode", "constant")
+    if mode != "constant":
+        raise Refuse(f"the mode is {mode}")
+    if x.rank is None or x.dtype is None:
+        raise Refuse(f"the rank or the dtype of {x.name} is unknown")
+    fill = node.input(2)
+    if fill is None:
+        fill = build.constant(np.array(node.attr("value", 0), dtype=x.dtype))
+    result = x
+    for axis, before, after in _pads(node, build, x.rank):
+        result = _padded(build, result, fill, axis, before, after)
+    return result
+
+
+def _pads(node: NodeView, build: Builder, rank: int) -> list[tuple[int, _Entry, _Entry]]:
+    axes = list(range(rank))
+    if node.input(3) is not None:
+        axes = [int(a) % rank for a in build.need_const(node.input(3), "the axes").reshape(-1)]
+    written = node.attr("pads", node.attr("paddings"))
+    if written is not None:
+        entries = [_Entry(int(pad)) for pad in written]
+    else:
+        entries = _entries(node.need(1), build, _DEPTH) or [
+            _Entry(0, node.need(1), place) for place in range(2 * len(axes))
+        ]
+    if len(entries) != 2 * len(axes):
+        raise Refuse(f"{len(entries)} pads for {len(axes)} axes")
+    found = zip(axes, entries[: len(axes)], entries[len(axes) :], strict=True)
+    return [pad for pad in found if not (pad[1].is_zero and pad[2].is_zero)]
+
+
+def _entries(vector: Value, build: Builder, depth: int) -> list[_Entry] | None:
+    """Return the elements of a vector, those known without running the model as numbers."""
+    known = build.const(vector)
+    if known is not None:
+        return [_Entry(int(number)) for number in known.reshape(-1)]
+    made = vector.producer
+    if not depth or vector.rank != 1:
+        return None
+    parts: list[_Entry] | None = None
+    if made is None or made.domain:
+        pass  # computed outside of what is known here
+    elif made.op == "Concat":
+        parts = []
+        for value in made.inputs:
+            inner = _entries(value, build, depth - 1) if value is not None else None
+            if inner is None:
+                return None
+            parts.extend(inner)
+    elif made.op == "Gather":
+        whole = _entries(made.need(0), build, depth - 1)
+        wanted = build.const(made.need(1))
+        if whole is not None and wanted is not None and wanted.ndim == 1:
+            parts = [whole[int(place)] for place in wanted]
+    elif made.op == "Cast" and vector.dtype == np.dtype(np.int64):
+        parts = _entries(made.need(0), build, depth - 1)
+    if parts is None and vector.dim(0) is not None:
+        parts = [_Entry(0, vector, place) for place in range(vector.dim(0) or 0)]
+    return parts
+
+
+def _padded(
+    build: Builder, x: Value, fill: Value, axis: int, before: _Entry, after: _Entry
+) -> Value:
+    amounts = [_amount(build, entry) for entry in (before, after)]
+    x = _cut(build, x, axis, amounts)
+    blocks = [
+        None if isinstance(amount, int) and amount <= 0 else _block(build, x, fill, axis, amount)
+        for amount in amounts
+    ]
+    joined = [part for part in (blocks[0], x, blocks[1]) if part is not None]
+    return build.Concat(*joined, axis=axis) if len(joined) > 1 else x
+
+
+def _amount(build: Builder, entry: _Entry) -> int | Value:
+    """Return a pad as a number, or as a vector of one int64."""
+    if entry.vector is None:
+        return entry.number
+    one = build.Slice(entry.vector, starts=[entry.place], ends=[entry.place + 1], axes=[0])
+    return one if one.dtype == np.dtype(np.int64) else build.Cast(one, to=TensorProto.INT64)
+
+
+def _cut(build: Builder, x: Value, axis: int, amounts: list[int | Value]) -> Value:
+    """Take away what negative pads take away."""
+    before, after = amounts
+    if isinstance(before, int) and isinstance(after, int):
+        if min(before, after) >= 0:
+            return x
+        end = after if after < 0 else np.iinfo(np.int64).max
+        return build.Slice(x, starts=[max(-before, 0)], ends=[int(end)], axes=[axis])
+    zero = np.zeros(1, np.int64)
+
+    def loss(amount: int | Value) -> Value:
+        if isinstance(amount, int):
+            return build.constant(np.array([max(-amount, 0)], np.int64))
+        return build.Where(build.Less(amount, zero), build.Sub(zero, amount), zero)
+
+    size = build.Slice(build.Shape(x), starts=[axis], ends=[axis + 1], axes=[0])
+    kept = build.Sub(size, loss(after))
+    return build.Slice(x, starts=loss(before), ends=kept, axes=[axis])
+
+
+def _block(build: Builder, x: Value, fill: Value, axis: int, amount: int | Value) -> Value:
+    """Return a block of the value, as long along `axis` as the pad and as wide as the data."""
+    rank = x.rank or 0
+    known = build.const(fill)
+    if isinstance(amount, int):
+        sizes = [amount if place == axis else x.dim(place) for place in range(rank)]
+        fixed = [size for size in sizes if size is not None]
+        if known is not None and len(fixed) == rank and np.prod(fixed) <= _MAX_BLOCK:
+            return build.constant(np.full(fixed, known.reshape(-1)[0], known.dtype))
+        count: Value = build.constant(np.array([amount], np.int64))
+    else:
+        zero = np.zeros(1, np.int64)
+        count = build.Where(build.Less(amount, zero), zero, amount)
+    sizes_at_run_time = build.Shape(x)
+    parts = [count]
+    if axis:
+        parts.insert(0, build.Slice(sizes_at_run_time, starts=[0], ends=[axis], axes=[0]))
+    if axis < rank - 1:
+        tail = build.Slice(sizes_at_run_time, starts=[axis + 1], ends=[rank], axes=[0])
+        parts.append(tail)
+    shape = build.Concat(*parts, axis=0) if len(parts) > 1 else count
+    if known is not None and build.opset >= 9:
+        return build.ConstantOfShape(shape, value=known.reshape(-1)[:1])
+    return build.Expand(fill, shape)

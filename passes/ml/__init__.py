@@ -1,0 +1,1 @@
+"""Passes for ai.onnx.ml: classical machine learning written in ordinary operators."""

@@ -1,0 +1,49 @@
+"""Replace ArrayFeatureExtractor by Gather along the last axis.
+
+What it does:
+    Picks columns; a vector counts as one row.
+
+Why engines need it:
+    TensorRT has no operator of ai.onnx.ml.
+
+Before:
+    y = ai.onnx.ml.ArrayFeatureExtractor (x, columns)
+
+After:
+    y = Gather <axis = -1> (x, Reshape (columns, {-1}))
+
+When it refuses:
+    The rank of the data is unknown.
+
+Accuracy:
+    Exact: elements are moved.
+
+References:
+    https://onnx.ai/onnx/operators/onnx_aionnxml_ArrayFeatureExtractor.html;
+    onnxruntime/core/providers/cpu/ml/array_feature_extractor.cc
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "ai.onnx.ml::ArrayFeatureExtractor",
+    removes="op:ai.onnx.ml::ArrayFeatureExtractor",
+    emits=("Gather", "Reshape"),
+    accuracy=EXACT,
+)
+def array_feature_extractor_to_gather(node: NodeView, build: Builder) -> Value:
+    """Pick columns, see the module."""
+    x, columns = node.need(0), node.need(1)
+    if not x.rank:
+        raise Refuse(f"the rank of {x.name} is unknown or 0")
+    known = build.const(columns)
+    flat = build.Reshape(columns, [-1]) if known is None else build.constant(known.reshape(-1))
+    data = build.Reshape(x, [1, -1]) if x.rank == 1 else x
+    return build.Gather(data, flat, axis=max(x.rank, 2) - 1)

@@ -1,0 +1,55 @@
+"""Replace OneHotEncoder of numbers by a comparison with the categories.
+
+What it does:
+    Cuts the numbers to integers and compares them with each category along a new last axis.
+
+Why engines need it:
+    TensorRT has no operator of ai.onnx.ml.
+
+Before:
+    y = ai.onnx.ml.OneHotEncoder <cats_int64s = [1, 2, 5]> (x)
+
+After:
+    y = Cast (Equal (Unsqueeze (Cast (x), -1), {1, 2, 5}))
+
+When it refuses:
+    The categories are strings, or the rank of the data is unknown.
+
+Accuracy:
+    Exact. With ``zeros = 0`` onnxruntime stops at a number that is no category; here it gives a
+    row of zeros.
+
+References:
+    https://onnx.ai/onnx/operators/onnx_aionnxml_OneHotEncoder.html;
+    onnxruntime/core/providers/cpu/ml/onehotencoder.cc
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "ai.onnx.ml::OneHotEncoder",
+    removes="op:ai.onnx.ml::OneHotEncoder",
+    emits=("Cast", "Equal", "Unsqueeze"),
+    accuracy=EXACT,
+)
+def one_hot_encoder_to_equal(node: NodeView, build: Builder) -> Value:
+    """Compare with the categories, see the module."""
+    x = node.need(0)
+    categories = np.array(node.attr("cats_int64s", []), np.int64)
+    if not categories.size:
+        raise Refuse("the categories are no numbers")
+    if x.rank is None or x.dtype is None or x.dtype.kind not in "fi":
+        raise Refuse(f"the rank of {x.name} is unknown, or its elements are no numbers")
+    whole = x if x.elem_type == TensorProto.INT64 else build.Cast(x, to=TensorProto.INT64)
+    hits = build.Equal(build.Unsqueeze(whole, axes=[x.rank]), categories)
+    return build.Cast(hits, to=TensorProto.FLOAT)

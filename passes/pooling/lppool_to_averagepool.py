@@ -1,0 +1,64 @@
+"""Write LpPool as an AveragePool of powers.
+
+What it does:
+    Averages the powers, with the padding, multiplies by the size of the kernel, and takes the root.
+
+Why engines need it:
+    TensorRT takes p of 1 or 2 only, and ignores or refuses dilations.
+
+Before:
+    y = LpPool <p = 3, kernel_shape = [2, 2]> (x)
+
+After:
+    a = AveragePool <kernel_shape = [2, 2], count_include_pad = 1> (Pow (Abs (x), 3))
+    y = Pow (Mul (a, 4), 1 / 3)
+
+When it refuses:
+    The elements are no floats, the opset is below 7, ceil_mode is used, or dilations below
+    opset 19.
+
+Accuracy:
+    Exact up to rounding of powers and roots.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__LpPool.html; builtin_op_importers.cpp:2837 of
+    onnx-tensorrt, release 8.6
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "LpPool",
+    removes=("op:LpPool", "attr:LpPool.*"),
+    emits=("Abs", "AveragePool", "Mul", "Pow"),
+    accuracy=EXACT,
+    since=7,
+)
+def lppool_to_averagepool(node: NodeView, build: Builder) -> Value:
+    """Average the powers and take the root, see the module."""
+    x = node.need(0)
+    dtype = x.dtype
+    if dtype is None or dtype.kind != "f":
+        raise Refuse(f"{x.name} is {x.type_name}")
+    if node.attr("ceil_mode", 0):
+        raise Refuse("ceil_mode is used")
+    dilated = any(int(d) != 1 for d in node.attr("dilations", []))
+    if dilated and build.opset < 19:
+        raise Refuse("AveragePool has no dilations below opset 19")
+    left_out = ("p", "dilations") if not dilated else ("p",)
+    kept = {name: node.attr(name) for name in node.attributes if name not in left_out}
+    power = float(node.attr("p", 2))
+    sizes = prod(int(k) for k in node.attr("kernel_shape"))
+    raised = build.Abs(x) if power == 1 else build.Pow(build.Abs(x), power)
+    average = build.AveragePool(raised, count_include_pad=1, **kept)
+    total = build.Mul(average, float(sizes))
+    return total if power == 1 else build.Pow(total, 1 / power)

@@ -1,0 +1,118 @@
+"""Compute the indices of a MaxPool.
+
+What it does:
+    Cuts the input into one slice for each position of the kernel, finds the first of them that is
+    largest, and looks up where in the input it lies.
+
+Why engines need it:
+    TensorRT refuses a MaxPool with a second output ("TensorRT does not support the indices output
+    in MaxPool!"); networks that unpool use it.
+
+Before:
+    y, i = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)
+
+After:
+    windows = Concat (Unsqueeze (Slice (x, ...)), ...)
+    y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)
+    i = Add (Gather (offsets, ArgMax (windows)), origins)
+
+When it refuses:
+    The shape is not static, the elements are not floats, the kernel has more than 64 positions,
+    auto_pad is used, or the opset is below 11.
+
+Accuracy:
+    Exact; of equal elements the first in the kernel counts, as in onnxruntime. NaN is not treated.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__MaxPool.html; builtin_op_importers.cpp:2954 of
+    onnx-tensorrt, release 8.6; NVIDIA/TensorRT issues 3761, 27
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_MOST = 64
+
+
+@rewrite(
+    "MaxPool",
+    removes="form:MaxPool.indices",
+    emits=("Add", "ArgMax", "Concat", "Gather", "MaxPool", "Pad", "Slice", "Unsqueeze"),
+    accuracy=EXACT,
+    since=11,
+)
+def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Find the largest position of each window, see the module."""
+    x, y = node.need(0), node.output(0)
+    shape = x.static_shape
+    out = None if y is None else y.static_shape
+    dtype = x.dtype
+    if shape is None or out is None:
+        raise Refuse("the sizes are not static")
+    if dtype is None or dtype.kind != "f":
+        raise Refuse(f"{x.name} is {x.type_name}")
+    if node.output(1) is None:
+        raise Refuse("there is no Indices output")
+    if node.attr("auto_pad", b"NOTSET") not in (b"NOTSET", "NOTSET"):
+        raise Refuse("auto_pad is used")
+    sizes, results = shape[2:], out[2:]
+    dims = len(sizes)
+    kernel = [int(k) for k in node.attr("kernel_shape")]
+    strides = [int(s) for s in node.attr("strides", [1] * dims)]
+    gaps = [int(d) for d in node.attr("dilations", [1] * dims)]
+    pads = [int(p) for p in node.attr("pads", [0] * 2 * dims)]
+    if prod(kernel) > _MOST:
+        raise Refuse(f"the kernel has {prod(kernel)} positions")
+    # What the last window reads, which with ceil_mode is more than the padding.
+    before = pads[:dims]
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, gaps, strict=True)]
+    reach = [(r - 1) * s + e for r, s, e in zip(results, strides, spans, strict=True)]
+    after = [max(0, e - n - p) for e, n, p in zip(reach, sizes, before, strict=True)]
+    padded = x
+    if any(before) or any(after):
+        amounts = [0, 0, *before, 0, 0, *after]
+        lowest = dtype.type(-np.inf)
+        padded = build.Pad(x, pads=amounts, constant_value=lowest, mode="constant")
+    axes = list(range(2, 2 + dims))
+    windows: list[Value] = []
+    for position in product(*(range(k) for k in kernel)):
+        starts = [p * d for p, d in zip(position, gaps, strict=True)]
+        ends = [a + (r - 1) * s + 1 for a, r, s in zip(starts, results, strides, strict=True)]
+        piece = build.Slice(padded, starts=starts, ends=ends, axes=axes, steps=strides)
+        windows.append(build.Unsqueeze(piece, axes=[0]))
+    stacked = build.Concat(*windows, axis=0)
+    first = build.ArgMax(stacked, axis=0, keepdims=0)
+    weights = _weights(sizes, column_major=bool(node.attr("storage_order", 0)))
+    offsets = [
+        sum(p * d * w for p, d, w in zip(position, gaps, weights, strict=True))
+        for position in product(*(range(k) for k in kernel))
+    ]
+    origins = np.arange(prod(shape[:2]), dtype=np.int64).reshape(*shape[:2], *[1] * dims)
+    origins = origins * prod(sizes)
+    moves = zip(results, strides, before, weights, strict=True)
+    for axis, (count, stride, pad, weight) in enumerate(moves):
+        along = (np.arange(count, dtype=np.int64) * stride - pad) * weight
+        origins = origins + along.reshape([-1 if i == axis + 2 else 1 for i in range(dims + 2)])
+    indices = build.Add(build.Gather(np.array(offsets, np.int64), first, axis=0), origins)
+    plain = {n: node.attr(n) for n in node.attributes if n != "storage_order"}
+    return build.MaxPool(x, **plain), indices
+
+
+def _weights(sizes: tuple[int, ...], *, column_major: bool) -> list[int]:
+    """Return by how much an index grows along each axis."""
+    order = range(len(sizes)) if column_major else reversed(range(len(sizes)))
+    weights, step = [0] * len(sizes), 1
+    for axis in order:
+        weights[axis] = step
+        step *= sizes[axis]
+    return weights

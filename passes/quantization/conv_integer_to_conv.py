@@ -1,0 +1,70 @@
+"""Convolve whole numbers in floats.
+
+What it does:
+    Takes the zero points away, convolves in float32, and casts the sums to int32.
+
+Why engines need it:
+    TensorRT has no ConvInteger.
+
+Before:
+    y = ConvInteger (x, w, x_zero, w_zero)
+
+After:
+    y = Cast <to = 6> (Conv (Sub (Cast <to = 1> (x), x_zero), Sub (Cast <to = 1> (w), w_zero)))
+
+When it refuses:
+    The sizes of the kernel are unknown, so many products are summed that float32 does not hold
+    every result, or the zero points of the weights differ by channel.
+
+Accuracy:
+    Exact: every sum is a whole number below 2^24.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__ConvInteger.html; operators.md of onnx-tensorrt,
+    release 8.6
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_INTEGERS = 1 << 24
+_LARGEST = 255
+
+
+@rewrite(
+    "ConvInteger",
+    removes="op:ConvInteger",
+    emits=("Cast", "Conv", "Reshape", "Sub"),
+    accuracy=EXACT,
+)
+def conv_integer_to_conv(node: NodeView, build: Builder) -> Value:
+    """Convolve in float32, see the module."""
+    x, weights = node.need(0), node.need(1)
+    shape = weights.static_shape
+    if shape is None:
+        raise Refuse(f"the shape of {weights.name} is unknown")
+    count = prod(shape[1:])
+    if count * _LARGEST * _LARGEST >= _INTEGERS:
+        raise Refuse(f"{count} products may sum up to more than float32 holds")
+
+    def away(value: Value, zero: Value | None) -> Value:
+        whole = build.Cast(value, to=TensorProto.FLOAT)
+        if zero is None:
+            return whole
+        if zero.rank is None or (zero.rank and zero.dim(0) != 1):
+            raise Refuse(f"the zero points {zero.name} differ by channel")
+        number = build.Cast(zero, to=TensorProto.FLOAT)
+        return build.Sub(whole, build.Reshape(number, shape=[1] * len(shape)))
+
+    attributes = {name: node.attr(name) for name in node.attributes}
+    sums = build.Conv(away(x, node.input(2)), away(weights, node.input(3)), **attributes)
+    return build.Cast(sums, to=TensorProto.INT32)

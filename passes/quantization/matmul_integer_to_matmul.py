@@ -1,0 +1,95 @@
+"""Replace MatMulInteger by MatMul of whole numbers in float32.
+
+What it does:
+    Takes the zero points off, multiplies as float32, and casts the sums to int32. Where a sum may
+    exceed what float32 holds, the second operand is split in its lower four bits and the rest,
+    each part is multiplied by itself, and the sums are joined as int32. Bytes that come through
+    Reshape, Transpose and their like are cast before these.
+
+Why engines need it:
+    TensorRT has no importer for MatMulInteger, and no bytes inside of a graph.
+
+Before:
+    y = MatMulInteger (a, b, a_zero, b_zero)       a: uint8 [M, K], b: int8 [K, N]
+
+After:
+    p = Sub (Cast (a), Cast (a_zero))
+    q = Sub (Cast (b), Cast (b_zero))
+    h = Floor (Mul (q, 1 / 16))
+    y = Add (Mul (Cast (MatMul (p, h)), 16), Cast (MatMul (p, Sub (q, Mul (h, 16)))))
+
+When it refuses:
+    The number K of products in a sum is unknown, or above 4000.
+
+Accuracy:
+    Exact: every number is whole and below 2**24 in size, which float32 holds.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
+"""
+
+from __future__ import annotations
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_LARGEST = 255  # of an operand less its zero point
+_HALF = 16
+_INTEGERS = 1 << 24
+_MOVES = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+
+
+@rewrite(
+    "MatMulInteger",
+    removes="op:MatMulInteger",
+    emits=("Add", "Cast", "Floor", "MatMul", "Mul", "Sub", *_MOVES),
+    accuracy=EXACT,
+    since=10,
+)
+def matmul_integer_to_matmul(node: NodeView, build: Builder) -> Value:
+    """Multiply whole numbers, see the module."""
+    a, b = node.need(0), node.need(1)
+    count = a.dim(-1) if a.dim(-1) is not None else b.dim(-2)
+    if not count or not a.rank or not b.rank:
+        raise Refuse("the number of products in a sum is unknown")
+    if count * _LARGEST * _HALF >= _INTEGERS:
+        raise Refuse(f"{count} products may sum up to more than float32 holds")
+    left = _away(build, a, node.input(2), column=a.rank > 1)
+    right = _away(build, b, node.input(3), column=False)
+    if count * _LARGEST * _LARGEST < _INTEGERS:
+        return build.Cast(build.MatMul(left, right), to=TensorProto.INT32)
+    high = build.Floor(build.Mul(right, 1 / _HALF))
+    low = build.Sub(right, build.Mul(high, float(_HALF)))
+    sums = [build.Cast(build.MatMul(left, part), to=TensorProto.INT32) for part in (high, low)]
+    return build.Add(build.Mul(sums[0], _HALF), sums[1])
+
+
+def _away(build: Builder, x: Value, zero: Value | None, *, column: bool) -> Value:
+    """Return an operand less its zero point as float32; that of a row stands in a column."""
+    whole = _early(build, x)
+    if zero is None:
+        return whole
+    known = build.const(zero)
+    if known is not None and not known.any():
+        return whole
+    if zero.rank is None:
+        raise Refuse(f"the rank of {zero.name} is unknown")
+    number = build.Cast(zero, to=TensorProto.FLOAT)
+    if zero.rank == 1 and column and zero.dim(0) != 1:
+        number = build.Unsqueeze(number, axes=[1])
+    return build.Sub(whole, number)
+
+
+def _early(build: Builder, x: Value) -> Value:
+    """Return a tensor as float32, cast before it is moved."""
+    maker = x.producer
+    if maker is None or maker.domain or maker.op not in _MOVES or x.is_graph_output:
+        return build.Cast(x, to=TensorProto.FLOAT)
+    attributes = {name: maker.attr(name) for name in maker.attributes}
+    operands = (_early(build, maker.need(0)), *maker.inputs[1:])
+    return build.multi(maker.op, *operands, outputs=1, **attributes)[0]

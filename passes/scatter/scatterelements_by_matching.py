@@ -1,0 +1,116 @@
+"""Replace ScatterElements with indices computed at run time by comparisons.
+
+What it does:
+    Compares every index with every position along the axis. Where an update hits a position, it
+    is taken from there, the last one where several do; with a ``reduction`` all that hit are
+    combined with the data.
+
+Why engines need it:
+    TensorRT has no scatter up to 8.0, and ignores the ``reduction`` from 8.2 to 9.3.
+
+Before:
+    y = ScatterElements <axis = 1> (x, i, u)       x: [3, 5], i, u: [3, 2]
+
+After:
+    hits = Equal (Unsqueeze (i, 2), {0, 1, 2, 3, 4})         # [3, 2, 5]
+    last = ArgMax <axis = 1> (Where (hits, {1, 2}, 0))       # [3, 5]
+    hit = Equal (GatherElements (i, last), {0, 1, 2, 3, 4})
+    y = Where (hit, GatherElements (u, last), x)
+
+When it refuses:
+    A size is unknown, the index is smaller than the data along another axis, more than 2**24
+    pairs would be compared, or a ``reduction`` of other types than float and int32.
+
+Accuracy:
+    Exact: elements are moved. ONNX leaves it open which of two updates of one position stays; it
+    is the last, as in onnxruntime. A reduction is exact up to the order of its sums and products.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__ScatterElements.html;
+    onnxruntime/core/providers/cpu/tensor/scatter.cc
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.scatter._indices import axis_of, narrowed, reduction_of, widened
+from graphfix.passes.scatter._matching import (
+    EMITS,
+    check_size,
+    counted_from_start,
+    last_match,
+    reduced,
+)
+from graphfix.report import EXACT
+
+
+@rewrite(
+    ("ScatterElements", "Scatter"),
+    removes=(
+        "op:ScatterElements",
+        "op:Scatter",
+        "attr:ScatterElements.reduction=*",
+        "dtype:ScatterElements.*",
+    ),
+    emits=(*EMITS, "And", "Greater"),
+    accuracy=EXACT,
+    since=9,
+)
+def scatterelements_by_matching(node: NodeView, build: Builder) -> Value:
+    """Compare indices with positions, see the module."""
+    data, index, updates = node.need(0), node.need(1), node.need(2)
+    sizes, wanted = data.static_shape, index.static_shape
+    if sizes is None or wanted is None or index.dtype is None:
+        raise Refuse("a size of the data or of the index is unknown")
+    axis = axis_of(node, len(sizes))
+    fits = all(a == b for d, (a, b) in enumerate(zip(sizes, wanted, strict=True)) if d != axis)
+    if not fits or 0 in wanted:
+        raise Refuse("the index does not cover the data along the other axes")
+    count, size, rank = wanted[axis], sizes[axis], len(sizes)
+    check_size(size, *wanted)
+    reduction = reduction_of(node)
+    wide, moved = widened(build, data, updates, reduction)
+    index = counted_from_start(build, index, size)
+    places = np.arange(size, dtype=index.dtype)
+    along = places.reshape([size if d == axis else 1 for d in range(rank)])
+    if count == 1 and reduction == "none":
+        result = build.Where(build.Equal(index, build.constant(along)), moved, wide)
+        return narrowed(build, result, data)
+    across = places.reshape([size if d == axis + 1 else 1 for d in range(rank + 1)])
+    hits = build.Equal(build.Unsqueeze(index, axes=[axis + 1]), build.constant(across))
+    if reduction != "none":
+        spread = build.Unsqueeze(moved, axes=[axis + 1])
+        return reduced(build, reduction, wide, spread, hits, axis)
+    if build.opset < 11:
+        chosen, hit = _summed(build, hits, moved, axis, count)
+    else:
+        last = last_match(build, hits, count, axis)
+        chosen = build.GatherElements(moved, last, axis=axis)
+        there = build.GatherElements(index, last, axis=axis)
+        hit = build.Equal(there, build.constant(along))
+    return narrowed(build, build.Where(hit, chosen, wide), data)
+
+
+def _summed(
+    build: Builder, hits: Value, updates: Value, axis: int, count: int
+) -> tuple[Value, Value]:
+    """Return for each position the last update that hits it, and whether one does.
+
+    Below opset 11, which brought GatherElements: all but one of the terms of a sum are 0.
+    """
+    if updates.dtype is None or updates.dtype.kind not in "if":
+        raise Refuse(f"opset {build.opset} has no GatherElements for {updates.type_name}")
+    last = build.Cast(last_match(build, hits, count, axis), to=TensorProto.INT32)
+    shape = [count if d == axis else 1 for d in range(hits.rank or 0)]
+    order = build.constant(np.arange(count, dtype=np.int32).reshape(shape))
+    only = build.And(hits, build.Equal(build.Unsqueeze(last, axes=[axis]), order))
+    zero = np.zeros((), updates.dtype)
+    terms = build.Where(only, build.Unsqueeze(updates, axes=[axis + 1]), zero)
+    counted = build.ReduceSum(build.Cast(only, to=TensorProto.FLOAT), axes=[axis], keepdims=0)
+    return build.ReduceSum(terms, axes=[axis], keepdims=0), build.Greater(counted, 0)

@@ -1,0 +1,97 @@
+"""The mutator of `benchmarks/mutants.py`: every kind of change, the same each time."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+SOURCE = '''"""Docstring: build.Sub(a, b) stays."""
+
+import numpy as np
+from onnx import TensorProto
+
+LIMIT = 2.5
+UNUSED = 3
+
+
+def infer(node):
+    return 1 - 2
+
+
+@rewrite("Mean", removes="op:Mean", emits=("Sub",))
+def sample(node, build):
+    """Docstring."""
+    if node.rank < 3:
+        raise Refuse("the rank is below 3")
+    x = build.Cast(node.need(0), to=TensorProto.FLOAT)
+    whole = build.Floor(build.Div(x, LIMIT))
+    return helper(build, build.Sub(x, whole), axis=node.axis)
+
+
+def helper(build, x, axis: int = 1 - 1):
+    return build.ReduceSum(x, axes=[axis], keepdims=1)
+'''
+
+
+@pytest.fixture(name="mutating")
+def _mutating(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+    return import_module("mutating")
+
+
+def texts(mutating: Any, kind: str) -> list[str]:
+    found = mutating.points({"sample": SOURCE}, ["sample"])
+    return sorted(point.text for point in found if point.kind == kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("swapped operands", "build.Sub(x, whole) -> build.Sub(whole, x)"),
+        ("swapped operands", "build.Div(x, LIMIT) -> build.Div(LIMIT, x)"),
+        ("off by one", "node.rank < 3 -> node.rank <= 3"),
+        ("wrong axis", "axes=[axis] -> axes=[a - 1 for a in [axis]]"),
+        ("wrong axis", "axis=node.axis -> axis=node.axis - 1"),
+        ("wrong rounding", "build.Floor(build.Div(x, LIMIT)) -> build.Ceil(build.Div(x, LIMIT))"),
+        ("dropped Cast", "build.Cast(node.need(0), to=TensorProto.FLOAT) -> node.need(0)"),
+        ("wrong dtype", "TensorProto.FLOAT -> TensorProto.FLOAT16"),
+        ("changed constant", "2.5 -> 5.0"),
+        ("dropped Refuse", "raise Refuse('the rank is below 3') -> pass"),
+    ],
+)
+def test_every_kind_of_change_is_found(mutating: Any, kind: str, text: str) -> None:
+    assert any(known.startswith(text) for known in texts(mutating, kind)), texts(mutating, kind)
+
+
+def test_what_is_no_part_of_the_rewriting_stays(mutating: Any) -> None:
+    found = mutating.points({"sample": SOURCE}, ["sample"])
+    lines = {point.line for point in found}
+    assert not lines & {1, 7, 10, 11, 14, 16}, "docstrings, unused constants, infer, the decorator"
+    assert not [p for p in found if "Refuse('the rank is below 4')" in p.text]
+
+
+def test_each_change_is_made_in_one_place_and_compiles(mutating: Any) -> None:
+    found = mutating.points({"sample": SOURCE}, ["sample"])
+    plain = ast.unparse(ast.parse(SOURCE)).splitlines()
+    made = [mutating.changed(SOURCE, point.place) for point in found]
+    assert len(set(made)) == len(made) == 14
+    for text in made:
+        compile(text, "mutant", "exec")
+        differing = [a for a, b in zip(plain, text.splitlines(), strict=True) if a != b]
+        assert len(differing) == 1, differing
+
+
+def test_the_choice_is_the_same_each_time_and_has_all_kinds(mutating: Any) -> None:
+    found = mutating.points({"sample": SOURCE}, ["sample"])
+    first, again = (mutating.chosen(found, 8, 3) for _ in range(2))
+    assert first == again
+    assert {point.kind for point in first} == set(mutating.KINDS)
+    assert mutating.chosen(found, 8, 4) != first
+    assert len(mutating.chosen(found, 1000, 3)) == len(found)

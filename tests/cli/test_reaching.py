@@ -1,0 +1,63 @@
+"""How low the opset of a model can go: `graphfix inspect --reach`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import ModelProto
+
+from graphfix.cli import main
+from graphfix.pipeline.reaching import reach_of
+
+DIAGONAL = 'y = Einsum<equation = "ii->i">(x)'
+
+
+def saved(folder: Path, body: str, opset: int = 17) -> Path:
+    proto: ModelProto = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : {opset}]> '
+        f"g (float[n,n] x) => (float[n] y) {{ {body} }}"
+    )
+    path = folder / "m.onnx"
+    path.write_bytes(proto.SerializeToString())
+    return path
+
+
+def test_the_node_in_the_way_is_named(tmp_path: Path) -> None:
+    path = saved(tmp_path, DIAGONAL)
+    before = path.read_bytes()
+    found = reach_of(path)
+    assert found.lowest == 12
+    assert [(b.node.op, b.reason) for b in found.blockers] == [
+        ("Einsum", "the size of a diagonal is unknown")
+    ]
+    assert path.read_bytes() == before
+
+
+def test_nothing_in_the_way(tmp_path: Path) -> None:
+    found = reach_of(saved(tmp_path, "a = HardSwish(x) y = ReduceMax<axes = [1], keepdims = 0>(a)"))
+    assert (found.lowest, found.blockers) == (7, ())
+
+
+def test_the_command_shows_it_where_it_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(saved(tmp_path, DIAGONAL))
+
+    def said(*words: str) -> str:
+        assert main(["inspect", path, *words]) == 0
+        return capsys.readouterr().out
+
+    assert "--opset` goes" not in said()
+    shown = said("--reach")
+    assert "`graphfix run --opset` goes down to 12" in shown
+    assert "In the way of a lower opset" in shown
+    assert "the size of a diagonal is unknown" in shown
+    assert "reach" not in json.loads(said("--json"))
+    reach = json.loads(said("--reach", "--json"))["reach"]
+    assert reach["lowest_opset"] == 12
+    [blocker] = reach["blockers"]
+    assert blocker["node"]["op"] == "Einsum"
+    assert blocker["reason"] == "the size of a diagonal is unknown"

@@ -1,0 +1,52 @@
+"""array-feature-extractor-to-gather: columns picked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "array-feature-extractor-to-gather"
+ML = ', "ai.onnx.ml" : 1, "custom" : 1'
+BODY = "@y = ai.onnx.ml.ArrayFeatureExtractor (x, i)"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("data", "output"),
+    [((4,), "float[1, 2]"), ((3, 4), "float[3, 2]"), ((2, 3, 4), "float[2, 3, 2]")],
+)
+def test_ranks(data: tuple[int, ...], output: str, place: str) -> None:
+    dims = ", ".join(map(str, data))
+    text = written(BODY, f"float[{dims}] x, int64[2] i", output, place=place, imports=ML)
+    feed: dict[str, Any] = {
+        "x": np.arange(np.prod(data), dtype=np.float32).reshape(data),
+        "i": np.array([3, 0]),
+    }
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
+def test_any_columns(columns: list[int]) -> None:
+    text = written(BODY, "int64[N, 4] x, int64[1, M] i", "int64[N, M]", imports=ML)
+    feed = {"x": np.arange(8).reshape(2, 4), "i": np.array([columns])}
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_refuses_an_unknown_rank() -> None:
+    body = "@h = custom.Op (x)\n@y = ai.onnx.ml.ArrayFeatureExtractor (@h, i)"
+    text = written(body, "float[3] x, int64[1] i", "float[1, 1]", imports=ML)
+    assert_refused(PASS, text, "is unknown or 0")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,84 @@
+"""aten-embedding-bag: rows summed bag by bag."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.passes.aten.aten_embedding_bag import evaluate
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model
+from tests.passes.resize_models import in_branch
+
+PASS = "aten-embedding-bag"
+TABLE = array_of(6, 3)
+
+
+def ints(*values: int) -> Array:
+    return np.array(values, np.int64)
+
+
+def arguments(indices: Array, offsets: Array, mode: int) -> list[Any]:
+    return [indices, offsets, np.array(False), np.array(mode), np.array(False), None]
+
+
+def wanted(indices: Array, offsets: Array, mode: int) -> Array:
+    ends = [*offsets.tolist(), len(indices)]
+    bags = [TABLE[indices[a:b]] for a, b in itertools.pairwise(ends)]
+    reduce = (np.sum, np.mean, np.max)[mode]
+    return np.stack([reduce(b, axis=0) if len(b) else np.zeros(3, np.float32) for b in bags])
+
+
+def check(indices: Array, offsets: Array, mode: int, **model: Any) -> None:
+    done = run_pass(
+        PASS, aten_model("embedding_bag", [6, 3], arguments(indices, offsets, mode), **model)
+    )
+    y = outputs_of(done.after, {"x": TABLE})["y"]
+    np.testing.assert_allclose(y, wanted(indices, offsets, mode), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_modes(opset: int, mode: int, layout: str) -> None:
+    check(ints(1, 0, 5, 5, 2), ints(0, 2, 2), mode, opset=opset, layout=layout)
+
+
+def test_one_row_for_each_bag() -> None:
+    check(ints(3, 1), ints(0, 1), 0)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.data())
+def test_any_bags(indices: list[int], data: st.DataObject) -> None:
+    cuts = data.draw(st.lists(st.integers(0, len(indices)), max_size=4))
+    check(ints(*indices), ints(0, *sorted(cuts)), data.draw(st.integers(0, 2)))
+
+
+def test_the_numpy_model() -> None:
+    indices, offsets = ints(1, 0, 5), ints(0, 2)
+    (y,) = evaluate([TABLE, indices, offsets], {"mode": 1})
+    np.testing.assert_allclose(y, wanted(indices, offsets, 1), rtol=1e-6)
+
+
+def test_in_a_branch() -> None:
+    model = in_branch(aten_model("embedding_bag", [6, 3], arguments(ints(4, 2), ints(0), 0)))
+    done = run_pass(PASS, model)
+    y = outputs_of(done.after, {"x": TABLE, "c": np.array(True)})["y"]
+    np.testing.assert_allclose(y, TABLE[4:5] + TABLE[2:3], rtol=1e-6)
+
+
+def test_refusals() -> None:
+    weighed = [*arguments(ints(1, 2), ints(0), 0)[:-1], np.array([1, 2], np.float32)]
+    assert_refused(PASS, aten_model("embedding_bag", [6, 3], weighed), "the rows are weighed")
+    back = arguments(ints(1, 2, 3), ints(2, 0), 0)
+    assert_refused(PASS, aten_model("embedding_bag", [6, 3], back), "do not follow each other")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("embedding", [6, 3], [ints(1)]))

@@ -1,0 +1,60 @@
+"""bitshift-to-arithmetic: every shift of every small number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "bitshift-to-arithmetic"
+
+
+@pytest.mark.parametrize("direction", ["LEFT", "RIGHT"])
+def test_every_number_of_eight_bits(direction: str) -> None:
+    body = f'@y = BitShift <direction = "{direction}"> (x, k)'
+    text = written(body, "uint8[256, 1] x, uint8[8] k", "uint8[256, 8]")
+    x = np.arange(256, dtype=np.uint8).reshape(256, 1)
+    feed = {"x": x, "k": np.arange(8, dtype=np.uint8)}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    shifted = x << feed["k"] if direction == "LEFT" else x >> feed["k"]
+    assert outputs_of(done.after, feed)["y"].tolist() == shifted.tolist()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**16 - 1), st.integers(0, 15), st.sampled_from(["LEFT", "RIGHT"]))
+def test_sixteen_bits(number: int, by: int, direction: str) -> None:
+    body = (
+        f"@k = Constant <value = uint16 {{{by}}}> ()\n"
+        f'@y = BitShift <direction = "{direction}"> (x, @k)'
+    )
+    done = run_pass(PASS, written(body, "uint16[1] x", "uint16[1]", opset=13))
+    expected = np.uint16(number) << np.uint16(by) if direction == "LEFT" else number >> by
+    x = np.array([number], np.uint16)
+    assert outputs_of(done.after, {"x": x})["y"].tolist() == [int(expected)]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [13, 21])
+def test_everywhere(opset: int, place: str) -> None:
+    text = written(
+        '@y = BitShift <direction = "LEFT"> (x, k)',
+        "uint8[2] x, uint8[2] k",
+        "uint8[2]",
+        opset=opset,
+        place=place,
+    )
+    feed = {"x": np.array([3, 255], np.uint8), "k": np.array([1, 4], np.uint8)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert outputs_of(done.after, feed)["y"].tolist() == [6, 240]
+
+
+def test_refuses() -> None:
+    text = written('@y = BitShift <direction = "LEFT"> (x, x)', "uint32[2] x", "uint32[2]")
+    assert_refused(PASS, text, "int32 does not hold all numbers of uint32")
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

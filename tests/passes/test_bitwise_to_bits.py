@@ -1,0 +1,61 @@
+"""bitwise-to-bits: every operator, every sign."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "bitwise-to-bits"
+
+FUNCTIONS = {"BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or, "BitwiseXor": np.bitwise_xor}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("op", FUNCTIONS)
+def test_edges_of_int32(op: str, place: str) -> None:
+    info = np.iinfo(np.int32)
+    a = np.array([info.min, info.max, -1, 0, 5, -6], np.int32)
+    feed = {"a": a.reshape(6, 1), "b": a}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    text = written(
+        f"@y = {op} (a, b)", "int32[6, 1] a, int32[6] b", "int32[6, 6]", opset=18, place=place
+    )
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    expected = FUNCTIONS[op](a.reshape(6, 1), a)
+    assert outputs_of(done.after, feed)["y"].tolist() == expected.tolist()
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(sorted(FUNCTIONS)),
+    st.sampled_from(["int8", "uint8", "int16", "uint16", "int32"]),
+    st.integers(0, 2**32 - 1),
+    st.integers(0, 2**32 - 1),
+)
+def test_any_numbers(op: str, kind: str, first: int, second: int) -> None:
+    text = written(f"@y = {op} (a, b)", f"{kind}[1] a, {kind}[1] b", f"{kind}[1]", opset=18)
+    a, b = (np.array([n], np.uint32).astype(kind) for n in (first, second))
+    done = run_pass(PASS, text)
+    result = outputs_of(done.after, {"a": a, "b": b})["y"]
+    assert result.dtype == np.dtype(kind)
+    assert result.tolist() == FUNCTIONS[op](a, b).tolist()
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int32"])
+def test_not(kind: str) -> None:
+    text = written("@y = BitwiseNot (a)", f"{kind}[3] a", f"{kind}[3]", opset=18)
+    a = np.array([0, 1, 100], kind)
+    done = run_pass(PASS, text)
+    assert outputs_of(done.after, {"a": a})["y"].tolist() == np.invert(a).tolist()
+
+
+def test_refuses() -> None:
+    text = written("@y = BitwiseAnd (a, a)", "int64[3] a", "int64[3]", opset=18)
+    assert_refused(PASS, text, "a is int64")
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

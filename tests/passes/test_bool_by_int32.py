@@ -1,0 +1,69 @@
+"""bool-by-int32: bools moved and compared as numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "bool-by-int32"
+MASK = np.array([[True, False, True], [False, False, True]])
+INDEX = np.array([1, 0])
+CASES = {
+    "Gather": ("@y = Gather <axis = 1> (x, i)", "bool[2, 2]"),
+    "GatherElements": (
+        "@j = Unsqueeze (i, zero)\n@y = GatherElements <axis = 1> (x, @j)",
+        "bool[1, 2]",
+    ),
+    "Concat": ("@y = Concat <axis = 0> (x, x)", "bool[4, 3]"),
+    "Equal": ("@z = Not (x)\n@y = Equal (x, @z)", "bool[2, 3]"),
+    "Transpose": ("@y = Transpose <perm = [1, 0]> (x)", "bool[3, 2]"),
+    "Unsqueeze": ("@y = Unsqueeze (x, zero)", "bool[1, 2, 3]"),
+    "Flatten": ("@y = Flatten <axis = 0> (x)", "bool[1, 6]"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("op", sorted(CASES))
+@pytest.mark.parametrize("opset", [13, 18])
+def test_moves_bools(opset: int, op: str, place: str) -> None:
+    body, output = CASES[op]
+    text = written(
+        body, "bool[2, 3] x, int64[2] i, int64[1] zero", output, opset=opset, place=place
+    )
+    feed: dict[str, Any] = {"x": MASK, "i": INDEX, "zero": np.array([0])}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_shape_of_the_result() -> None:
+    text = written("@y = Gather (x, i)", "bool[2, 3] x, int64[2] i", "bool[2, 3]")
+    assert assert_rewrite(PASS, text, feeds=[{"x": MASK, "i": INDEX}]).ops == [
+        "Cast",
+        "Gather",
+        "Cast",
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.booleans(), min_size=1, max_size=6), st.data())
+def test_any_bools(values: list[bool], data: st.DataObject) -> None:
+    index = data.draw(st.lists(st.integers(-len(values), len(values) - 1), max_size=4))
+    text = written("@y = Gather (x, i)", "bool[N] x, int64[M] i", "bool[M]")
+    assert_rewrite(PASS, text, feeds=[{"x": np.array(values), "i": np.array(index, np.int64)}])
+
+
+def test_refuses_numbers() -> None:
+    text = written("@y = Gather (x, i)", "float[3] x, int64[2] i", "float[2]")
+    assert_refused(PASS, text, "not bool")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Not (x)", "bool[3] x", "bool[3]"))

@@ -1,0 +1,63 @@
+"""cumsum-to-sum: what comes before each position, summed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "cumsum-to-sum"
+DATA = np.arange(24, dtype=np.float32).reshape(2, 3, 4) - 7
+
+
+def body(axis: int, exclusive: int = 0, reverse: int = 0) -> str:
+    return (
+        f"@k = Constant <value = int64 {{{axis}}}> ()\n"
+        f"@y = CumSum <exclusive = {exclusive}, reverse = {reverse}> (x, @k)"
+    )
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize(("exclusive", "reverse"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_axes(axis: int, exclusive: int, reverse: int, place: str) -> None:
+    text = written(
+        body(axis, exclusive, reverse), "float[2, 3, 4] x", "float[2, 3, 4]", place=place
+    )
+    feed: dict[str, Any] = {"x": DATA}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-6)
+
+
+@pytest.mark.parametrize("opset", [11, 12, 14, 18])
+def test_int64_with_a_dynamic_axis(opset: int) -> None:
+    text = written(body(1), "int64[N, 3] x", "int64[N, 3]", opset=opset)
+    feeds = [{"x": np.arange(3 * n).reshape(n, 3) + 2**40} for n in (1, 4)]
+    assert_rewrite(PASS, text, feeds=feeds)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(-(2**30), 2**30), max_size=8), st.integers(0, 1), st.integers(0, 1))
+def test_any_integers(values: list[int], exclusive: int, reverse: int) -> None:
+    text = written(body(0, exclusive, reverse), f"int64[{len(values)}] x", f"int64[{len(values)}]")
+    assert_rewrite(PASS, text, feeds=[{"x": np.array(values, np.int64)}])
+
+
+def test_refuses_an_unknown_size() -> None:
+    assert_refused(PASS, written(body(0), "float[N] x", "float[N]"), "the size of axis 0")
+
+
+def test_refuses_a_computed_axis() -> None:
+    text = written("@y = CumSum (x, k)", "float[3] x, int64 k", "float[3]")
+    assert_refused(PASS, text, "the axis is computed at run time")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

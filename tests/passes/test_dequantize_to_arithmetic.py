@@ -1,0 +1,70 @@
+"""dequantize-to-arithmetic: numbers less their zero point, times the scale."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "dequantize-to-arithmetic"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [13, 17, 21])
+def test_values(opset: int, place: str) -> None:
+    text = written(
+        "@y = DequantizeLinear (x, s, z)",
+        "uint8[3] x, float s, uint8 z",
+        "float[3]",
+        opset=opset,
+        place=place,
+    )
+    feed = {
+        "x": np.array([0, 128, 255], np.uint8),
+        "s": np.array(0.5, np.float32),
+        "z": np.array(128, np.uint8),
+        **({"c": np.array(True)} if place == "branch" else {}),
+    }
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert outputs_of(done.after, feed)["y"].tolist() == [-64, 0, 63.5]
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_along_an_axis(axis: int) -> None:
+    size = (2, 3)[axis]
+    text = written(
+        f"@y = DequantizeLinear <axis = {axis}> (x, s, z)",
+        f"int8[2, 3] x, float[{size}] s, int8[{size}] z",
+        "float[2, 3]",
+    )
+    feed = {
+        "x": np.arange(-3, 3, dtype=np.int8).reshape(2, 3),
+        "s": np.arange(1, size + 1).astype(np.float32),
+        "z": np.arange(size, dtype=np.int8),
+    }
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 255), st.integers(0, 255), st.floats(0.001953125, 8, width=32))
+def test_any_number(number: int, zero: int, scale: float) -> None:
+    text = written("@y = DequantizeLinear (x, s, z)", "uint8[1] x, float s, uint8 z", "float[1]")
+    feed = {
+        "x": np.array([number], np.uint8),
+        "s": np.array(scale, np.float32),
+        "z": np.array(zero, np.uint8),
+    }
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_refuses() -> None:
+    body = "@q = QuantizeLinear (x, s, z)\n@y = DequantizeLinear (@q, s, z)"
+    text = written(body, "float[2] x, float s, uint8 z", "float[2]")
+    assert_refused(PASS, text, "it goes together with a QuantizeLinear")
+    text = written("@y = DequantizeLinear (x, s)", "int32[2] x, float s", "float[2]")
+    assert_refused(PASS, text, "x is int32")
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,65 @@
+"""filled-weights-to-constant: weights that ConstantOfShape fills are written out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "filled-weights-to-constant"
+FILLED = (
+    "@s = Constant <value = int64[4] {2, 3, 1, 1}> ()\n"
+    "@w = ConstantOfShape <value = float[1] {0.5}> (@s)\n@y = Conv <pads = [1, 0, 0, 1]> (x, @w)"
+)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [11, 17])
+def test_weights_are_a_constant(opset: int, place: str) -> None:
+    text = written(FILLED, "float[1, 3, 4, 4] x", "float[1, 2, 5, 5]", opset=opset, place=place)
+    feed: dict[str, Any] = {"x": np.random.default_rng(0).random((1, 3, 4, 4), np.float32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    if place == "main":
+        assert "ConstantOfShape" not in done.ops
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(1, 3), st.integers(1, 3))
+def test_any_size(outputs: int, kernel: int) -> None:
+    text = written(
+        FILLED.replace("{2, 3, 1, 1}", f"{{{outputs}, 3, {kernel}, {kernel}}}"),
+        "float[1, 3, 4, 4] x",
+        "float[A, B, C, D]",
+    )
+    data = np.random.default_rng(0).random((1, 3, 4, 4), np.float32)
+    assert_rewrite(PASS, text, feeds=[{"x": data}])
+
+
+def test_refuses_other_weights() -> None:
+    text = written(
+        "@y = Conv (x, w)", "float[1, 3, 4, 4] x, float[2, 3, 1, 1] w", "float[1, 2, 4, 4]"
+    )
+    assert_refused(PASS, text, "no operand is filled")
+
+
+def test_refuses_large_ones() -> None:
+    from graphfix.testing import run_pass
+
+    done = run_pass(
+        PASS,
+        written(FILLED, "float[1, 3, 4, 4] x", "float[1, 2, 5, 5]"),
+        options={"max_elements": 5},
+    )
+    assert done.reasons == ["the weights have more than max_elements elements"]
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

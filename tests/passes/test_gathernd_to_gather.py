@@ -1,0 +1,78 @@
+"""gathernd-to-gather: tuples become numbers of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "gathernd-to-gather"
+DATA = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+INDICES: dict[int, Any] = {
+    1: np.array([[1], [-2]]),
+    2: np.array([[1, -1], [0, 2]]),
+    3: np.array([[1, 2, -4], [-1, 0, 3]]),
+}
+OUTPUTS = {1: "float[2, 3, 4]", 2: "float[2, 4]", 3: "float[2]"}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_tuples(opset: int, length: int, place: str) -> None:
+    text = written(
+        "@y = GatherND (x, i)",
+        f"float[2, 3, 4] x, int64[2, {length}] i",
+        OUTPUTS[length],
+        opset=opset,
+        place=place,
+    )
+    feed: dict[str, Any] = {"x": DATA, "i": INDICES[length]}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_constant_tuples_need_one_gather() -> None:
+    text = written(
+        "@i = Constant <value = int64[2, 2] {1, 2, 0, 1}> ()\n@y = GatherND (x, @i)",
+        "float[B, 3, N] x",
+        "float[2, N]",
+    ).replace("float[B, 3, N]", "float[2, 3, N]")
+    done = assert_rewrite(PASS, text, feeds=[{"x": DATA}])
+    assert done.ops[-2:] == ["Reshape", "Gather"]
+
+
+def test_first_axis_may_be_dynamic() -> None:
+    text = written("@y = GatherND (x, i)", "float[2, N] x, int64[5, 1] i", "float[5, N]")
+    feeds = [{"x": DATA.reshape(2, 12), "i": np.array([[0], [1], [-1], [-2], [0]])}]
+    assert_rewrite(PASS, text, feeds=feeds)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(-2, 1), st.integers(-3, 2)), max_size=5))
+def test_any_tuples(rows: list[tuple[int, int]]) -> None:
+    text = written("@y = GatherND (x, i)", "float[2, 3, 4] x, int64[N, 2] i", "float[N, 4]")
+    assert_rewrite(PASS, text, feeds=[{"x": DATA, "i": np.array(rows, np.int64).reshape(-1, 2)}])
+
+
+def test_refuses_batches() -> None:
+    text = written(
+        "@y = GatherND <batch_dims = 1> (x, i)", "float[2, 3] x, int64[2, 1] i", "float[2]"
+    )
+    assert_refused(PASS, text, "batches")
+
+
+def test_refuses_unknown_sizes() -> None:
+    text = written("@y = GatherND (x, i)", "float[M, N] x, int64[2, 2] i", "float[2]")
+    assert_refused(PASS, text, "the size of axis 0 is unknown")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

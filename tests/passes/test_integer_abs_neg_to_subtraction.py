@@ -1,0 +1,51 @@
+"""integer-abs-neg-to-subtraction: sizes and signs of integers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "integer-abs-neg-to-subtraction"
+
+LOWEST = np.iinfo(np.int32).min
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("op", "result"), [("Abs", [3, 0, 5]), ("Neg", [3, 0, -5])])
+def test_values(op: str, result: list[int], place: str) -> None:
+    feed = {"x": np.array([-3, 0, 5], np.int32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    text = written(f"@y = {op} (x)", "int32[3] x", "int32[3]", place=place)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert outputs_of(done.after, feed)["y"].tolist() == result
+
+
+@pytest.mark.parametrize("op", ["Abs", "Neg"])
+@pytest.mark.parametrize("opset", [9, 13, 21])
+def test_the_lowest_integer_stays(op: str, opset: int) -> None:
+    text = written(f"@y = {op} (x)", "int32[1] x", "int32[1]", opset=opset)
+    assert_rewrite(PASS, text, feeds=[{"x": np.array([LOWEST], np.int32)}])
+
+
+def test_unsigned_integers_have_no_sign() -> None:
+    text = written("@z = Abs (x)\n@y = Add (@z, @z)", "uint8[2] x", "uint8[2]", opset=14)
+    done = assert_rewrite(PASS, text, feeds=[{"x": np.array([0, 100], np.uint8)}])
+    assert done.ops == ["Add"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=5))
+def test_any_integers(numbers: list[int]) -> None:
+    text = written("@y = Abs (x)", "int64[N] x", "int64[N]")
+    assert_rewrite(PASS, text, feeds=[{"x": np.array(numbers)}])
+
+
+def test_leaves_floats_and_others() -> None:
+    assert_refused(PASS, written("@y = Abs (x)", "float[3] x", "float[3]"), "x is float32")
+    assert_untouched(PASS, written("@y = Sqrt (x)", "float[3] x", "float[3]"))

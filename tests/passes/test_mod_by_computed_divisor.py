@@ -1,0 +1,92 @@
+"""mod-by-computed-divisor: the remainder by Div, for divisors that are not constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "mod-by-computed-divisor"
+TYPES: dict[str, Any] = {"int32": np.int32, "int64": np.int64}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("fmod", [0, 1])
+@pytest.mark.parametrize("dtype", sorted(TYPES))
+@pytest.mark.parametrize("opset", [11, 13, 17])
+def test_signs_and_extremes(opset: int, dtype: str, fmod: int, place: str) -> None:
+    kind = TYPES[dtype]
+    limits = np.iinfo(kind)
+    # onnxruntime goes through double for fmod=1, which holds integers up to 2**53.
+    largest = limits.max if dtype == "int32" or not fmod else 2**53
+    a = np.array([7, -7, 7, -7, 0, largest, -largest, 6, -6], kind)
+    b = np.array([3, 3, -3, -3, -5, 2, 7, -1, 1], kind)
+    text = written(
+        f"@y = Mod <fmod = {fmod}> (a, b)",
+        f"{dtype}[9] a, {dtype}[9] b",
+        f"{dtype}[9]",
+        opset=opset,
+        place=place,
+    )
+    feed: dict[str, Any] = {"a": a, "b": b}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_smallest_by_minus_one_leaves_nothing() -> None:
+    from graphfix.testing import outputs_of, run_pass
+
+    text = written("@y = Mod (a, b)", "int32[1] a, int32[1] b", "int32[1]")
+    done = run_pass(PASS, text)
+    feed = {"a": np.array([-(2**31)], np.int32), "b": np.array([-1], np.int32)}
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], [0])
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(-(2**62), 2**62), st.integers(-(2**62), 2**62).filter(lambda b: b != 0)
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_any_operands(pairs: list[tuple[int, int]]) -> None:
+    text = written("@y = Mod (a, b)", "int64[N] a, int64[N] b", "int64[N]")
+    a, b = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
+    assert_rewrite(PASS, text, feeds=[{"a": a, "b": b}])
+
+
+def test_leaves_constants_to_the_other_pass() -> None:
+    text = written(
+        "@k = Constant <value_int = 3> () @y = Mod (a, @k)".replace(" @y", "\n@y"),
+        "int64[2] a",
+        "int64[2]",
+    )
+    assert_refused(PASS, text, "the divisor is a constant")
+
+
+def test_refuses_floats() -> None:
+    text = written("@y = Mod <fmod = 1> (a, b)", "float[2] a, float[2] b", "float[2]")
+    assert_refused(PASS, text, "float32")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Div (a, b)", "int64[2] a, int64[2] b", "int64[2]"))
+
+
+def test_the_domain_is_stated() -> None:
+    text = written("@y = Mod (a, b)", "int32[2] a, int32[2] b", "int32[2]")
+    feed = {"a": np.array([7, -7], np.int32), "b": np.array([3, 2], np.int32)}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    (site,) = (site for outcome in done.outcomes for site in outcome.sites)
+    stated = "for divisors other than 0; Mod gives no number for 0"
+    assert (site.accuracy, site.note) == ("exact", stated)

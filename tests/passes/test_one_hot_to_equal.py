@@ -1,0 +1,58 @@
+"""one-hot-to-equal: an index compared with the numbers of the classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "one-hot-to-equal"
+
+
+def body(axis: int, depth: int) -> str:
+    return f"@d = Constant <value_ints = [{depth}]> ()\n@y = OneHot <axis = {axis}> (i, @d, v)"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+@pytest.mark.parametrize("opset", [12, 13, 18])
+def test_axes_and_negative_indices(opset: int, axis: int, place: str) -> None:
+    dims = [2, 3]
+    dims.insert(axis if axis >= 0 else 2, 4)
+    text = written(
+        body(axis, 4),
+        "int64[2, 3] i, float[2] v",
+        f"float[{', '.join(map(str, dims))}]",
+        opset=opset,
+        place=place,
+    )
+    feed: dict[str, Any] = {
+        "i": np.array([[0, 3, -1], [-4, 4, -5]]),
+        "v": np.array([-2.0, 5.0], np.float32),
+    }
+    if place == "branch":
+        feed["c"] = np.array(False)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(-9, 9), max_size=5), st.integers(1, 6))
+def test_any_indices(index: list[int], depth: int) -> None:
+    text = written(body(-1, depth), "int64[N] i, int64[2] v", f"int64[N, {depth}]")
+    feed = {"i": np.array(index, np.int64), "v": np.array([0, 1])}
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_refuses_a_computed_depth() -> None:
+    text = written("@y = OneHot (i, d, v)", "int64[2] i, int64[1] d, float[2] v", "float[2, D]")
+    assert_refused(PASS, text, "the depth is computed at run time")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,83 @@
+"""pad-by-repeating: reflect, edge and wrap by Gather and Concat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "pad-by-repeating"
+DATA = np.arange(20, dtype=np.float32).reshape(4, 5)
+
+
+def body(mode: str, pads: list[int]) -> str:
+    return f'@p = Constant <value_ints = {pads}> ()\n@y = Pad <mode = "{mode}"> (x, @p)'
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dims", ["4, 5", "M, N"])
+@pytest.mark.parametrize("mode", ["reflect", "edge"])
+@pytest.mark.parametrize("opset", [12, 13, 18])
+def test_modes(opset: int, mode: str, dims: str, place: str) -> None:
+    text = written(
+        body(mode, [2, 0, 1, 3]), f"float[{dims}] x", "float[A, B]", opset=opset, place=place
+    )
+    feed: dict[str, Any] = {"x": DATA}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_wrap() -> None:
+    text = written(body("wrap", [1, 2, 3, 4]), "float[4, 5] x", "float[8, 11]", opset=19)
+    assert_rewrite(PASS, text, feeds=[{"x": DATA}])
+
+
+@pytest.mark.parametrize("opset", [9, 10])
+def test_pads_as_attribute(opset: int) -> None:
+    text = written(
+        '@y = Pad <mode = "reflect", pads = [1, 0, 0, 2]> (x)',
+        "float[4, 5] x",
+        "float[5, 7]",
+        opset=opset,
+    )
+    assert_rewrite(PASS, text, feeds=[{"x": DATA}])
+
+
+def test_nothing_to_pad() -> None:
+    done = assert_rewrite(
+        PASS,
+        written(body("reflect", [0, 0, 0, 0]), "float[4, 5] x", "float[4, 5]"),
+        feeds=[{"x": DATA}],
+    )
+    assert "Pad" not in done.ops
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 3), st.integers(0, 4)),
+    st.sampled_from(["reflect", "edge"]),
+)
+def test_any_pads(pads: tuple[int, ...], mode: str) -> None:
+    text = written(body(mode, list(pads)), "float[4, N] x", "float[A, B]")
+    assert_rewrite(PASS, text, feeds=[{"x": DATA}])
+
+
+def test_refuses_negative_pads() -> None:
+    text = written(body("edge", [0, -1, 0, 0]), "float[4, 5] x", "float[4, 4]")
+    assert_refused(PASS, text, "a pad is negative")
+
+
+def test_refuses_a_constant() -> None:
+    text = written(body("constant", [0, 1, 0, 0]), "float[4, 5] x", "float[4, 6]")
+    assert_refused(PASS, text, "the mode is constant")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,56 @@
+"""range-of-floats-to-integers: counted in int32."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "range-of-floats-to-integers"
+
+
+def body(step: float) -> str:
+    return f"@d = Constant <value = float {{{step}}}> ()\n@y = Range (a, b, @d)"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [13, 17, 21])
+def test_values(opset: int, place: str) -> None:
+    feed = {"a": np.array(1.5, np.float32), "b": np.array(3.2, np.float32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    text = written(body(0.5), "float a, float b", "float[n]", opset=opset, place=place)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert outputs_of(done.after, feed)["y"].tolist() == [1.5, 2.0, 2.5, 3.0]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(-20, 20), st.integers(-20, 20), st.sampled_from([1, 2, -1, 0.25, -4]))
+def test_any_bounds(first: int, last: int, step: float) -> None:
+    feed = {"a": np.array(first / 4, np.float32), "b": np.array(last / 4, np.float32)}
+    assert_rewrite(PASS, written(body(step), "float a, float b", "float[n]"), feeds=[feed])
+
+
+def test_a_start_of_zero_is_not_added() -> None:
+    text = written(
+        "@a = Constant <value = float {0}> ()\n" + body(1).replace("(a", "(@a"),
+        "float b",
+        "float[n]",
+    )
+    done = assert_rewrite(PASS, text, feeds=[{"b": np.array(3, np.float32)}])
+    assert "Add" not in done.ops
+    assert "Sub" not in done.ops
+
+
+def test_refuses() -> None:
+    text = written(body(0.1), "float a, float b", "float[n]")
+    assert_refused(PASS, text, "the step 0.1 is no power of two")
+    text = written("@y = Range (a, b, d)", "float a, float b, float d", "float[n]")
+    assert_refused(PASS, text, "the step is computed at run time")
+    text = written("@y = Range (a, b, d)", "int64 a, int64 b, int64 d", "int64[n]")
+    assert_refused(PASS, text, "a is int64")
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

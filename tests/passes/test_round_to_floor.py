@@ -1,0 +1,46 @@
+"""round-to-floor: halves go to the even neighbour."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "round-to-floor"
+VALUES = [0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999997, 2.4, -2.6, 8388609.0, 1e30]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [11, 13, 22])
+def test_ties_and_the_rest(opset: int, place: str) -> None:
+    text = written("@y = Round (x)", "float[N] x", "float[N]", opset=opset, place=place)
+    feed: dict[str, Any] = {"x": np.array([*VALUES, np.inf, -np.inf, np.nan], np.float32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.floats(width=32), min_size=1, max_size=6))
+def test_any_numbers(values: list[float]) -> None:
+    text = written("@y = Round (x)", "float[N] x", "float[N]")
+    feeds: list[dict[str, Any]] = [{"x": np.array(values, np.float32)}]
+    feeds.append({"x": np.round(np.array(values, np.float32)) / 2})
+    assert_rewrite(PASS, text, feeds=feeds)
+
+
+def test_refuses_an_unknown_dtype() -> None:
+    text = written(
+        "@h = custom.Op (x)\n@y = Round (@h)", "float[2] x", "float[2]", imports=', "custom" : 1'
+    )
+    assert_refused(PASS, text, "unknown")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Floor (x)", "float[3] x", "float[3]"))

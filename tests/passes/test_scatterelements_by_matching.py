@@ -1,0 +1,116 @@
+"""scatterelements-by-matching: indices compared with positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "scatterelements-by-matching"
+RNG = np.random.default_rng(3)
+DATA = RNG.standard_normal((3, 5)).astype(np.float32)
+
+
+def feed(count: int, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    index = np.stack([rng.permutation(5)[:count] for _ in range(3)])
+    index[0, 0] -= 5
+    updates = rng.standard_normal((3, count)).astype(np.float32)
+    return {"x": DATA, "i": index, "u": updates}
+
+
+def text(count: int, attributes: str = "", opset: int = 16, place: str = "main") -> str:
+    return written(
+        f"@y = ScatterElements <axis = 1{attributes}> (x, i, u)",
+        f"float[3, 5] x, int64[3, {count}] i, float[3, {count}] u",
+        "float[3, 5]",
+        opset=opset,
+        place=place,
+    )
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_distinct_indices(opset: int, count: int, place: str) -> None:
+    given_feed = feed(count)
+    if place == "branch":
+        given_feed["c"] = np.array(True)
+    assert_rewrite(PASS, text(count, opset=opset, place=place), feeds=[given_feed])
+
+
+def test_the_last_of_two_stays() -> None:
+    same = feed(2)
+    same["i"] = np.array([[1, 1], [4, -1], [0, 2]])
+    assert_rewrite(PASS, text(2), feeds=[same])
+
+
+@pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])
+@pytest.mark.parametrize("opset", [16, 18])
+def test_reductions_of_equal_indices(opset: int, reduction: str) -> None:
+    if opset == 16 and reduction in ("max", "min"):
+        pytest.skip("max and min came with opset 18")
+    same = feed(3)
+    same["i"] = np.array([[1, 1, 1], [4, -1, 2], [0, 2, 0]])
+    model = text(3, f', reduction = "{reduction}"', opset=opset)
+    assert_rewrite(PASS, model, feeds=[same], rtol=1e-6, atol=1e-6)
+
+
+def test_opset_9() -> None:
+    # Scatter-9; onnxruntime takes distinct indices only for granted.
+    model = written(
+        "@y = Scatter <axis = 1> (x, i, u)",
+        "float[3, 5] x, int64[3, 2] i, float[3, 2] u",
+        "float[3, 5]",
+        opset=9,
+    )
+    assert_rewrite(PASS, model, feeds=[feed(2)])
+
+
+def test_bools() -> None:
+    model = written("@y = ScatterElements (x, i, u)", "bool[4] x, int64[2] i, bool[2] u", "bool[4]")
+    given_feed = {
+        "x": np.array([True, False, False, True]),
+        "i": np.array([3, 1]),
+        "u": np.array([False, True]),
+    }
+    assert_rewrite(PASS, model, feeds=[given_feed])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(-4, 3), min_size=1, max_size=5))
+def test_any_indices(index: list[int]) -> None:
+    count = len(index)
+    model = written(
+        "@y = ScatterElements (x, i, u)",
+        f"int64[4] x, int64[{count}] i, int64[{count}] u",
+        "int64[4]",
+    )
+    given_feed = {"x": np.arange(4), "i": np.array(index), "u": np.arange(count) + 10}
+    assert_rewrite(PASS, model, feeds=[given_feed])
+
+
+def test_refuses_a_smaller_index() -> None:
+    model = written(
+        "@y = ScatterElements <axis = 1> (x, i, u)",
+        "float[3, 5] x, int64[2, 2] i, float[2, 2] u",
+        "float[3, 5]",
+    )
+    assert_refused(PASS, model, "does not cover")
+
+
+def test_refuses_unknown_sizes() -> None:
+    model = written(
+        "@y = ScatterElements (x, i, u)", "float[N] x, int64[2] i, float[2] u", "float[N]"
+    )
+    assert_refused(PASS, model, "unknown")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,98 @@
+"""scatternd-by-matching: numbers of rows compared with every row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "scatternd-by-matching"
+DATA = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+INDICES: dict[int, Any] = {
+    1: np.array([[1], [-1]]),
+    2: np.array([[1, -1], [0, 1]]),
+    3: np.array([[1, 2, -4], [-1, 0, 3]]),
+}
+ROWS = {1: (2, 3, 4), 2: (2, 4), 3: (2,)}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_tuples(opset: int, length: int, place: str) -> None:
+    shape = ", ".join(map(str, ROWS[length]))
+    text = written(
+        "@y = ScatterND (x, i, u)",
+        f"float[2, 3, 4] x, int64[2, {length}] i, float[{shape}] u",
+        "float[2, 3, 4]",
+        opset=opset,
+        place=place,
+    )
+    feed: dict[str, Any] = {"x": DATA, "i": INDICES[length], "u": -1 - DATA[0, 0, 0] * 0}
+    feed["u"] = -np.arange(1, np.prod(ROWS[length]) + 1, dtype=np.float32).reshape(ROWS[length])
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+@pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])
+@pytest.mark.parametrize("opset", [16, 18])
+def test_reductions_of_equal_rows(opset: int, reduction: str) -> None:
+    if opset == 16 and reduction in ("max", "min"):
+        pytest.skip("max and min came with opset 18")
+    text = written(
+        f'@y = ScatterND <reduction = "{reduction}"> (x, i, u)',
+        "float[6, 4] x, int64[3, 1] i, float[3, 4] u",
+        "float[6, 4]",
+        opset=opset,
+    )
+    feed = {
+        "x": DATA.reshape(6, 4) - 9,
+        "i": np.array([[1], [-1], [1]]),
+        "u": np.arange(12, dtype=np.float32).reshape(3, 4) - 5,
+    }
+    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-6)
+
+
+def test_a_dynamic_axis_behind_axes_of_size_one() -> None:
+    text = written(
+        "@y = ScatterND (x, i, u)",
+        "float[1, T, 4] x, int64[1, 1, 2] i, float[1, 1, 4] u",
+        "float[1, T, 4]",
+    )
+    row = np.array([[[9, 8, 7, 6]]], np.float32)
+    feeds = [
+        {"x": DATA.reshape(1, 6, 4)[:, :size], "i": np.array([[[0, place]]]), "u": row}
+        for size, place in ((6, 3), (2, -1), (1, 0))
+    ]
+    assert_rewrite(PASS, text, feeds=feeds)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(-2, 1), st.integers(-3, 2)), min_size=1, max_size=5))
+def test_any_tuples(index: list[tuple[int, int]]) -> None:
+    count = len(index)
+    text = written(
+        "@y = ScatterND (x, i, u)",
+        f"int64[2, 3] x, int64[{count}, 2] i, int64[{count}] u",
+        "int64[2, 3]",
+    )
+    feed = {"x": np.arange(6).reshape(2, 3), "i": np.array(index), "u": np.arange(count) + 10}
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_refuses_unknown_rows() -> None:
+    text = written(
+        "@y = ScatterND (x, i, u)", "float[6, N] x, int64[2, 1] i, float[2, N] u", "float[6, N]"
+    )
+    assert_refused(PASS, text, "a size of the rows is unknown")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

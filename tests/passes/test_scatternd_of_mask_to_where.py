@@ -1,0 +1,58 @@
+"""scatternd-of-mask-to-where: x[mask] = value as PyTorch's exporter writes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "scatternd-of-mask-to-where"
+BODY = (
+    "@m = Less (x, z)\n@n = NonZero (@m)\n@p = Transpose <perm = [1, 0]> (@n)\n"
+    "@c = Cast <to = 7> (@m)\n@a = Constant <value_ints = [-1]> ()\n@f = Reshape (@c, @a)\n"
+    "@k = ReduceSum <keepdims = 1> (@f)\n@e = Expand (v, @k)\n@y = ScatterND (x, @p, @e)"
+)
+INPUTS = "float[3, 5] x, float z, float v"
+DATA = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)
+
+
+def feed(limit: float) -> dict[str, Any]:
+    return {"x": DATA, "z": np.array(limit, np.float32), "v": np.array(0.25, np.float32)}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [13, 18])
+def test_some_all_and_none(opset: int, place: str) -> None:
+    text = written(BODY, INPUTS, "float[3, 5]", opset=opset, place=place)
+    feeds = [feed(limit) for limit in (0, 99, -99)]
+    if place == "branch":
+        feeds = [{**known, "c": np.array(True)} for known in feeds]
+    done = assert_rewrite(PASS, text, feeds=feeds)
+    if place == "main":
+        assert "ScatterND" not in done.ops
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(-3, 3, width=32), st.floats(width=32))
+def test_any_value(limit: float, value: float) -> None:
+    text = written(BODY, INPUTS, "float[3, 5]")
+    assert_rewrite(PASS, text, feeds=[{**feed(limit), "v": np.array(value, np.float32)}])
+
+
+def test_leaves_other_scatters_alone() -> None:
+    inputs = "float[3, 5] x, float z, float[N] w"
+    several = BODY.replace("ScatterND (x, @p, @e)", "ScatterND (x, @p, w)").replace(
+        "\n@e = Expand (v, @k)", ""
+    )
+    assert_untouched(PASS, written(several, inputs, "float[3, 5]"))
+    added = BODY.replace("ScatterND (", 'ScatterND <reduction = "add"> (')
+    assert_untouched(PASS, written(added, INPUTS, "float[3, 5]", opset=16))
+    rows = BODY.replace("Less (x, z)", "Less (w, z)")
+    inputs = "float[3, 5] x, float[3] w, float z, float v"
+    assert_untouched(PASS, written(rows, inputs, "float[3, 5]"))

@@ -1,0 +1,64 @@
+"""topk-in-pieces: one piece after the other, in order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_rewrite, assert_untouched, outputs_of, run_pass
+from tests.passes.lowering_models import written
+
+PASS = "topk-in-pieces"
+
+
+def text_of(k: int, axis: int = -1, largest: int = 1, kind: str = "float") -> str:
+    return (
+        f'<ir_version: 8, opset_import: ["": 13]> g ({kind}[2, 9] x) => ({kind}[a, b] y, '
+        f"int64[a, b] i) <int64[1] k = {{{k}}}> "
+        f"{{ y, i = TopK <axis = {axis}, largest = {largest}> (x, k) }}"
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.permutations(range(18)), st.integers(4, 9), st.booleans())
+def test_any_order(order: list[int], k: int, largest: bool) -> None:
+    x = np.array(order, np.float32).reshape(2, 9)
+    options = {"most": 3}
+    done = assert_rewrite_in_pieces(text_of(k, largest=int(largest)), x, options)
+    assert done.count("TopK") == -(-k // 3)
+
+
+def assert_rewrite_in_pieces(text: str, x: np.ndarray, options: dict[str, int]) -> list[str]:
+    """Compare; the pieces match the pass no more."""
+    return assert_rewrite(PASS, text, feeds=[{"x": x}], options=options).ops
+
+
+def test_equal_elements_come_in_order() -> None:
+    x = np.zeros((2, 9), np.float32)
+    done = run_pass(PASS, text_of(8), options={"most": 3})
+    assert outputs_of(done.after, {"x": x})["i"].tolist() == [list(range(8))] * 2
+
+
+def test_another_axis() -> None:
+    text = text_of(2, axis=0)
+    done = run_pass(PASS, text, options={"most": 1})
+    x = np.array([range(9), range(9, 0, -1)], np.float32)
+    assert outputs_of(done.after, {"x": x})["y"].tolist() == np.sort(x, 0)[::-1].tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (text_of(3), "K is 3, which is not above 3840"),
+        (text_of(3, kind="int32"), "x is int32"),
+        (text_of(3).replace("<int64[1] k = {3}>", "").replace("x)", "x, int64[1] k)", 1), "K is"),
+    ],
+)
+def test_refuses(text: str, reason: str) -> None:
+    assert any(reason in known for known in run_pass(PASS, text).reasons)
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

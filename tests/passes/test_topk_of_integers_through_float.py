@@ -1,0 +1,51 @@
+"""topk-of-integers-through-float: ranked as floats, and said so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.report import APPROXIMATE, EXACT, Status
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "topk-of-integers-through-float"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
+def test_the_place_of_the_largest(op: str, place: str) -> None:
+    feed = {"x": np.array([[3, -1, 3]], np.int32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    text = written(
+        f"@y = {op} <axis = 1, keepdims = 0> (x)", "int32[1, 3] x", "int64[1]", place=place
+    )
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert outputs_of(done.after, feed)["y"].tolist() == [0 if op == "ArgMax" else 1]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(-(2**24), 2**24), min_size=3, max_size=8), st.booleans())
+def test_top_k(numbers: list[int], largest: bool) -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["": 13]> g (int64[N] x) => (int64[2] y, int64[2] i) '
+        f"<int64[1] k = {{2}}> {{ y, i = TopK <largest = {int(largest)}> (x, k) }}"
+    )
+    done = assert_rewrite(PASS, text, feeds=[{"x": np.array(numbers)}])
+    (site,) = done.with_status(Status.APPLIED)[0].sites
+    assert site.accuracy is APPROXIMATE
+
+
+def test_narrow_integers_are_ranked_exactly() -> None:
+    text = written("@y = ArgMax <axis = 0> (x)", "int8[4] x", "int64[1]")
+    done = assert_rewrite(PASS, text, feeds=[{"x": np.array([1, 5, -3, 5], np.int8)}])
+    assert done.with_status(Status.APPLIED)[0].sites[0].accuracy is EXACT
+
+
+def test_leaves_floats_and_others() -> None:
+    text = written("@y = ArgMax <axis = 0> (x)", "float[4] x", "int64[1]")
+    assert_refused(PASS, text, "x is float32")
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

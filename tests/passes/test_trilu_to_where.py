@@ -1,0 +1,64 @@
+"""trilu-to-where: a triangle by a mask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "trilu-to-where"
+
+
+def body(upper: int, k: int) -> str:
+    return f"@k = Constant <value_int = {k}> ()\n@y = Trilu <upper = {upper}> (x, @k)"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dims", ["2, 3, 4", "2, R, C"])
+@pytest.mark.parametrize("upper", [0, 1])
+@pytest.mark.parametrize("opset", [14, 18])
+def test_both_sides(opset: int, upper: int, dims: str, place: str) -> None:
+    text = written(body(upper, 1), f"float[{dims}] x", f"float[{dims}]", opset=opset, place=place)
+    data = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    data[0, 2, 0] = np.nan
+    feed: dict[str, Any] = {"x": data}
+    if place == "branch":
+        feed["c"] = np.array(False)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_int64_dynamic_to_the_bit() -> None:
+    text = written("@y = Trilu (x)", "int64[R, C] x", "int64[R, C]")
+    feeds = [{"x": np.arange(r * c).reshape(r, c) - 3} for r, c in ((3, 3), (1, 4), (0, 2))]
+    assert_rewrite(PASS, text, feeds=feeds)
+
+
+def test_bool_by_and() -> None:
+    # onnxruntime has Trilu of bool: the mask itself is the other operand.
+    text = written("@y = Trilu <upper = 0> (x)", "bool[3, 3] x", "bool[3, 3]")
+    done = assert_rewrite(PASS, text, feeds=[{"x": np.ones((3, 3), bool)}])
+    assert done.ops == ["And"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 5), st.integers(0, 5), st.integers(-6, 6), st.integers(0, 1), st.booleans())
+def test_any_diagonal(rows: int, columns: int, k: int, upper: int, dynamic: bool) -> None:
+    dims = "R, C" if dynamic else f"{rows}, {columns}"
+    text = written(body(upper, k), f"int64[{dims}] x", f"int64[{dims}]")
+    data = np.arange(rows * columns).reshape(rows, columns) + 1
+    assert_rewrite(PASS, text, feeds=[{"x": data}])
+
+
+def test_refuses_a_computed_diagonal() -> None:
+    text = written("@y = Trilu (x, k)", "float[3, 3] x, int64 k", "float[3, 3]")
+    assert_refused(PASS, text, "the diagonal is computed at run time")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
