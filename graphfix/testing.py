@@ -21,6 +21,7 @@ from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.registry import get_pass, shipped_passes
 from graphfix.report import Outcome, Status
+from graphfix.saturation import unsaturated
 
 Array = np.ndarray[Any, Any]
 Feeds = Mapping[str, Any]
@@ -161,7 +162,7 @@ def outputs_of(
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        unsaturated(model).SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     return dict(zip(names, session.run(None, dict(feed)), strict=True))
 

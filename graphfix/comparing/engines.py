@@ -19,6 +19,7 @@ from graphfix.comparing.evaluators import Evaluators, OpKey, ReferenceEngine, ke
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Feed, Value, is_native, numpy_dtype
 from graphfix.feeds.uses import all_nodes
+from graphfix.saturation import unsaturated
 
 # onnxruntime's own texts (model_load_utils.h, model.cc, session_state.cc, graph.cc).
 _NO_KERNEL = re.compile(r"Could not find an implementation for ([\w.]+)\(-?\d+\)")
@@ -77,7 +78,7 @@ class OrtEngine:
         """
         ort: Any = importlib.import_module("onnxruntime")
         self.name = f"onnxruntime {'.'.join(ort.__version__.split('.')[:2])}"
-        wrapped = _with_casts(_without_body_shapes(model))
+        wrapped = _with_casts(_without_body_shapes(unsaturated(model)))
         self._renamed_inputs = wrapped.inputs
         self._renamed_outputs = wrapped.outputs
         options = ort.SessionOptions()

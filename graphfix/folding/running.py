@@ -14,6 +14,7 @@ import numpy as np
 from onnx import ModelProto, numpy_helper
 
 from graphfix.errors import EngineFailed
+from graphfix.saturation import unsaturated
 
 Array = np.ndarray[Any, Any]
 SECONDS = 120
@@ -80,7 +81,7 @@ def _run(model: ModelProto) -> dict[str, Array]:
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     session = ort.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        unsaturated(model).SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     names = [output.name for output in model.graph.output]
     return {n: np.asarray(v) for n, v in zip(names, session.run(None, {}), strict=True)}

@@ -38,7 +38,8 @@ def test_doubles_are_cut_at_the_end() -> None:
     text = written(body, "double[1, 2] x", "float[1, 2]", imports=ML)
     feed = {"x": np.array([[1e9 + 0.5, 1 + 1e-9]])}
     done = assert_rewrite(PASS, text, feeds=[feed])
-    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], np.float32([[0.25, 3.0]]))
+    wanted = np.array([[0.25, 3.0]], np.float32)
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
 
 
 def test_a_file_without_the_default_domain() -> None:
@@ -64,3 +65,9 @@ def test_refuses_lists_that_do_not_fit() -> None:
 
 def test_leaves_other_operators_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+def test_refuses_an_unknown_dtype() -> None:
+    body = "@u = local.Unknown (x)\n" + BODY.replace("(x)", "(@u)")
+    text = written(body, "float[1, 2] x", "float[1, 2]", imports=f'{ML}, "local" : 1')
+    assert_refused(PASS, text, "dtype")
