@@ -1,6 +1,6 @@
 """Check over a corpus that no run leaves more findings of a severity than it found.
 
-    python benchmarks/never_worse.py FOLDER [--target T ...] [--every N] [-o OUT.md]
+    python benchmarks/never_worse.py FOLDER [--target T ...] [--every N] [--jobs N] [-o OUT.md]
 
 For each profile (all of TensorRT's where none is named) and each `*.onnx` below FOLDER, the
 findings of severity reject, wrong and builder after a run, without verification, are counted and
@@ -13,7 +13,9 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -42,18 +44,22 @@ def counted(findings: Sequence[Finding]) -> Counts:
     return Counter(finding.severity for finding in findings if finding.blocks)
 
 
-def grown(path: Path, target: str, name: str) -> Grown | None:
-    """Run one model for one target; return it where a count grew, None otherwise.
-
-    Raises:
-        GraphfixError: The file is not a model.
-    """
-    result = run(path, target, verify="off")
-    plain = run(path, passes=["inline-functions"], verify="off").model
-    before, after = counted(check(plain, target)), counted(result.report.findings_after)
-    if all(after[severity] <= before[severity] for severity in after):
-        return None
-    return Grown(name, target, before, after)
+def grown(path: Path, targets: Sequence[str], name: str) -> list[Grown] | str:
+    """Run one model for each target; return where a count grew, or why it is no model."""
+    try:
+        plain = run(path, passes=["inline-functions"], verify="off").model
+        found = [
+            Grown(
+                name,
+                target,
+                counted(check(plain, target)),
+                counted(run(path, target, verify="off").report.findings_after),
+            )
+            for target in targets
+        ]
+    except GraphfixError as error:
+        return str(error)
+    return [one for one in found if any(one.after[s] > one.before[s] for s in one.after)]
 
 
 def main(words: Sequence[str]) -> int:
@@ -62,21 +68,21 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target", action="append", help="again for more; default: all profiles")
     parser.add_argument("--every", type=int, default=1, help="only every N-th model")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, default=HERE / "results" / "never-worse.md")
     given = parser.parse_args(words)
     targets = given.target or [name for name in target_names() if name.startswith("trt")]
     paths = sorted(given.folder.rglob("*.onnx"))[:: given.every]
+    names = [path.relative_to(given.folder).as_posix() for path in paths]
     worse: list[Grown] = []
     unread = 0
-    for path in paths:
-        name = path.relative_to(given.folder).as_posix()
-        try:
-            found = [grown(path, target, name) for target in targets]
-        except GraphfixError as error:
-            unread += 1
-            print(f"{name}: {error}", file=sys.stderr)
-            continue
-        worse.extend(one for one in found if one is not None)
+    with ProcessPoolExecutor(given.jobs) as pool:
+        for name, found in zip(names, pool.map(grown, paths, repeat(targets), names), strict=True):
+            if isinstance(found, str):
+                unread += 1
+                print(f"{name}: {found}", file=sys.stderr)
+            else:
+                worse.extend(found)
     lines = [
         "# No run makes a model worse",
         "",
