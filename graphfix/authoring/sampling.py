@@ -16,6 +16,28 @@ from graphfix.authoring.views import Value
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _KEYS = -0.75
+# What `grid_sampled` is made of.
+EMITS = (
+    "Abs",
+    "Add",
+    "Cast",
+    "Div",
+    "Floor",
+    "Gather",
+    "GatherND",
+    "Max",
+    "Min",
+    "Mul",
+    "Neg",
+    "Pad",
+    "Reshape",
+    "Round",
+    "Shape",
+    "Slice",
+    "Squeeze",
+    "Sub",
+    "Transpose",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +104,7 @@ def grid_sampled(build: Builder, x: Value, grid: Value, how: Sampling) -> Value:
     if how.mode != "nearest" and x.elem_type not in (*_FLOATS, *_LOW):
         raise Refuse(f"{x.type_name} is not interpolated")
     axes = x.rank - 2
-    if x.shape is not None and 0 in x.shape[2:]:
+    if x.shape is not None and 0 in x.shape:
         raise Refuse(f"a size of {x.name} is 0")
     known = [_extent(build, x, 2 + axis) for axis in range(axes)]
     static = all(isinstance(extent.size, int) for extent in known)
@@ -236,7 +258,9 @@ def _outer_share(build: Builder, away: Value) -> Value:
 
 def _whole(build: Builder, place: Value, frame: int) -> Value:
     moved = build.Add(place, frame) if frame else place
-    return build.Cast(moved, to=TensorProto.INT64)
+    whole = build.Cast(moved, to=TensorProto.INT64)
+    # NaN became the smallest integer, where Gather would stop; Max has integers from 12 on.
+    return build.Max(whole, 0) if build.opset >= 12 else whole
 
 
 def _clipped(build: Builder, x: Value, low: float, high: float | Value) -> Value:

@@ -12,11 +12,14 @@ import onnx
 
 from graphfix.authoring.applying import Draft, check_results
 from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
 from graphfix.errors import PassBug
 from graphfix.exporting import export_node
 from graphfix.graph import Node, normal_domain
 from graphfix.inference import infer_node
 from graphfix.schemas import form_of, minimal_ir
+
+_UNSUPPORTED = "has unsupported type"  # what ONNX's inference says of a dtype
 
 
 def check_draft(draft: Draft, build: Builder, by: str) -> None:
@@ -28,6 +31,7 @@ def check_draft(draft: Draft, build: Builder, by: str) -> None:
         by: The pass, as the message names it.
 
     Raises:
+        Refuse: An operator does not take the dtype at this opset.
         PassBug: A node is not valid where it is to stand, its inputs do not fit together, or an
             output would change its dtype or shape.
     """
@@ -39,6 +43,9 @@ def check_draft(draft: Draft, build: Builder, by: str) -> None:
             said = build.complaints[id(node)]
             if infer_node(draft.node):
                 said = ""  # the model says of the replaced node too what cannot be
+        if _UNSUPPORTED in said:
+            # What stood there takes a dtype that this operator has not yet at this opset.
+            raise Refuse(f"opset {build.opset} has no {node.op} of this dtype: {said}")
         if said:
             raise PassBug(f"{by} emitted {node.op}, which is not valid: {said}")
     check_results(draft)

@@ -40,7 +40,7 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import InferredType, rewrite
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sampling import Sampling, grid_sampled
+from graphfix.authoring.sampling import EMITS, Sampling, grid_sampled
 from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.report import EXACT
@@ -136,28 +136,7 @@ def _cubic(t: Array, a: float = -0.75) -> tuple[Array, ...]:
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=(
-        "Abs",
-        "Add",
-        "Cast",
-        "Div",
-        "Floor",
-        "Gather",
-        "GatherND",
-        "GridSample",
-        "Max",
-        "Min",
-        "Mul",
-        "Neg",
-        "Pad",
-        "Reshape",
-        "Round",
-        "Shape",
-        "Slice",
-        "Squeeze",
-        "Sub",
-        "Transpose",
-    ),
+    emits=("GridSample", *EMITS),
     accuracy=EXACT,
     infer=infer,
     evaluate=evaluate,

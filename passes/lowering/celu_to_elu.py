@@ -13,7 +13,7 @@ After:
     y = Add (Relu (x), Elu <alpha = 2.0> (Div (Min (x, 0), 2.0)))
 
 When it refuses:
-    The dtype of x is unknown.
+    alpha is not above 0: below it the function is another one.
 
 Accuracy:
     Exact up to rounding; NaN stays NaN.
@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
@@ -40,5 +41,7 @@ from graphfix.report import EXACT
 def celu_to_elu(node: NodeView, build: Builder) -> Value:
     """Add both parts, see the module."""
     x, alpha = node.need(0), float(node.attr("alpha", 1.0))
+    if not 0 < alpha < float("inf"):
+        raise Refuse(f"alpha is {alpha:g}, not above 0")
     below = build.Div(build.Min(x, 0), alpha)
     return build.Add(build.Relu(x), build.Elu(below, alpha=alpha))

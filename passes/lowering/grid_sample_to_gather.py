@@ -21,8 +21,9 @@ When it refuses:
 
 Accuracy:
     Exact up to the order of summation. float16 and bfloat16 are computed in float32. Infinite
-    coordinates read what lies outside; coordinates that are not numbers give what the engine
-    makes of NaN cast to an integer, as before.
+    coordinates read what lies outside, and so do those that are not numbers, where the opset has
+    Max of integers (12). Where pixels are summed, one that is NaN or infinite beside a share of 0
+    gives NaN, and a coordinate that is not a number may give another result than before.
 
 References:
     https://onnx.ai/onnx/operators/onnx__GridSample.html;
@@ -34,7 +35,7 @@ from __future__ import annotations
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sampling import Sampling, grid_sampled
+from graphfix.authoring.sampling import EMITS, Sampling, grid_sampled
 from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
@@ -50,27 +51,7 @@ _MODES = {
 @rewrite(
     "GridSample",
     removes=("op:GridSample", "rank:GridSample.*", "form:GridSample.*", "attr:GridSample.*"),
-    emits=(
-        "Abs",
-        "Add",
-        "Cast",
-        "Div",
-        "Floor",
-        "Gather",
-        "GatherND",
-        "Max",
-        "Min",
-        "Mul",
-        "Neg",
-        "Pad",
-        "Reshape",
-        "Round",
-        "Shape",
-        "Slice",
-        "Squeeze",
-        "Sub",
-        "Transpose",
-    ),
+    emits=EMITS,
     accuracy=EXACT,
 )
 def grid_sample_to_gather(node: NodeView, build: Builder) -> Value:

@@ -16,10 +16,11 @@ After:
     y = Div (ReduceSum (Mul (loss, w)), ReduceSum (w))
 
 When it refuses:
-    The element type is unknown.
+    The element type is unknown, or the reduction is none of those that ONNX has.
 
 Accuracy:
-    Exact up to the order of summation. Targets outside the classes are errors, before and after.
+    Exact up to the order of summation; what stands at an ignored target may be infinite. Targets
+    outside the classes are errors, before and after.
 
 References:
     https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html; operators.md of
@@ -27,6 +28,8 @@ References:
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
@@ -59,23 +62,27 @@ def negative_log_likelihood_to_gather(node: NodeView, build: Builder) -> Value:
     """Pick, weigh and reduce, see the module."""
     x, target, weight = node.need(0), node.need(1), node.input(2)
     whole = target.dtype
-    if not x.elem_type or whole is None:
+    if x.dtype is None or whole is None:
         raise Refuse(f"the dtype of {x.name} or {target.name} is unknown")
     factor: Value | None = None
+    counted: Value | None = None
     ignored = node.attr("ignore_index")
     if ignored is not None:
         counted = build.Not(build.Equal(target, whole.type(int(ignored))))
         target = build.Where(counted, target, whole.type(0))
         factor = build.Cast(counted, to=x.elem_type)
-    if weight is not None:
-        own = build.Gather(weight, target, axis=0)
-        factor = own if factor is None else build.Mul(own, factor)
     picked = build.GatherElements(x, build.Unsqueeze(target, axes=[1]), axis=1)
     loss = build.Neg(build.Squeeze(picked, axes=[1]))
-    if factor is not None:
-        loss = build.Mul(loss, factor)
+    if weight is not None:
+        own = build.Gather(weight, target, axis=0)
+        loss = build.Mul(loss, own)
+        factor = own if factor is None else build.Mul(own, factor)
+    if counted is not None:
+        loss = build.Where(counted, loss, np.zeros((), x.dtype))  # not times 0: x may be infinite
     how = node.attr("reduction", "mean")
     how = how.decode() if isinstance(how, bytes) else how
+    if how not in ("mean", "none", "sum"):
+        raise Refuse(f"the reduction is {how!r}")
     if how == "none":
         return loss
     if how == "sum":

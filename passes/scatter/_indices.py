@@ -45,12 +45,24 @@ def combined(build: Builder, reduction: str, there: Value, update: Value) -> Val
     return operators[reduction](there, update)
 
 
+def refuse_strings(data: Value) -> None:
+    """Refuse strings: onnxruntime's Where drops some of them where it broadcasts (seen: 1.31).
+
+    Raises:
+        Refuse: They are strings.
+    """
+    if data.type_name == "string":
+        raise Refuse(f"{data.name} holds strings")
+
+
 def widened(build: Builder, data: Value, updates: Value, reduction: str) -> tuple[Value, Value]:
     """Emit data and updates as int32 where they are bools or narrow integers.
 
     Raises:
-        Refuse: They are, and there is a reduction, which would not wrap around as before.
+        Refuse: They are, and there is a reduction, which would not wrap around as before; or
+            they are strings.
     """
+    refuse_strings(data)
     if data.type_name not in NARROW:
         return data, updates
     if reduction != "none":

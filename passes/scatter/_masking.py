@@ -9,7 +9,7 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import Value
-from graphfix.passes.scatter._indices import Array, combined, rounds_of
+from graphfix.passes.scatter._indices import Array, combined, refuse_strings, rounds_of
 
 MAX_ELEMENTS = 2**20
 
@@ -49,8 +49,9 @@ def masked_write(
         reduction: How an update is combined with what is there.
 
     Raises:
-        Refuse: A place is written twice without a reduction, or too often.
+        Refuse: A place is written twice without a reduction, or too often; strings.
     """
+    refuse_strings(data)
     rank = data.rank
     if rank is None:
         raise Refuse("the rank of the data is unknown")
@@ -71,6 +72,11 @@ def masked_write(
 def broadcast_write(
     build: Builder, data: Value, update: Value, mask: Array, reduction: str
 ) -> Value:
-    """Emit the data with one update, of size 1 along the masked axes, written where `mask` is."""
+    """Emit the data with one update, of size 1 along the masked axes, written where `mask` is.
+
+    Raises:
+        Refuse: Strings are written, or the reduction does not fit.
+    """
+    refuse_strings(data)
     value = combined(build, reduction, data, update)
     return build.Where(mask, value, data)

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from graphfix.testing import assert_rewrite, outputs_of
+
+Array = np.ndarray[Any, Any]
+ACTIVATED = np.array([-7.5, -3, -1, -1e-3, 0, 1e-3, 1, 3, 7.5, 50], np.float32)
 
 PLACES = ("main", "branch", "function")
 
@@ -47,3 +56,39 @@ def written(
         f'<domain: "local", opset_import: ["" : {opset}{imports}]> f ({names}) => (y) '
         f"{{ {body.replace('@', '')} }}"
     )
+
+
+def assert_activation(
+    declared: str,
+    expression: str,
+    reference: Callable[[Array], Array],
+    *,
+    opset: int = 17,
+    place: str = "main",
+) -> None:
+    """Assert that a pass keeps the numbers of an activation, which are those of its definition.
+
+    Args:
+        declared: The pass.
+        expression: The activation of x, ``Mish (x)``.
+        reference: The definition, in float64.
+        opset: The opset.
+        place: One of `PLACES`.
+    """
+    text = written(f"@y = {expression}", "float[N] x", "float[N]", opset=opset, place=place)
+    feed: dict[str, Any] = {"x": ACTIVATED}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(declared, text, feeds=[feed], rtol=1e-5, atol=1e-6)
+    result = outputs_of(done.after, feed)["y"]
+    wanted = reference(ACTIVATED.astype(np.float64))
+    np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-6)
+
+
+def assert_activation_of(
+    declared: str, expression: str, numbers: list[float], *, opset: int
+) -> None:
+    """Assert that a pass keeps what an activation makes of any numbers."""
+    text = written(f"@y = {expression}", "float[N] x", "float[N]", opset=opset)
+    feed = {"x": np.array(numbers, np.float32)}
+    assert_rewrite(declared, text, feeds=[feed], rtol=1e-5, atol=1e-5)

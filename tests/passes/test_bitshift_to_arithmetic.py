@@ -54,6 +54,30 @@ def test_everywhere(opset: int, place: str) -> None:
     assert outputs_of(done.after, feed)["y"].tolist() == [6, 240]
 
 
+@pytest.mark.parametrize(("kind", "bits"), [("uint8", 8), ("uint16", 16)])
+@pytest.mark.parametrize("direction", ["LEFT", "RIGHT"])
+@pytest.mark.parametrize("constant", [False, True])
+def test_nothing_is_left_by_a_wide_shift(
+    direction: str, kind: str, bits: int, *, constant: bool
+) -> None:
+    by = [bits - 1, bits, bits + 1, 31]
+    given = f"@k = Constant <value = {kind}[4] {{{', '.join(map(str, by))}}}> ()\n"
+    body = f'@y = BitShift <direction = "{direction}"> (x, {"@k" if constant else "k"})'
+    inputs = f"{kind}[4] x" if constant else f"{kind}[4] x, {kind}[4] k"
+    text = written(given + body if constant else body, inputs, f"{kind}[4]")
+    feed = {"x": np.array([2**bits - 1] * 4, kind)}
+    if not constant:
+        feed["k"] = np.array(by, kind)
+    if bits == 8:  # onnxruntime has no BitShift of uint16
+        assert_rewrite(PASS, text, feeds=[feed])
+    done = run_pass(PASS, text)
+    left = 2 ** (bits - 1) if direction == "LEFT" else 1
+    assert outputs_of(done.after, feed)["y"].tolist() == [left, 0, 0, 0]
+    if not constant:  # here onnxruntime has the shift of the processor
+        feed["k"] = np.array([0, 32, 100, 255], kind)
+        assert outputs_of(done.after, feed)["y"].tolist() == [2**bits - 1, 0, 0, 0]
+
+
 def test_refuses() -> None:
     text = written('@y = BitShift <direction = "LEFT"> (x, x)', "uint32[2] x", "uint32[2]")
     assert_refused(PASS, text, "int32 does not hold all numbers of uint32")

@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_rewrite, assert_untouched, outputs_of
-from tests.passes.lowering_models import PLACES, written
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import (
+    PLACES,
+    Array,
+    assert_activation,
+    assert_activation_of,
+    written,
+)
 
 PASS = "celu-to-elu"
-X = np.array([-7.5, -3, -1, -1e-3, 0, 1e-3, 1, 3, 7.5, 50], np.float32)
 
 
-def reference(x: np.ndarray[Any, Any], alpha: float = 1.0) -> np.ndarray[Any, Any]:
-    wide = x.astype(np.float64)
-    return np.asarray(np.maximum(wide, 0) + np.minimum(0, alpha * np.expm1(wide / alpha)))
+def reference(x: Array, alpha: float = 1.0) -> Array:
+    return np.maximum(x, 0) + np.minimum(0, alpha * np.expm1(x / alpha))
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("opset", [12, 17, 21])
 def test_values(opset: int, place: str) -> None:
-    text = written("@y = Celu (x)", "float[N] x", "float[N]", opset=opset, place=place)
-    feed: dict[str, Any] = {"x": X}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-6)
-    result = outputs_of(done.after, feed)["y"]
-    np.testing.assert_allclose(result, reference(X), rtol=1e-5, atol=1e-6)
+    assert_activation(PASS, "Celu (x)", reference, opset=opset, place=place)
 
 
 @pytest.mark.parametrize("alpha", [0.3, 2.0])
 def test_another_slope(alpha: float) -> None:
-    text = written(f"@y = Celu <alpha = {alpha}> (x)", "float[N] x", "float[N]")
-    done = assert_rewrite(PASS, text, feeds=[{"x": X}], rtol=1e-5, atol=1e-6)
-    result = outputs_of(done.after, {"x": X})["y"]
-    np.testing.assert_allclose(result, reference(X, alpha), rtol=1e-5, atol=1e-6)
+    assert_activation(PASS, f"Celu <alpha = {alpha}> (x)", lambda x: reference(x, alpha))
 
 
 def test_not_a_number_stays_one() -> None:
@@ -49,10 +42,14 @@ def test_not_a_number_stays_one() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(-1e4, 1e4, width=32), min_size=1, max_size=6))
-def test_any_numbers(values: list[float]) -> None:
-    text = written("@y = Celu (x)", "float[N] x", "float[N]", opset=12)
-    feed = {"x": np.array(values, np.float32)}
-    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-5)
+def test_any_numbers(numbers: list[float]) -> None:
+    assert_activation_of(PASS, "Celu (x)", numbers, opset=12)
+
+
+@pytest.mark.parametrize("alpha", ["-1.0", "0.0"])
+def test_another_function_is_refused(alpha: str) -> None:
+    text = written(f"@y = Celu <alpha = {alpha}> (x)", "float[N] x", "float[N]")
+    assert_refused(PASS, text, "not above 0")
 
 
 def test_leaves_others_alone() -> None:

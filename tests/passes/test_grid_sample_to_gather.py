@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 Array = np.ndarray[Any, Any]
@@ -90,6 +90,18 @@ def test_numbers_that_are_none_stay_where_they_are() -> None:
     x = np.array([[[[np.nan, 2, np.inf]]]], np.float32)
     grid = np.array([[[[-1, 0], [0, 0], [1, 0], [3, 0]]]], np.float32)
     assert_rewrite(PASS, text, feeds=[{"x": x, "grid": grid}])
+
+
+@pytest.mark.parametrize(("padding", "read"), [("zeros", 0), ("border", 5)])
+def test_places_that_are_no_numbers_stop_nothing(padding: str, read: float) -> None:
+    text = written(
+        body("nearest", padding, 1), "float[1, 1, 1, 3] x, float[1, 1, 2, 2] grid",
+        "float[1, 1, 1, 2]",
+    )  # fmt: skip
+    x = np.array([[[[5, 2, 3]]]], np.float32)
+    feed = {"x": x, "grid": np.array([[[[np.nan, 0], [0, 0]]]], np.float32)}
+    done = run_pass(PASS, text)
+    assert outputs_of(done.after, feed)["y"].ravel().tolist() == [read, 2]
 
 
 def test_one_pixel() -> None:

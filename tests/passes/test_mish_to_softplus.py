@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_rewrite, assert_untouched, outputs_of
-from tests.passes.lowering_models import PLACES, written
+from graphfix.testing import assert_untouched
+from tests.passes.lowering_models import (
+    PLACES,
+    Array,
+    assert_activation,
+    assert_activation_of,
+    written,
+)
 
 PASS = "mish-to-softplus"
-X = np.array([-7.5, -3, -1, -1e-3, 0, 1e-3, 1, 3, 7.5, 50], np.float32)
 
 
-def reference(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    wide = x.astype(np.float64)
-    return np.asarray(wide * np.tanh(np.log1p(np.exp(wide))))
+def reference(x: Array) -> Array:
+    return x * np.tanh(np.log1p(np.exp(x)))
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("opset", [18, 22])
 def test_values(opset: int, place: str) -> None:
-    text = written("@y = Mish (x)", "float[N] x", "float[N]", opset=opset, place=place)
-    feed: dict[str, Any] = {"x": X}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-6)
-    result = outputs_of(done.after, feed)["y"]
-    np.testing.assert_allclose(result, reference(X), rtol=1e-5, atol=1e-6)
+    assert_activation(PASS, "Mish (x)", reference, opset=opset, place=place)
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(-1e4, 1e4, width=32), min_size=1, max_size=6))
-def test_any_numbers(values: list[float]) -> None:
-    text = written("@y = Mish (x)", "float[N] x", "float[N]", opset=18)
-    feed = {"x": np.array(values, np.float32)}
-    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-5)
+def test_any_numbers(numbers: list[float]) -> None:
+    assert_activation_of(PASS, "Mish (x)", numbers, opset=18)
 
 
 def test_leaves_others_alone() -> None:

@@ -121,6 +121,19 @@ def test_refusals() -> None:
     assert_refused(PASS, model, "no indices")
 
 
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [("string", "x holds strings"), ("bfloat16", "opset 13 has no Where of this dtype")],
+)
+def test_what_where_does_not_take(kind: str, reason: str) -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 13]> '
+        f"g ({kind}[3, 4] x, {kind}[1, 4] u) => ({kind}[3, 4] y) "
+        "<int64[1, 1] i = {1}> { y = ScatterND (x, i, u) }"
+    )
+    assert_refused(PASS, text, reason)
+
+
 def test_the_size_of_the_mask_is_an_option() -> None:
     model = scatter_model("ScatterND", np.array([[1], [3]]), (2, 4), data=(6, 4))
     done = run_pass(PASS, model, options={"max_elements": 5})
