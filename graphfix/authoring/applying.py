@@ -14,6 +14,7 @@ from graphfix.graph import (
     Constant,
     Graph,
     Node,
+    Shape,
     Tensor,
     Variable,
     is_empty,
@@ -27,12 +28,17 @@ PLAIN: type[list[Any]] = list
 
 @dataclass(slots=True)
 class Draft:
-    """What a pass built for one node, not yet in the graph."""
+    """What a pass built for one node, not yet in the graph.
+
+    `shapes` are those of the outputs of the node where it has no schema and the pass knows them:
+    no inference has held what the file declares against the operator.
+    """
 
     node: Node
     nodes: list[Node]
     constants: list[Constant]
     results: list[Value | None]
+    shapes: Sequence[Shape | None] = ()
 
 
 @dataclass(slots=True)
@@ -143,12 +149,13 @@ def check_results(draft: Draft) -> list[Value | None]:
     results = list(draft.results) + [None] * (len(node.outputs) - len(draft.results))
     if len(results) > len(node.outputs):
         raise PassBug(f"{len(results)} results for {len(node.outputs)} outputs of {node.op}")
-    for old, new in zip(node.outputs, results, strict=True):
-        _check_result(node, old, new)
+    shapes = list(draft.shapes) + [None] * (len(results) - len(draft.shapes))
+    for old, new, known in zip(node.outputs, results, shapes, strict=False):
+        _check_result(node, old, new, known)
     return results
 
 
-def _check_result(node: Node, old: Tensor, new: Value | None) -> None:
+def _check_result(node: Node, old: Tensor, new: Value | None, known: Shape | None) -> None:
     if is_empty(old):
         return
     if new is None:
@@ -161,16 +168,21 @@ def _check_result(node: Node, old: Tensor, new: Value | None) -> None:
             f"output {old.name!r} of {node.op} would change from {Value(old).type_name} to "
             f"{new.type_name}"
         )
-    if fresh.shape is None or old.shape is None:
+    if fresh.shape is None or old.shape is None or not _differ(fresh.shape, old.shape):
         return
-    if len(fresh.shape) != len(old.shape) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b
-        for a, b in zip(fresh.shape, old.shape, strict=True)
-    ):
-        raise PassBug(
-            f"output {old.name!r} of {node.op} would change its shape from {list(old.shape)} to "
-            f"{list(fresh.shape)}"
-        )
+    if known is not None and _differ(known, old.shape) and not _differ(known, fresh.shape):
+        return  # the file declares what the operator does not give; the declaration stays
+    raise PassBug(
+        f"output {old.name!r} of {node.op} would change its shape from {list(old.shape)} to "
+        f"{list(fresh.shape)}"
+    )
+
+
+def _differ(a: Shape, b: Shape) -> bool:
+    return len(a) != len(b) or any(
+        isinstance(one, int) and isinstance(other, int) and one != other
+        for one, other in zip(a, b, strict=True)
+    )
 
 
 def _take_over(draft: Draft, producer: Node, fresh: Tensor, old: Tensor) -> None:

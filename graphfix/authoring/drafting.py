@@ -14,9 +14,10 @@ from graphfix.authoring.soundness import all_nodes, check_draft
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.graph import Node, Tensor, Variable, is_empty
+from graphfix.graph import Node, Shape, Tensor, Variable, is_empty
 from graphfix.inference import merge_type, type_of
 from graphfix.report import Accuracy
+from graphfix.schemas import form_of
 
 
 @dataclass(slots=True)
@@ -43,7 +44,7 @@ def draft_rewrite(
         result = declared.function(view, build)
         results = returned_values(result, declared.id)
         check_emitted(declared, [(n.domain or "", n.op) for n in all_nodes(build.nodes)])
-        draft = drafted(view, build, results, f"pass {declared.id}")
+        draft = drafted(view, build, results, f"pass {declared.id}", _shapes(declared, view))
     except (Refuse, PassBug, GraphfixError):
         workspace.release(mark)
         raise
@@ -55,13 +56,37 @@ def draft_rewrite(
     return Drafted(draft, build.accuracy or declared.accuracy, build.note)
 
 
-def drafted(view: NodeView, build: Builder, results: Sequence[Value | None], by: str) -> Draft:
+def _shapes(declared: Pass, view: NodeView) -> list[Shape | None]:
+    """Return the shapes that a pass knows of the outputs of an operator without schema."""
+    if declared.infer is None or form_of(view.op, view.opset or 1, view.domain) is not None:
+        return []
+    try:
+        types = declared.infer(view)
+    except Refuse:
+        return []
+    return [None if known is None else known.shape for known in types]
+
+
+def drafted(
+    view: NodeView,
+    build: Builder,
+    results: Sequence[Value | None],
+    by: str,
+    shapes: Sequence[Shape | None] = (),
+) -> Draft:
     """Return what was built for a node, without what no result needs, checked.
+
+    Args:
+        view: The node.
+        build: What it was built with.
+        results: What stands for its outputs.
+        by: Who built it, as messages say it.
+        shapes: The shapes that the outputs are known to have, whatever the file declares.
 
     Raises:
         PassBug: It is not valid, or does not fit in the place of the node; see `check_draft`.
     """
-    draft = prune(Draft(view.node, list(build.nodes), list(build.constants), list(results)))
+    draft = prune(Draft(view.node, list(build.nodes), list(build.constants), list(results), shapes))
     check_draft(draft, build, by)
     return draft
 

@@ -216,7 +216,7 @@ def _judge(before: Original, proved: Certified) -> _Attempt:
     fault = ""
     start = perf_counter()
     if run.journal.applied_passes():
-        fault = new_complaints(before.validity, validity_of(model))
+        fault = new_complaints(before.validity, validity_of(model, before.misdeclared))
         if not fault and interface(model) != run.expected_interface:
             fault = "inputs or outputs changed"
     run.seconds["validate"] = perf_counter() - start

@@ -10,7 +10,7 @@ from onnx import ModelProto
 from graphfix.authoring.declaring import Pass
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
-from graphfix.pipeline.validating import Validity, validity_of
+from graphfix.pipeline.validating import Validity, misdeclared_outputs, validity_of
 from graphfix.report import FileFacts
 
 
@@ -24,6 +24,7 @@ class Original:
         base_dir: The folder of its external data.
         facts: What identifies it.
         validity: What the checker said of it.
+        misdeclared: Outputs that it declares with a shape that they do not have.
         evaluators: Where the numpy models of its operators without schema are.
     """
 
@@ -32,6 +33,7 @@ class Original:
     base_dir: str
     facts: FileFacts
     validity: Validity
+    misdeclared: frozenset[str]
     evaluators: dict[tuple[str, str], str]
 
     @classmethod
@@ -43,6 +45,7 @@ class Original:
             model.base_dir,
             facts_of(model),
             validity_of(model),
+            misdeclared_outputs(model, passes),
             evaluators_for(model, passes),
         )
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import onnx
+from onnx import ModelProto
 
-from graphfix.graph import Variable, normal_domain
+from graphfix.authoring.declaring import Pass
+from graphfix.graph import Shape, Variable, normal_domain
 from graphfix.model import Model
+from graphfix.pipeline.typing import infer_types
 from graphfix.schemas import form_of
 
 
@@ -19,10 +23,14 @@ class Validity:
     inference: str
 
 
-def validity_of(model: Model) -> Validity:
+def validity_of(model: Model, misdeclared: frozenset[str] = frozenset()) -> Validity:
     """Ask the ONNX checker and strict shape inference; weights are not needed.
 
     Operators without schema make strict inference stop there; that is no complaint.
+
+    Args:
+        model: The model.
+        misdeclared: Outputs whose declared shape is known to be wrong, and not looked at.
     """
     light = model.light_proto()
     checker = inference = ""
@@ -31,11 +39,45 @@ def validity_of(model: Model) -> Validity:
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
         checker = _first_line(error)
     if not _foreign(model):
+        _forget_shapes(light, misdeclared)
         try:
             onnx.shape_inference.infer_shapes(light, strict_mode=True)
         except (onnx.shape_inference.InferenceError, RuntimeError, ValueError) as error:
             inference = _first_line(error)
     return Validity(checker, inference)
+
+
+def misdeclared_outputs(model: Model, passes: Sequence[Pass]) -> frozenset[str]:
+    """Return the outputs of a file whose declared shape is not the one that they have.
+
+    Where all operators have a schema, strict inference says so. An operator without one hides it
+    there, as where onnxruntime's optimiser put a fused operator, and left the declarations as
+    they were; once it is written in standard operators, the old fault would look like a new one.
+    Here the types come from the passes that know the operators. Nothing is changed.
+    """
+    declared = {t.name: t.shape for t in model.graph.outputs if t.shape is not None}
+    if not declared or not _foreign(model):
+        return frozenset()
+    light = model.light_proto()
+    _forget_shapes(light, frozenset(declared))
+    bare = Model(light, base_dir=model.base_dir)
+    infer_types(bare, passes)
+    return frozenset(t.name for t in bare.graph.outputs if _differs(declared.get(t.name), t.shape))
+
+
+def _differs(declared: Shape | None, found: Shape | None) -> bool:
+    if declared is None or found is None:
+        return False
+    sizes = zip(declared, found, strict=False)
+    return len(declared) != len(found) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
+    )
+
+
+def _forget_shapes(proto: ModelProto, names: frozenset[str]) -> None:
+    for info in proto.graph.output:
+        if info.name in names:
+            info.type.tensor_type.ClearField("shape")
 
 
 def _foreign(model: Model) -> bool:

@@ -1,0 +1,166 @@
+"""Take onnxruntime's MultiHeadAttention apart.
+
+What it does:
+    Adds the bias to queries, keys and values, takes the heads apart, puts past keys and values
+    in front, and writes the scaled products, the mask, the softmax and the weighted sum.
+
+Why engines need it:
+    It is an operator of onnxruntime's optimiser; other engines do not know it.
+
+Before:
+    y, pk, pv = com.microsoft.MultiHeadAttention <num_heads = N> (q, k, v, bias, mask, , pk0, pv0)
+
+After:
+    q, k, v = Add (q, bias[:D]), ...               [B, S, N H], then [B, N, S, H]
+    pk, pv = Concat (pk0, k), Concat (pv0, v)
+    y = MatMul (Softmax (Add (Mul (MatMul (q, Transpose (pk)), 1 / sqrt (H)), mask)), pv)
+
+When it refuses:
+    The rank, dtype or size of an operand is unknown, the heads do not divide the size, keys are
+    packed with queries or values, there is a past without both presents, keys with heads of
+    their own come with a bias, past and present share a buffer, or the mask has another form
+    than lengths, [batch, keys] or [batch, queries, keys]: onnxruntime's own kernel for CPUs
+    computes none of these.
+
+Accuracy:
+    Exact up to the order of summation; float16 is computed in float32, as onnxruntime does on a
+    CPU. Where a whole row is hidden by the mask, the scores are rounded at the size of
+    mask_filter_value on both sides. With unidirectional and more keys than queries the last
+    query sees all keys, as in onnxruntime.
+
+References:
+    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MultiHeadAttention;
+    onnxruntime/contrib_ops/cpu/bert/multihead_attention.cc, multihead_attention_helper.h,
+    attention_cpu_base.h, attention_helper.h
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.contrib._attention import (
+    EMITS,
+    Lengths,
+    added_to_scores,
+    attend,
+    dim,
+    heads_of,
+    later_keys,
+    like,
+    need_rank,
+    padding,
+    same,
+    scale_of,
+    size_of_head,
+    split_heads,
+    total,
+    wide,
+)
+from graphfix.report import EXACT
+
+_NAME = "com.microsoft::MultiHeadAttention"
+_BIAS, _MASK, _SCORE_BIAS, _PAST_KEY, _PAST_VALUE = 3, 4, 5, 6, 7
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """[B, S, N H_v], the present keys and values, [B, N, P + L, H], and the scores."""
+    q, k, v, past = (node.input(place) for place in (0, 1, 2, _PAST_KEY))
+    if q is None or not q.elem_type:
+        return (None,)
+    untyped = InferredType(q.elem_type)
+    heads = int(node.attr("num_heads", 0))
+    shapes = [None if x is None else x.shape for x in (q, k, v)]
+    known = [shape for shape in shapes if shape is not None]
+    if heads < 1 or len(known) != 3 or len(known[0]) != 3 or not 3 <= len(known[1]) <= 4:
+        return (untyped,) * 4
+    if len(known[1]) != len(known[2]):
+        return (untyped,) * 4
+    batch, queries, hidden = known[0]
+    apart = len(known[1]) == 4
+    head = hidden // heads if isinstance(hidden, int) else None
+    last = known[2][-1]
+    head_v = last if apart else last // heads if isinstance(last, int) else None
+    hidden_v = heads * head_v if isinstance(head_v, int) else None
+    keys = total(0 if past is None else dim(past, 2), known[1][2 if apart else 1])
+    shapes_out = (
+        (batch, queries, hidden_v),
+        (batch, heads, keys, head),
+        (batch, heads, keys, head_v),
+        (batch, heads, queries, keys),
+    )
+    return tuple(InferredType(q.elem_type, shape) for shape in shapes_out)
+
+
+@rewrite(_NAME, removes=f"op:{_NAME}", emits=EMITS, accuracy=EXACT, infer=infer)
+def multi_head_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Write heads, masks and products, see the module."""
+    q = node.need(0)
+    need_rank(q, 3)
+    if node.input(1) is None or node.input(2) is None:
+        raise Refuse("keys or values are packed, which onnxruntime does not compute on a CPU")
+    if any(node.input(place) is not None for place in (8, 9)):
+        raise Refuse("past and present share a buffer")
+    past = [node.input(_PAST_KEY), node.input(_PAST_VALUE)]
+    if any(past) and not (all(past) and node.output(1) and node.output(2)):
+        raise Refuse("onnxruntime wants both presents with every past")
+    heads = heads_of(node)
+    head = size_of_head(q.dim(2), heads, "the queries")
+    queries, k, v = _operands(node, build, heads, head)
+    values = heads * (v.dim(3) or head)  # keys and values of rank 4 have one shape
+    for place, before in enumerate(past):
+        if before is not None:
+            need_rank(before, 4)
+            joined = build.Concat(wide(build, before), v if place else k, axis=2)
+            k, v = (k, joined) if place else (joined, v)
+    added = _added(node, build, k)
+    scale = scale_of(node, head)
+    result, scores = attend(build, queries, k, v, values=values, scale=scale, added=added)
+    results = [result, k, v, scores]
+    return tuple(
+        like(build, q, results[place]) if old is not None and (old.is_used or not place) else None
+        for place, old in enumerate(node.outputs)
+    )
+
+
+def _operands(node: NodeView, build: Builder, heads: int, head: int) -> tuple[Value, Value, Value]:
+    """Return queries, keys and values by heads, the bias added."""
+    inputs = [node.need(place) for place in range(3)]
+    bias = node.input(_BIAS)
+    ranks = [need_rank(x, 3, 4) for x in inputs]
+    if ranks[1] != ranks[2] or (ranks[1] == 4 and bias is not None):
+        raise Refuse("keys have heads of their own, values have not, or there is a bias to add")
+    head_v = head if ranks[1] == 4 else size_of_head(inputs[2].dim(2), heads, "the values")
+    biases: list[Value | None] = [None, None, None]
+    if bias is not None:
+        widths = [heads * head, heads * head, heads * head_v]
+        biases = list(build.multi("Split", wide(build, bias), outputs=3, axis=0, split=widths))
+    results: list[Value] = []
+    for place, (x, part) in enumerate(zip(inputs, biases, strict=True)):
+        value = wide(build, x)
+        if part is not None:
+            value = build.Add(value, part)
+        if ranks[place] == 3:
+            value = split_heads(build, value, heads, head if place < 2 else head_v)
+        results.append(value)
+    return results[0], results[1], results[2]
+
+
+def _added(node: NodeView, build: Builder, k: Value) -> Value | None:
+    """Return what hides keys, and the bias of the scores."""
+    q, key, past = node.need(0), node.need(1), node.input(_PAST_KEY)
+    mask, bias = node.input(_MASK), node.input(_SCORE_BIAS)
+    lengths = Lengths((q, 1), None if past is None else (past, 2), (k, 2))
+    new = dim(key, 1 if key.rank == 3 else 2)
+    seen = late = None
+    if mask is not None:
+        if mask.rank == 1 and not same(dim(mask, 0), dim(q, 0)):
+            raise Refuse(f"{mask.name} is not known to have one length for each sample")
+        seen = padding(build, mask, dim(q, 0), new if past is None else dim(k, 2), lengths)
+    if int(node.attr("unidirectional", 0)) == 1 and q.dim(1) != 1:
+        fewer = isinstance(new, int) and new <= (q.dim(1) or 0)
+        late = later_keys(build, lengths, last_sees_all=not fewer and not same(new, dim(q, 1)))
+    return added_to_scores(build, node, seen, late, None if bias is None else wide(build, bias))
