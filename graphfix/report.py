@@ -306,7 +306,7 @@ class Report:
         findings_before: What stood in the way before.
         outcomes: What the passes did.
         findings_after: What stands in the way of the result.
-        io_changes: Interface changes that were consented to.
+        io_changes: Interface changes that were consented to, and declared shapes that were wrong.
         verification: The whole-model comparison.
         seconds: Seconds by stage.
         notes: Sentences for the user that belong to no finding (aliases, versions, trtexec line).

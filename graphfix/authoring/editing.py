@@ -19,11 +19,12 @@ from graphfix.authoring.applying import (
 from graphfix.authoring.building import Builder, returned_values
 from graphfix.authoring.drafting import drafted
 from graphfix.authoring.evidence import Evidence
+from graphfix.authoring.redeclaring import redeclare
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.reloading import finish_reloaded, successors
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
-from graphfix.graph import Graph, Node, Variable
+from graphfix.graph import Graph, Node, Shape, Variable
 from graphfix.model import Model
 from graphfix.report import Accuracy, IoChange, NodeRef, Site
 
@@ -56,7 +57,7 @@ class Editor:
         pass_id: The pass; empty where several passes act through one editor.
         recorded: The sites so far.
         refused: The places it would not touch.
-        io_changes: Inputs and outputs whose type changed.
+        io_changes: Inputs and outputs whose type or declared shape changed.
         current: The node that is being replaced; None between two of them.
     """
 
@@ -198,6 +199,16 @@ class Editor:
         site = self.record(ref, f"{change.old} becomes {change.new}")
         if evidence is not None and self.workspace.ledger is not None:
             self.workspace.ledger.note(site, evidence)
+
+    def correct_shape(self, tensor: Variable, shape: Shape) -> None:
+        """Declare the shape that a tensor was proved to have, and record that.
+
+        The values stay what they are. An output of the main graph is an interface change as well.
+        """
+        old, new = redeclare(tensor, shape)
+        if any(output is tensor for output in self.model.graph.outputs):
+            self.io_changes.append(IoChange(tensor.name, old, new))
+        self.record(NodeRef(outputs=(tensor.name,)), f"declared as {old}, is {new}")
 
     def _remember_unused(self, graph: Graph | None) -> None:
         """Note, once a scope, which initializers nobody used before: those are not ours to drop."""

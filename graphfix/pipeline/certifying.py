@@ -166,8 +166,10 @@ def _least(proofs: Sequence[Certificate]) -> Certificate:
     return min(proofs, key=lambda proof: order.index(proof.status))
 
 
-# They write numbers into the file: opsets and the IR version.
-_OF_NUMBERS = frozenset({OPSET_PASS, "ir-version-lowering", "unused-opset-imports"})
+# They write numbers into the file: opsets, the IR version, declared sizes.
+_OF_NUMBERS = frozenset(
+    {OPSET_PASS, "declared-shape-correction", "ir-version-lowering", "unused-opset-imports"}
+)
 
 
 def _needs_none(pass_id: str, site: Site) -> bool:

@@ -15,7 +15,7 @@ class Journal:
     """Collects sites by pass, status and reason, in the order in which they first came.
 
     Attributes:
-        io_changes: What passes changed, by consent, of inputs and outputs.
+        io_changes: What passes changed of inputs and outputs: by consent, or a wrong shape.
         crashes: The first node at which each pass raised, and what stood there.
     """
 

@@ -50,7 +50,7 @@ class Run:
         findings_before: What stood in the way; empty without a target.
         findings_after: What stands in the way now.
         seconds: Seconds by stage.
-        io_changes: Interface changes that were consented to.
+        io_changes: Interface changes that were consented to, and declared shapes that were wrong.
         expected_interface: The inputs and outputs that the result must have.
         original: The model as it came; never changed.
         ledger: The evidence of every site, where certificates are wanted.
@@ -114,6 +114,7 @@ class Run:
                 self._stage("opset", self._step_down)
                 if self.settings.allow_lossy:
                     self._stage("lossy", self._lossy)
+        self._expect_corrections()
         self._stage("check", self._look_after)
 
     def _stage(self, name: str, work: Callable[[], object]) -> None:
@@ -159,6 +160,15 @@ class Run:
                 self._infer()
         self.expected_interface = interface(self.model)
         self.io_changes = (*self.io_changes, *self.journal.io_changes)
+
+    def _expect_corrections(self) -> None:
+        """Expect of an output the shape that a pass proved, where another one was declared."""
+        corrected = [c for c in self.journal.io_changes if c not in self.io_changes]
+        names = {change.name for change in corrected}
+        for key, text in interface(self.model).items():
+            if key.split(" ", 2)[0] == "output" and key.split(" ", 2)[2] in names:
+                self.expected_interface[key] = text
+        self.io_changes = (*self.io_changes, *corrected)
 
     def _infer(self) -> None:
         infer_types(self.model, self._passes)
