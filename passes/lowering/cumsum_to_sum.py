@@ -2,10 +2,14 @@
 
 What it does:
     Puts the data beside itself once for each position along the axis, leaves in each copy what
-    comes before that position, and sums. `exclusive` and `reverse` are other masks.
+    comes before that position, and sums. `exclusive` and `reverse` are other masks. A vector of
+    up to 64 integers is added to itself moved by 1, 2, 4, ... places instead, without a second
+    dimension.
 
 Why engines need it:
-    TensorRT has an importer for CumSum from 7.2 on.
+    TensorRT has an importer for CumSum from 7.2 on. It makes a loop, which cannot compute a
+    shape, and shape tensors have at most one dimension in 8.x: a vector of integers, such as the
+    lengths behind repeat_interleave, often ends in one.
 
 Before:
     y = CumSum (x, 1)                  x: [2, 3]
@@ -13,6 +17,10 @@ Before:
 After:
     y = ReduceSum <axes = {2}> (Where (mask, Unsqueeze <axes = {1}> (x), 0))
                                        mask: [3, 3], true up to the diagonal
+
+    for x: int64[3]:
+    a = Add (x, Gather (Concat (0, x), {0, 1, 2}))
+    y = Add (a, Gather (Concat (0, a), {0, 0, 1}))
 
 When it refuses:
     The axis is computed at run time, the size along it is unknown or above `max_size`, or the
@@ -28,6 +36,7 @@ References:
 from __future__ import annotations
 
 import numpy as np
+from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Option, rewrite
@@ -35,11 +44,14 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
+_INTEGERS = (TensorProto.INT32, TensorProto.INT64)
+_FLAT = 64
+
 
 @rewrite(
     "CumSum",
     removes=("op:CumSum", "const:CumSum.*", "dtype:CumSum.*", "attr:CumSum.*", "shape:CumSum.*"),
-    emits=("ReduceSum", "Unsqueeze", "Where"),
+    emits=("Add", "Concat", "Gather", "ReduceSum", "Unsqueeze", "Where"),
     accuracy=EXACT,
     since=11,
     options={"max_size": Option(int, 1024, "Longer axes are refused.")},
@@ -56,12 +68,36 @@ def cumsum_to_sum(node: NodeView, build: Builder) -> Value:
     size = x.dim(axis)
     if size is None or size > build.option("max_size"):
         raise Refuse(f"the size of axis {axis} is unknown or above max_size")
+    reverse, exclusive = bool(node.attr("reverse", 0)), bool(node.attr("exclusive", 0))
+    if x.rank == 1 and x.elem_type in _INTEGERS and size <= _FLAT:
+        return _doubled(build, x, size, reverse, exclusive)
     # Element [i, j]: whether number j is a part of sum i.
     before = np.arange(size)[None, :] - np.arange(size)[:, None]
-    if node.attr("reverse", 0):
+    if reverse:
         before = -before
-    mask = before < 0 if node.attr("exclusive", 0) else before <= 0
+    mask = before < 0 if exclusive else before <= 0
     wide = mask.reshape([size, size, *[1] * (x.rank - axis - 1)])
     spread = build.Unsqueeze(x, axes=[axis])
     kept = build.Where(build.constant(wide), spread, np.zeros((), x.dtype))
     return build.ReduceSum(kept, axes=[axis + 1], keepdims=0)
+
+
+def _doubled(build: Builder, x: Value, size: int, reverse: bool, exclusive: bool) -> Value:
+    """Return the sums of a vector; after each step element i holds twice as many numbers."""
+    total = _moved(build, x, size, 1, reverse) if exclusive else x
+    step = 1
+    while step < size:
+        total = build.Add(total, _moved(build, total, size, step, reverse))
+        step *= 2
+    return total
+
+
+def _moved(build: Builder, x: Value, size: int, step: int, reverse: bool) -> Value:
+    """Return `x` moved by `step` places, with zeros where nothing comes from."""
+    places = np.arange(size)
+    source = places + step if reverse else places - step
+    inside = (source >= 0) & (source < size)
+    # Place 0 of the longer vector is the zero.
+    indices = np.where(inside, source + 1, 0).astype(np.int64)
+    padded = build.Concat(build.constant(np.zeros(1, x.dtype)), x, axis=0)
+    return build.Gather(padded, indices, axis=0)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "cumsum-to-sum"
@@ -48,6 +49,43 @@ def test_int64_with_a_dynamic_axis(opset: int) -> None:
 def test_any_integers(values: list[int], exclusive: int, reverse: int) -> None:
     text = written(body(0, exclusive, reverse), f"int64[{len(values)}] x", f"int64[{len(values)}]")
     assert_rewrite(PASS, text, feeds=[{"x": np.array(values, np.int64)}])
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 63, 64, 65])
+@pytest.mark.parametrize(("exclusive", "reverse"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_vectors_of_integers(kind: str, size: int, exclusive: int, reverse: int) -> None:
+    text = written(body(0, exclusive, reverse), f"{kind}[{size}] x", f"{kind}[{size}]")
+    # Sums beyond the type wrap around, whatever their order (ReduceSum of onnxruntime does not).
+    high = np.iinfo(kind).max if size <= 64 else 1000
+    values = np.resize(np.array([high, 5, -3, high - 1, -high], kind), size)
+    done = assert_rewrite(PASS, text, feeds=[{"x": values}])
+    flat = size <= 64
+    assert ("Unsqueeze" in {node.op_type for node in done.after.graph.node}) is not flat
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_vector_in_any_scope(place: str) -> None:
+    text = written(body(-1, 0, 1), "int64[3] x", "int64[3]", place=place)
+    feed: dict[str, Any] = {"x": np.array([4, 0, 9], np.int64)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_lengths_that_end_in_a_shape() -> None:
+    text = written(
+        "@k = Constant <value = int64 {0}> ()\n@s = CumSum (x, @k)\n"
+        "@l = Constant <value = int64 {2}> ()\n@n = Gather (@s, @l)\n"
+        "@z = Constant <value = int64 {1}> ()\n@y = Range (@k, @n, @z)",
+        "int64[3] x",
+        "int64[?]",
+    )
+    result: Any = graphfix.run(parse(text), target="trt8")
+    assert result.exit_code == 0
+    assert not [f for f in result.report.findings_after if f.blocks]
+    y = outputs_of(result.model.to_proto(), {"x": np.array([1, 0, 3])})["y"]
+    np.testing.assert_array_equal(y, np.arange(4))
 
 
 def test_refuses_an_unknown_size() -> None:
