@@ -47,6 +47,7 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import widened
+from graphfix.passes.aten._emitting import clipped, polynomial
 from graphfix.report import APPROXIMATE
 
 NAMES = ("lgamma",)
@@ -155,41 +156,25 @@ def aten_lgamma(node: NodeView, build: Builder) -> Value:
 def _both_sides(build: Builder, x: Value) -> Value:
     low = build.Less(x, 0.5)
     # Beyond this the result is infinite on the left anyway, and the branches would overflow.
-    left = _clipped(build, build.Sub(np.float32(1), x), 0.5, LARGEST)
+    left = clipped(build, build.Sub(np.float32(1), x), 0.5, LARGEST)
     above = _above(build, build.Where(low, left, x))
     # The distance from the nearest integer is exact, and the sine of it loses nothing.
-    near = _clipped(build, x, -LARGEST, LARGEST)
+    near = clipped(build, x, -LARGEST, LARGEST)
     distance = build.Abs(build.Sub(near, build.Floor(build.Add(near, 0.5))))
-    sine = build.Sin(build.Mul(_clipped(build, distance, 0.0, 0.5), math.pi))
+    sine = build.Sin(build.Mul(clipped(build, distance, 0.0, 0.5), math.pi))
     mirrored = build.Sub(build.Sub(np.float32(math.log(math.pi)), build.Log(sine)), above)
     return build.Where(low, mirrored, above)
 
 
-def _clipped(build: Builder, x: Value, low: float, high: float) -> Value:
-    if build.opset < 11:
-        return build.Clip(x, min=low, max=high)
-    return build.Clip(x, min=np.float32(low), max=np.float32(high))
-
-
-def _polynomial(build: Builder, x: Value, coefficients: Sequence[float]) -> Value:
-    """Return a polynomial by Horner's rule, the lowest power first."""
-    total: Value | None = None
-    for number in reversed(coefficients[:-1]):
-        product = build.Mul(x, coefficients[-1] if total is None else total)
-        total = build.Add(product, number)
-    assert total is not None  # there are several coefficients
-    return total
-
-
 def _above(build: Builder, z: Value) -> Value:
     """Return lgamma of numbers from 0.5 on."""
-    first = _clipped(build, build.Sub(z, 1.0), -0.5, 0.5)
-    near_1 = build.Mul(first, _polynomial(build, first, _NEAR_1))
-    between = _clipped(build, z, 1.5, 3.5)
+    first = clipped(build, build.Sub(z, 1.0), -0.5, 0.5)
+    near_1 = build.Mul(first, polynomial(build, first, _NEAR_1))
+    between = clipped(build, z, 1.5, 3.5)
     shifted = build.Sub(between, 2.5)
-    near_2 = build.Mul(build.Sub(between, 2.0), _polynomial(build, shifted, _NEAR_2))
-    middle = _polynomial(build, build.Sub(_clipped(build, z, 3.5, 8.0), 5.75), _MIDDLE)
-    large = _stirling(build, _clipped(build, z, 8.0, float(np.finfo(np.float32).max)))
+    near_2 = build.Mul(build.Sub(between, 2.0), polynomial(build, shifted, _NEAR_2))
+    middle = polynomial(build, build.Sub(clipped(build, z, 3.5, 8.0), 5.75), _MIDDLE)
+    large = _stirling(build, clipped(build, z, 8.0, float(np.finfo(np.float32).max)))
     far = build.Where(build.Less(z, 8.0), middle, large)
     return build.Where(build.Less(z, 1.5), near_1, build.Where(build.Less(z, 3.5), near_2, far))
 
@@ -197,6 +182,6 @@ def _above(build: Builder, z: Value) -> Value:
 def _stirling(build: Builder, z: Value) -> Value:
     constant, *terms = _STIRLING
     inverse = build.Div(np.float32(1), z)
-    series = build.Mul(inverse, _polynomial(build, build.Mul(inverse, inverse), terms))
+    series = build.Mul(inverse, polynomial(build, build.Mul(inverse, inverse), terms))
     main = build.Mul(build.Sub(z, 0.5), build.Sub(build.Log(z), 1.0))
     return build.Add(build.Add(main, constant), series)
