@@ -8,6 +8,7 @@ from typing import cast
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
+from graphfix.folding.sharpening import sharpen
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
@@ -95,11 +96,12 @@ def check_model(
     """Return every finding of a model for a target, those about the model first.
 
     Args:
-        model: The model; its types are inferred.
+        model: The model; its types are inferred, and sizes that follow from computed ones added.
         target: The target.
         assumed: (domain, operator) pairs that the user says the engine has.
         consequences: Whether to look also for what fails only because something else is misread.
     """
+    sharpen(model)
     found = [
         *check_whole(model, target),
         *(each for _, several in check_nodes(model, target, assumed) for each in several),

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import onnx
+import onnx.numpy_helper
 from onnx import ModelProto, TensorProto, TypeProto
 
 from graphfix.exporting import export_node, make_info
@@ -28,11 +33,17 @@ def type_of(tensor: Tensor) -> TypeProto | None:
     return make_info(tensor).type
 
 
-def infer_node(node: Node) -> str:
+def infer_node(
+    node: Node, values: Callable[[Tensor], np.ndarray[Any, Any] | None] | None = None
+) -> str:
     """Fill in types and shapes of the outputs of one node from those of its inputs.
 
     A node without schema, and one whose inference fails, leaves its outputs as they are: a
     missing type is unknown, never an error.
+
+    Args:
+        node: The node.
+        values: Gives the value of a tensor that is computed, where it is known.
 
     Returns:
         Why the node cannot be what its inputs and attributes say it is; empty where it can.
@@ -51,6 +62,8 @@ def infer_node(node: Node) -> str:
             return ""
         types[tensor.name] = known
         constant = small_constant(tensor)
+        if constant is None and values is not None:
+            constant = _small(values(tensor))
         if constant is not None:
             data[tensor.name] = constant
     imports = [onnx.helper.make_opsetid(d, v) for d, v in node.graph.opsets.items()]
@@ -70,6 +83,12 @@ def infer_node(node: Node) -> str:
         if tensor.name in inferred and isinstance(tensor, Variable):
             merge_type(tensor, inferred[tensor.name])
     return ""
+
+
+def _small(value: np.ndarray[Any, Any] | None) -> TensorProto | None:
+    if value is None or value.size > SMALL_ELEMENTS or value.dtype.kind not in "biuf":
+        return None
+    return onnx.numpy_helper.from_array(value)
 
 
 def small_constant(tensor: Tensor) -> TensorProto | None:

@@ -120,6 +120,37 @@ def conv_kernel_shape(node: NodeView, target: Target) -> Answer:
     return tuple(kernel) != weight.static_shape[2:]
 
 
+@rule(
+    ("Conv", "MaxPool", "AveragePool", "LpPool"),
+    feature="shape:Pool.window",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="Error Code 4: Internal Error ({op}: spatial dimension of convolution/deconvolution/"
+    "pooling output cannot be negative)",
+    source="NvInfer.h 8.6.1: PaddingMode; onnx2trt_utils.cpp: getKernelParams (8.6.1)",
+)
+def window_too_large(node: NodeView, target: Target) -> Answer:
+    """The window of {op} is larger than the padded input."""
+    data, weight = node.need(0), node.input(1)
+    kernel = node.attr("kernel_shape")
+    if kernel is None and weight is not None and weight.shape is not None:
+        kernel = weight.shape[2:]
+    if kernel is None or data.shape is None or len(data.shape) != len(kernel) + 2:
+        return None  # said by the rules on ranks
+    if node.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
+        return None
+    count = len(kernel)
+    pads = node.attr("pads", [0] * (2 * count))
+    # Pooling ignores dilations, or refuses them.
+    gaps = node.attr("dilations", [1] * count) if node.op == "Conv" else [1] * count
+    for axis, (size, width) in enumerate(zip(data.shape[2:], kernel, strict=True)):
+        if not isinstance(size, int) or not isinstance(width, int):
+            continue
+        if size + pads[axis] + pads[count + axis] < (width - 1) * gaps[axis] + 1:
+            return Yes(feature=f"shape:{node.op}.window")
+    return None
+
+
 conv_of_integers = refuses_types(
     "conv-of-integers",
     ("Conv", "ConvTranspose"),

@@ -30,6 +30,22 @@ YES = [
         "kernel shape",
     ),
     Yes(
+        "(float[1,2,4,4] x) => (float[A,B,C,D] y) { y = AveragePool <kernel_shape = [8, 2], "
+        "strides = [8, 1], pads = [1, 0, 2, 0], ceil_mode = 1> (x) }",
+        "window-too-large",
+        "shape:AveragePool.window",
+        "reject",
+        "output cannot be negative",
+        "trt10.1",
+    ),
+    Yes(
+        "(float[1,1,4,N] x) => (float[A,B,C,D] y) <float[1,1,3,1] w = {1, 1, 1}> { y = Conv "
+        "<dilations = [2, 1]> (x, w) }",
+        "window-too-large",
+        "shape:Conv.window",
+        "reject",
+    ),
+    Yes(
         "(float[1,2,4,4] x) => (float[A,B,C,D] y) { y, i = MaxPool <kernel_shape = [2, 2]> (x) }",
         "max-pool-indices",
         "form:MaxPool.indices",
@@ -62,6 +78,20 @@ YES = [
     ),
 ]
 NO = [
+    No(
+        "(float[1,2,4,4] x) => (float[A,B,C,D] y) { y = AveragePool <kernel_shape = [7, 2], "
+        "strides = [8, 1], pads = [1, 0, 2, 0], ceil_mode = 1> (x) }",
+        "window-too-large",
+    ),
+    No(
+        "(float[1,2,H,4] x) => (float[A,B,C,D] y) { y = MaxPool <kernel_shape = [7, 2]> (x) }",
+        "window-too-large",
+    ),
+    No(
+        "(float[1,2,4,4] x) => (float[A,B,C,D] y) { y = MaxPool <kernel_shape = [7, 7], "
+        'auto_pad = "SAME_UPPER"> (x) }',
+        "window-too-large",
+    ),
     No(
         "(float[1,2,4,4] x, float[1] b) => (float[A,B,C,D] y) <float[1,2,1,1] w = {1, 1}> { "
         "y = Conv (x, w, b) }",

@@ -1,0 +1,74 @@
+"""Sizes that follow from shapes, pads or bounds which the model computes from what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.folding.knowing import Knowledge
+from graphfix.graph import Graph, Node, Tensor
+from graphfix.inference import infer_node
+from graphfix.model import Model
+
+_LIMIT = 1 << 16
+# Operator -> the inputs whose values give sizes of the result.
+_SIZES: dict[str, tuple[int, ...]] = {
+    "Reshape": (1,),
+    "Expand": (1,),
+    "Tile": (1,),
+    "ConstantOfShape": (0,),
+    "Slice": (1, 2, 3, 4),
+    "Pad": (1, 3),
+    "Resize": (2, 3),
+    "Upsample": (1,),
+    "Range": (0, 1, 2),
+    "OneHot": (1,),
+    "Split": (1,),
+    "TopK": (1,),
+}
+
+
+def sharpen(model: Model) -> None:
+    """Fill in sizes that shape inference did not find for want of a computed value.
+
+    Inference follows the arithmetic on vectors alone; exporters compute pads as matrices. Every
+    value comes from `Knowledge`, so nothing is filled in that is not known.
+    """
+    if any(_blurred(node) for graph in model.graphs() for node in graph.nodes):
+        knowledge = Knowledge(_LIMIT)
+        for root in model.roots():
+            _walk(root, knowledge, set())
+
+
+def _blurred(node: Node) -> bool:
+    """Say whether a node takes sizes that are computed, and gives a tensor of unknown sizes."""
+    wanted = _SIZES.get(node.op)
+    if wanted is None or node.domain:
+        return False
+    return any(map(_open, node.outputs)) and any(
+        maker.op != "Constant" for tensor in _taken(node, wanted) for maker in tensor.inputs
+    )
+
+
+def _taken(node: Node, wanted: tuple[int, ...]) -> Iterator[Tensor]:
+    return (node.inputs[i] for i in wanted if i < len(node.inputs))
+
+
+def _open(tensor: Tensor) -> bool:
+    return tensor.shape is None or not all(isinstance(size, int) for size in tensor.shape)
+
+
+def _walk(graph: Graph, knowledge: Knowledge, news: set[int]) -> None:
+    for node in graph.nodes:
+        bodies = [body for _, body in node.graphs()]
+        for body in bodies:
+            _walk(body, knowledge, news)
+        if not bodies and (_blurred(node) or any(id(tensor) in news for tensor in node.inputs)):
+            before = [tensor.shape for tensor in node.outputs]
+            infer_node(node, lambda tensor: knowledge.full(Value(tensor)))
+            news.update(
+                id(tensor)
+                for tensor, shape in zip(node.outputs, before, strict=True)
+                if tensor.shape != shape
+            )
+        knowledge.learn(NodeView(node))
