@@ -14,6 +14,7 @@ from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
 from graphfix.rules.consequences import as_the_engine_reads, refused_as_read
 from graphfix.rules.declaring import Answer, Rule, RuleSet, Yes, rules_for
+from graphfix.rules.parsed import is_read
 from graphfix.rules.reported import reported_elsewhere
 from graphfix.targets.profiles import Target
 
@@ -137,6 +138,8 @@ def check_nodes(
     rules = rules_for(target)
     for root in model.roots() if target.functions else (model.graph,):
         for graph in root.walk():
+            if graph.parent is not None and not is_read(graph, target):
+                continue
             for index, node in enumerate(graph.nodes):
                 view = NodeView(node)
                 found = (

@@ -98,10 +98,10 @@ def matmul_vector(node: NodeView, target: Target) -> Answer:
 @rule(
     "Einsum",
     feature="attr:Einsum.equation",
-    versions="trt8.2..trt9.3",
+    versions="trt8.2..",
     severity=REJECT,
     text="Invalid character(s) in Einsum equation",
-    source="builtin_op_importers.cpp:1382-1398 (8.6.1)",
+    source="builtin_op_importers.cpp:1382-1398 (8.6.1), onnxOpCheckers.cpp: checkEinsum (10.1)",
 )
 def einsum_characters(node: NodeView, target: Target) -> Answer:
     """Einsum takes lower-case letters only."""

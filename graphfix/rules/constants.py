@@ -6,8 +6,9 @@ from onnx import TensorProto
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
+from graphfix.rules.declaring import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.interfaces import weight_types
+from graphfix.rules.making import refuses_types
 from graphfix.rules.parsed import engine_type
 from graphfix.storage.weights import type_name
 from graphfix.surgeon import AttributeRef
@@ -98,6 +99,9 @@ def cast_target(node: NodeView, target: Target) -> Answer:
         taken -= {"float64"}
     if target.version >= (9, 0):
         taken |= {"bfloat16", "float8e4m3fn"}
+    if name == "int4" and target.version >= (10, 0):
+        # convertDtype has it (importerUtils.cpp:328 of 10.1); the layer does not.
+        return Yes(feature="dtype:Cast.int4", severity=BUILDER)
     return None if name in taken else Yes(feature=f"dtype:Cast.{name}")
 
 
@@ -120,6 +124,27 @@ def uint8_between_nodes(node: NodeView, target: Target) -> Answer:
         if not value.is_graph_output:
             return True
     return None
+
+
+_UINT8 = "Found invalid input type of UINT8"
+where_of_uint8 = refuses_types(
+    "where-of-uint8",
+    "Where",
+    ("uint8",),
+    versions="trt8.5..",
+    text=_UINT8,
+    source="builtin_op_importers.cpp:5136-5137 (8.6.1), importWhere (10.1)",
+    indices=(1, 2),
+)
+one_hot_of_uint8 = refuses_types(
+    "one-hot-of-uint8",
+    "OneHot",
+    ("uint8",),
+    versions="trt8.5..",
+    text=_UINT8,
+    source="builtin_op_importers.cpp:3214-3216 (8.6.1), onnxOpImporters.cpp:3750 (10.1)",
+    indices=(1, 2),
+)
 
 
 @rule(

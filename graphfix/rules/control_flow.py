@@ -128,6 +128,37 @@ def loop_trip_count(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "Loop",
+    feature="form:Loop.unset-input",
+    versions="trt8..",
+    severity=REJECT,
+    text="Node input was not registered.",
+    source="builtin_op_importers.cpp:2360-2386 (8.6.1), onnxOpImporters.cpp:2864-2893 (10.1), "
+    "ModelImporter.cpp:125-140 (8.6.1)",
+)
+def loop_unset_input(node: NodeView, target: Target) -> Answer:
+    """The body of Loop reads the counter without a trip count, or a condition that is not given."""
+    body = dict(node.node.graphs()).get("body")
+    if body is None or len(body.inputs) < 2:
+        return None
+    if node.input(1) is None and Value(body.inputs[1]).is_used:
+        return Yes(message="the body of Loop reads the condition, and none is given")
+    return not _counted(node, target) and Value(body.inputs[0]).is_used
+
+
+def _counted(node: NodeView, target: Target) -> bool:
+    """Say whether the engine counts the rounds: a trip count of the largest number is left out."""
+    trips = node.input(0)
+    if trips is None:
+        return False
+    values = trips.array() if is_weights(trips) else None
+    if values is None or values.size == 0:
+        return True
+    # Up to 9.3 weights of int64 are clamped to int32, and compared for that largest number.
+    return int(values.flatten()[0]) < 2**31 - 1
+
+
+@rule(
     ("If", "Loop", "Scan"),
     feature="scope:nested",
     versions="trt10.1..",

@@ -10,6 +10,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.graph import Constant, Variable
 from graphfix.model import Model
 from graphfix.rules.declaring import BUILDER, NOTE, REJECT, Answer, Yes, model_rule
+from graphfix.rules.parsed import is_read
 from graphfix.storage.weights import type_name
 from graphfix.targets.profiles import Target
 
@@ -178,7 +179,7 @@ def initializer_type(model: Model, target: Target) -> list[Answer]:
     found: dict[str, str] = {}
     for root in model.roots() if target.functions else (model.graph,):
         for graph in root.walk():
-            for constant in graph.initializers:
+            for constant in graph.initializers if is_read(graph, target) else ():
                 name = type_name(constant.elem_type)
                 if name not in taken:
                     found.setdefault(name, constant.name)

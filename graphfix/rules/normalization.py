@@ -43,6 +43,50 @@ def batch_norm_training(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "BatchNormalization",
+    feature="rank:BatchNormalization.parameters",
+    versions="trt8..",
+    severity=REJECT,
+    text='Assertion failed: (inputs.at(1).shape().nbDims == 1) && "The shape of the scale input '
+    'must be (C, )"',
+    source="builtin_op_importers.cpp:231-235 (8.6.1), onnxOpImporters.cpp:298-305 (10.1)",
+)
+def batch_norm_parameter_rank(node: NodeView, target: Target) -> Answer:
+    """Scale, bias, mean and variance of BatchNormalization have one dimension each."""
+    parameters = (node.input(index) for index in range(1, 5))
+    return any(value is not None and value.rank not in (1, None) for value in parameters)
+
+
+@rule(
+    ("GroupNormalization", "InstanceNormalization"),
+    feature="rank:normalization",
+    versions="trt8.6..",
+    severity=REJECT,
+    text='Assertion failed: nbDims >= 3 && "Input to normalization should be at least 3D!"',
+    source="onnx2trt_utils.cpp: normalizationHelper (8.6.1), importerUtils.cpp:1312 (10.1)",
+)
+def normalization_rank(node: NodeView, target: Target) -> Answer:
+    """{op} takes three dimensions or more."""
+    rank = node.need(0).rank
+    if node.op == "InstanceNormalization" and target.version < (10, 0):
+        return None  # a plugin up to then, with a rule of its own
+    return rank is not None and rank < 3 and Yes(feature=f"rank:{node.op}.{rank}")
+
+
+@rule(
+    "Dropout",
+    feature="attr:Dropout.is_test",
+    versions="trt7.1..",
+    severity=REJECT,
+    text="TensorRT does not support the Droupout operator with training mode.",
+    source="builtin_op_importers.cpp:1330 (8.6.1), onnxOpCheckers.cpp: checkDropout (10.1)",
+)
+def dropout_in_training(node: NodeView, target: Target) -> Answer:
+    """Dropout of an opset up to 6 takes is_test=1 only."""
+    return opset_of(node) <= 6 and not node.attr("is_test", 1)
+
+
+@rule(
     "Dropout",
     feature="const:Dropout.training_mode",
     versions="trt7.1..",
@@ -143,7 +187,10 @@ def normalization_type(node: NodeView, target: Target) -> Answer:
     found = engine_type(data, target)
     if not found:
         return Unknown(f"dtype of {data.name}")
-    if found in ("float32", "float16", "bfloat16"):
+    taken = {"float32", "float16"}
+    if node.op == "MeanVarianceNormalization" or target.version > (10, 1):
+        taken.add("bfloat16")  # not the other two up to 10.1: onnxOpImporters.cpp:3262 (10.1)
+    if found in taken:
         return None
     return Yes(feature=f"dtype:{node.op}.{data.type_name}")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Constant, Variable
+from graphfix.graph import Constant, Graph, Variable
 from graphfix.report import Severity
 from graphfix.rules.declaring import Answer, Yes
 from graphfix.targets.profiles import Target
@@ -33,27 +33,52 @@ def is_weights(value: Value | None) -> bool:
     return node is not None and node.op == "Constant"
 
 
+def is_read(graph: Graph, target: Target) -> bool:
+    """Say whether the engine looks into a body: not into a branch that a known condition excludes.
+
+    Where the condition of If is an initializer or a Constant only the chosen branch is imported,
+    with what is defined in it (builtin_op_importers.cpp:2139-2154 of 8.6.1).
+    """
+    if target.family != "trt":
+        return True
+    while graph.parent is not None:
+        node = NodeView(graph.parent)
+        if node.op == "If" and not node.domain and graph is _excluded(node):
+            return False
+        graph = graph.parent.graph
+    return True
+
+
+def _excluded(node: NodeView) -> Graph | None:
+    condition = node.input(0)
+    values = condition.array() if is_weights(condition) and condition is not None else None
+    if values is None or values.size != 1:
+        return None
+    chosen = bool(values.flatten()[0])
+    return dict(node.node.graphs()).get("else_branch" if chosen else "then_branch")
+
+
 def engine_type(value: Value, target: Target) -> str:
     """Return the element type that the engine gives a tensor, in ONNX's names; empty if unknown.
 
-    int64 and float64 are lowered as the profile says. Up to 8.6 uint8 weights become int32
-    (onnx2trt_utils.cpp:634, 685), and QuantizeLinear gives int8 whatever its zero point is
-    (builtin_op_importers.cpp:1300).
+    int64 and float64 are lowered as the profile says. uint8 weights become int32
+    (onnx2trt_utils.cpp:634, 685; WeightsContext.cpp:266, 308 of 10.1), and QuantizeLinear
+    gives int8 whatever its zero point is (builtin_op_importers.cpp:1300).
     """
     if not value.elem_type:
         return ""
     name = value.type_name
     name = target.dtype_aliases.get(name, name)
     if name == "uint8" and target.family == "trt":
-        return _uint8(value, "int32" if target.version < (9, 0) else "uint8")
+        return _uint8(value)
     return name
 
 
-def _uint8(value: Value, weights: str) -> str:
+def _uint8(value: Value) -> str:
     """Follow uint8 back to where it comes from."""
     for _ in range(_DEPTH):
         if is_weights(value):
-            return weights
+            return "int32"
         producer = value.producer
         if producer is None or producer.op == "Cast" or value.type_name != "uint8":
             return "uint8"

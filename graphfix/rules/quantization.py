@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.making import refuses_types
 from graphfix.rules.parsed import engine_type, is_weights
+from graphfix.storage.weights import type_name
 from graphfix.targets.profiles import Target
 
 _OPS = ("QuantizeLinear", "DequantizeLinear")
@@ -29,10 +30,10 @@ quantized_uint8 = refuses_types(
 @rule(
     "QuantizeLinear",
     feature="dtype:QuantizeLinear.uint8",
-    versions="trt8.5..trt8",
+    versions="trt8.5..",
     severity=REJECT,
     text="Found invalid input type of UINT8",
-    source="builtin_op_importers.cpp:1160 (8.6.1)",
+    source="builtin_op_importers.cpp:1160 (8.6.1), onnxOpImporters.cpp:1354 (10.1)",
 )
 def quantize_to_uint8(node: NodeView, target: Target) -> Answer:
     """A computed uint8 zero point of QuantizeLinear is refused."""
@@ -75,13 +76,17 @@ def zero_point_missing(node: NodeView, target: Target) -> Answer:
 @rule(
     _OPS,
     feature="dtype:QuantizeLinear.uint8",
-    versions="trt8",
+    versions="trt8..",
     severity=WRONG,
-    source="builtin_op_importers.cpp:1155-1220, onnx2trt_utils.cpp:670 (8.6.1)",
+    source="builtin_op_importers.cpp:1155-1220, onnx2trt_utils.cpp:670 (8.6.1); "
+    "onnxOpImporters.cpp:1430-1462 (10.1)",
 )
 def uint8_as_int8(node: NodeView, target: Target) -> Answer:
-    """A uint8 zero point of zeros is taken as int8: 128 to 255 saturate."""
+    """A uint8 zero point of zeros, or none, is taken as int8: 128 to 255 saturate."""
     zero = node.input(2)
+    if zero is None and node.op == "QuantizeLinear" and target.version >= (9, 0):
+        # The default of the standard is uint8; before 9.0 a missing zero point is refused.
+        return not node.attr("output_dtype", 0) and Yes(feature="dtype:QuantizeLinear.uint8")
     if zero is None or zero.type_name != "uint8" or not is_weights(zero):
         return None
     array = zero.array()
@@ -132,12 +137,61 @@ def scale_sizes(node: NodeView, target: Target) -> Answer:
             return True
     if size == 1 or data.rank is None:
         return None
+    if target.version >= (10, 0) and scale.rank != 1:
+        return _blocks(scale, data)
     axis = int(node.attr("axis", data.rank))
     channels = data.dim(0 if axis == data.rank else axis)
     return (
         channels is not None
         and channels != size
         and Yes(text='"The number of scales is not equal to the number of output channels."')
+    )
+
+
+def _blocks(scale: Value, data: Value) -> Answer:
+    """Judge a scale of several dimensions: one per block (onnxOpImporters.cpp:1530-1575, 10.1)."""
+    if scale.rank != data.rank:
+        return Yes(text="Assertion failed: false: Invalid rank for the scale tensor.")
+    if data.static_shape is None or scale.static_shape is None:
+        return None
+    pairs = list(zip(data.static_shape, scale.static_shape, strict=True))
+    if any(part == 0 for _, part in pairs):
+        return None
+    if sum(size // part == 1 for size, part in pairs) != len(pairs) - 1:
+        return Yes(text='"Only a single blocking dimension is allowed."')
+    return any(size % part for size, part in pairs) and Yes(
+        text='"Inferred block size is not an integer."'
+    )
+
+
+_WANTED = frozenset({"int8", "int4", "float8e4m3fn"})
+
+
+@rule(
+    _OPS,
+    feature="attr:QuantizeLinear.output_dtype",
+    versions="trt10.0..",
+    severity=REJECT,
+    text="Attribute output_dtype specifies an invalid data type",
+    source="onnxOpImporters.cpp:1420-1445, 1510-1520 (10.1)",
+)
+def quantized_output_type(node: NodeView, target: Target) -> Answer:
+    """The attribute output_dtype of {op} names what the zero point has, and no uint8."""
+    wanted = int(node.attr("output_dtype", 0))
+    if not wanted:
+        return None
+    name, zero = type_name(wanted), node.input(2)
+    feature = f"attr:{node.op}.output_dtype={name}"
+    if zero is None:
+        return name not in _WANTED and Yes(feature=feature)
+    found = engine_type(zero, target)
+    return (
+        bool(found)
+        and found != name
+        and Yes(
+            feature=feature,
+            text="Mismatch between attribute output_dtype and zero-point data type.",
+        )
     )
 
 

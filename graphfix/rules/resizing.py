@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.rules.declaring import BUILDER, REJECT, WRONG, Answer, Yes, rule
+from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.making import needs_weights, refuses_types
-from graphfix.rules.parsed import is_weights, opset_of
+from graphfix.rules.parsed import is_graph_input, is_weights, opset_of
 from graphfix.targets.profiles import Target
 
 _MODES = frozenset({"half_pixel", "pytorch_half_pixel", "tf_half_pixel_for_nn", "asymmetric",
@@ -331,13 +331,18 @@ def grid_sample_rank(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "RoiAlign",
-    feature="attr:RoiAlign.mode",
+    feature="shape:RoiAlign.rois",
     versions="trt8.5..",
-    severity=BUILDER,
-    text='"ROIAlign plugin was not found in the plugin registry!"',
-    source="builtin_op_importers.cpp:4165-4205 (8.6.1)",
+    severity=REJECT,
+    text="Assertion failed: roiDims.nbDims == 2 && roiDims.d[1] == 4 && "
+    '"Found incorrect dimensions for ROIs input!"',
+    source="builtin_op_importers.cpp:4165 (8.6.1), onnxOpImporters.cpp:4897 (10.1)",
 )
 def roi_align_rois(node: NodeView, target: Target) -> Answer:
-    """RoiAlign takes rois of shape [N, 4]."""
+    """RoiAlign takes rois of shape [N, 4], and the 4 has to be known."""
     rois = node.input(1)
-    return rois is not None and rois.rank is not None and rois.rank != 2
+    if rois is None or rois.rank is None:
+        return None
+    if rois.rank != 2 or rois.dim(1) not in (None, 4):
+        return True
+    return rois.dim(1) is None and is_graph_input(rois)

@@ -43,10 +43,11 @@ def slice_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     "Slice",
     feature="form:Slice.steps-without-axes",
-    versions="trt8",
+    versions="trt8..trt10.1",
     severity=REJECT,
     text="segmentation fault",
-    source="builtin_op_importers.cpp:4500 (8.6.1): inputs.at(3) is a null tensor and is used",
+    source="builtin_op_importers.cpp:4500 (8.6.1), onnxOpImporters.cpp:5320 (10.1): inputs.at(3) "
+    "is a null tensor and is used",
 )
 def slice_without_axes(node: NodeView, target: Target) -> Answer:
     """Slice with steps but an omitted axes input makes the parser crash."""
@@ -227,14 +228,16 @@ def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
 @rule(
     ("ScatterElements", "Scatter"),
     feature="rank:ScatterElements",
-    versions="trt8.2..trt9.3",
+    versions="trt8.2..",
     severity=REJECT,
     text="Assertion failed: indicesDims.d[i] <= dataDims.d[i] && "
     '"Indices dimensions must be less than data dimensions!"',
-    source="onnx2trt_utils.cpp:2090-2105 (8.6.1)",
+    source="onnx2trt_utils.cpp:2090-2105 (8.6.1), importerUtils.cpp:2039-2079 (10.1)",
 )
 def scatter_elements_dims(node: NodeView, target: Target) -> Answer:
     """Indices and updates of {op} have the data's rank and no larger dimensions."""
+    if target.version >= (10, 0) and node.attr("reduction", "none") != "none":
+        return None  # a plugin of its own
     data = node.need(0)
     for index in (1, 2):
         other = node.input(index)

@@ -6,6 +6,14 @@ from tests.rules.cases import No, Unknown, Yes, assert_no, assert_unknown, asser
 
 YES = [
     Yes(
+        '(float[2,3] x) => (float[3,2] y) { y = Einsum <equation = "aB->Ba"> (x) }',
+        "einsum-characters",
+        "attr:Einsum.equation",
+        "reject",
+        "Invalid character",
+        "trt10.1",
+    ),
+    Yes(
         "(int32[2,2] x) => (int32[2,2] y) { y = MatMul (x, x) }",
         "matmul-of-integers",
         "dtype:MatMul.int32",

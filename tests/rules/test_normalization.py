@@ -6,6 +6,40 @@ from tests.rules.cases import No, Unknown, Yes, assert_no, assert_unknown, asser
 
 YES = [
     Yes(
+        "(float[2,2] x) => (float[2,2] y) <float[1,2] s = {1, 2}, float[2] b = {1, 2}, float[2] m "
+        "= {1, 2}, float[2] v = {1, 2}> { y = BatchNormalization (x, s, b, m, v) }",
+        "batch-norm-parameter-rank",
+        "rank:BatchNormalization.parameters",
+        "reject",
+        "must be (C, )",
+        "trt10.1",
+    ),
+    Yes(
+        "(float[2,2] x) => (float[2,2] y) <float[2] s = {1, 2}, float[2] b = {1, 2}> "
+        "{ y = InstanceNormalization (x, s, b) }",
+        "normalization-rank",
+        "rank:InstanceNormalization.2",
+        "reject",
+        "at least 3D",
+        "trt10.1",
+    ),
+    Yes(
+        "(float[2,2] x) => (float[2,2] y) { y = Dropout <is_test = 0> (x) }",
+        "dropout-in-training",
+        "attr:Dropout.is_test",
+        "reject",
+        "training mode",
+        opset=6,
+    ),
+    Yes(
+        "(bfloat16[2,2] x) => (bfloat16[2,2] y) { y = LpNormalization (x) }",
+        "normalization-type",
+        "dtype:LpNormalization.bfloat16",
+        "reject",
+        target="trt10.1",
+        opset=22,
+    ),
+    Yes(
         "(float[2,3] x, float[3] s) => (float[2,3] y) { y, m = LayerNormalization (x, s) }",
         "normalization-outputs",
         "form:LayerNormalization.outputs",
@@ -70,6 +104,17 @@ YES = [
     ),
 ]
 NO = [
+    No(
+        "(float[2,2] x) => (float[2,2] y) <float[2] s = {1, 2}, float[2] b = {1, 2}, float[2] m "
+        "= {1, 2}, float[2] v = {1, 2}> { y = BatchNormalization (x, s, b, m, v) }",
+        "batch-norm-parameter-rank",
+    ),
+    No(
+        "(float[2] x) => (float[2] y) { y = Dropout <is_test = 1> (x) }",
+        "dropout-in-training",
+        opset=6,
+    ),
+    No("(float[2] x) => (float[2] y) { y = Dropout (x) }", "dropout-in-training"),
     No(
         "(float[2,3] x, float[3] s) => (float[2,3] y) { y = LayerNormalization (x, s) }",
         "normalization-outputs",

@@ -6,6 +6,69 @@ from tests.rules.cases import No, Unknown, Yes, assert_no, assert_unknown, asser
 
 YES = [
     Yes(
+        "(float[2] x, uint8 z) => (uint8[2] y) <float s = {0.5}> { y = QuantizeLinear (x, s, z) }",
+        "quantize-to-uint8",
+        "dtype:QuantizeLinear.uint8",
+        "reject",
+        "type of UINT8",
+        "trt10.1",
+    ),
+    Yes(
+        "(float[2] x) => (uint8[2] y) <float s = {0.5}, uint8 z = {0}> { y = QuantizeLinear "
+        "(x, s, z) }",
+        "uint8-as-int8",
+        "dtype:QuantizeLinear.uint8",
+        "wrong",
+        target="trt10.1",
+    ),
+    Yes(
+        "(float[2] x) => (uint8[2] y) <float s = {0.5}> { y = QuantizeLinear (x, s) }",
+        "uint8-as-int8",
+        "dtype:QuantizeLinear.uint8",
+        "wrong",
+        target="trt10.1",
+    ),
+    Yes(
+        "(float[4,4] x) => (int8[4,4] y) <float[2,2] s = {1, 1, 1, 1}> { y = QuantizeLinear "
+        "<output_dtype = 3> (x, s) }",
+        "scale-sizes",
+        "shape:QuantizeLinear.scale",
+        "reject",
+        "single blocking dimension",
+        "trt10.1",
+        21,
+    ),
+    Yes(
+        "(float[4,4] x) => (int8[4,4] y) <float[4,1,1] s = {1, 1, 1, 1}> { y = QuantizeLinear "
+        "<output_dtype = 3> (x, s) }",
+        "scale-sizes",
+        "shape:QuantizeLinear.scale",
+        "reject",
+        "Invalid rank",
+        "trt10.1",
+        21,
+    ),
+    Yes(
+        "(float[4] x) => (uint8[4] y) <float s = {1}> { y = QuantizeLinear <output_dtype = 2> "
+        "(x, s) }",
+        "quantized-output-type",
+        "attr:QuantizeLinear.output_dtype=uint8",
+        "reject",
+        "invalid data type",
+        "trt10.1",
+        21,
+    ),
+    Yes(
+        "(float[4] x) => (uint8[4] y) <float s = {1}, uint8 z = {0}> { y = QuantizeLinear "
+        "<output_dtype = 2> (x, s, z) }",
+        "quantized-output-type",
+        "attr:QuantizeLinear.output_dtype=uint8",
+        "reject",
+        "Mismatch",
+        "trt10.1",
+        21,
+    ),
+    Yes(
         "(int4[5] x) => (float[5] y) <float s = {1}, int4 z = {0}> "
         "{ y = DequantizeLinear (x, s, z) }",
         "int4-of-odd-size",
@@ -63,6 +126,27 @@ YES = [
     ),
 ]
 NO = [
+    No(
+        "(float[2] x) => (int8[2] y) <float s = {0.5}> { y = QuantizeLinear <output_dtype = 3> "
+        "(x, s) }",
+        "uint8-as-int8",
+        "trt10.1",
+        21,
+    ),
+    No(
+        "(int8[4,4] x) => (float[4,4] y) <float[2,4] s = {1, 1, 1, 1, 1, 1, 1, 1}> "
+        "{ y = DequantizeLinear <axis = 0, block_size = 2> (x, s) }",
+        "scale-sizes",
+        "trt10.1",
+        21,
+    ),
+    No(
+        "(float[4] x) => (int8[4] y) <float s = {1}, int8 z = {0}> { y = QuantizeLinear "
+        "<output_dtype = 3> (x, s, z) }",
+        "quantized-output-type",
+        "trt10.1",
+        21,
+    ),
     No(
         "(float[2] x) => (int8[2] y) <float s = {0.5}, int8 z = {0}> { y = QuantizeLinear "
         "(x, s, z) }",

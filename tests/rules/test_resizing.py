@@ -6,6 +6,23 @@ from tests.rules.cases import No, Unknown, Yes, assert_no, assert_unknown, asser
 
 YES = [
     Yes(
+        "(float[1,1,4,4] x, float[N,M] r, int64[N] i) => (float[N,1,1,1] y) "
+        "{ y = RoiAlign (x, r, i) }",
+        "roi-align-rois",
+        "shape:RoiAlign.rois",
+        "reject",
+        "dimensions for ROIs",
+    ),
+    Yes(
+        "(float[1,1,4,4] x, float[N,5] r, int64[N] i) => (float[N,1,1,1] y) "
+        "{ y = RoiAlign (x, r, i) }",
+        "roi-align-rois",
+        "shape:RoiAlign.rois",
+        "reject",
+        "dimensions for ROIs",
+        "trt10.1",
+    ),
+    Yes(
         "(float[1,1,4,4] x, float[4] s) => (float[A,B,C,D] y) { y = Resize (x, , s) }",
         "resize-scales",
         "const:Resize.scales",
@@ -167,6 +184,11 @@ YES = [
     ),
 ]
 NO = [
+    No(
+        "(float[1,1,4,4] x, float[N,4] r, int64[N] i) => (float[N,1,1,1] y) "
+        "{ y = RoiAlign (x, r, i) }",
+        "roi-align-rois",
+    ),
     No(
         "(float[1,1,4,4] x, float[4] s) => (float[A,B,C,D] y) { y = Resize (x, , s) }",
         "resize-scales",

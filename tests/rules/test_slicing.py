@@ -6,6 +6,23 @@ from tests.rules.cases import No, Unknown, Yes, assert_no, assert_unknown, asser
 
 YES = [
     Yes(
+        "(float[4] x) => (float[N] y) <int64[1] s = {0}, int64[1] e = {4}, int64[1] t = {2}> "
+        "{ y = Slice (x, s, e, , t) }",
+        "slice-without-axes",
+        "form:Slice.steps-without-axes",
+        "reject",
+        "segmentation fault",
+        "trt10.1",
+    ),
+    Yes(
+        "(float[2] x, int64[3] i, float[3] u) => (float[2] y) { y = ScatterElements (x, i, u) }",
+        "scatter-elements-dims",
+        "rank:ScatterElements",
+        "reject",
+        "less than data dimensions",
+        "trt10.1",
+    ),
+    Yes(
         "(float[4] x, int64[1] a) => (float[N] y) <int64[1] s = {0}, int64[1] e = {2}> { y "
         "= Slice (x, s, e, a) }",
         "slice-axes",
@@ -145,6 +162,12 @@ YES = [
     ),
 ]
 NO = [
+    No(
+        "(float[2] x, int64[3] i, float[3] u) => (float[2] y) "
+        '{ y = ScatterElements <reduction = "add"> (x, i, u) }',
+        "scatter-elements-dims",
+        "trt10.1",
+    ),
     No(
         "(float[4] x) => (float[N] y) <int64[1] s = {0}, int64[1] e = {2}> { y = Slice (x, "
         "s, e, s) }",
