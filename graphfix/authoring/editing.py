@@ -114,8 +114,11 @@ class Editor:
         *,
         accuracy: Accuracy | None = None,
         note: str = "",
+        unproved: bool = False,
     ) -> bool:
         """Replace one node by what `make` builds; False where `make` refused or it is blocked.
+
+        `unproved` as for `apply`.
 
         Raises:
             PassBug: The replacement does not fit (missing output, other dtype or shape).
@@ -136,7 +139,8 @@ class Editor:
         except Exception:
             self.workspace.release(mark)
             raise
-        self.apply(draft, accuracy or build.accuracy or self.accuracy, note or build.note)
+        label = accuracy or build.accuracy or self.accuracy
+        self.apply(draft, label, note or build.note, unproved=unproved)
         self.current = None
         return True
 
