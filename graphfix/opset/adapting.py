@@ -151,28 +151,9 @@ def need_rank(value: Value) -> int:
     Raises:
         Refuse: It is not known.
     """
-    rank = value.rank if value.rank is not None else _rank_by_producer(value)
-    if rank is None:
+    if value.rank is None:
         raise Refuse(f"the rank of {value.name} is unknown")
-    return rank
-
-
-# Their output has the rank of their first input.
-_SAME_RANK = ("Cast", "Identity", "Neg", "Pad", "Slice", "Softmax", "LogSoftmax", "Transpose")
-
-
-def _rank_by_producer(value: Value) -> int | None:
-    """Return the rank that the node before gives; ONNX infers none where a shape is computed."""
-    producer = value.producer
-    while producer is not None and not producer.domain and producer.op in _SAME_RANK:
-        value = producer.need(0)
-        if value.rank is not None:
-            return value.rank
-        producer = value.producer
-    if producer is None or producer.domain or producer.op != "Reshape":
-        return None
-    shape = producer.need(1).static_shape
-    return int(shape[0]) if shape is not None else None
+    return value.rank
 
 
 def need_elem_type(value: Value) -> int:

@@ -9,12 +9,11 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.errors import PassBug
 from graphfix.graph import Node, Variable, normal_domain
-from graphfix.inference import infer_model
+from graphfix.inference import infer_model, learn_rank
 from graphfix.model import Model
 from graphfix.schemas import form_of
 
 MAX_ROUNDS = 64
-_SHAPE_INPUT = {"ConstantOfShape": 0, "Reshape": 1}
 _AXES_OF_SLICE = 3
 
 
@@ -51,23 +50,12 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
 
 
 def _learn_ranks(model: Model) -> bool:
-    """Take the rank of what Reshape and ConstantOfShape give from the length of the shape.
-
-    ONNX's own inference wants the entries of the shape; their number is enough for the rank.
-    """
+    """Take ranks and sizes that ONNX's own inference leaves open; say whether there are any."""
     news = False
     for node in model.nodes():
         if node.op == "Slice" and _keep_other_axes(node):
             news = True
-        place = _SHAPE_INPUT.get(node.op)
-        if place is None or normal_domain(node.domain) or len(node.inputs) <= place:
-            continue
-        output, shape = node.outputs[0], node.inputs[place].shape
-        if shape is None or len(shape) != 1 or not isinstance(shape[0], int):
-            continue
-        if isinstance(output, Variable) and output.shape is None and output.elem_type:
-            output.shape = (None,) * shape[0]
-            news = True
+        news = learn_rank(node) or news
     return news
 
 

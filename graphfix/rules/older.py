@@ -11,7 +11,7 @@ from graphfix.model import Model
 from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.rules.interfaces import given_inputs
 from graphfix.rules.making import needs_weights, refuses_types
-from graphfix.rules.parsed import engine_type, is_weights, opset_of
+from graphfix.rules.parsed import engine_type, is_dynamic, is_weights, opset_of
 from graphfix.storage.weights import is_external, type_name
 from graphfix.targets.profiles import Target
 
@@ -221,10 +221,7 @@ def dropout_mask(node: NodeView, target: Target) -> Answer:
 )
 def instance_norm_dynamic(node: NodeView, target: Target) -> Answer:
     """InstanceNormalization needs a static shape."""
-    data = node.need(0)
-    if data.rank is None:
-        return Unknown(f"shape of {data.name}")
-    return data.static_shape is None
+    return is_dynamic(node.need(0))
 
 
 @rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
-from graphfix.rules.parsed import is_weights
+from graphfix.rules.parsed import is_dynamic, is_weights
 from graphfix.targets.profiles import Target
 
 
@@ -18,10 +18,7 @@ from graphfix.targets.profiles import Target
 )
 def size_of_unknown(node: NodeView, target: Target) -> Answer:
     """Size of a tensor whose shape is not static multiplies by -1 for what is unknown."""
-    data = node.need(0)
-    if data.rank is None:
-        return Unknown(f"rank of {data.name}")
-    return data.static_shape is None
+    return is_dynamic(node.need(0))
 
 
 @rule(

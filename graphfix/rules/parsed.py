@@ -166,6 +166,11 @@ def unknown_rank(value: Value) -> Unknown:
     return Unknown(f"rank of {value.name}")
 
 
+def is_dynamic(value: Value) -> Answer:
+    """Say whether a size of a tensor is known only at run time; unknown where its rank is."""
+    return unknown_rank(value) if value.rank is None else value.static_shape is None
+
+
 def form(feature: str, severity: Severity | None = None, text: str = "", message: str = "") -> Yes:
     """Return a yes with its own feature."""
     return Yes(feature=feature, severity=severity, text=text, message=message)

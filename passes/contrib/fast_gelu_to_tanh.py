@@ -19,7 +19,8 @@ When it refuses:
     The dtype is unknown or not floating point.
 
 Accuracy:
-    Exact up to rounding; float16 and bfloat16 are computed in float32.
+    Exact up to rounding; float16 and bfloat16 are computed in float32. onnxruntime's float64 has
+    the constants of float32, and is up to 3e-7 away from the formula that is computed here.
 
 References:
     microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FastGelu

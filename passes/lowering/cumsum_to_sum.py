@@ -27,7 +27,9 @@ When it refuses:
     dtype is unknown.
 
 Accuracy:
-    Exact for integers; for floating point numbers up to the order of summation.
+    Exact for integers whose sums stay in their type and below 2**53: ReduceSum of onnxruntime goes
+    through float64 and does not wrap around as CumSum does. For floating point numbers exact up to
+    the order of summation.
 
 References:
     https://onnx.ai/onnx/operators/onnx__CumSum.html

@@ -22,7 +22,8 @@ When it refuses:
 
 Accuracy:
     Exact up to rounding: the angles are fractions of a turn in float32, and sums run in another
-    order than in a fast transform.
+    order than in a fast transform. One infinite number or NaN makes NaN of all bins of its signal,
+    where a fast transform may give infinities.
 
 References:
     https://onnx.ai/onnx/operators/onnx__DFT.html

@@ -21,7 +21,8 @@ When it refuses:
 
 Accuracy:
     Exact up to rounding: the matrix is computed in float64 and rounded to the type, and sums run
-    in another order than in a fast transform. float16 and bfloat16 are computed in float32.
+    in another order than in a fast transform. One infinite number or NaN makes NaN of all bins of
+    its signal. float16 and bfloat16 are computed in float32.
 
 References:
     https://onnx.ai/onnx/operators/onnx__DFT.html

@@ -62,6 +62,9 @@ def gathernd_to_gather(node: NodeView, build: Builder) -> Value:
     data, indices = node.need(0), node.need(1)
     if data.rank is None or indices.rank is None or indices.rank < 1:
         raise Refuse("a rank is unknown")
+    if data.type_name == "string":
+        # onnxruntime's Gather takes the first string of each row alone (seen: 1.31).
+        raise Refuse(f"{data.name} holds strings")
     length = indices.dim(-1)
     if not length:
         raise Refuse("the length of the index tuples is unknown")

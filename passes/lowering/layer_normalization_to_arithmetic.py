@@ -22,7 +22,8 @@ When it refuses:
 
 Accuracy:
     Exact up to the order of summation; float16 and bfloat16 are computed in float32, as
-    stash_type says. The variance is the mean of squared distances from the mean.
+    stash_type says. The variance is the mean of squared distances from the mean, so that infinite
+    numbers give NaN where onnxruntime's sums of squares may give another number.
 
 References:
     https://onnx.ai/onnx/operators/onnx__LayerNormalization.html;

@@ -64,7 +64,7 @@ def max_unpool_to_scatter(node: NodeView, build: Builder) -> Value:
         (shape[2 + k] - 1) * strides[k] - pads[k] - pads[k + axes] + kernel[k] for k in range(axes)
     ]
     result = [*shape[:2], *sizes]
-    if min(sizes) < 1 or prod(result) > build.option("max_elements"):
+    if min(result) < 1 or prod(result) > build.option("max_elements"):
         raise Refuse(f"the result would be {result}")
     scatter = build.ScatterElements if build.opset >= 11 else build.Scatter
     flat = scatter(

@@ -22,7 +22,8 @@ When it refuses:
 
 Accuracy:
     Exact up to rounding: filters are computed in float64 and rounded to float32, and sums run
-    in another order than in a fast transform. float16 is computed in float32.
+    in another order than in a fast transform. One infinite number or NaN makes NaN of all bins of
+    its frame. float16 is computed in float32.
 
 References:
     https://onnx.ai/onnx/operators/onnx__STFT.html

@@ -13,7 +13,7 @@ After:
     y = Cast (Equal (Unsqueeze (Cast (x), -1), {1, 2, 5}))
 
 When it refuses:
-    The categories are strings, or the rank of the data is unknown.
+    The categories are strings, a category is named twice, or the rank of the data is unknown.
 
 Accuracy:
     Exact. With ``zeros = 0`` onnxruntime stops at a number that is no category; here it gives a
@@ -48,6 +48,8 @@ def one_hot_encoder_to_equal(node: NodeView, build: Builder) -> Value:
     categories = np.array(node.attr("cats_int64s", []), np.int64)
     if not categories.size:
         raise Refuse("the categories are no numbers")
+    if len(set(categories.tolist())) < categories.size:
+        raise Refuse("a category is named twice")
     if x.rank is None or x.dtype is None or x.dtype.kind not in "fi":
         raise Refuse(f"the rank of {x.name} is unknown, or its elements are no numbers")
     whole = x if x.elem_type == TensorProto.INT64 else build.Cast(x, to=TensorProto.INT64)

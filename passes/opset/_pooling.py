@@ -71,6 +71,8 @@ def axes_of_pool(node: NodeView) -> list[Axis]:
     strides = node.attr("strides", [1] * count)
     dilations = node.attr("dilations", [1] * count)
     pads = node.attr("pads", [0] * (2 * count))
+    if node.attr("auto_pad", "NOTSET") == "VALID" and any(pads):
+        raise Refuse("onnxruntime drops the pads that stand beside auto_pad, ONNX adds them")
     found: list[Axis] = []
     for at in range(count):
         size = node.need(0).dim(at + 2)

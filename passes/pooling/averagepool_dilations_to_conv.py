@@ -16,7 +16,7 @@ After:
 
 When it refuses:
     Channels, spatial sizes or the sizes of the result are unknown, the elements are no floats, or
-    auto_pad is used.
+    auto_pad is used; a window that lies in the padding as a whole; an empty output.
 
 Accuracy:
     Exact up to the order of summation.
@@ -60,6 +60,8 @@ def averagepool_dilations_to_conv(node: NodeView, build: Builder) -> Value:
         raise Refuse("the channels or the sizes are unknown")
     if node.attr("auto_pad", b"NOTSET") not in (b"NOTSET", "NOTSET"):
         raise Refuse("auto_pad is used")
+    if 0 in sizes or min(counts) < 1:
+        raise Refuse("the input or the output is empty")
     kernel = [int(k) for k in node.attr("kernel_shape")]
     strides = [int(s) for s in node.attr("strides", [1] * dims)]
     gaps = [int(d) for d in node.attr("dilations", [1] * dims)]
@@ -75,6 +77,8 @@ def averagepool_dilations_to_conv(node: NodeView, build: Builder) -> Value:
         high = sizes[axis] + (pads[dims + axis] if wide else 0)
         counted = ((reads >= low) & (reads < high)).sum(1)
         after.append(max(0, int(reads.max()) + 1 - sizes[axis]))
+        if not counted.all():
+            raise Refuse("a window lies in the padding as a whole")
         divisor = divisor * counted.reshape([-1 if i == axis else 1 for i in range(dims)])
     total = build.Conv(
         x,

@@ -18,7 +18,8 @@ When it refuses:
     opset 19.
 
 Accuracy:
-    Exact up to rounding of powers and roots.
+    Exact up to rounding of powers and roots, and as long as no power leaves the range of the type;
+    infinite numbers and NaN may give the one or the other.
 
 References:
     https://onnx.ai/onnx/operators/onnx__LpPool.html; builtin_op_importers.cpp:2837 of
@@ -57,6 +58,8 @@ def lppool_to_averagepool(node: NodeView, build: Builder) -> Value:
     left_out = ("p", "dilations") if not dilated else ("p",)
     kept = {name: node.attr(name) for name in node.attributes if name not in left_out}
     power = float(node.attr("p", 2))
+    if power < 1:
+        raise Refuse(f"the power is {power:g}")
     sizes = prod(int(k) for k in node.attr("kernel_shape"))
     raised = build.Abs(x) if power == 1 else build.Pow(build.Abs(x), power)
     average = build.AveragePool(raised, count_include_pad=1, **kept)

@@ -110,8 +110,11 @@ def _windows(node: NodeView, x: Value) -> list[Window]:
         raise Refuse("there are no dilations")
     strides = [int(s) for s in node.attr("strides", [1] * count)]
     pads = [int(p) for p in node.attr("pads", [0] * 2 * count)]
-    if node.attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+    automatic = node.attr("auto_pad", "NOTSET")
+    if automatic not in ("NOTSET", "VALID"):
         raise Refuse("the padding is computed (auto_pad)")
+    if automatic == "VALID" and any(pads):
+        raise Refuse("onnxruntime drops the pads that stand beside auto_pad, ONNX adds them")
     if node.attr("ceil_mode", 0):
         raise Refuse("ceil_mode lets windows hang over the edge")
     if any(p < 0 for p in pads):

@@ -17,7 +17,9 @@ When it refuses:
 Something uses the indices, or there is no second output.
 
 Accuracy:
-exact: the first output does not depend on the second.
+exact: the first output does not depend on the second. Only for NaN, which engines treat as they
+please: onnxruntime has one kernel with indices and one without, and which number wins against a NaN
+differs.
 
 References:
 https://onnx.ai/onnx/operators/onnx__MaxPool.html; onnx-tensorrt builtin_op_importers.cpp,

@@ -27,8 +27,9 @@ When it refuses:
 
 Accuracy:
     Exact for QLinearConv, QLinearMatMul, MaxPool and moves: every sum is a whole number that
-    float32 holds, and it is scaled and rounded as onnxruntime does. Approximate for the others:
-    where a quotient is next to a half, a result may be one step of quantization away.
+    float32 holds, and it is scaled and rounded as onnxruntime does. A NaN that is quantized stays
+    NaN, where QuantizeLinear makes a number of it. Approximate for the others: where a quotient is
+    next to a half, a result may be one step of quantization away.
 
 References:
     https://onnx.ai/onnx/operators/onnx__QLinearConv.html, onnx__QLinearMatMul.html;

@@ -35,6 +35,8 @@ def interpolate(
     axes = resized_axes(node, form)
     if not axes:
         return x
+    if any(axis.size < 1 or axis.length < 1 for axis in axes) or 0 in (x.shape or ()):
+        raise Refuse("the input or the output is empty")
     if x.type_name not in FLOATS or x.dtype is None:
         raise Refuse(f"sampling {x.type_name} data rounds, which a product does not")
     exclude = bool(node.attr("exclude_outside", 0))

@@ -19,10 +19,13 @@ After:
 When it refuses:
 Ranks up to 3; a mode other than linear, or coordinates other than asymmetric (those engines would
 misread them); sizes instead of scales; scales or a length of the last two axes known only at run
-time; more than one of the other axes of unknown length; another axis that is resized.
+time; more than one of the other axes of unknown length; another axis that is resized; an empty
+input or output.
 
 Accuracy:
-exact: the same numbers, in the same memory.
+exact up to the order of summation: the same pixels with the same shares, in the same memory. A
+pixel that is infinite or NaN beside a share of 0 gives NaN in some kernels of an engine and not in
+others.
 
 References:
 onnx-tensorrt builtin_op_importers.cpp, release 6.0-full-dims (Upsample, Resize); onnx-tensorrt
@@ -78,6 +81,9 @@ def resize_linear_to_rank3(node: NodeView, build: Builder) -> Value:
         raise Refuse("more than one leading axis is of unknown size")
     if 0 in known or 0 in image:
         raise Refuse("the input is empty")
+    sizes = [scaled_size(n, s) for n, s in zip(image, scales[-2:], strict=True)]
+    if 0 in sizes:
+        raise Refuse("the output is empty")
     batch = math.prod(known) if len(known) == len(lead) else -1
     flat = build.Reshape(form.x, shape=[batch, *image])
     factors = [1.0, *(float(scale) for scale in scales[-2:])]
@@ -86,5 +92,4 @@ def resize_linear_to_rank3(node: NodeView, build: Builder) -> Value:
         small = build.Upsample(flat, scales=wanted, mode="linear")
     else:
         small = resize(build, flat, attributes=sampling_attributes(node), scales=factors)
-    sizes = [scaled_size(n, s) for n, s in zip(image, scales[-2:], strict=True)]
     return build.Reshape(small, shape=[*(-1 if dim is None else dim for dim in lead), *sizes])

@@ -46,7 +46,7 @@ def combined(build: Builder, reduction: str, there: Value, update: Value) -> Val
 
 
 def refuse_strings(data: Value) -> None:
-    """Refuse strings: onnxruntime's Where drops some of them where it broadcasts (seen: 1.31).
+    """Refuse strings: onnxruntime's Gather takes the first of each row alone (seen: 1.31).
 
     Raises:
         Refuse: They are strings.

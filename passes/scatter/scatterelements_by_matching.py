@@ -23,7 +23,9 @@ When it refuses:
 
 Accuracy:
     Exact: elements are moved. ONNX leaves it open which of two updates of one position stays; it
-    is the last, as in onnxruntime. A reduction is exact up to the order of its sums and products.
+    is the last, as in onnxruntime. A reduction is exact up to the order of its sums and products as
+    long as integers stay below 2**53 and in their type (ReduceSum and ReduceProd of onnxruntime go
+    through float64); max and min give NaN for NaN, where a scatter may drop it.
 
 References:
     https://onnx.ai/onnx/operators/onnx__ScatterElements.html;

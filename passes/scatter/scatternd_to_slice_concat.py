@@ -24,7 +24,8 @@ Indices computed at run time, out of range, twice the same, or no block in row-m
 rank of the data; negative indices along an axis of unknown size; a ``reduction`` of bools.
 
 Accuracy:
-Exact: values are moved, and combined once where there is a ``reduction``. An axis of unknown size
+Exact: values are moved, and combined once where there is a ``reduction``;
+Max and Min give NaN for NaN, where a scatter may drop it. An axis of unknown size
 that turns out shorter than its indices is an error before and gives another shape after.
 
 References:

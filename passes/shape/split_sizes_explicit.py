@@ -40,6 +40,8 @@ def split_sizes_explicit(node: NodeView, build: Builder) -> tuple[Value | None, 
         raise Refuse("the sizes are given")
     data, axis = node.need(0), int(node.attr("axis", 0))
     size, count = data.dim(axis), len(node.outputs)
+    if int(node.attr("num_outputs", count)) != count:
+        raise Refuse("num_outputs is not the number of outputs")
     if size is None:
         raise Refuse(f"the size of axis {axis} is unknown")
     part = -(-size // count)

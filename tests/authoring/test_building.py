@@ -96,3 +96,11 @@ def test_a_loop_body_sees_the_values_around_it() -> None:
     )
     (total,) = build.multi("Loop", np.array(3, np.int64), np.array(True), x, outputs=1, body=body)
     assert total.dtype == np.dtype(np.float32)
+
+
+def test_the_length_of_a_shape_gives_the_rank() -> None:
+    build, view = builder(17)
+    sizes = build.Mul(build.Shape(view.need(0)), 1)
+    assert build.Reshape(view.need(0), sizes).rank == 3
+    zeros = build.ConstantOfShape(build.Concat(sizes, sizes, axis=0))
+    assert zeros.shape == (None,) * 6

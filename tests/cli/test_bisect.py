@@ -47,6 +47,8 @@ def written(path: Path, model: ModelProto) -> str:
 
 def validate(found: object) -> None:
     """Check against the schema, which refers to those of the other commands."""
+    assert isinstance(found, dict)
+    assert "error" not in found, found  # an engine that failed ends with exit code 1 too
     held = [(name, Resource.from_contents(schema)) for name, schema in SCHEMAS.items()]
     registry: Registry[Any] = Registry[Any]().with_resources(held)
     schema = SCHEMAS["bisect.schema.json"]

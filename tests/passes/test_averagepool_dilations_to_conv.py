@@ -73,6 +73,11 @@ def test_refuses() -> None:
         opset=19,
     )
     assert_refused(PASS, text, "auto_pad is used")
+    nothing = written(body, "float[1, 1, 2] x", "float[1, 1, 0]", opset=19)
+    assert_refused(PASS, nothing, "the input or the output is empty")
+    wide = body.replace(", dil", ", pads = [3, 3], dil")
+    text = written(wide, "float[1, 1, 6] x", "float[1, 1, 10]", opset=19)
+    assert_refused(PASS, text, "a window lies in the padding as a whole")
     assert_untouched(
         PASS, written(body.replace(", dilations = [2]", ""), "float[1, 1, 6] x", "float[1, 1, 5]")
     )

@@ -74,5 +74,10 @@ def test_refuses_unknown_sizes() -> None:
     assert_refused(PASS, text, "the size of axis 0 is unknown")
 
 
+def test_refuses_strings() -> None:
+    text = written("@y = GatherND (x, i)", "string[2, 3] x, int64[2, 1] i", "string[2, 3]")
+    assert_refused(PASS, text, "x holds strings")
+
+
 def test_leaves_other_operators_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -61,4 +61,6 @@ def test_refuses() -> None:
         "@y = LpPool <kernel_shape = [2], dilations = [2]> (x)", inputs, output, opset=18
     )
     assert_refused(PASS, text, "AveragePool has no dilations below opset 19")
+    text = written("@y = LpPool <kernel_shape = [2], p = 0> (x)", inputs, output, opset=18)
+    assert_refused(PASS, text, "the power is 0")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

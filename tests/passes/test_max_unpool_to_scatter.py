@@ -49,6 +49,8 @@ def test_refusals() -> None:
     inputs = "float[1, 3, 2, 2] x, int64[1, 3, 2, 2] i, int64[4] s"
     model = written(BODY.replace("(x, i)", "(x, i, s)"), inputs, "float[A, B, C, D]")
     assert_refused(PASS, model, "the shape of the result is given")
+    empty = written(BODY, "float[1, 0, 2, 2] x, int64[1, 0, 2, 2] i", "float[1, 0, 4, 4]")
+    assert_refused(PASS, empty, "the result would be [1, 0, 4, 4]")
     done = run_pass(PASS, text(1, 2, 2), options={"max_elements": 20})
     assert done.reasons == ["the result would be [1, 3, 4, 4]"]
 

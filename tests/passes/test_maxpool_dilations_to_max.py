@@ -78,6 +78,7 @@ def test_inside_a_branch() -> None:
         ({"x": [1, 1, "w"]}, "known only at run time"),
         ({"ceil_mode": 1}, "ceil_mode"),
         ({"auto_pad": "SAME_UPPER"}, "auto_pad"),
+        ({"auto_pad": "VALID", "pads": [1, 1]}, "drops the pads"),
         ({"kernel_shape": [50], "x": [1, 1, 200]}, "50 points"),
         ({"dtype": TensorProto.INT8, "opset": 12}, "int8"),
         ({"pads": [4, 0], "dilations": [3], "x": [1, 1, 2]}, "padding as a whole"),

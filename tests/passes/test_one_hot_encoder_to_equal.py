@@ -40,5 +40,11 @@ def test_refuses_strings() -> None:
     assert_refused(PASS, written(body, "string[1] x", "float[1, 1]", imports=ML), "no numbers")
 
 
+def test_refuses_a_category_twice() -> None:
+    # onnxruntime marks the last of the two alone.
+    text = written(BODY.replace("-5", "1"), "int64[2] x", "float[2, 3]", imports=ML)
+    assert_refused(PASS, text, "named twice")
+
+
 def test_leaves_other_operators_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -216,6 +216,7 @@ def test_float16_with_representable_weights_is_exact() -> None:
         ({"mode": "cubic"}, "the mode is cubic"),
         ({"dtype": TensorProto.INT8}, "int8"),
         ({"x": [1, 1, 4, "w"]}, "axis 3"),
+        ({"x": [1, 0, 4, 4], "sizes": [1, 0, 8, 8]}, "is empty"),
         ({"sizes": [1, 1, 3000, 3000], "x": [1, 1, 2000, 2000]}, "6000000 elements"),
         (
             {"coordinate_transformation_mode": "tf_half_pixel_for_nn", "opset": 12},

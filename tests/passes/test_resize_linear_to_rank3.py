@@ -76,6 +76,7 @@ def test_inside_a_branch() -> None:
         ({"scales": None, "sizes": [1, 2, 8, 8]}, "sizes, not scales"),
         ({"scales": [1, 2, 2, 2]}, "other than the last two"),
         ({"x": [1, 2, "h", 4]}, "known only at run time"),
+        ({"scales": [1, 1, 0.2, 2]}, "the output is empty"),
         ({"x": ["n", "c", 4, 4]}, "more than one leading axis"),
     ],
 )

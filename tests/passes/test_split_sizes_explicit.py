@@ -66,6 +66,11 @@ def test_outputs_that_nobody_wants() -> None:
             18,
             "do not make 4 parts",
         ),
+        (
+            "g (float[4] x) => (float[A] a) { a = Split <num_outputs = 2> (x) }",
+            18,
+            "num_outputs is not the number of outputs",
+        ),
     ],
 )
 def test_refusals(graph: str, opset: int, reason: str) -> None:

@@ -149,7 +149,7 @@ UNKNOWN = [
         "(float[2] x) => (float[2] y) <float[2] b = {0, 0}> { z = my.domain.Op (x) y = "
         "InstanceNormalization (z, b, b) }",
         "instance-norm-dynamic",
-        "shape of z",
+        "rank of z",
         "trt7.1",
         11,
     ),
