@@ -67,6 +67,11 @@ NO = [
     No(ANY, "reduce-of-bool", "trt8.6", 20),
     No(ANY.replace("bool", "float"), "reduce-of-bool", "trt10.1", 20),
     No(
+        "(float[2] x) => (float[M] y) { q = my.domain.Op (x) y = ReduceSum (q) }",
+        "reduce-of-bool",
+        "trt10.1",
+    ),
+    No(
         "(bool[2,3] x) => (bool[M,N] y) { y = ReduceMax <noop_with_empty_axes = 1> (x) }",
         "reduce-of-bool",
         "trt10.1",
@@ -83,6 +88,7 @@ UNKNOWN = [
         "reduce-of-bool",
         "dtype of q",
         "trt10.1",
+        20,
     ),
 ]
 FUNCTION = '<domain: "local", opset_import: ["" : 17]> Clip2 (a, b) => (c) { c = Clip (a, b) }'
