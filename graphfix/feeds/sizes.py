@@ -39,9 +39,23 @@ def choose(symbols: Mapping[str, str], sample: int, attempt: int) -> dict[str, i
                 result[symbol] = _SPATIAL[(sample + attempt) % len(_SPATIAL)]
             else:
                 result[symbol] = _OTHER[(sample + attempt + index) % len(_OTHER)]
-        return result
+        return result | _totals(result)
     size, batch = _EQUAL[attempt - FREE_PATTERNS]
     return {symbol: batch if kind == "batch" else size for symbol, kind in symbols.items()}
+
+
+def _totals(sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the sizes of symbols such as total_sequence_length: what is past and what is new.
+
+    Decoders that keep what is past have them for the mask, as onnxruntime's tools write them.
+    """
+    names = {symbol: symbol.lower() for symbol in sizes}
+    totals = [s for s, name in names.items() if "total" in name]
+    past = [s for s, name in names.items() if "past" in name and s not in totals]
+    new = [s for s, name in names.items() if "seq" in name and s not in (*totals, *past)]
+    if len(past) != 1 or len(new) != 1:
+        return {}
+    return dict.fromkeys(totals, sizes[past[0]] + sizes[new[0]])
 
 
 def kind_of(symbol: str, axis: int, rank: int) -> str:

@@ -90,6 +90,16 @@ def test_free_sizes_differ_between_symbols() -> None:
     assert len(set(choose({"a": "other", "b": "other"}, 0, 0).values())) == 2
 
 
+def test_what_is_past_and_what_is_new_make_the_total() -> None:
+    names = ["batch", "seq_len", "past_seq_len", "total_seq_len"]
+    kinds = {name: "other" for name in names}
+    for sample in range(5):
+        sizes = choose(kinds, sample, 0)
+        assert sizes["total_seq_len"] == sizes["past_seq_len"] + sizes["seq_len"]
+    lone = choose({"total_seq_len": "other", "seq_len": "other"}, 0, 0)
+    assert len(set(lone.values())) == 2
+
+
 def test_every_dtype_can_be_drawn() -> None:
     kinds = onnx.TensorProto
     floats = ["FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE", "FLOAT8E4M3FN", "COMPLEX64"]

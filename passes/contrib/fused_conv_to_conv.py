@@ -1,0 +1,102 @@
+"""Take FusedConv and FusedGemm apart.
+
+What it does:
+    Writes com.microsoft::FusedConv as Conv, Add of the tensor Z where there is one, and the
+    activation; com.microsoft::FusedGemm as Gemm and the activation.
+
+Why engines need it:
+    They are operators of onnxruntime's optimiser (a model that it saved after optimisation has
+    them); other engines do not know them.
+
+Before:
+    y = com.microsoft.FusedConv <activation = "LeakyRelu", activation_params = [0.1]> (x, w, b, z)
+
+After:
+    y = LeakyRelu <alpha = 0.1> (Add (Conv (x, w, b), z))
+
+When it refuses:
+    The dtype is not float32, or the activation is none that onnxruntime fuses, or lacks a
+    parameter.
+
+Accuracy:
+    Exact up to the order of summation.
+
+References:
+    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FusedConv,
+    com.microsoft.FusedGemm; onnxruntime/core/providers/cpu/activation/activations.h;
+    onnxruntime/contrib_ops/cpu/fused_conv.cc, fused_gemm.cc, fused_activation.cc
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.contrib._activation import EMITS, activated
+from graphfix.report import EXACT
+
+_CONV, _GEMM = "com.microsoft::FusedConv", "com.microsoft::FusedGemm"
+_OWN = ("activation", "activation_params")
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The rank of the input; of a product its size too."""
+    a, b = node.input(0), node.input(1)
+    if a is None or b is None or not a.elem_type:
+        return (None,)
+    if a.shape is None or b.shape is None:
+        return (InferredType(a.elem_type),)
+    if node.op == "FusedConv":
+        return (InferredType(a.elem_type, (a.shape[0], b.shape[0], *[None] * (len(a.shape) - 2))),)
+    if len(a.shape) != 2 or len(b.shape) != 2:
+        return (InferredType(a.elem_type),)
+    rows = a.shape[1 if node.attr("transA", 0) else 0]
+    columns = b.shape[0 if node.attr("transB", 0) else 1]
+    return (InferredType(a.elem_type, (rows, columns)),)
+
+
+@rewrite(
+    (_CONV, _GEMM),
+    removes=(f"op:{_CONV}", f"op:{_GEMM}"),
+    emits=("Add", "Conv", "Gemm", *EMITS),
+    accuracy=EXACT,
+    infer=infer,
+)
+def fused_conv_to_conv(node: NodeView, build: Builder) -> Value:
+    """Write the product and its activation, see the module."""
+    x = node.need(0)
+    if x.elem_type != TensorProto.FLOAT:
+        raise Refuse(f"{x.name} is {x.type_name}, not float32")
+    kept = {
+        name: node.attr(name)
+        for name in node.attributes
+        if name not in _OWN and not name.startswith("activation_")
+    }
+    name = str(node.attr("activation", ""))
+    if node.op == "FusedGemm":
+        result = build.Gemm(*(node.input(place) for place in range(3)), **kept)
+        return activated(build, result, name, lambda names: _by_name(node, names))
+    result = build.Conv(*(node.input(place) for place in range(3)), **kept)
+    other = node.input(3)
+    if other is not None:
+        result = build.Add(result, other)
+    return activated(build, result, name, lambda names: _by_place(node, names))
+
+
+def _by_name(node: NodeView, names: Sequence[str]) -> list[float]:
+    missing = [name for name in names if not node.has(f"activation_{name}")]
+    if missing:
+        raise Refuse(f"activation_{missing[0]} is not given")
+    return [float(node.attr(f"activation_{name}")) for name in names]
+
+
+def _by_place(node: NodeView, names: Sequence[str]) -> list[float]:
+    given = [float(number) for number in node.attr("activation_params", ())]
+    if len(given) != len(names):
+        raise Refuse(f"activation_params has {len(given)} numbers, not {len(names)}")
+    return given

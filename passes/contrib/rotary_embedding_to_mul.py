@@ -1,0 +1,155 @@
+"""Take onnxruntime's RotaryEmbedding apart.
+
+What it does:
+    Looks up cosines and sines of the positions, and turns each pair of numbers by its angle. The
+    pairs are neighbours (interleaved), or the two halves of a head; what is beyond
+    rotary_embedding_dim stays as it is.
+
+Why engines need it:
+    It is an operator of onnxruntime's optimiser; TensorRT reads none before ONNX had its own.
+
+Before:
+    y = com.microsoft.RotaryEmbedding (x, positions, cos, sin)
+
+After:
+    a, b = Split (x)                       the halves of each head
+    c, s = Gather (cos, positions), Gather (sin, positions)
+    y = Concat (Sub (Mul (a, c), Mul (b, s)), Add (Mul (b, c), Mul (a, s)))
+
+When it refuses:
+    The rank, dtype or a size is unknown or does not fit, the batch is packed, or there is a scale
+    (onnxruntime's kernel for CPUs does not look at it).
+
+Accuracy:
+    Exact up to rounding; float16 is computed in float32.
+
+References:
+    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RotaryEmbedding;
+    onnxruntime/contrib_ops/cpu/bert/rotary_embedding.cc, rotary_embedding_helper.h
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.contrib._attention import like, need_rank, numbered, size, wide
+from graphfix.passes.contrib._typing import like_first
+from graphfix.report import EXACT
+
+_NAME = "com.microsoft::RotaryEmbedding"
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Number and size of the heads, and how much of each is turned."""
+
+    heads: int
+    head: int
+    turned: int
+
+
+def _form(node: NodeView, x: Value) -> _Form:
+    """Return the form.
+
+    Raises:
+        Refuse: A size is unknown, or two do not fit.
+    """
+    half = node.need(2).dim(1)
+    last = x.dim(-1)
+    if not half or node.need(3).dim(1) != half or not last:
+        raise Refuse("a size of the cosines, the sines or the input is unknown or does not fit")
+    turned = int(node.attr("rotary_embedding_dim", 0))
+    heads = int(node.attr("num_heads", 0))
+    if x.rank == 4:
+        heads, head = x.dim(1) or 0, last
+    elif turned:
+        head = last // heads if heads else 0
+    else:
+        head = 2 * half
+        heads = heads or last // head
+    turned = turned or head
+    if turned != 2 * half or turned > head or (x.rank == 3 and heads * head != last):
+        raise Refuse(f"{heads} heads of {head} numbers do not make {last}, {turned} of each turned")
+    return _Form(heads, head, turned)
+
+
+@rewrite(
+    _NAME,
+    removes=f"op:{_NAME}",
+    emits=(
+        "Add",
+        "Cast",
+        "Concat",
+        "Gather",
+        "Mul",
+        "Range",
+        "Reshape",
+        "Shape",
+        "Slice",
+        "Split",
+        "Squeeze",
+        "Sub",
+        "Unsqueeze",
+    ),
+    accuracy=EXACT,
+    infer=like_first,
+)
+def rotary_embedding_to_mul(node: NodeView, build: Builder) -> Value:
+    """Turn the pairs, see the module."""
+    x = node.need(0)
+    rank = need_rank(x, 3, 4)
+    if int(node.attr("is_packed_batching", 0)) or float(node.attr("scale", 1.0)) != 1:
+        raise Refuse("the batch is packed, or there is a scale")
+    form = _form(node, x)
+    data = wide(build, x)
+    if rank == 3:
+        data = build.Reshape(data, np.array([0, 0, form.heads, form.head]))
+    cos, sin = _looked_up(node, build, x)
+    rest: Value | None = None
+    if form.turned < form.head:
+        sizes = [form.turned, form.head - form.turned]
+        data, rest = build.multi("Split", data, outputs=2, axis=3, split=sizes)
+    result = _turned(build, data, cos, sin, form, interleaved=bool(node.attr("interleaved", 0)))
+    if rest is not None:
+        result = build.Concat(result, rest, axis=3)
+    if rank == 3:
+        result = build.Reshape(result, np.array([0, 0, form.heads * form.head]))
+    return like(build, x, result)
+
+
+def _looked_up(node: NodeView, build: Builder, x: Value) -> list[Value]:
+    """Return cosines and sines, broadcastable to the input by heads."""
+    positions, by_heads = node.need(1), x.rank == 4
+    if need_rank(positions, 1, 2) == 1:
+        # One number: the position of the first token.
+        length = size(build, x, 2 if by_heads else 1)
+        positions = build.Unsqueeze(build.Add(numbered(build, length), positions), axes=[0])
+    tables = (build.Gather(wide(build, node.need(place)), positions, axis=0) for place in (2, 3))
+    return [build.Unsqueeze(table, axes=[1 if by_heads else 2]) for table in tables]
+
+
+def _turned(
+    build: Builder, data: Value, cos: Value, sin: Value, form: _Form, *, interleaved: bool
+) -> Value:
+    half = form.turned // 2
+    if not interleaved:
+        a, b = build.multi("Split", data, outputs=2, axis=3, split=[half, half])
+        return build.Concat(*_pair(build, a, b, cos, sin), axis=3)
+    pairs = build.Reshape(data, np.array([0, 0, 0, half, 2]))
+    a, b = build.multi("Split", pairs, outputs=2, axis=4, split=[1, 1])
+    angles = [build.Unsqueeze(value, axes=[4]) for value in (cos, sin)]
+    joined = build.Concat(*_pair(build, a, b, *angles), axis=4)
+    return build.Reshape(joined, np.array([0, 0, 0, form.turned]))
+
+
+def _pair(build: Builder, a: Value, b: Value, cos: Value, sin: Value) -> tuple[Value, Value]:
+    return (
+        build.Sub(build.Mul(a, cos), build.Mul(b, sin)),
+        build.Add(build.Mul(b, cos), build.Mul(a, sin)),
+    )

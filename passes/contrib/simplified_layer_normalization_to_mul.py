@@ -1,0 +1,94 @@
+"""Take SimplifiedLayerNormalization apart.
+
+What it does:
+    Divides the trailing axes by their root mean square and multiplies by the scale. The
+    reciprocal of the root is given where it is used.
+
+Why engines need it:
+    onnxruntime writes it into the standard domain, where ONNX has no such operator; the types
+    behind it are worked out here.
+
+Before:
+    y = SimplifiedLayerNormalization <axis = -1, epsilon = 1e-5> (x, scale)
+
+After:
+    y = Mul (Div (x, Sqrt (Add (ReduceMean (Mul (x, x)), 1e-5))), scale)
+
+When it refuses:
+    The rank or the dtype is unknown, the scale has another dtype, or a size that is normalised
+    is unknown or zero.
+
+Accuracy:
+    Exact up to the order of summation; float16 and bfloat16 are computed in float32.
+
+References:
+    microsoft/onnxruntime onnxruntime/core/graph/contrib_ops/contrib_defs.cc,
+    onnxruntime/core/providers/cpu/nn/layer_norm_impl.cc
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.contrib._typing import LOW_PRECISION, need_float
+from graphfix.report import EXACT
+
+_DEFAULT_EPSILON = 1e-5
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The result is like the input, in the type of the scale."""
+    x, scale = node.input(0), node.input(1)
+    if x is None or scale is None or not scale.elem_type:
+        return (None,)
+    return (InferredType(scale.elem_type, x.shape),)
+
+
+@rewrite(
+    "SimplifiedLayerNormalization",
+    removes="op:SimplifiedLayerNormalization",
+    emits=("Add", "Cast", "Div", "Mul", "Reciprocal", "ReduceMean", "ReduceSum", "Sqrt"),
+    accuracy=EXACT,
+    infer=infer,
+)
+def simplified_layer_normalization_to_mul(
+    node: NodeView, build: Builder
+) -> tuple[Value | None, ...]:
+    """Normalise, see the module."""
+    x, scale = node.need(0), node.need(1)
+    need_float(x)
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} is unknown")
+    if scale.elem_type != x.elem_type:
+        raise Refuse(f"{scale.name} is {scale.type_name}, {x.name} is {x.type_name}")
+    axis = int(node.attr("axis", -1))
+    if not -x.rank <= axis < x.rank:
+        raise Refuse(f"there is no axis {axis} in rank {x.rank}")
+    axes = list(range(axis % x.rank, x.rank))
+    known = [size for size in (x.dim(place) for place in axes) if size]
+    if len(known) < len(axes):
+        raise Refuse("a size that is normalised is unknown or zero")
+    low = x.elem_type in LOW_PRECISION
+    data, factor = (
+        (build.Cast(value, to=TensorProto.FLOAT) for value in (x, scale)) if low else (x, scale)
+    )
+    square = build.Mul(data, data)
+    # From opset 18 on ReduceMean takes its axes as an input, which not every engine reads.
+    if build.opset < 18:
+        mean = build.ReduceMean(square, axes=axes, keepdims=1)
+    else:
+        mean = build.Div(build.ReduceSum(square, axes=axes, keepdims=1), float(prod(known)))
+    root = build.Sqrt(build.Add(mean, float(node.attr("epsilon", _DEFAULT_EPSILON))))
+    result = build.Mul(build.Div(data, root), factor)
+    results: list[Value | None] = [build.Cast(result, to=x.elem_type) if low else result]
+    statistics = node.output(1)
+    if statistics is not None:
+        results.append(build.Reciprocal(root) if statistics.is_used else None)
+    return tuple(results[: len(node.outputs)])

@@ -1,0 +1,97 @@
+"""fused-conv-to-conv: the product, what is added, and the activation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.attention_models import MICROSOFT, numbers
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "fused-conv-to-conv"
+CLOSE: dict[str, Any] = {"rtol": 1e-5, "atol": 1e-5}
+OF_CONV = {
+    "Relu": "",
+    "Sigmoid": "",
+    "Tanh": "",
+    "HardSwish": "",
+    "LeakyRelu": "0.3",
+    "Clip": "-0.5, 1.0",
+    "HardSigmoid": "0.3, 0.4",
+}
+OF_GEMM = {
+    "Relu": "",
+    "Sigmoid": "",
+    "Tanh": "",
+    "Softplus": "",
+    "Softsign": "",
+    "LeakyRelu": ", activation_alpha = 0.3",
+    "Elu": ", activation_alpha = 0.3",
+    "ThresholdedRelu": ", activation_alpha = 0.5",
+    "HardSigmoid": ", activation_alpha = 0.3, activation_beta = 0.4",
+    "Selu": ", activation_alpha = 1.5, activation_gamma = 1.1",
+}
+
+
+def conv(activation: str, parameters: str = "", operands: str = "x, w, b", **more: Any) -> str:
+    given = f", activation_params = [{parameters}]" if parameters else ""
+    body = (
+        f"@y = com.microsoft.FusedConv <pads = [1, 1, 1, 1], strides = [2, 1], "
+        f'activation = "{activation}"{given}> ({operands})'
+    )
+    z = ", float[N, 4, 3, 5] z" if "z" in operands else ""
+    inputs = f"float[N, 3, 5, 5] x, float[4, 3, 3, 3] w, float[4] b{z}"
+    return written(body, inputs, "float[N, 4, 3, 5]", imports=MICROSOFT, **more)
+
+
+def feed_of(operands: str = "xwb") -> dict[str, Any]:
+    shapes = {"x": (2, 3, 5, 5), "w": (4, 3, 3, 3), "b": (4,), "z": (2, 4, 3, 5)}
+    return {name: numbers(*shapes[name]) for name in operands}
+
+
+@pytest.mark.parametrize("opset", [10, 17])
+@pytest.mark.parametrize("activation", OF_CONV)
+def test_convolutions(activation: str, opset: int) -> None:
+    for operands in ("x, w, b", "x, w, b, z"):
+        text = conv(activation, OF_CONV[activation], operands, opset=opset)
+        assert_rewrite(PASS, text, feeds=[feed_of(operands.replace(", ", ""))], **CLOSE)
+
+
+def test_the_numbers() -> None:
+    feed = feed_of()
+    done = assert_rewrite(PASS, conv("Relu"), feeds=[feed], after=["Conv", "Relu"], **CLOSE)
+    padded = np.pad(feed["x"], ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::2]
+    plain = np.einsum("nchwij,mcij->nmhw", windows, feed["w"]) + feed["b"][:, None, None]
+    given = outputs_of(done.after, feed)["y"]
+    np.testing.assert_allclose(given, np.maximum(plain, 0), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("activation", OF_GEMM)
+def test_products(activation: str) -> None:
+    body = (
+        f'@y = com.microsoft.FusedGemm <transB = 1, alpha = 0.5, activation = "{activation}"'
+        f"{OF_GEMM[activation]}> (a, b, k)"
+    )
+    text = written(body, "float[M, 4] a, float[5, 4] b, float[5] k", "float[M, 5]",
+                   imports=MICROSOFT)  # fmt: skip
+    feed = {"a": numbers(3, 4), "b": numbers(5, 4), "k": numbers(5)}
+    assert_rewrite(PASS, text, feeds=[feed], after=["Gemm", activation], **CLOSE)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_everywhere(place: str) -> None:
+    feed = feed_of()
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, conv("Relu", place=place), feeds=[feed], **CLOSE)
+
+
+def test_refuses_and_leaves_alone() -> None:
+    assert_refused(PASS, conv("Mish"), "Mish is no activation that onnxruntime fuses")
+    assert_refused(PASS, conv("Clip", "1.0"), "activation_params has 1 numbers, not 2")
+    assert_refused(PASS, conv("Relu").replace("float[", "float16["), "x is float16, not float32")
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
