@@ -150,7 +150,9 @@ def split_heads(build: Builder, x: Value, heads: int, head: int) -> Value:
     return build.Transpose(build.Reshape(x, np.array([0, 0, heads, head])), perm=[0, 2, 1, 3])
 
 
-def padding(build: Builder, mask: Value, batch: Dim, keys: Dim, lengths: Lengths) -> Value | None:
+def padding(
+    build: Builder, mask: Value, batch: Dim, keys: Dim, lengths: Lengths, *, starts: bool
+) -> Value | None:
     """Return which keys a mask leaves visible, as bool of rank 4; None where it leaves all.
 
     Args:
@@ -160,6 +162,8 @@ def padding(build: Builder, mask: Value, batch: Dim, keys: Dim, lengths: Lengths
         batch: B.
         keys: T.
         lengths: Where the lengths are.
+        starts: Whether the entries of a mask of rank 1 behind the ends are starts; else they are
+            not looked at.
 
     Raises:
         Refuse: The mask has another form, or its form is unknown.
@@ -168,7 +172,7 @@ def padding(build: Builder, mask: Value, batch: Dim, keys: Dim, lengths: Lengths
         raise Refuse(f"the mask {mask.name} is {mask.type_name}, not int32")
     rank = need_rank(mask, 1, 2, 3)
     if rank == 1:
-        return _by_length(build, mask, batch, lengths)
+        return _by_length(build, mask, batch, lengths, starts=starts)
     if rank == 2 and mask.dim(1) == 1:
         return None  # with one key its weight is 1, whatever the mask says
     seen = build.Greater(mask, np.array(0, np.int32))
@@ -178,18 +182,31 @@ def padding(build: Builder, mask: Value, batch: Dim, keys: Dim, lengths: Lengths
     return build.Unsqueeze(seen, axes=[1] if rank == 3 else [1, 2])
 
 
-def _by_length(build: Builder, mask: Value, batch: Dim, lengths: Lengths) -> Value:
+def _by_length(build: Builder, mask: Value, batch: Dim, lengths: Lengths, *, starts: bool) -> Value:
     given = dim(mask, 0)
-    twice = isinstance(given, int) and isinstance(batch, int) and given == 2 * batch
-    if not twice and not same(given, batch):
-        raise Refuse(f"whether {mask.name} has an entry for each sample of the batch is unknown")
     places = build.Unsqueeze(numbered(build, size(build, *lengths.keys)), axes=[0])
-    bounds = build.Unsqueeze(build.Cast(mask, to=TensorProto.INT64), axes=[1])
-    if not twice or not isinstance(batch, int):
-        return build.Unsqueeze(build.Less(places, bounds), axes=[1, 2])
-    ends = build.Slice(bounds, starts=[0], ends=[batch], axes=[0])
-    starts = build.Slice(bounds, starts=[batch], ends=[2 * batch], axes=[0])
-    seen = build.And(build.Less(places, ends), build.Not(build.Less(places, starts)))
+    bounds = build.Cast(mask, to=TensorProto.INT64)
+    if same(given, batch):
+        seen = build.Less(places, build.Unsqueeze(bounds, axes=[1]))
+        return build.Unsqueeze(seen, axes=[1, 2])
+    known = isinstance(given, int) and isinstance(batch, int)
+    if known and starts and given != 2 * int(batch or 0):
+        raise Refuse(f"{mask.name} has {given} entries for a batch of {batch}")
+    tokens, _ = lengths.queries
+    count = (
+        build.constant(np.array([batch]))
+        if isinstance(batch, int)
+        else build.Slice(build.Shape(tokens), starts=[0], ends=[1], axes=[0])
+    )
+    ends = build.Slice(bounds, starts=[0], ends=count, axes=[0])
+    seen = build.Less(places, build.Unsqueeze(ends, axes=[1]))
+    if starts:
+        if not known:
+            # Where there are ends alone, zeros stand behind them: every key is past its start.
+            bounds = build.Concat(bounds, build.Mul(ends, 0), axis=0)
+        begun = build.Slice(bounds, starts=count, ends=build.Add(count, count), axes=[0])
+        hidden = build.Less(places, build.Unsqueeze(begun, axes=[1]))
+        seen = build.And(seen, build.Not(hidden))
     return build.Unsqueeze(seen, axes=[1, 2])
 
 

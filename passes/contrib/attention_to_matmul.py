@@ -19,9 +19,8 @@ After:
 
 When it refuses:
     The rank, dtype or size of an operand is unknown, the heads do not divide the size, the mask
-    has four axes or a form that is not known (ends, or ends and starts), there is no bias, past
-    and present share a buffer, or there are rotary embeddings: onnxruntime's own kernel for CPUs
-    computes none of these.
+    has four axes, there is no bias, past and present share a buffer, or there are rotary
+    embeddings: onnxruntime's own kernel for CPUs computes none of these.
 
 Accuracy:
     Exact up to the order of summation; float16 is computed in float32, as onnxruntime does on a
@@ -150,7 +149,7 @@ def _added(node: NodeView, build: Builder, k: Value) -> Value | None:
     seen = late = None
     if mask is not None:
         keys = dim(x, 1) if past is None else dim(k, 2)
-        seen = padding(build, mask, dim(x, 0), keys, lengths)
+        seen = padding(build, mask, dim(x, 0), keys, lengths, starts=True)
     if int(node.attr("unidirectional", 0)) == 1 and x.dim(1) != 1:
         late = later_keys(build, lengths, last_sees_all=False)
     return added_to_scores(build, node, seen, late, None if bias is None else wide(build, bias))

@@ -17,16 +17,16 @@ After:
 
 When it refuses:
     The rank, dtype or size of an operand is unknown, the heads do not divide the size, keys are
-    packed with queries or values, there is a past without both presents, keys with heads of
-    their own come with a bias, past and present share a buffer, or the mask has another form
-    than lengths, [batch, keys] or [batch, queries, keys]: onnxruntime's own kernel for CPUs
-    computes none of these.
+    packed with queries or values, there is a past without both presents, past and present share
+    a buffer, or the mask has another form than lengths, [batch, keys] or [batch, queries, keys]:
+    onnxruntime's own kernel for CPUs computes none of these.
 
 Accuracy:
     Exact up to the order of summation; float16 is computed in float32, as onnxruntime does on a
     CPU. Where a whole row is hidden by the mask, the scores are rounded at the size of
-    mask_filter_value on both sides. With unidirectional and more keys than queries the last
-    query sees all keys, as in onnxruntime.
+    mask_filter_value on both sides. As in onnxruntime, the last query sees all keys where there
+    are more of them than queries and unidirectional is set, and keys and values that come with
+    heads of their own have their bias already.
 
 References:
     microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MultiHeadAttention;
@@ -131,8 +131,8 @@ def _operands(node: NodeView, build: Builder, heads: int, head: int) -> tuple[Va
     inputs = [node.need(place) for place in range(3)]
     bias = node.input(_BIAS)
     ranks = [need_rank(x, 3, 4) for x in inputs]
-    if ranks[1] != ranks[2] or (ranks[1] == 4 and bias is not None):
-        raise Refuse("keys have heads of their own, values have not, or there is a bias to add")
+    if ranks[1] != ranks[2]:
+        raise Refuse("of keys and values one has heads of its own, the other has not")
     head_v = head if ranks[1] == 4 else size_of_head(inputs[2].dim(2), heads, "the values")
     biases: list[Value | None] = [None, None, None]
     if bias is not None:
@@ -141,10 +141,9 @@ def _operands(node: NodeView, build: Builder, heads: int, head: int) -> tuple[Va
     results: list[Value] = []
     for place, (x, part) in enumerate(zip(inputs, biases, strict=True)):
         value = wide(build, x)
-        if part is not None:
-            value = build.Add(value, part)
         if ranks[place] == 3:
-            value = split_heads(build, value, heads, head if place < 2 else head_v)
+            biased = value if part is None else build.Add(value, part)
+            value = split_heads(build, biased, heads, head if place < 2 else head_v)
         results.append(value)
     return results[0], results[1], results[2]
 
@@ -157,9 +156,8 @@ def _added(node: NodeView, build: Builder, k: Value) -> Value | None:
     new = dim(key, 1 if key.rank == 3 else 2)
     seen = late = None
     if mask is not None:
-        if mask.rank == 1 and not same(dim(mask, 0), dim(q, 0)):
-            raise Refuse(f"{mask.name} is not known to have one length for each sample")
-        seen = padding(build, mask, dim(q, 0), new if past is None else dim(k, 2), lengths)
+        keys = new if past is None else dim(k, 2)
+        seen = padding(build, mask, dim(q, 0), keys, lengths, starts=False)
     if int(node.attr("unidirectional", 0)) == 1 and q.dim(1) != 1:
         fewer = isinstance(new, int) and new <= (q.dim(1) or 0)
         late = later_keys(build, lengths, last_sees_all=not fewer and not same(new, dim(q, 1)))

@@ -92,7 +92,7 @@ def test_free_sizes_differ_between_symbols() -> None:
 
 def test_what_is_past_and_what_is_new_make_the_total() -> None:
     names = ["batch", "seq_len", "past_seq_len", "total_seq_len"]
-    kinds = {name: "other" for name in names}
+    kinds = dict.fromkeys(names, "other")
     for sample in range(5):
         sizes = choose(kinds, sample, 0)
         assert sizes["total_seq_len"] == sizes["past_seq_len"] + sizes["seq_len"]

@@ -28,7 +28,7 @@ CAUSAL = "num_heads = 2, unidirectional = 1"
 OPEN = {"x": "B, S, 6", "m": "B, S", "past": "2, B, 2, P, 3", "bias": "B, 2, S, S"}
 MASKS: dict[str, Any] = {
     "lengths": [3, 1],
-    "ends and starts": [4, 2, 1, 0],
+    "ends and starts": [4, 3, 1, 0],
     "padding": [[1, 1, 0, 1], [0, 1, 1, 0]],
     "by query": [[[1, 0, 0, 1], [1, 1, 0, 0], [0, 0, 0, 1], [1, 1, 1, 1]]] * 2,
     "one column": [[1], [0]],
@@ -96,6 +96,15 @@ def test_masks_of_open_sizes(rank: int) -> None:
         feed["m"] = int32([np.tri(4)] * 2)
     for attributes in ("num_heads = 2", CAUSAL):
         text = text_of(feed, attributes=attributes, sizes=sizes)
+        assert_close(PASS, text, feed)
+
+
+@pytest.mark.parametrize("batch", ["B", "2"])
+@pytest.mark.parametrize("mask", ["lengths", "ends and starts"])
+def test_a_mask_of_an_unknown_number_of_bounds(mask: str, batch: str) -> None:
+    feed = feed_of(m=int32(MASKS[mask]))
+    for opset in (11, 17):
+        text = text_of(feed, sizes={"x": f"{batch}, S, 6", "m": "M"}, opset=opset)
         assert_close(PASS, text, feed)
 
 
@@ -185,7 +194,7 @@ def test_refuses_sizes(more: dict[str, Any], reason: str) -> None:
     ("more", "sizes", "reason"),
     [
         ({"m": np.ones((2, 1, 4, 4), np.int32)}, {}, "the rank of m is 4, not 1 or 2 or 3"),
-        ({"m": np.ones(2, np.int32)}, {"m": "M"}, "whether m has an entry for each sample"),
+        ({"m": np.ones(5, np.int32)}, {}, "m has 5 entries for a batch of 2"),
         ({"past": numbers(2, 2, 2, 3, 3)}, {}, "onnxruntime wants a present with every past"),
     ],
 )

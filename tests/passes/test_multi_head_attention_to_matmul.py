@@ -96,6 +96,13 @@ def test_masks(mask: Any) -> None:
             assert_close(PASS, text, feed, atol=2e-3)
 
 
+def test_lengths_of_an_unknown_batch() -> None:
+    for mask in ([2, 4], [2, 4, 0, 4, 8, 0, 5, 10]):
+        feed = feed_of(m=int32(mask))
+        for sizes in ({}, {**OPEN, "m": "M"}):
+            assert_close(PASS, text_of(feed, sizes=sizes), feed)
+
+
 def test_bias_of_the_scores() -> None:
     for shape in ((2, 2, 4, 5), (1, 2, 4, 5), (2, 1, 4, 5), (1, 1, 4, 5)):
         feed = feed_of(bias=numbers(*shape))
@@ -122,7 +129,11 @@ def test_keys_that_have_heads() -> None:
     for sizes in ({}, {"q": "B, S, 6", "key": "B, 2, L, 3", "value": "B, 2, L, 3"}):
         text = text_of(feed, sizes=sizes, outputs=ALL)
         assert_close(PASS, text, feed)
-    assert_refused(PASS, text_of({**feed, "b": numbers(18)}), "there is a bias to add")
+    for length in (1, 4):
+        # The bias of keys and values is in them already; onnxruntime leaves its share alone.
+        given = {**feed, "q": numbers(2, length, 6), "b": numbers(18)}
+        done = assert_close(PASS, text_of(given, outputs=ALL), given)
+        np.testing.assert_array_equal(outputs_of(done.after, given)["k"], feed["key"])
 
 
 def test_half_precision_is_computed_in_single() -> None:
@@ -160,7 +171,8 @@ def test_types_behind_it_are_known() -> None:
     [
         ({}, {"attributes": "num_heads = 4"}, "4 heads do not divide 6, the size of the queries"),
         ({}, {"sizes": {"q": "B, S, D"}}, "the size of the queries is unknown"),
-        ({"m": np.ones(8, np.int32)}, {}, "m is not known to have one length for each sample"),
+        ({"m": np.ones((2, 1, 1, 5), np.int32)}, {}, "the rank of m is 4, not 1 or 2 or 3"),
+        ({"value": numbers(2, 2, 5, 3)}, {}, "of keys and values one has heads of its own"),
         (past_of(), {}, "onnxruntime wants both presents with every past"),
     ],
 )
