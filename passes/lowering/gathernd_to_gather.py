@@ -17,7 +17,8 @@ After:
 
 When it refuses:
     The length of the tuples or a size that they address is unknown, batch_dims is not 0 (or 1 with
-    a known number of batches), or data with unknown further sizes would have to be reshaped.
+    a known number of batches), data with unknown further sizes would have to be reshaped, or the
+    data are strings.
 
 Accuracy:
     Exact: elements are moved.

@@ -19,7 +19,8 @@ After:
 When it refuses:
     The trees are aggregated otherwise than by their sum, are transformed afterwards, compare
     otherwise than with <=, <, >= or >, let missing values pass some branches and not others, or
-    have more than 2**22 pairs of node and leaf.
+    have more than 2**22 pairs of node and leaf. Base values of several targets, one of which a row
+    may reach no vote for: ONNX adds the base value then, onnxruntime does not.
 
 Accuracy:
     Exact up to the order of summation; thresholds and weights keep their type. NaN goes where
@@ -117,6 +118,8 @@ def tree_ensemble_to_matmul(node: NodeView, build: Builder) -> Value:
     chosen = build.Cast(reached, to=TensorProto.DOUBLE if double else TensorProto.FLOAT)
     total = build.MatMul(chosen, np.stack(forest.weights).astype(kind))
     base = _numbers(node, "base_values", kind)
+    if base.size > 1 and not set(np.flatnonzero(base).tolist()) <= _always_voted(node):
+        raise Refuse("a row may have no vote for a target with a base value")
     if base.size:
         total = build.Add(total, base)
     return build.Cast(total, to=TensorProto.FLOAT) if double else total
@@ -203,3 +206,17 @@ def _leaf_weights(node: NodeView, kind: np.dtype[Any]) -> dict[tuple[int, int], 
         row = found.setdefault((tree, at), np.zeros(count, kind))
         row[target] += weight
     return found
+
+
+def _always_voted(node: NodeView) -> set[int]:
+    """Return the targets for which all leaves of some tree have a vote."""
+    leaves: dict[int, set[int]] = {}
+    nodes = zip(node.attr("nodes_treeids", []), node.attr("nodes_nodeids", []), strict=True)
+    for (tree, at), mode in zip(nodes, node.attr("nodes_modes", []), strict=True):
+        if _text(mode) == "LEAF":
+            leaves.setdefault(tree, set()).add(at)
+    votes: dict[tuple[int, int], set[int]] = {}
+    names = ("target_treeids", "target_ids", "target_nodeids")
+    for tree, target, at in zip(*(node.attr(name, []) for name in names), strict=True):
+        votes.setdefault((tree, target), set()).add(at)
+    return {target for (tree, target), voted in votes.items() if voted >= leaves.get(tree, {-1})}

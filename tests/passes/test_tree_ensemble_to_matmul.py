@@ -76,6 +76,15 @@ def test_doubles_and_base_values() -> None:
     assert_rewrite(PASS, forest(base_values=[10.0, -1.0]), feeds=[{"x": GRID.astype(np.float32)}])
 
 
+def test_base_values_of_targets_without_a_vote() -> None:
+    # onnxruntime gives 0, not the base value, for a row that reaches no vote for a target.
+    votes = [0, 0, 0, 0, 1]
+    feeds = [{"x": GRID.astype(np.float32)}]
+    assert_refused(PASS, forest(base_values=[10.0, -1.0], target_ids=votes), "no vote for a target")
+    assert_rewrite(PASS, forest(base_values=[10.0, 0.0], target_ids=votes), feeds=feeds)
+    assert_rewrite(PASS, forest(target_ids=votes), feeds=feeds)
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(*[st.floats(-4, 4, width=32)] * 2), min_size=1, max_size=5))
 def test_any_numbers(rows: list[tuple[float, float]]) -> None:
