@@ -43,8 +43,7 @@ def reduce_of_bool(node: NodeView, target: Target) -> Answer:
         # Only these two take bool in the standard, from opset 20 on.
         possible = node.op in ("ReduceMax", "ReduceMin") and opset_of(node) >= 20
         return Unknown(f"dtype of {data.name}") if possible else None
-    passed_on = node.attr("noop_with_empty_axes", 0) and len(node.node.inputs) == 1
-    return found == "bool" and not passed_on and type_finding(node, data)
+    return found == "bool" and type_finding(node, data)
 
 
 @rule(
