@@ -28,16 +28,17 @@ class _Places(NamedTuple):
     first: int | None
     second: int
     zero: int
+    first_zero: int = 0  # bears the type of the first; 0 where it is not always there
 
 
 _OPERATORS = {
     ("", "MatMulInteger"): _Places(0, 1, 3),
     ("", "ConvInteger"): _Places(0, 1, 3),
-    ("", "QLinearMatMul"): _Places(0, 3, 5),
-    ("", "QLinearConv"): _Places(0, 3, 5),
+    ("", "QLinearMatMul"): _Places(0, 3, 5, 2),
+    ("", "QLinearConv"): _Places(0, 3, 5, 2),
     (_CONTRIB, "MatMulIntegerToFloat"): _Places(0, 1, 5),
     (_CONTRIB, "DynamicQuantizeMatMul"): _Places(None, 1, 3),
-    (_CONTRIB, "QGemm"): _Places(0, 3, 5),
+    (_CONTRIB, "QGemm"): _Places(0, 3, 5, 2),
 }
 
 
@@ -141,7 +142,13 @@ class _Writer:
 
 def _is_mixed(node: NodeProto, places: _Places, types: Mapping[str, int]) -> bool:
     first = places.first
-    unsigned = first is None or types.get(node.input[first]) == TensorProto.UINT8
+    # What onnxruntime's own operators give has no inferred type; its zero point has.
+    known = (
+        types.get(node.input[place])
+        for place in (first, places.first_zero)
+        if place is not None and place < len(node.input)
+    )
+    unsigned = first is None or TensorProto.UINT8 in known
     return unsigned and types.get(node.input[places.second]) == TensorProto.INT8
 
 

@@ -123,3 +123,14 @@ def test_the_probe_agrees_with_a_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = np.full((1, 4), 255, np.uint8), np.full((4, 1), 127, np.int8)
     found = int(session.run(None, {"a": a, "b": b})[0][0, 0])
     assert saturates() == (found != 4 * 255 * 127)
+
+
+def test_behind_an_operator_whose_type_is_not_inferred() -> None:
+    text = """g (uint8[2,40] a, int8[40,3] b) => (uint8[2,3] y)
+      <float one = {1}, uint8 z = {0}, int8 bz = {0}, float s = {8192}, uint8 h = {128}>
+      {
+        r = com.microsoft.QLinearLeakyRelu (a, one, z, one, z)
+        y = QLinearMatMul (r, one, z, b, one, bz, s, h)
+      }"""
+    found = outputs_of(model(text), {"a": A, "b": B})["y"]
+    np.testing.assert_array_equal(found, np.clip(np.rint(SUMS / 8192) + 128, 0, 255))

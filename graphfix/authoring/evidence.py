@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from onnx import AttributeProto, NodeProto, TypeProto
 
+from graphfix.authoring.stepped import stepping_nodes
 from graphfix.exporting import export_node
 from graphfix.graph import Constant, Node, Shape, Tensor, Variable, Weights, is_empty
 from graphfix.report import Site
@@ -173,6 +174,10 @@ class Evidence:
             producer: Node = tensor.inputs[0]
             if _is_constant(tensor) or (not constants_only and _tells(tensor, producer)):
                 self._keep(producer, pending)
+            elif not constants_only:
+                # A pass may know that numbers were rounded and limited.
+                for node in stepping_nodes(tensor):
+                    self._keep(node, pending)
 
     def _keep(self, node: Node, pending: list[Tensor]) -> None:
         if id(node) in self._kept:

@@ -1,8 +1,7 @@
 """Dequantize what is computed at run time by arithmetic.
 
 What it does:
-    Casts the quantized numbers to int32, subtracts the zero point, casts to float32 and multiplies
-    by the scale.
+    Casts the quantized numbers to float32, subtracts the zero point and multiplies by the scale.
 
 Why engines need it:
     TensorRT's DequantizeLinear takes int8 with zero points of zero, and no uint8 or int32.
@@ -11,14 +10,16 @@ Before:
     y = DequantizeLinear (x, scale, zero)            # uint8
 
 After:
-    y = Mul (Cast <to = 1> (Sub (Cast <to = 6> (x), Cast <to = 6> (zero))), scale)
+    y = Mul (Sub (Cast <to = 1> (x), Cast <to = 1> (zero)), scale)
 
 When it refuses:
-    The numbers come from a QuantizeLinear, with which they go together; they have more than 16
-    bits; the scale is given by blocks or is not float32; or the rank is unknown.
+    The numbers come from a QuantizeLinear, with which they go together; they have neither 16 bits
+    at most nor 32 and no zero point; the scale is given by blocks or is not float32; or the rank
+    is unknown.
 
 Accuracy:
-    Exact: (x - zero point) * scale in float32, as the operator does.
+    Exact: (x - zero point) * scale in float32, as the operator does; float32 holds every
+    difference of 16 bits, and an int32 is rounded once, as it is there.
 
 References:
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html; builtin_op_importers.cpp:1155-1253
@@ -35,7 +36,7 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
-_TAKEN = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.UINT16)
+_SHORT = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.UINT16)
 _OP = "DequantizeLinear"
 
 
@@ -51,8 +52,13 @@ def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
     maker = x.producer
     if maker is not None and maker.op == "QuantizeLinear":
         raise Refuse("it goes together with a QuantizeLinear")
-    if x.elem_type not in _TAKEN:
+    if x.elem_type not in _SHORT and x.elem_type != TensorProto.INT32:
         raise Refuse(f"{x.name} is {x.type_name}")
+    if x.elem_type == TensorProto.INT32 and zero is not None:
+        known = build.need_const(zero, "the zero point of int32")
+        if known.any():
+            raise Refuse("int32 has a zero point")
+        zero = None
     if scale.elem_type != TensorProto.FLOAT or node.attr("block_size", 0):
         raise Refuse("the scale is given by blocks or is not float32")
     if node.attr("output_dtype", 0) not in (0, int(TensorProto.FLOAT)):
@@ -68,7 +74,7 @@ def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
     def along(value: Value) -> Value:
         return value if shape is None else build.Reshape(value, shape=shape)
 
-    whole = build.Cast(x, to=TensorProto.INT32)
+    whole = build.Cast(x, to=TensorProto.FLOAT)
     if zero is not None:
-        whole = build.Sub(whole, along(build.Cast(zero, to=TensorProto.INT32)))
-    return build.Mul(build.Cast(whole, to=TensorProto.FLOAT), along(scale))
+        whole = build.Sub(whole, along(build.Cast(zero, to=TensorProto.FLOAT)))
+    return build.Mul(whole, along(scale))

@@ -61,10 +61,24 @@ def test_any_number(number: int, zero: int, scale: float) -> None:
     assert_rewrite(PASS, text, feeds=[feed])
 
 
+@pytest.mark.parametrize("zero", ["", ", @z"])
+def test_sums_of_32_bits(zero: str) -> None:
+    body = f"@z = Constant <value = int32 {{0}}> ()\n@y = DequantizeLinear (x, s{zero})"
+    feed = {
+        "x": np.array([2**24 + 1, -(2**31), 2**31 - 1, 0, -7], np.int32),
+        "s": np.array(0.3, np.float32),
+    }
+    assert_rewrite(PASS, written(body, "int32[N] x, float s", "float[N]"), feeds=[feed])
+
+
 def test_refuses() -> None:
     body = "@q = QuantizeLinear (x, s, z)\n@y = DequantizeLinear (@q, s, z)"
     text = written(body, "float[2] x, float s, uint8 z", "float[2]")
     assert_refused(PASS, text, "it goes together with a QuantizeLinear")
-    text = written("@y = DequantizeLinear (x, s)", "int32[2] x, float s", "float[2]")
-    assert_refused(PASS, text, "x is int32")
+    text = written("@y = DequantizeLinear (x, s, z)", "int32[2] x, float s, int32 z", "float[2]")
+    assert_refused(PASS, text, "the zero point of int32 is computed at run time")
+    text = written(
+        "@y = DequantizeLinear (x, s)", "float8e4m3fn[2] x, float s", "float[2]", opset=19
+    )
+    assert_refused(PASS, text, "x is float8e4m3fn")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

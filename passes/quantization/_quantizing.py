@@ -1,0 +1,48 @@
+"""QuantizeLinear by arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.quantization._parameters import (
+    BYTES,
+    along,
+    requantized,
+    scale_at,
+    zero_at,
+)
+from graphfix.passes.quantization._reading import quantized_type, refuse_blocks
+
+
+def quantized(node: NodeView, build: Builder) -> Value:
+    """Return what QuantizeLinear gives, computed in float32 and cast at the end.
+
+    Raises:
+        Refuse: It goes together with a DequantizeLinear, or something is not known.
+    """
+    result = node.output(0)
+    readers = () if result is None or result.is_graph_output else result.consumers
+    if readers and all(reader.op == "DequantizeLinear" for reader in readers):
+        raise Refuse("it goes together with a DequantizeLinear")
+    refuse_blocks(node)
+    x, kind = node.need(0), quantized_type(node)
+    if kind not in BYTES:
+        raise Refuse("the result is not of 8 bits")
+    if x.elem_type != TensorProto.FLOAT:
+        raise Refuse(f"{x.name} is {x.type_name}")
+    scale, zero = scale_at(node, build, 1), zero_at(node, build, 2)
+    axis = int(node.attr("axis", 1))
+    for number in (scale, zero):
+        if isinstance(number, np.ndarray) and number.ndim:
+            if x.rank is None or not -x.rank <= axis < x.rank:
+                raise Refuse("the rank of what is quantized is unknown, or the axis does not fit")
+            axis %= x.rank
+    rank = x.rank or 0
+    scale, zero = along(scale, rank, axis), along(zero, rank, axis)
+    return build.Cast(requantized(build, x, cast("Any", scale), zero, kind), to=kind)

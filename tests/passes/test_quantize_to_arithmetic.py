@@ -1,0 +1,82 @@
+"""quantize-to-arithmetic: divided, rounded half to even, limited, cast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+from tests.passes.quantized_models import constant
+
+PASS = "quantize-to-arithmetic"
+NAMES = {np.int8: "int8", np.uint8: "uint8"}
+
+
+def model(dtype: Any, zero: int, shape: str = "[N]", scale: float = 0.5, **where: Any) -> str:
+    body = constant("@s", np.array(scale, np.float32)) + constant("@z", np.array(zero, dtype))
+    body += "@y = QuantizeLinear (x, @s, @z)"
+    return written(body, f"float{shape} x", f"{NAMES[dtype]}{shape}", **where)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [10, 13, 21])
+@pytest.mark.parametrize(("dtype", "zero"), [(np.int8, 0), (np.int8, -7), (np.uint8, 128)])
+def test_values(dtype: Any, zero: int, opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    x = np.array([-0.75, -0.25, -0.0, 0.25, 0.75, 1.25, 1e30, -1e30, 63.4, np.inf], np.float32)
+    feed: dict[str, Any] = {"x": x, **({"c": np.array(True)} if place == "branch" else {})}
+    done = assert_rewrite(PASS, model(dtype, zero, "[10]", opset=opset, place=place), feeds=[feed])
+    info = np.iinfo(dtype)
+    wanted = [-2, 0, 0, 0, 2, 2, 1000, -1000, 127, 1000]
+    given = outputs_of(done.after, feed)["y"].tolist()
+    assert given == [min(max(w + zero, int(info.min)), int(info.max)) for w in wanted]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=6),
+    st.floats(0.0009765625, 100, width=32),
+    st.integers(-128, 127),
+)
+def test_any_number(values: list[float], scale: float, zero: int) -> None:
+    text = model(np.int8, zero, scale=scale)
+    assert_rewrite(PASS, text, feeds=[{"x": np.array(values, np.float32)}])
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_along_an_axis(axis: int) -> None:
+    size = (2, 3)[axis]
+    body = constant("@s", np.arange(1, size + 1).astype(np.float32) / 4)
+    body += constant("@z", np.arange(size).astype(np.uint8))
+    body += f"@y = QuantizeLinear <axis = {axis}> (x, @s, @z)"
+    feed = {"x": np.arange(-3, 3).astype(np.float32).reshape(2, 3)}
+    assert_rewrite(PASS, written(body, "float[2, 3] x", "uint8[2, 3]"), feeds=[feed])
+
+
+def test_scale_that_comes_late_and_no_zero_point() -> None:
+    text = written("@y = QuantizeLinear (x, s)", "float[N] x, float s", "uint8[N]")
+    feed = {"x": np.array([1, 2.5, 900, -1], np.float32), "s": np.array(0.5, np.float32)}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert outputs_of(done.after, feed)["y"].tolist() == [2, 5, 255, 0]
+
+
+def test_refuses() -> None:
+    body = "@q = QuantizeLinear (x, s, z)\n@y = DequantizeLinear (@q, s, z)"
+    text = written(body, "float[2] x, float s, uint8 z", "float[2]")
+    assert_refused(PASS, text, "it goes together with a DequantizeLinear")
+    inputs = "float[2] x, float[2] s, uint8[2] z"
+    text = written("@y = QuantizeLinear <axis = 0> (x, s, z)", inputs, "uint8[2]")
+    assert_refused(PASS, text, "is computed at run time and may differ by row or column")
+    text = written("@y = QuantizeLinear (x, s, z)", "int32[2] x, float s, uint8 z", "uint8[2]")
+    assert_refused(PASS, text, "x is int32")
+    text = written(
+        "@y = QuantizeLinear (x, s, z)", "float[2] x, float s, int16 z", "int16[2]", opset=21
+    )
+    assert_refused(PASS, text, "the result is not of 8 bits")
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
