@@ -65,8 +65,9 @@ def is_stepped(tensor: Tensor, within: tuple[int, int] | None = None) -> bool:
 def stepping_nodes(tensor: Tensor, within: tuple[int, int] | None = None) -> list[Node]:
     """Return the nodes that make a float tensor whole and limited; none where it may be neither.
 
-    It is both where it is a Clip of a Round, Floor or Ceil to which a whole constant was added, or
-    such numbers and constants moved about. The Add makes 0.0 of what rounding made -0.0.
+    It is both where it is a Clip of a Round, Floor or Ceil to which a whole constant or such a
+    number was added, or such numbers and constants moved about. The Add makes 0.0 of what rounding
+    made -0.0.
     """
     found: list[Node] = []
     return found if _stepped(tensor, within, _DEPTH, found) else []
@@ -94,7 +95,11 @@ def _stepped(tensor: Tensor, within: tuple[int, int] | None, depth: int, found: 
         constant = Value(shifted.inputs[1]).array()
         rounded = _made_by(shifted.inputs[0], ("Round", "Floor", "Ceil"))
         found.append(shifted)
-        if constant is None or not _is_whole(constant, None) or rounded is None:
+        if constant is None:
+            whole = _stepped(shifted.inputs[1], None, depth - 1, found)
+        else:
+            whole = _is_whole(constant, None)
+        if not whole or rounded is None:
             return False
         found.append(rounded)
     return rounded is not None and len(bounds) == 2 and _is_whole(bounds, within)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
+from graphfix.authoring.editing import Editor
 from graphfix.authoring.stepped import is_stepped, moved_inputs
 from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.quantization._reading import RANGES, spread
@@ -13,6 +16,17 @@ from graphfix.passes.quantization._reading import RANGES, spread
 _WIDER = (TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64, TensorProto.DOUBLE)
 _BYTES = (TensorProto.INT8, TensorProto.UINT8)
 _DEPTH = 16
+
+
+def leave_out_round_trips(editor: Editor) -> None:
+    """Look at every reader of what a graph pass has made so far, and at every other node."""
+    edits = [recorded.edit for recorded in editor.recorded if recorded.edit is not None]
+    readers = [NodeView(node) for edit in edits for node in edit.added]
+    for graph in editor.graphs() if edits else ():
+        readers.extend(editor.nodes(graph))
+    for view in readers:
+        if reads_round_trip(view):
+            editor.replace(view, partial(without_round_trip, view))
 
 
 def reads_round_trip(view: NodeView) -> bool:

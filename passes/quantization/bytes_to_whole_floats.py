@@ -40,7 +40,7 @@ from graphfix.authoring.stepped import BYTE_MOVES
 from graphfix.authoring.views import NodeView
 from graphfix.passes.quantization._qoperators import WRITTEN, is_quantized_operator, write
 from graphfix.passes.quantization._quantizing import quantized
-from graphfix.passes.quantization._round_trips import reads_round_trip, without_round_trip
+from graphfix.passes.quantization._round_trips import leave_out_round_trips
 from graphfix.report import EXACT
 
 
@@ -65,13 +65,7 @@ def bytes_to_whole_floats(editor: Editor) -> None:
                 editor.replace(view, partial(write, view))
             elif view.op == "QuantizeLinear" and not view.domain and _is_read_by_others(view):
                 editor.replace(view, partial(quantized, view))
-    edits = [recorded.edit for recorded in editor.recorded if recorded.edit is not None]
-    readers = [NodeView(node) for edit in edits for node in edit.added]
-    for graph in editor.graphs() if edits else ():
-        readers.extend(editor.nodes(graph))
-    for view in readers:
-        if reads_round_trip(view):
-            editor.replace(view, partial(without_round_trip, view))
+    leave_out_round_trips(editor)
 
 
 def _gives_bytes(view: NodeView) -> bool:

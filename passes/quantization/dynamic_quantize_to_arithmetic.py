@@ -1,0 +1,100 @@
+"""Quantize by arithmetic in the range that the numbers have.
+
+What it does:
+    Writes DynamicQuantizeLinear as the least and greatest number, the scale and zero point that
+    follow from them, and the numbers divided, rounded and limited. What reads the bytes as numbers
+    reads these in float32.
+
+Why engines need it:
+    TensorRT has no DynamicQuantizeLinear, and no uint8 inside of a graph.
+
+Before:
+    q, scale, zero = DynamicQuantizeLinear (x)
+
+After:
+    low = Min (ReduceMin (x), 0)
+    width = Sub (Max (ReduceMax (x), 0), low)
+    scale = Where (Equal (width, 0), 1, Div (width, 255))
+    zero = Cast <to = 2> (Clip (Add (Round (Clip (Div (Neg (low), scale), 0, 255)), 0), 0, 255))
+    q = Cast <to = 2> (Clip (Add (Round (Div (x, scale)), zero), 0, 255))
+
+When it refuses:
+    The numbers are not float32, or their rank is unknown.
+
+Accuracy:
+    Exact: the order of onnxruntime, which rounds halves to the even neighbour. NaN and infinite
+    numbers, for which there is no scale, are left open.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html; microsoft/onnxruntime
+    onnxruntime/core/providers/cpu/quantization/dynamicquantizelinear.cc,
+    onnxruntime/core/util/qmath.h
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import graph_pass
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.stepped import BYTE_MOVES
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.quantization._parameters import EMITTED, rounded
+from graphfix.passes.quantization._round_trips import leave_out_round_trips
+from graphfix.report import EXACT
+
+_OP = "DynamicQuantizeLinear"
+_LOW, _HIGH = np.float32(0), np.float32(255)
+
+
+@graph_pass(
+    removes=f"op:{_OP}",
+    emits=(
+        *EMITTED,
+        *BYTE_MOVES,
+        "Less",
+        "Max",
+        "Min",
+        "Neg",
+        "ReduceMax",
+        "ReduceMin",
+    ),
+    accuracy=EXACT,
+)
+def dynamic_quantize_to_arithmetic(editor: Editor) -> None:
+    """Look at every DynamicQuantizeLinear, then at what reads what it gave."""
+    for graph in editor.graphs():
+        for view in editor.nodes(graph):
+            if view.op == _OP and not view.domain:
+                editor.replace(view, partial(_written, view))
+    leave_out_round_trips(editor)
+
+
+def _written(view: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    x = view.need(0)
+    if x.elem_type != TensorProto.FLOAT:
+        raise Refuse(f"{x.name} is {x.type_name}")
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} is unknown")
+    axes = list(range(x.rank))
+    least = build.ReduceMin(x, axes=axes, keepdims=0) if axes else x
+    greatest = build.ReduceMax(x, axes=axes, keepdims=0) if axes else x
+    low, high = build.Min(least, 0.0), build.Max(greatest, 0.0)
+    width = build.Sub(high, low)
+    # float32 has no Equal before opset 11; the width is never negative.
+    some = build.Less(build.Neg(width), 0.0)
+    scale = build.Where(some, build.Div(width, 255.0), np.float32(1))
+    start = build.Clip(build.Div(build.Neg(low), scale), min=_LOW, max=_HIGH)
+    zero = _limited(build, rounded(build, start), build.constant(np.float32(0)))
+    steps = _limited(build, rounded(build, build.Div(x, scale)), zero)
+    kind = TensorProto.UINT8
+    return (build.Cast(steps, to=kind), scale, build.Cast(zero, to=kind))
+
+
+def _limited(build: Builder, steps: Value, zero: Value) -> Value:
+    return build.Clip(build.Add(steps, zero), min=_LOW, max=_HIGH)
