@@ -78,10 +78,12 @@ class SampleMaker(FeedMaker):
     unread: frozenset[str] = frozenset()
     special: frozenset[str] = frozenset()
 
-    def draw(self, sample: int, attempt: int = 0, redraw: int = 0) -> Feed:
+    def draw(
+        self, sample: int, attempt: int = 0, redraw: int = 0, *, other_side: bool = False
+    ) -> Feed:
         """Return one input set; see `FeedMaker.draw`."""
         style = self.styles[sample % len(self.styles)]
-        feed = super().draw(sample, attempt, redraw)
+        feed = super().draw(sample, attempt, redraw, other_side=other_side)
         return self.in_style(feed, style, np.random.default_rng([23, self.seed, sample, redraw]))
 
     def in_style(self, feed: Feed, style: Style, rng: np.random.Generator) -> Feed:

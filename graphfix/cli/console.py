@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import AbstractContextManager, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
 from graphfix.rendering.style import PLAIN, Style
@@ -35,9 +36,31 @@ def say(text: str) -> None:
     sys.stderr.write(_encodable(text, sys.stderr) + "\n")
 
 
-def stdout_kept() -> AbstractContextManager[object]:
-    """Keep stdout for the result: what passes print meanwhile goes to stderr."""
-    return redirect_stdout(sys.stderr)
+@contextmanager
+def stdout_kept() -> Iterator[None]:
+    """Keep stdout for the result: what passes and native libraries print meanwhile goes to stderr.
+
+    ONNX's checker warns with `std::cout` (onnx/checker.cc), which Python's streams do not see.
+    """
+    with redirect_stdout(sys.stderr), _descriptor_kept(1, 2):
+        yield
+
+
+@contextmanager
+def _descriptor_kept(kept: int, instead: int) -> Iterator[None]:
+    try:
+        if sys.__stdout__ is not None:
+            sys.__stdout__.flush()
+        saved = os.dup(kept)
+        os.dup2(instead, kept)
+    except OSError:  # one of them is closed: nothing can be written there by mistake
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.dup2(saved, kept)
+        os.close(saved)
 
 
 def style_for(stream: TextIO) -> Style:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,19 @@ from graphfix.feeds.kinds import Array, Feed, Value, is_wide_float
 from graphfix.feeds.maker import FeedMaker, required_inputs
 from graphfix.feeds.user import read_inputs
 
+# The part of the time after which rare sizes are no longer tried, and how many samples try all.
+_FOR_RARE = 0.2
+_RESCANS = 3
+
 
 class Samples:
-    """Draws input sets and keeps those that the original runs with."""
+    """Draws input sets and keeps those that the original runs with.
+
+    Attributes:
+        every: All input sets that there are, where they can be listed; then these are drawn, one
+            for each number.
+        last_error: Why the original did not run with the last set that failed.
+    """
 
     def __init__(
         self,
@@ -27,6 +38,7 @@ class Samples:
         maker: FeedMaker,
         inputs: Path | None,
         patience: float,
+        every: list[Feed] | None = None,
     ) -> None:
         """Read the user's inputs if there are any; draw no more after `patience` seconds.
 
@@ -37,19 +49,25 @@ class Samples:
         self._engine = engine
         self._maker = maker
         self._user = read_inputs(inputs, model) if inputs is not None else None
-        self._deadline = time.monotonic() + patience
-        self._attempt: int | None = None
+        self._began = time.monotonic()
+        self._patience = patience
+        self._known: list[int] = []
+        self._rescans = 0
+        self.every = every if inputs is None else None
         self.last_error: EngineFailed | None = None
 
     def next(self, sample: int, redraw: int = 0) -> tuple[Feed, dict[str, Value]] | None:
         """Return an input set and what the original computes; None when it runs with none."""
         if self._user is not None:
             return self._from_user(sample + redraw)
-        for attempt in self._attempts(sample):
-            if time.monotonic() > self._deadline:
+        if self.every is not None:
+            return self._run(self.every[sample % len(self.every)])
+        for attempt, other_side in self._guesses(sample):
+            rare = attempt not in self._known and bool(self._known or attempt >= sizes.ATTEMPTS)
+            if self._spent() > (_FOR_RARE if rare else 1.0):
                 return None
             try:
-                feed = self._maker.draw(sample, attempt, redraw)
+                feed = self._maker.draw(sample, attempt, redraw, other_side=other_side)
                 if sample % 5 == 3 and redraw == 0:
                     feed |= self._overrides(sample)
                 outputs = self._engine.run(feed)
@@ -60,25 +78,49 @@ class Samples:
             except EngineFailed as error:
                 self.last_error = error
                 continue
-            if self._attempt is None:
-                self._attempt = attempt
+            if attempt not in self._known:
+                self._known.append(attempt)
             return feed, outputs
         return None
 
-    def _attempts(self, sample: int) -> list[int]:
-        if not self._maker.is_dynamic():
-            # A later attempt still means smaller integers.
-            return [0, sizes.TIMID_FROM]
-        if self._attempt is None:
-            return list(range(sizes.ATTEMPTS))
-        if self._attempt < sizes.FREE_PATTERNS:
+    def _spent(self) -> float:
+        """Return which part of the time is over."""
+        return (time.monotonic() - self._began) / self._patience
+
+    def _guesses(self, sample: int) -> Iterator[tuple[int, bool]]:
+        """Yield attempts, and whether to take the other side of branches than the sample does."""
+        sides: tuple[bool, ...] = (False, True) if self._maker.has_sides() else (False,)
+        near = [0, sizes.TIMID_FROM]  # a later attempt still means smaller integers
+        if self._maker.is_dynamic():
+            near = self._near(sample) if self._known else []
+            rest = [n for n in range(self._maker.attempts()) if n not in near]
+            if not self._known:
+                yield from ((n, side) for side in sides for n in rest)
+                return
+            yield from ((n, False) for n in near)
+            # One side of a branch may want other sizes: a few samples look for them.
+            if self._rescans < _RESCANS:
+                self._rescans += 1
+                yield from ((n, False) for n in rest)
+            sides = sides[1:]
+        yield from ((n, side) for side in sides for n in near)
+
+    def _near(self, sample: int) -> list[int]:
+        """Return the attempts that are likely to run, after those that did."""
+        first = self._known[0]
+        turn = sample % len(self._known)
+        known = [*self._known[turn:], *self._known[:turn]]
+        if first < sizes.FREE_PATTERNS:
             free = range(sizes.FREE_PATTERNS)
-            return [self._attempt, *(n for n in free if n != self._attempt), sizes.TIMID_FROM]
+            return list(dict.fromkeys([first, *free, sizes.TIMID_FROM, *known]))
         # The model wants sizes that agree: look for other ones before settling.
-        span = sizes.ATTEMPTS - sizes.FREE_PATTERNS
-        start = self._attempt - sizes.FREE_PATTERNS
-        others = [sizes.FREE_PATTERNS + (start + 2 * sample + k) % span for k in (0, 1, 2)]
-        return [*others, self._attempt]
+        if first < sizes.ATTEMPTS:
+            span = sizes.ATTEMPTS - sizes.FREE_PATTERNS
+            start = first - sizes.FREE_PATTERNS
+            others = [sizes.FREE_PATTERNS + (start + 2 * sample + k) % span for k in (0, 1, 2)]
+        else:
+            others = [self._maker.neighbour(known[0])]
+        return list(dict.fromkeys([*others, *known]))
 
     def _from_user(self, sample: int) -> tuple[Feed, dict[str, Value]] | None:
         """Return the user's inputs; after the first time with floats moved by some percent."""
@@ -87,6 +129,9 @@ class Samples:
         feed = self._user
         if sample:
             feed = {name: _jittered(value, rng) for name, value in self._user.items()}
+        return self._run(feed)
+
+    def _run(self, feed: Feed) -> tuple[Feed, dict[str, Value]] | None:
         try:
             return feed, self._engine.run(feed)
         except EngineFailed as error:

@@ -14,6 +14,7 @@ from graphfix.comparing.interface import Interface, compare_interfaces, convert
 from graphfix.comparing.judging import Judge
 from graphfix.comparing.samples import Samples
 from graphfix.errors import EngineFailed, InvalidModel
+from graphfix.feeds.exhausting import every_feed
 from graphfix.feeds.kinds import Feed, Value
 from graphfix.feeds.maker import FeedMaker, static_limits
 from graphfix.report import OutputDifference, Verdict, Verification
@@ -99,7 +100,9 @@ def prepare(task: Task) -> Prepared | Verification:
     except EngineFailed as error:
         return Verification(Verdict.MISMATCH, f"the result does not load: {error.message}")
     original = _Drawing(source, before, cut.names) if source is not None else before
-    samples = Samples(whole, original, maker, task.inputs, task.patience)
+    # With numbers drawn at random the inputs are not all that there is.
+    every = every_feed(whole) if source is None else None
+    samples = Samples(whole, original, maker, task.inputs, task.patience, every)
     return Prepared(interface, before, after, samples)
 
 
@@ -135,7 +138,8 @@ class _Comparison:
 
     def verdict(self) -> Verification:
         wanted = self._task.samples
-        failed = self._run_range(0, wanted)
+        every = self._samples.every
+        failed = self._run_range(0, wanted if every is None else len(every))
         if failed is not None:
             return failed
         if not self._feeds and self._judge.unstable == 0:
@@ -145,7 +149,7 @@ class _Comparison:
             if isinstance(error, MissingOperator):
                 what = f"the original cannot be run, no engine has {error.key[1]}"
             return Verification(Verdict.SKIPPED, f"{what}: {text}")
-        if self._silent() or len(self._feeds) < wanted:
+        if every is None and (self._silent() or len(self._feeds) < wanted):
             # Other styles and sizes may move what has not moved yet, or avoid a tie.
             failed = self._run_range(wanted, 2 * wanted)
             if failed is not None:
@@ -157,7 +161,7 @@ class _Comparison:
         for number in range(first, last):
             drawn = self._samples.next(number)
             if drawn is None:
-                if not self._feeds:
+                if not self._feeds and self._samples.every is None:
                     return None
                 continue
             feed, expected = drawn
@@ -212,6 +216,10 @@ class _Comparison:
                 + self._judge.unstable_reason
             )
             return self._result(Verdict.INCONCLUSIVE, reason)
+        if self._samples.every is not None and not self._judge.unstable:
+            return self._result(
+                Verdict.EQUAL, "compared on every input with which the original runs"
+            )
         silent = self._silent()
         if silent:
             text = "; ".join(f"output {name} {reason}" for name, reason in silent.items())

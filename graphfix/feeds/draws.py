@@ -6,6 +6,7 @@ constant moves with another.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -143,8 +144,8 @@ def integers(
 
 def booleans(shape: tuple[int, ...], sample: int, rng: np.random.Generator) -> Array:
     """Return mixed truth values; a single one alternates from sample to sample."""
-    if not shape:
-        return np.array(sample % 2 == 0)
+    if math.prod(shape) == 1:
+        return np.full(shape, sample % 2 == 0)
     return rng.random(shape) < (0.5, 0.8, 0.2)[sample % 3]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed, UsageError
-from graphfix.feeds import draws, roles, sizes
+from graphfix.feeds import draws, roles, sizes, thresholds
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
 from graphfix.feeds.uses import Use, consumers, uses_of
 
@@ -43,6 +43,8 @@ class FeedMaker:
     _inputs: list[onnx.ValueInfoProto] = field(init=False)
     _readers: dict[str, list[Use]] = field(init=False)
     _shapes: dict[str, list[int | str] | None] = field(init=False)
+    _constants: dict[str, Array] = field(init=False)
+    _side: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         """Look at the uses of the inputs.
@@ -62,6 +64,7 @@ class FeedMaker:
         flat = _inlined(self.model)
         self._readers = consumers(flat.graph)
         self._shapes = _known_shapes(flat)
+        self._constants = thresholds.small_integers(flat.graph)
         for info in self._inputs:
             self._check_binding(info)
 
@@ -82,27 +85,48 @@ class FeedMaker:
                 hint=f"{len(declared)} dimensions, of which {len(fixed)} are fixed",
             )
 
-    def draw(self, sample: int, attempt: int = 0, redraw: int = 0) -> Feed:
+    def draw(
+        self, sample: int, attempt: int = 0, redraw: int = 0, *, other_side: bool = False
+    ) -> Feed:
         """Return one input set; raises `EngineFailed` for an input that has no known type.
 
         Args:
             sample: Its number; style and sizes change with it.
-            attempt: Up to `sizes.ATTEMPTS` - 1; another guess at the dynamic dimensions.
+            attempt: Up to `attempts` - 1; another guess at the dynamic dimensions.
             redraw: Other values for the same sample.
+            other_side: Whether what hangs on a single number goes the other way.
         """
         rng = np.random.default_rng([self.seed, sample, redraw])
         chosen = self._sizes(sample, attempt)
         style = sample + redraw
+        self._side = int(other_side)
         return {
             info.name: self._value(info.name, info.type, chosen, style, attempt, rng)
             for info in self._inputs
         }
+
+    def has_sides(self) -> bool:
+        """Whether an input alternates: a truth value, or a number compared with a constant."""
+        return any(
+            info.type.tensor_type.elem_type == onnx.TensorProto.BOOL
+            or thresholds.compared_with(uses_of(info.name, self._readers), self._constants)
+            for info in self._inputs
+        )
 
     def is_dynamic(self) -> bool:
         """Whether sizes can vary, that is, whether another attempt changes anything."""
         return bool(self._symbols()) or any(
             self._shape_of(info.name, info.type) is None for info in self._inputs
         )
+
+    def attempts(self) -> int:
+        """How many guesses at the dynamic dimensions there are."""
+        return sizes.attempts_for(self._symbols())
+
+    def neighbour(self, attempt: int) -> int:
+        """Another attempt, in which the dimensions that mattered least have another size."""
+        symbols = self._symbols()
+        return sizes.neighbour(attempt, symbols) if attempt >= sizes.ATTEMPTS else attempt
 
     def _shape_of(self, name: str, kind: onnx.TypeProto) -> list[int | str] | None:
         """Return the dims of an input: numbers, names, and made-up names for unnamed ones."""
@@ -194,7 +218,7 @@ class FeedMaker:
         if elem_type == onnx.TensorProto.STRING:
             return draws.strings(shape, uses, rng)
         if dtype.kind == "b":
-            return draws.booleans(shape, style, rng)
+            return draws.booleans(shape, style + self._side, rng)
         if dtype.kind == "c":
             parts = draws.floats(shape, style, uses, rng) + 1j * rng.standard_normal(shape)
             return np.asarray(parts).astype(dtype)
@@ -206,6 +230,8 @@ class FeedMaker:
         if values is None:
             timid = attempt >= sizes.TIMID_FROM
             values = draws.integers(dtype, shape, name, uses, timid, rng)
+            numbers = thresholds.compared_with(uses, self._constants)
+            values = thresholds.with_compared(values, numbers, style + self._side, rng)
         return draws.cast(values, dtype)
 
     def _map(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 
 # Free sizes differ from each other, so that two dimensions that were mixed up are seen.
 _BATCH = (2, 1, 3)
@@ -17,6 +17,9 @@ _EQUAL = (
 
 FREE_PATTERNS = 3
 ATTEMPTS = FREE_PATTERNS + len(_EQUAL)
+# One dimension of this size and all others 1, or 2: for models where few sizes fit one of them.
+_LONE = (512, 256, 1024, 160, 96, 40)
+_LONE_RESTS = (1, 2)
 # From this attempt on integers without a role are 0 and 1 only.
 TIMID_FROM = 7
 
@@ -27,8 +30,9 @@ def choose(symbols: Mapping[str, str], sample: int, attempt: int) -> dict[str, i
     Args:
         symbols: Symbol to kind: ``batch``, ``spatial`` or ``other``.
         sample: Number of the input set; sets differ in their sizes where the attempt is free.
-        attempt: 0 up to `ATTEMPTS` - 1. The first ones give each symbol a size of its own, the
-            others give all symbols one size, the batch that size too or one.
+        attempt: 0 up to `attempts_for(symbols)` - 1. The first ones give each symbol a size of
+            its own, then all symbols have one size, the batch that size too or one; the last
+            ones give one symbol a size of its own and all others one or two.
     """
     if attempt < FREE_PATTERNS:
         result: dict[str, int] = {}
@@ -40,6 +44,8 @@ def choose(symbols: Mapping[str, str], sample: int, attempt: int) -> dict[str, i
             else:
                 result[symbol] = _OTHER[(sample + attempt + index) % len(_OTHER)]
         return result | _totals(result)
+    if attempt >= ATTEMPTS:
+        return _lone(list(symbols), attempt - ATTEMPTS)
     size, batch = _EQUAL[attempt - FREE_PATTERNS]
     return {symbol: batch if kind == "batch" else size for symbol, kind in symbols.items()}
 
@@ -56,6 +62,25 @@ def _totals(sizes: Mapping[str, int]) -> dict[str, int]:
     if len(past) != 1 or len(new) != 1:
         return {}
     return dict.fromkeys(totals, sizes[past[0]] + sizes[new[0]])
+
+
+def attempts_for(symbols: Sized) -> int:
+    """Return how many attempts there are for dimensions of which each has its own size."""
+    several = len(symbols) if len(symbols) > 1 else 0
+    return ATTEMPTS + several * len(_LONE) * len(_LONE_RESTS)
+
+
+def neighbour(attempt: int, symbols: Sized) -> int:
+    """Return the attempt that differs from a last one in the size of all other dimensions."""
+    step = len(symbols)
+    return attempt + (step if (attempt - ATTEMPTS) // step % 2 == 0 else -step)
+
+
+def _lone(symbols: list[str], number: int) -> dict[str, int]:
+    chosen = symbols[number % len(symbols)]
+    size, rest = divmod(number // len(symbols), len(_LONE_RESTS))
+    others = dict.fromkeys(symbols, _LONE_RESTS[rest])
+    return others | {chosen: _LONE[size % len(_LONE)]}
 
 
 def kind_of(symbol: str, axis: int, rank: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -207,6 +208,22 @@ def test_run_prints_one_json_object(pipeline: Pipeline, capsys: Capture) -> None
     assert found["target"] == "trt8.6"
     assert found["outcomes"][0]["pass"] == "mod-elimination"
     assert err == "graphfix: note: trt8 is 8.6\n"
+
+
+def test_what_native_libraries_print_is_no_result(
+    monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def noisy(request: RunRequest, hooks: Sequence[Hook] = ()) -> object:
+        os.write(1, b"Warning: Model contains experimental ops\n")
+        return pipeline.run_file(request, hooks)
+
+    monkeypatch.setattr(files, "run_file", noisy)
+    assert main(["run", "m.onnx", "--json"]) == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)["target"] == "trt8.6"
+    assert "experimental ops" in err
+    os.write(1, b"after\n")
+    assert capfd.readouterr().out == "after\n"
 
 
 def test_run_writes_reports(pipeline: Pipeline, tmp_path: Path, capsys: Capture) -> None:

@@ -149,6 +149,45 @@ def test_a_comparison_without_power_is_inconclusive(tmp_path: Path) -> None:
     assert compare(tmp_path, seen, seen).status is Verdict.EQUAL
 
 
+def test_what_has_few_inputs_is_compared_on_all_of_them(tmp_path: Path) -> None:
+    # Where the condition is false, the original fails; where it is true, it gives a constant.
+    before = """(bool[1] c) => (float[2, 2] y) <float[1, 2] w = {2, 4}>
+    { r = If(c) <then_branch = t () => (float[2, 1] p)
+                     {p = Constant <value = float[2, 1] {4, 3}> ()},
+                 else_branch = e () => (float[2] q)
+                     {q = Constant <value = float[2] {2, 4}> ()}>
+      y = MatMul(r, w) }"""
+    after = """(bool[1] c) => (float[2, 2] y) <float[1, 2] w = {2, 4}>
+    { r = Constant <value = float[2, 1] {%s, 3}> () y = MatMul(r, w) }"""
+    found = compare(tmp_path, before, after % 4)
+    assert found.status is Verdict.EQUAL
+    assert "every input with which the original runs" in found.reason
+    assert "1 samples" in found.method
+    assert compare(tmp_path, before, after % 5).status is Verdict.MISMATCH
+
+
+def test_a_model_whose_branches_want_other_sizes_is_compared_on_both(tmp_path: Path) -> None:
+    # Frames of 512 or of 256, and a state of the same batch whose dimension has no name.
+    text = """(float[?, ?] x, float[?, 3] s, int64 rate) => (float[?, 3] y)
+    <int64 high = {16000}, int64[2] big = {-1, 512}, int64[2] less = {-1, 256}, float[3] w = {%s}>
+    { c = Equal(rate, high) n = Shape(s) one = Constant <value_ints = [1]> ()
+      b = Slice(n, zero, one)
+      z = If(c) <then_branch = t () => (float[?] p) {d = Constant <value_ints = [512]> ()
+                    k = Concat <axis = 0> (b, d) m = Reshape(x, k)
+                    p = ReduceSum <keepdims = 1> (m, one)},
+                 else_branch = e () => (float[?] q) {f = Constant <value_ints = [256]> ()
+                    l = Concat <axis = 0> (b, f) o = Reshape(x, l)
+                    r = ReduceMax <axes = [1], keepdims = 1> (o) q = Neg(r)}>
+      v = Mul(s, w) y = Add(v, z) }"""
+    text = text.replace("float[3] w", "int64[1] zero = {0}, float[3] w")
+    assert compare(tmp_path, text % "1, 2, 3", text % "1, 2, 3").status is Verdict.EQUAL
+    one_side = (text % "1, 2, 3").replace("q = Neg(r)", "q = Abs(r)")
+    assert compare(tmp_path, text % "1, 2, 3", one_side).status is Verdict.MISMATCH
+    other_side = (text % "1, 2, 3").replace("ReduceSum", "ReduceMean")
+    other_side = other_side.replace("keepdims = 1> (m, one)", "axes = [1], keepdims = 1> (m)")
+    assert compare(tmp_path, text % "1, 2, 3", other_side).status is Verdict.MISMATCH
+
+
 def test_random_operators_become_inputs_of_both(tmp_path: Path) -> None:
     text = """(float[3, 4] x) => (float[3, 4] y)
     { n = RandomNormalLike(x) s = %s(x, n) y = Relu(s) }"""

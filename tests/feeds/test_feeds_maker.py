@@ -9,8 +9,9 @@ from onnx import parser
 
 from graphfix.errors import UsageError
 from graphfix.feeds import FeedMaker, make_feeds
+from graphfix.feeds.exhausting import every_feed
 from graphfix.feeds.kinds import Array, Feed
-from graphfix.feeds.sizes import choose, evaluate
+from graphfix.feeds.sizes import ATTEMPTS, attempts_for, choose, evaluate, neighbour
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g'
 
@@ -144,3 +145,73 @@ def test_a_wrong_binding_is_refused(bindings: dict[str, tuple[int, ...]], text: 
     with pytest.raises(UsageError) as caught:
         FeedMaker(built, bindings=bindings)
     assert text in caught.value.message
+
+
+def test_a_number_that_is_compared_with_a_constant_takes_it_every_second_time() -> None:
+    built = model(
+        """(int64 rate, float[2] x) => (float[2] y) <int64 wanted = {16000}> {
+        c = Equal(rate, wanted)
+        y = If(c) <then_branch = t () => (float[2] p) {p = Neg(x)},
+                   else_branch = e () => (float[2] q) {q = Abs(x)}> }"""
+    )
+    maker = FeedMaker(built)
+    assert [int(np.asarray(maker.draw(n)["rate"])) == 16000 for n in range(4)] == [
+        *(True, False, True, False)
+    ]
+    assert int(np.asarray(maker.draw(1, other_side=True)["rate"])) == 16000
+
+
+def test_compared_constants_of_a_body_are_taken_in_turn_and_mixed_into_tensors() -> None:
+    built = model(
+        """(bool c, int32 n, int64[40] ids) => (bool r, bool[40] s) {
+        r = If(c) <then_branch = t () => (bool p) {k = Constant <value = int32 {-70}> ()
+                                                  p = Less(k, n)},
+                   else_branch = e () => (bool q) {m = Constant <value = int32 {99}> ()
+                                                  q = Equal(n, m)}>
+        pad = Constant <value_int = -100> () s = Equal(ids, pad) }"""
+    )
+    maker = FeedMaker(built)
+    assert [int(np.asarray(maker.draw(n)["n"])) for n in (0, 2, 4)] == [-70, 99, -70]
+    some = np.asarray(maker.draw(0)["ids"]) == -100
+    assert 0 < some.sum() < 40
+    assert not (np.asarray(maker.draw(1)["ids"]) == -100).any()
+
+
+def test_a_single_truth_value_alternates_with_samples_and_sides() -> None:
+    maker = FeedMaker(model("(bool[1] c) => (bool[1] y) { y = Not(c) }"))
+    assert maker.has_sides()
+    drawn = [
+        np.asarray(maker.draw(n, other_side=other)["c"]).tolist()
+        for n, other in ((0, False), (1, False), (0, True))
+    ]
+    assert drawn == [[True], [False], [False]]
+
+
+def test_the_last_attempts_give_one_symbol_a_size_of_its_own() -> None:
+    symbols = {"time": "other", "batch": "batch", "other batch": "other"}
+    last = [choose(symbols, 0, a) for a in range(ATTEMPTS, attempts_for(symbols))]
+    assert len({tuple(sizes.values()) for sizes in last}) == len(last)
+    assert {"time": 512, "batch": 1, "other batch": 1} in last
+    assert {"time": 2, "batch": 2, "other batch": 512} in last
+    for attempt in range(ATTEMPTS, attempts_for(symbols)):
+        one, two = (choose(symbols, 0, a) for a in (attempt, neighbour(attempt, symbols)))
+        assert {name for name in symbols if one[name] > 2} == {
+            name for name in symbols if two[name] == one[name]
+        }
+    assert attempts_for({"batch": "batch"}) == ATTEMPTS
+
+
+def test_few_truth_values_are_all_there_are() -> None:
+    feeds = every_feed(model("(bool c, bool[2] d) => (bool[2] y) { y = And(c, d) }"))
+    assert feeds is not None
+    flat = {(*np.ravel(np.asarray(f["c"])), *np.asarray(f["d"])) for f in feeds}
+    assert len(feeds) == len(flat) == 8
+    assert np.asarray(feeds[0]["c"]).shape == ()
+    for text in (
+        "(bool[5] c) => (bool[5] y) { y = Not(c) }",
+        "(bool[N] c) => (bool[N] y) { y = Not(c) }",
+        "(bool c, float x) => (float y) { y = Where(c, x, x) }",
+        "() => (bool y) <bool c = {1}> { y = Not(c) }",
+        "(bool c = {1}, bool d) => (bool y) { y = And(c, d) }",
+    ):
+        assert every_feed(model(text)) is None
