@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
@@ -37,7 +37,7 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def stdout_kept() -> Iterator[None]:
+def stdout_kept() -> Generator[None]:
     """Keep stdout for the result: what passes and native libraries print meanwhile goes to stderr.
 
     ONNX's checker warns with `std::cout` (onnx/checker.cc), which Python's streams do not see.
@@ -47,7 +47,7 @@ def stdout_kept() -> Iterator[None]:
 
 
 @contextmanager
-def _descriptor_kept(kept: int, instead: int) -> Iterator[None]:
+def _descriptor_kept(kept: int, instead: int) -> Generator[None]:
     try:
         if sys.__stdout__ is not None:
             sys.__stdout__.flush()

@@ -32,6 +32,10 @@ _NO_SCHEMA = re.compile(
 _OPSET_TOO_NEW = re.compile(r"till opset (\d+)")
 _IR_TOO_NEW = re.compile(r"max supported IR version: (\d+)")
 
+# onnxruntime computes these by their function body in ONNX, which says another thing than their
+# page: Bernoulli gives 1 with probability 1 - p.
+_MISREAD = frozenset({("", "Bernoulli")})
+
 
 class MissingOperator(EngineFailed):
     """An engine has no implementation of an operator."""
@@ -245,7 +249,7 @@ def open_engine(model: onnx.ModelProto, folder: str, evaluators: Evaluators) -> 
     """
     from graphfix.comparing.pieces import PiecewiseEngine
 
-    foreign = {key for key in _operators(model) if key in evaluators}
+    foreign = {key for key in _operators(model) if key in evaluators or key in _MISREAD}
     if foreign:
         return _first(
             lambda: PiecewiseEngine(model, folder, evaluators, foreign),

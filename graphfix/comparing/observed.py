@@ -15,6 +15,10 @@ from graphfix.feeds.uses import all_nodes
 _SQUASHING = frozenset(
     {"Sigmoid", "Tanh", "Softmax", "HardSigmoid", "Clip", "Softsign", "Erf", "LogSoftmax"}
 )
+# What is read of the first operand of these is its shape.
+_SHAPE_READERS = frozenset({"Shape", "Size", "EyeLike", "RandomNormalLike", "RandomUniformLike"})
+# How many operands after the first one multiply it.
+_WEIGHTS = {"Conv": 1, "ConvTranspose": 1, "GRU": 2, "LSTM": 2, "RNN": 2}
 # Share of elements at the least or the greatest value that makes an output saturated.
 _SATURATED = 0.9
 _CARRIERS = frozenset(
@@ -25,8 +29,10 @@ _CARRIERS = frozenset(
 def dependent_outputs(model: onnx.ModelProto) -> set[str]:
     """Return the outputs that depend on the value or on a dynamic size of an input.
 
-    Shape and Size of a tensor whose dims are all declared depend on nothing.
+    Nothing depends on the numbers of a tensor where its shape alone is read, or where they are
+    multiplied by weights that are all zero; nor on its shape where that is declared.
     """
+    zeros = _zeros(model)
     moving = {info.name for info in required_inputs(model.graph)}
     static = {
         info.name
@@ -41,11 +47,27 @@ def dependent_outputs(model: onnx.ModelProto) -> set[str]:
             for body in [*bodies, *attribute.graphs]:
                 read |= {name for inner in all_nodes(body) for name in inner.input}
                 read |= {info.name for info in body.output}
-        if node.op_type in ("Shape", "Size"):
+        weights = [name for name in node.input[1 : 1 + _WEIGHTS.get(node.op_type, 0)] if name]
+        if node.op_type in _SHAPE_READERS:
             read -= static
+        elif weights and zeros.issuperset(weights):
+            read -= static & set(node.input[:1])
         if read & moving:
             moving |= set(node.output)
     return {info.name for info in model.graph.output} & (moving - {""})
+
+
+def _zeros(model: onnx.ModelProto) -> set[str]:
+    """Return the initializers that are zero everywhere and that no caller can replace."""
+    inputs = {info.name for info in model.graph.input}
+    return {
+        tensor.name
+        for tensor in model.graph.initializer
+        if tensor.name not in inputs
+        and tensor.data_type in (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
+        and tensor.data_location == onnx.TensorProto.DEFAULT
+        and not onnx.numpy_helper.to_array(tensor).any()
+    }
 
 
 def squashed_outputs(model: onnx.ModelProto) -> set[str]:

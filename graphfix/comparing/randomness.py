@@ -27,6 +27,7 @@ class Cut:
         source: The original, giving the drawn values as outputs.
         names: The outputs of random operators, now inputs of both.
         probes: Inputs of random operators, now outputs of both.
+        nodes: The random nodes of the original.
         reason: Why the models cannot be compared; empty if they can.
     """
 
@@ -35,6 +36,7 @@ class Cut:
     source: onnx.ModelProto | None = None
     names: tuple[str, ...] = ()
     probes: tuple[str, ...] = ()
+    nodes: tuple[onnx.NodeProto, ...] = ()
     reason: str = ""
 
 
@@ -113,7 +115,9 @@ def cut(before: onnx.ModelProto, after: onnx.ModelProto) -> Cut:
         return Cut(reason=f"the type of {unknown[0]}, drawn at random, is unknown")
     source = onnx.ModelProto()
     source.CopyFrom(before)
-    for name in names:
+    # What random nodes read is needed to draw again.
+    read = {name for node in outer for name in node.input if name} - inputs - initializers
+    for name in dict.fromkeys([*names, *sorted(read)]):
         if name not in outputs:
             source.graph.output.add().name = name
     return Cut(
@@ -122,6 +126,7 @@ def cut(before: onnx.ModelProto, after: onnx.ModelProto) -> Cut:
         source,
         names,
         tuple(probes),
+        tuple(outer),
     )
 
 

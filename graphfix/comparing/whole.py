@@ -8,6 +8,7 @@ from pathlib import Path
 import onnx
 
 from graphfix.comparing import observed, power, randomness
+from graphfix.comparing.drawing import Chance, Drawing, Models, judged_draws
 from graphfix.comparing.engines import Engine, MissingOperator, open_engine
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.interface import Interface, compare_interfaces, convert
@@ -60,6 +61,7 @@ class Prepared:
     before: Engine
     after: Engine
     samples: Samples
+    chance: Chance | None = None
 
 
 def compare(task: Task) -> Verification:
@@ -82,13 +84,15 @@ def prepare(task: Task) -> Prepared | Verification:
     if cut.reason:
         return Verification(Verdict.INCONCLUSIVE, cut.reason, "interface")
     maker = FeedMaker(task.before, task.seed, task.bindings, static_limits(task.after))
-    whole, source = task.before, None
+    whole, source, chance = task.before, None, None
     try:
         if cut.before is not None and cut.after is not None and cut.source is not None:
             source = open_engine(cut.source, task.before_folder, task.evaluators)
+            folders = (task.before_folder, task.after_folder)
+            chance = Chance(Models(task.before, task.after, *folders, task.evaluators), cut.nodes)
             task.before, task.after = cut.before, cut.after
             if not task.before.graph.output:
-                return Verification(Verdict.INCONCLUSIVE, "every output is drawn at random")
+                return _drawn_alone(source, chance, task)
         before = open_engine(task.before, task.before_folder, task.evaluators)
     except EngineFailed as error:
         return Verification(Verdict.SKIPPED, f"the original cannot be run: {error.message}")
@@ -99,26 +103,26 @@ def prepare(task: Task) -> Prepared | Verification:
         return Verification(Verdict.INCONCLUSIVE, reason, before.name)
     except EngineFailed as error:
         return Verification(Verdict.MISMATCH, f"the result does not load: {error.message}")
-    original = _Drawing(source, before, cut.names) if source is not None else before
+    original: Engine = before
+    if source is not None and chance is not None:
+        original = Drawing(source, before, cut.names, chance)
     # With numbers drawn at random the inputs are not all that there is.
     every = every_feed(whole) if source is None else None
     samples = Samples(whole, original, maker, task.inputs, task.patience, every)
-    return Prepared(interface, before, after, samples)
+    return Prepared(interface, before, after, samples, chance)
 
 
-class _Drawing:
-    """The original with its random operators: draws once, then runs on what was drawn."""
-
-    def __init__(self, source: Engine, cut: Engine, names: tuple[str, ...]) -> None:
-        self.name = cut.name
-        self._source = source
-        self._cut = cut
-        self._names = names
-
-    def run(self, feed: Feed) -> dict[str, Value]:
-        drawn = self._source.run({n: v for n, v in feed.items() if n not in self._names})
-        feed.update({name: drawn[name] for name in self._names})
-        return self._cut.run(feed)
+def _drawn_alone(source: Engine, chance: Chance, task: Task) -> Verification:
+    """Return the verdict on models of which every output is drawn at random."""
+    whole = chance.models.before
+    maker = FeedMaker(whole, task.seed, task.bindings, static_limits(chance.models.after))
+    drawing = Drawing(source, source, (), chance)
+    samples = Samples(whole, drawing, maker, task.inputs, task.patience)
+    if samples.next(0) is None:
+        error = samples.last_error
+        text = error.message if error is not None else "no sample"
+        return Verification(Verdict.SKIPPED, f"the original cannot be run: {text}")
+    return judged_draws(chance, source.name, "every output is drawn at random")
 
 
 class _Comparison:
@@ -130,6 +134,7 @@ class _Comparison:
         self._before = ready.before
         self._after = ready.after
         self._samples = ready.samples
+        self._chance = ready.chance
         self._judge = Judge(task.before, task.before_folder, task.evaluators)
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []
@@ -238,7 +243,10 @@ class _Comparison:
         if not noticed:
             reason = "no change of a constant or an input by 5% shows in an output"
             return self._result(Verdict.INCONCLUSIVE, reason)
-        return self._result(Verdict.EQUAL, "")
+        if self._chance is None:
+            return self._result(Verdict.EQUAL, "")
+        drawn = judged_draws(self._chance, self._method(), "numbers are drawn at random")
+        return self._result(drawn.status, drawn.reason)
 
     def _differs(self, sample: int, got: dict[str, Value]) -> bool:
         values = convert(got, self._interface.outputs)

@@ -131,6 +131,8 @@ def function_body(node: NodeView, form: Form, opset: int) -> FunctionProto:
     Raises:
         Refuse: There is none, or a type that it depends on is unknown.
     """
+    if not normal_domain(node.domain) and node.op == "Bernoulli":
+        raise Refuse("the function body of Bernoulli draws 1 with probability 1 - p, not p")
     schema = _bodies(form)
     versions = [v for v in schema.all_function_opset_versions if v <= opset]
     if not versions:

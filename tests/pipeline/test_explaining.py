@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx
 import pytest
 
@@ -66,10 +67,10 @@ def of_another(node: NodeView, build: Builder) -> Value:
     return build.Max(node.need(0), 0.0)
 
 
-@rewrite("Mish", removes="op:Mish", emits="Bernoulli", accuracy=EXACT)
-def to_bernoulli(node: NodeView, build: Builder) -> Value:
+@rewrite("Mish", removes="op:Mish", emits="Compress", accuracy=EXACT)
+def to_compress(node: NodeView, build: Builder) -> Value:
     """Emit what the target lacks."""
-    return build.Bernoulli(node.need(0))
+    return build.Compress(node.need(0), build.constant(np.array([True, True, True])), axis=1)
 
 
 @rewrite("Mish", removes="op:Mish", emits="Shrink", accuracy=EXACT)
@@ -132,7 +133,7 @@ def test_the_name_decides_between_equals() -> None:
     ("declared", "choice", "reason"),
     [
         (never, Choice.REFUSED, "the moon is full"),
-        (to_bernoulli, Choice.REFUSED, "it needs Bernoulli, and there: "),
+        (to_compress, Choice.REFUSED, "it needs Compress, and there: "),
         (broken, Choice.FAILED, "ZeroDivisionError"),
         (cheaply, Choice.UNSUITABLE, "lossy, and needs --allow-lossy"),
         (of_another, Choice.UNSUITABLE, "it replaces Relu; this finding stands at Mish"),
