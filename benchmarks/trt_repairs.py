@@ -170,7 +170,14 @@ def expected(name: str, model: ModelProto) -> tuple[dict[str, Array], dict[str, 
             return None
     for value in model.graph.input:
         kind = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
-        if value.name in inputs and inputs[value.name].dtype != kind:
+        if value.name not in inputs:
+            continue
+        sizes = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        given = inputs[value.name]
+        fits = len(sizes) == given.ndim and all(
+            not size or size == there for size, there in zip(sizes, given.shape, strict=True)
+        )
+        if given.dtype != kind or not fits:
             return None
     wanted = {value.name for value in model.graph.input if value.name not in fixed}
     if not wanted <= set(inputs) or len(outputs) != len(names):

@@ -13,8 +13,8 @@ After:
     y = Cast <to = 6> (Round (Pow (Cast <to = 1> (x), Cast <to = 1> (n))))
 
 When it refuses:
-    The base or the exponent are no integers, or the opset is below 12, where integers have no
-    power.
+    The base is no integer, the exponent neither integer nor a constant of float32 or float64 that
+    is whole and up to 2^24, or the opset is below 12, where integers have no power.
 
 Accuracy:
     Approximate: powers beyond 2^24 in size are rounded, and what overflows is not defined.
@@ -25,6 +25,9 @@ References:
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
@@ -32,6 +35,16 @@ from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.report import APPROXIMATE
+
+_MOST = 2.0**24
+
+
+def _is_whole(exponents: np.ndarray[Any, Any] | None) -> bool:
+    """Say whether constants are whole numbers that float32 holds: no fraction is cut off then."""
+    if exponents is None or exponents.dtype not in (np.float32, np.float64):
+        return False
+    wide = exponents.astype(np.float64)
+    return bool((np.isfinite(wide) & (np.abs(wide) <= _MOST) & (wide == np.floor(wide))).all())
 
 
 @rewrite(
@@ -44,9 +57,10 @@ from graphfix.report import APPROXIMATE
 def integer_pow_through_float(node: NodeView, build: Builder) -> Value:
     """Take the power in float32 and round, see the module."""
     x, n = node.need(0), node.need(1)
-    for value in (x, n):
-        if value.dtype is None or value.dtype.kind not in "iu":
-            raise Refuse(f"{value.name} is {value.type_name}")
+    if x.dtype is None or x.dtype.kind not in "iu":
+        raise Refuse(f"{x.name} is {x.type_name}")
+    if (n.dtype is None or n.dtype.kind not in "iu") and not _is_whole(build.const(n)):
+        raise Refuse(f"{n.name} is {n.type_name}, and not known to be whole")
     build.declare(APPROXIMATE, "powers beyond 2^24 in size are rounded")
     power = build.Pow(build.Cast(x, to=TensorProto.FLOAT), build.Cast(n, to=TensorProto.FLOAT))
     return build.Cast(build.Round(power), to=x.elem_type)
