@@ -18,7 +18,10 @@ When it refuses:
     The step is computed, or is no power of two: the division could round the length up or down.
 
 Accuracy:
-    Exact: dividing by a power of two does not round. A negative length becomes 0.
+    Exact where the range begins at a constant 0: dividing by a power of two does not round.
+    Approximate elsewhere: onnxruntime takes the difference of the bounds in float64, and where that
+    rounds to a multiple of the step in the type of the bounds, there is one element less or more.
+    The elements that both have are the same. A negative length becomes 0.
 
 References:
     https://onnx.ai/onnx/operators/onnx__Range.html; builtin_op_importers.cpp of onnx-tensorrt,
@@ -36,7 +39,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.report import APPROXIMATE, EXACT
 
 
 @rewrite(
@@ -56,6 +59,12 @@ def range_of_floats_to_integers(node: NodeView, build: Builder) -> Value:
         raise Refuse(f"the step {step:g} is no power of two")
     first = build.const(start)
     away = limit if first is not None and not first.any() else build.Sub(limit, start)
+    if away is not limit:
+        build.declare(
+            APPROXIMATE,
+            "one element more or less where the difference of the bounds rounds to a multiple of "
+            "the step",
+        )
     length = build.Ceil(away if step == 1 else build.Div(away, step))
     counted = build.Range(
         np.int32(0), build.Cast(build.Max(length, 0.0), to=TensorProto.INT32), np.int32(1)

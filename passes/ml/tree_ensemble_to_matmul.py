@@ -93,6 +93,8 @@ def tree_ensemble_to_matmul(node: NodeView, build: Builder) -> Value:
         raise Refuse("the trees are not summed")
     if node.attr("post_transform", "NONE") != "NONE":
         raise Refuse("the sum is transformed")
+    if len(node.attr("nodes_missing_value_tracks_true", [])) not in (0, len(_modes(node))):
+        raise Refuse("the lists of nodes differ in length")
     missing = {bool(flag) for flag in _flags_of_branches(node)} or {False}
     if len(missing) > 1:
         raise Refuse("missing values pass some of the branches")
@@ -137,8 +139,11 @@ def _taken(build: Builder, mode: str, x: Value, thresholds: Array, *, missing: b
 
 def _flags_of_branches(node: NodeView) -> list[int]:
     flags = node.attr("nodes_missing_value_tracks_true", [])
-    modes = [_text(mode) for mode in node.attr("nodes_modes", [])]
-    return [flag for flag, mode in zip(flags, modes, strict=False) if mode != "LEAF"]
+    return [flag for flag, mode in zip(flags, _modes(node), strict=False) if mode != "LEAF"]
+
+
+def _modes(node: NodeView) -> list[str]:
+    return [_text(mode) for mode in node.attr("nodes_modes", [])]
 
 
 def _text(value: str | bytes) -> str:
@@ -155,7 +160,7 @@ def _numbers(node: NodeView, name: str, kind: np.dtype[Any]) -> Array:
 def _read(node: NodeView, kind: np.dtype[Any]) -> _Forest:
     trees = node.attr("nodes_treeids", [])
     ids = node.attr("nodes_nodeids", [])
-    modes = [_text(mode) for mode in node.attr("nodes_modes", [])]
+    modes = _modes(node)
     yes, no = node.attr("nodes_truenodeids", []), node.attr("nodes_falsenodeids", [])
     columns = node.attr("nodes_featureids", [])
     values = _numbers(node, "nodes_values", kind)
@@ -212,8 +217,8 @@ def _always_voted(node: NodeView) -> set[int]:
     """Return the targets for which all leaves of some tree have a vote."""
     leaves: dict[int, set[int]] = {}
     nodes = zip(node.attr("nodes_treeids", []), node.attr("nodes_nodeids", []), strict=True)
-    for (tree, at), mode in zip(nodes, node.attr("nodes_modes", []), strict=True):
-        if _text(mode) == "LEAF":
+    for (tree, at), mode in zip(nodes, _modes(node), strict=True):
+        if mode == "LEAF":
             leaves.setdefault(tree, set()).add(at)
     votes: dict[tuple[int, int], set[int]] = {}
     names = ("target_treeids", "target_ids", "target_nodeids")

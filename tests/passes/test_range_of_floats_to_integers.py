@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.report import Accuracy
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_untouched,
+    outputs_of,
+    run_pass,
+)
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "range-of-floats-to-integers"
@@ -44,6 +51,19 @@ def test_a_start_of_zero_is_not_added() -> None:
     done = assert_rewrite(PASS, text, feeds=[{"b": np.array(3, np.float32)}])
     assert "Add" not in done.ops
     assert "Sub" not in done.ops
+    assert done.outcomes[0].sites[0].accuracy is Accuracy.EXACT
+
+
+def test_other_starts_round() -> None:
+    text = written(body(0.5), "float a, float b", "float[n]")
+    done = run_pass(PASS, text)
+    (site,) = done.outcomes[0].sites
+    assert site.accuracy is Accuracy.APPROXIMATE
+    assert "one element more or less" in site.note
+    # The difference of these bounds is 100 in float32, and a bit more in float64.
+    feed = {"a": np.array(-100, np.float32), "b": np.array(1e-6, np.float32)}
+    sizes = [outputs_of(model, feed)["y"].size for model in (done.before, done.after)]
+    assert sizes == [201, 200]
 
 
 def test_refuses() -> None:
