@@ -87,9 +87,13 @@ def call(
     attributes: dict[str, object],
     count: int,
 ) -> tuple[Array, ...]:
-    """Call a numpy model and check that it returns as many arrays as the node has outputs."""
+    """Call a numpy model and check that it returns as many arrays as the node has outputs.
+
+    Where no attribute says which operator is meant, as that of an ATen node does, it is `op`.
+    """
+    named = {"operator": op, **attributes}
     try:
-        results = tuple(np.asarray(result) for result in function(inputs, attributes))
+        results = tuple(np.asarray(result) for result in function(inputs, named))
     except Exception as error:  # whatever a pass file's function raises is a failed run
         raise EngineFailed(f"the numpy model of {op} raised {error!r}", where=op) from error
     if len(results) < count:

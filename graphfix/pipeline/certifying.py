@@ -170,14 +170,10 @@ def _least(proofs: Sequence[Certificate]) -> Certificate:
 _OF_NUMBERS = frozenset(
     {OPSET_PASS, "declared-shape-correction", "ir-version-lowering", "unused-opset-imports"}
 )
-# What they replace runs with no input at all, so that there is nothing to be equal to.
-_OF_WHAT_NEVER_RAN = frozenset({"mask-index-by-flattening"})
 
 
 def _needs_none(pass_id: str, site: Site) -> bool:
     """Say whether a site computes nothing: unreachable nodes that went, a number of the file."""
-    if pass_id in _OF_WHAT_NEVER_RAN:
-        return True
     number = not (site.node.op or site.removed or site.added)
     return bool(site.removed and not site.added) or (number and pass_id in _OF_NUMBERS)
 

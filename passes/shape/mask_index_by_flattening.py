@@ -23,9 +23,8 @@ When it refuses:
     axes of x are not those of the mask.
 
 Accuracy:
-    Exact, of what the exporter was given. The nodes that are replaced run with no input, so that
-    there is nothing to compare the site with, and the whole file cannot be compared either; all
-    other sites are proved as ever.
+    Exact in that the nodes that are replaced run with no input at all; what the new ones compute is
+    what the exporter was given. No comparison can show that, so that the run does not end with 0.
 
 References:
     pytorch/pytorch torch/onnx/_internal/torchscript_exporter/symbolic_opset9.py (index);

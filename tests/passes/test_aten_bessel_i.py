@@ -149,11 +149,6 @@ def test_against_the_numpy_model(operator: str) -> None:
     )
 
 
-def test_numpy_model_needs_the_name() -> None:
-    with pytest.raises(ValueError, match="which function"):
-        evaluate([np.zeros(3, np.float32)], {})
-
-
 def test_numpy_model_is_precise_where_series_meet() -> None:
     x = np.array([1e-30, 0.3, 0.4999, 0.5001, 63.9, 64.1, 1e6])
     for operator in SCALED:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 from onnx import ModelProto, TensorProto, helper
 
+import graphfix
 from graphfix.passes.aten._elementwise import BINARY, EXACT_ONES, UNARY
 from graphfix.passes.aten.aten_elementwise import evaluate
-from graphfix.report import Accuracy, Status
+from graphfix.report import Accuracy, Status, Verdict
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model
 from tests.passes.resize_models import in_branch
@@ -181,11 +183,6 @@ def test_in_a_branch() -> None:
     np.testing.assert_allclose(y, np.expm1(x), rtol=6e-7)
 
 
-def test_numpy_model_needs_the_name() -> None:
-    with pytest.raises(ValueError, match="which function"):
-        evaluate([np.zeros(3, np.float32)], {})
-
-
 def test_refusals() -> None:
     assert_refused(PASS, aten_model("expm1", [3], dtype=TensorProto.DOUBLE), "not float32")
     assert_refused(PASS, aten_model("expm1", [3], dtype=TensorProto.INT64), "not float32")
@@ -196,3 +193,19 @@ def test_refusals() -> None:
 
 def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("nextafter", [3]))
+
+
+def test_a_node_that_is_called_by_its_own_name_is_proved() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17, "aten" : 1]> '
+        "g (float[5] x) => (float[5] y) { s = aten.sinh (x) y = Neg (s) }"
+    )
+    result: Any = graphfix.run(model, target="trt8")
+    proofs = [
+        site.certificate
+        for outcome in result.report.outcomes
+        if outcome.pass_id == PASS
+        for site in outcome.sites
+    ]
+    assert result.exit_code == 0
+    assert [proof.status for proof in proofs if proof] == [Verdict.EQUAL]

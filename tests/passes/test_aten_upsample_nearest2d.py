@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto
 
-from graphfix.errors import EngineFailed
 from graphfix.passes.aten.aten_upsample_nearest2d import evaluate
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -97,13 +96,6 @@ def test_against_the_numpy_model() -> None:
             feeds=[{"x": array_of(1, 2, 3, 4)}],
             evaluators={("org.pytorch.aten", "ATen.upsample_nearest2d"): evaluate},
         )
-
-
-def test_numpy_model_needs_to_know_the_variant() -> None:
-    model = aten_model("upsample_nearest2d", [1, 2, 3, 4], [ints(7, 3)], layout="named")
-    evaluators = {("org.pytorch.aten", "upsample_nearest2d"): evaluate}
-    with pytest.raises(EngineFailed, match="exact variant"):
-        outputs_of(model, {"x": array_of(1, 2, 3, 4)}, evaluators)
 
 
 def test_in_a_branch() -> None:
