@@ -36,19 +36,17 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.views import Array, NodeView, Value
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching, operator_of
+from graphfix.passes.aten._arguments import ArrayCall, features, matching, operator_of
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
+from graphfix.passes.aten._special import SCHEMA, like_operand, operand
 from graphfix.report import APPROXIMATE
 
 # Operator -> (order, whether it is scaled by exp(-abs(x))).
@@ -62,7 +60,6 @@ KINDS = {
     "special_modified_bessel_i1": (1, False),
 }
 NAMES = tuple(KINDS)
-SCHEMA = ("self",)
 NOTE = "float32: error at most 6e-7 of the value"
 BORDER = 12.0
 _LARGEST = float(np.finfo(np.float32).max)
@@ -83,12 +80,6 @@ def _far(order: int) -> tuple[float, ...]:
         term *= -(4 * order**2 - (2 * k - 1) ** 2) / (8 * k)
         found.append(term)
     return tuple(found)
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input."""
-    x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -135,18 +126,14 @@ def _scaled(x: Array, order: int) -> Array:
         *("Sqrt", "Where"),
     ),
     accuracy=APPROXIMATE,
-    infer=infer,
+    infer=like_operand,
     evaluate=evaluate,
     claims=("nan", "inf"),
 )
 def aten_bessel_i(node: NodeView, build: Builder) -> Value:
     """Pick between the two series, see the module."""
-    x = call_of(node, dict.fromkeys(NAMES, SCHEMA)).need("self")
+    x = operand(node, build, NAMES, "series")
     order, scaled = KINDS[operator_of(node)[0]]
-    if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
-        raise Refuse(f"{x.type_name} has more digits than the series, or is unknown")
-    if build.opset < 9:
-        raise Refuse("opset 9 brought Where")
     build.declare(APPROXIMATE, NOTE)
     return widened(build, x, lambda wide: _bessel(build, wide, order, scaled=scaled))
 

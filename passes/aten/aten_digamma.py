@@ -35,33 +35,24 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.views import Array, NodeView, Value
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
+from graphfix.passes.aten._special import SCHEMA, like_operand, operand
 from graphfix.report import APPROXIMATE
 
 NAMES = ("digamma", "special_digamma", "special_psi")
-SCHEMA = ("self",)
 NOTE = "float32: error at most 1e-6 of max(1, value), below 0 of max(1, pi / tan(pi * x))"
 _SHIFT = 6
 # What is taken from the logarithm: 1/(2t), then these times t**-2, t**-4, ... (Bernoulli numbers).
 _SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240)
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input."""
-    x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -97,17 +88,13 @@ def _digamma(x: float) -> float:
         *("Sin", "Sub", "Where"),
     ),
     accuracy=APPROXIMATE,
-    infer=infer,
+    infer=like_operand,
     evaluate=evaluate,
     claims=("nan", "inf"),
 )
 def aten_digamma(node: NodeView, build: Builder) -> Value:
     """Reflect, shift and sum, see the module."""
-    x = call_of(node, dict.fromkeys(NAMES, SCHEMA)).need("self")
-    if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
-        raise Refuse(f"{x.type_name} has more digits than the series, or is unknown")
-    if build.opset < 9:
-        raise Refuse("opset 9 brought Where")
+    x = operand(node, build, NAMES, "series")
     build.declare(APPROXIMATE, NOTE)
     return widened(build, x, lambda wide: _digamma_of(build, wide))
 

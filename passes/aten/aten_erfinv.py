@@ -33,24 +33,21 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.views import Array, NodeView, Value
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
+from graphfix.passes.aten._special import SCHEMA, like_operand, operand
 from graphfix.report import APPROXIMATE
 
 NAMES = ("erfinv", "special_erfinv")
-SCHEMA = ("self",)
 NOTE = "float32: error at most 3e-7 of the value"
 # Chebyshev fits of erfinv(x) / x, off by less than 2e-8 of it, the lowest power first: in
 # (w - 2.5) / 2.5, and in (sqrt(w) - _MIDDLE) / _HALF from sqrt(5) to sqrt(17).
@@ -83,12 +80,6 @@ _MIDDLE = (math.sqrt(_END) + math.sqrt(_BORDER)) / 2
 _HALF = (math.sqrt(_END) - math.sqrt(_BORDER)) / 2
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input."""
-    x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
-
-
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Use Newton's method on the error function of the standard library, in float64."""
     x = ArrayCall(inputs, attributes, SCHEMA).need("self")
@@ -114,17 +105,13 @@ def _erfinv(x: float) -> float:
     removes=features(NAMES),
     emits=("Abs", "Add", "Cast", "Clip", "Less", "Log", "Mul", "Neg", "Sqrt", "Sub", "Where"),
     accuracy=APPROXIMATE,
-    infer=infer,
+    infer=like_operand,
     evaluate=evaluate,
     claims=("nan", "inf"),
 )
 def aten_erfinv(node: NodeView, build: Builder) -> Value:
     """Pick between the polynomials, see the module."""
-    x = call_of(node, dict.fromkeys(NAMES, SCHEMA)).need("self")
-    if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
-        raise Refuse(f"{x.type_name} has more digits than the polynomials, or is unknown")
-    if build.opset < 9:
-        raise Refuse("opset 9 brought Where")
+    x = operand(node, build, NAMES, "polynomials")
     build.declare(APPROXIMATE, NOTE)
     return widened(build, x, lambda wide: _erfinv_of(build, wide))
 

@@ -1,0 +1,41 @@
+"""What the passes of torch.special's functions of one operand share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.aten._arguments import call_of
+
+SCHEMA = ("self",)
+
+
+def like_operand(node: NodeView) -> Sequence[InferredType | None]:
+    """The result is like the input."""
+    x = node.input(0)
+    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
+
+
+def operand(node: NodeView, build: Builder, names: Sequence[str], means: str) -> Value:
+    """Return the operand, float32 or float16 of any shape, for what is written with Where.
+
+    Args:
+        node: The call.
+        build: Builds its replacement.
+        names: The operators of the pass.
+        means: What has no more digits than float32, such as "series".
+
+    Raises:
+        Refuse: The dtype is another or unknown, or the opset has no Where for numbers.
+    """
+    x = call_of(node, dict.fromkeys(names, SCHEMA)).need("self")
+    if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
+        raise Refuse(f"{x.type_name} has more digits than the {means}, or is unknown")
+    if build.opset < 9:
+        raise Refuse("opset 9 brought Where")
+    return x
