@@ -17,14 +17,17 @@ from graphfix.exporting import export_node
 from graphfix.graph import Constant, Node, Shape, Tensor, Variable, Weights, is_empty
 from graphfix.report import Site
 
-# Nodes before a site that are proved with it, because a pass may know what they compute.
+# Nodes before a site that are proved with it, because a pass may know what they compute; more where
+# constants stand for the site, because then all that it is computed from was known.
 MOST_CONTEXT = 64
 _MOST_VISITED = 512
+_MOST_FOLDED = 512
 _MOST_ORIGINS = 32
 _NO_CONTEXT = frozenset(
     {"If", "Loop", "Scan", "SequenceMap", "RandomNormal", "RandomUniform", "RandomNormalLike"}
     | {"RandomUniformLike", "Bernoulli", "Multinomial", "Dropout"}
 )
+_SIZES = ("Shape", "Size")
 _FLOATS = frozenset({1, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24})
 
 
@@ -75,6 +78,8 @@ class Evidence:
         results: The outputs to compare.
         known: What is known of the tensors that either side reads, by name.
         claims: The special numbers that every pass of the site claims; known once it is applied.
+        cut: Constants stand for the site, and not all that it was computed from could be taken
+            down: a difference tells nothing.
     """
 
     opsets: dict[str, int]
@@ -85,6 +90,7 @@ class Evidence:
     results: list[Result] = field(default_factory=list[Result])
     known: dict[str, Known] = field(default_factory=dict[str, Known])
     claims: frozenset[str] = frozenset()
+    cut: bool = False
     _read: dict[str, Tensor] = field(default_factory=dict[str, "Tensor"])
     _kept: set[int] = field(default_factory=set[int])
 
@@ -165,19 +171,41 @@ class Evidence:
         if early and not constants_only:
             for node in _between([t for n, t in self._read.items() if n not in made], early):
                 self._keep(node, pending)
-        visited = 0
-        while pending and visited < _MOST_VISITED and len(self.context) < MOST_CONTEXT:
+        folded = not constants_only and self._is_folded(fresh)
+        most, visits = (_MOST_FOLDED, 4 * _MOST_FOLDED) if folded else (MOST_CONTEXT, _MOST_VISITED)
+        if folded:
+            needed = {
+                n for proto in self.before if proto.op_type not in _SIZES for n in proto.input
+            }
+            pending = [tensor for tensor in pending if tensor.name in needed]
+        while pending and visits > 0 and len(self.context) < most:
             tensor = pending.pop(0)
-            visited += 1
+            visits -= 1
             if not tensor.inputs or tensor.name in made:
                 continue
             producer: Node = tensor.inputs[0]
-            if _is_constant(tensor) or (not constants_only and _tells(tensor, producer)):
+            if folded and producer.op in _SIZES:
+                self._keep(producer, [])
+            elif _is_constant(tensor) or (
+                not constants_only
+                and (_tells(tensor, producer) or (folded and producer.op not in _NO_CONTEXT))
+            ):
                 self._keep(producer, pending)
             elif not constants_only:
                 # A pass may know that numbers were rounded and limited.
                 for node in stepping_nodes(tensor):
                     self._keep(node, pending)
+        self.cut = folded and any(
+            t.inputs and t.name not in made and id(t.inputs[0]) not in self._kept for t in pending
+        )
+
+    def _is_folded(self, fresh: dict[str, Tensor]) -> bool:
+        """Say whether what came is computed from constants alone."""
+        made = {name for proto in self.after for name in proto.output}
+        read = {name for proto in self.after for name in proto.input}
+        read.update(result.after for result in self.results)
+        known = self._read | fresh
+        return all(_is_constant(known[name]) for name in read - made if name in known)
 
     def _keep(self, node: Node, pending: list[Tensor]) -> None:
         if id(node) in self._kept:
@@ -242,7 +270,7 @@ def _from_sizes(tensor: Tensor, budget: list[int]) -> bool:
     if not isinstance(tensor, Variable) or not tensor.inputs or budget[0] < 0:
         return False
     producer: Node = tensor.inputs[0]
-    if producer.op in ("Shape", "Size"):
+    if producer.op in _SIZES:
         return True
     if producer.op in _NO_CONTEXT or any(True for _ in producer.graphs()) or not producer.inputs:
         return False

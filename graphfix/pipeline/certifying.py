@@ -24,6 +24,7 @@ from graphfix.reproducers.specimens import Kind, Specimen
 # After so many runs a pass that is still wrong somewhere is left out as a whole.
 MOST_ROLLBACKS = 6
 UNCALLED = "it refers to an attribute of its function, and nothing calls that"
+CUT = "more nodes come before it than are proved with it"
 WHOLE_FILE = "a change of the whole file, not of single nodes: nothing was cut out"
 
 
@@ -133,6 +134,12 @@ def prove(
             elif outcome.pass_id not in prepare and not _needs_none(outcome.pass_id, site):
                 found[id(site)] = Certificate(Verdict.INCONCLUSIVE, reason=WHOLE_FILE)
     proofs = prover.prove(cases, _functions(run), run.prepared) if cases else []
+    proofs = [
+        Certificate(Verdict.INCONCLUSIVE, reason=CUT)
+        if evidence.cut and proof.status is Verdict.MISMATCH
+        else proof
+        for (evidence, _), proof in zip(cases, proofs, strict=True)
+    ]
     found.update((key, _least([proofs[n] for n in numbers])) for key, numbers in places.items())
     return found
 

@@ -253,7 +253,9 @@ def _looped(build: Builder, x: Value, size: int | None) -> Value:
         ],
         step,
     )
-    result = build.multi("Loop", trips, None, state, live, outputs=2, body=body)[0]
+    # TensorRT refuses a body that reads a condition which is not given.
+    always = build.constant(np.array(True))
+    result = build.multi("Loop", trips, always, state, live, outputs=2, body=body)[0]
     return build.Slice(result, starts=[0], ends=ends, axes=[rank - 1])
 
 
