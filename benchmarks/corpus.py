@@ -1,6 +1,7 @@
 """Run every model of a folder through `graphfix run` and write a table of what became of them.
 
-    python benchmarks/corpus.py FOLDER --target T [--jobs 2] [--limit N] [--pattern P] [-o OUT.md]
+    python benchmarks/corpus.py FOLDER --target T [--jobs 2] [--limit N] [--pattern P]
+        [--running] [-o OUT.md]
 
 Models are the `*.onnx` below FOLDER; an `.npz` beside a model (`in_*`, `out_*`) is compared with
 what the repaired model computes. `index.json` and `verdicts.json` in FOLDER are used where they
@@ -46,6 +47,9 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=int, help="run only the first N models")
     parser.add_argument("--pattern", default="*", help="which models, such as '*mod_*'")
+    parser.add_argument(
+        "--running", action="store_true", help="only what onnxruntime runs as it is (verdicts.json)"
+    )
     parser.add_argument("-o", "--output", type=Path, help="default: results/corpus-TARGET.md")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one model")
     parser.add_argument("--memory-gib", type=float, default=12, help="address space of a process")
@@ -58,10 +62,13 @@ def jobs_of(given: argparse.Namespace) -> list[Job]:
     root = given.folder.resolve()
     root = root / "open" if (root / "open").is_dir() else root
     index = {entry["file"]: entry for entry in _read_json(root / "index.json", [])}
+    verdicts = verdicts_of(root)
     found = []
     for path in sorted(root.rglob("*.onnx")):
         file = path.relative_to(root).as_posix()
         if not fnmatch.fnmatch(file, given.pattern):
+            continue
+        if given.running and not verdicts.get(file, {}).get("runs"):
             continue
         references = path.with_suffix(".npz")
         against = (index.get(file, {}).get("vs_torch") or {}).get("match") is False
@@ -78,6 +85,13 @@ def jobs_of(given: argparse.Namespace) -> list[Job]:
             )
         )
     return found[: given.limit]
+
+
+def verdicts_of(root: Path) -> dict[str, Any]:
+    """Return what engines say of each file of a corpus; nothing where that is not known."""
+    return _read_json(root / "open" / "verdicts.json", None) or _read_json(
+        root / "verdicts.json", {}
+    )
 
 
 def _read_json(path: Path, missing: Any) -> Any:
@@ -133,8 +147,6 @@ def main(words: Sequence[str]) -> int:
     if not jobs:
         print(f"no model below {given.folder} fits {given.pattern}", file=sys.stderr)
         return 2
-    verdicts = _read_json(given.folder / "open" / "verdicts.json", None)
-    verdicts = verdicts or _read_json(given.folder / "verdicts.json", {})
     sys.path.insert(0, str(HERE.parent))
     rows = sweep(jobs, given.jobs, graphfix_main())
     versions = ", ".join(f"{name} {_version(name)}" for name in _VERSIONED)
@@ -142,7 +154,7 @@ def main(words: Sequence[str]) -> int:
         rows,
         command=f"python benchmarks/corpus.py {' '.join(words)}",
         versions=f"Python {platform.python_version()}, {versions}",
-        verdicts=verdicts,
+        verdicts=verdicts_of(given.folder),
     )
     output = given.output or HERE / "results" / f"corpus-{given.target}.md"
     output.parent.mkdir(parents=True, exist_ok=True)
