@@ -30,6 +30,7 @@ _NO_SCHEMA = re.compile(
     r'In Node, \("[^"]*", (\w+), "([^"]*)", -?\d+\).*?Error No [Oo]p', re.DOTALL
 )
 _OPSET_TOO_NEW = re.compile(r"till opset (\d+)")
+_FEW_NODES = 64
 _IR_TOO_NEW = re.compile(r"max supported IR version: (\d+)")
 
 # onnxruntime computes these by their function body in ONNX, which says another thing than their
@@ -91,7 +92,9 @@ class OrtEngine:
             level.ORT_ENABLE_ALL if optimised else level.ORT_DISABLE_ALL
         )
         options.log_severity_level = 4
-        options.intra_op_num_threads = 2
+        # Idle threads spin: for a small model they cost more than all of its nodes.
+        options.intra_op_num_threads = 2 if len(model.graph.node) > _FEW_NODES else 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.inter_op_num_threads = 1
         # Without the arena a memory limit measures what the model needs, not what is reserved.
         options.enable_cpu_mem_arena = False
