@@ -212,7 +212,7 @@ class Editor:
         old, new = redeclare(tensor, shape)
         if any(output is tensor for output in self.model.graph.outputs):
             self.io_changes.append(IoChange(tensor.name, old, new))
-        self.record(NodeRef(outputs=(tensor.name,)), f"declared as {old}, is {new}")
+        self.record_number(NodeRef(outputs=(tensor.name,)), f"declared as {old}, is {new}")
 
     def _remember_unused(self, graph: Graph | None) -> None:
         """Note, once a scope, which initializers nobody used before: those are not ours to drop."""
@@ -225,6 +225,16 @@ class Editor:
         """Record a change that is not the replacement of a node: an order, an import, a type."""
         site = Site(node, self.accuracy, note=note)
         self._keep(site)
+        return site
+
+    def record_number(self, node: NodeRef, note: str) -> Site:
+        """Record a number of the file that changed: an opset, a version, a declared size.
+
+        Nothing that is computed changes with it, so that there is nothing to prove.
+        """
+        site = self.record(node, note)
+        if self.workspace.ledger is not None:
+            self.workspace.ledger.note_number(site)
         return site
 
     def _keep(self, site: Site, edit: Edit | None = None) -> None:

@@ -223,10 +223,19 @@ class Ledger:
     def __init__(self) -> None:
         """Begin empty."""
         self._kept: dict[int, tuple[Site, Evidence]] = {}
+        self._numbers: dict[int, Site] = {}
 
     def note(self, site: Site, evidence: Evidence) -> None:
         """Keep the evidence of a site."""
         self._kept[id(site)] = (site, evidence)
+
+    def note_number(self, site: Site) -> None:
+        """Take down that a site changes a number of the file and nothing that is computed."""
+        self._numbers[id(site)] = site
+
+    def is_number(self, site: Site) -> bool:
+        """Say whether this very object is such a site."""
+        return id(site) in self._numbers
 
     def of(self, site: Site) -> Evidence | None:
         """Return the evidence of this very object; None where a site has none."""

@@ -137,7 +137,7 @@ def _step(
     _apply(editor, plans, target)
     for root in roots:
         root.opsets[""] = target
-    editor.record(NodeRef(), f"opset {source} becomes {target}")
+    editor.record_number(NodeRef(), f"opset {source} becomes {target}")
     return sites + [recorded.site for recorded in editor.recorded]
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from graphfix.authoring.declaring import PREPARE
-from graphfix.authoring.evidence import Evidence
+from graphfix.authoring.evidence import Evidence, Ledger
 from graphfix.authoring.workspace import SiteKey, site_key
 from graphfix.certificates.binding import ways_of_calling, ways_of_running
 from graphfix.certificates.cutting import FunctionKey, Functions, function_key
 from graphfix.certificates.proving import Prover
-from graphfix.pipeline.running import OPSET_PASS, Run
+from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Accuracy, Certificate, Outcome, Site, Status, Verdict
 from graphfix.reproducers.specimens import Kind, Specimen
@@ -131,7 +131,7 @@ def prove(
                 every = ways_of_running(evidence, ways.get(_function_of(site), ()))
                 places[id(site)] = list(range(len(cases), len(cases) + len(every)))
                 cases.extend((one, site.accuracy) for one in every)
-            elif outcome.pass_id not in prepare and not _needs_none(outcome.pass_id, site):
+            elif outcome.pass_id not in prepare and not _needs_none(run.ledger, site):
                 found[id(site)] = Certificate(Verdict.INCONCLUSIVE, reason=WHOLE_FILE)
     proofs = prover.prove(cases, _functions(run), run.prepared) if cases else []
     proofs = [
@@ -173,16 +173,10 @@ def _least(proofs: Sequence[Certificate]) -> Certificate:
     return min(proofs, key=lambda proof: order.index(proof.status))
 
 
-# They write numbers into the file: opsets, the IR version, declared sizes.
-_OF_NUMBERS = frozenset(
-    {OPSET_PASS, "declared-shape-correction", "ir-version-lowering", "unused-opset-imports"}
-)
-
-
-def _needs_none(pass_id: str, site: Site) -> bool:
+def _needs_none(ledger: Ledger | None, site: Site) -> bool:
     """Say whether a site computes nothing: unreachable nodes that went, a number of the file."""
-    number = not (site.node.op or site.removed or site.added)
-    return bool(site.removed and not site.added) or (number and pass_id in _OF_NUMBERS)
+    number = ledger is not None and ledger.is_number(site)
+    return number or bool(site.removed and not site.added)
 
 
 def _functions(run: Run) -> Functions:

@@ -311,8 +311,10 @@ class Run:
         older, needed = self.model.ir_version, needed_ir(self.model)
         if needed < older:
             self.model.ir_version = needed
-            note = f"IR version {older} becomes {needed}"
-            self.journal.applied(OPSET_PASS, Site(NodeRef(), EXACT, note=note))
+            site = Site(NodeRef(), EXACT, note=f"IR version {older} becomes {needed}")
+            if self.ledger is not None:
+                self.ledger.note_number(site)
+            self.journal.applied(OPSET_PASS, site)
 
     def _may_step(self) -> bool:
         """Say whether the opset may move: not where the user skips it or its result was wrong."""

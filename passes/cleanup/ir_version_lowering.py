@@ -40,5 +40,5 @@ def ir_version_lowering(editor: Editor) -> None:
     model = editor.model
     needed = needed_ir(model)
     if needed < model.ir_version:
-        editor.record(NodeRef(), f"IR version {model.ir_version} becomes {needed}")
+        editor.record_number(NodeRef(), f"IR version {model.ir_version} becomes {needed}")
         model.ir_version = needed

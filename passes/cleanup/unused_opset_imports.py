@@ -41,4 +41,6 @@ def unused_opset_imports(editor: Editor) -> None:
         used = {normal_domain(node.domain) for graph in root.walk() for node in graph.nodes}
         for domain in [known for known in root.opsets if known and known not in used]:
             version = root.opsets.pop(domain)
-            editor.record(NodeRef(scope=root.scope), f"{domain} {version} is no longer imported")
+            editor.record_number(
+                NodeRef(scope=root.scope), f"{domain} {version} is no longer imported"
+            )
