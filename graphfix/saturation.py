@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 from onnx.inliner import inline_local_functions
+
+from graphfix.protos import all_nodes, bodies_of
 
 _CONTRIB = "com.microsoft"
 
@@ -48,7 +50,7 @@ def unsaturated(model: ModelProto) -> ModelProto:
     The types of both operands must be known; functions are inlined where they hold such products.
     """
     bodies = [model.graph.node, *(function.node for function in model.functions)]
-    if not any(_places(node) for body in bodies for node in _nodes(body)) or not saturates():
+    if not any(_places(node) for body in bodies for node in all_nodes(body)) or not saturates():
         return model
     copy = ModelProto()
     copy.CopyFrom(inline_local_functions(model) if model.functions else model)
@@ -85,19 +87,6 @@ def _places(node: NodeProto) -> _Places | None:
     return _OPERATORS.get((domain, node.op_type))
 
 
-def _graphs(node: NodeProto) -> Iterator[GraphProto]:
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.g
-
-
-def _nodes(body: Any) -> Iterator[NodeProto]:
-    for node in body:
-        yield node
-        for graph in _graphs(node):
-            yield from _nodes(graph.node)
-
-
 def _element_types(graph: GraphProto) -> dict[str, int]:
     infos = (*graph.input, *graph.value_info, *graph.output)
     found = {info.name: info.type.tensor_type.elem_type for info in infos}
@@ -115,7 +104,7 @@ class _Writer:
         types = {**outer, **_element_types(typed)}
         nodes: list[NodeProto] = []
         for node, known in zip(graph.node, typed.node, strict=True):
-            for body, inferred in zip(_graphs(node), _graphs(known), strict=True):
+            for body, inferred in zip(bodies_of(node), bodies_of(known), strict=True):
                 self.graph(body, inferred, types)
             places = _places(node)
             if places is not None and _is_mixed(node, places, types):

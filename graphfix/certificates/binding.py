@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto
 
 from graphfix.authoring.evidence import Evidence
-from graphfix.certificates.cutting import FunctionKey, bodies_of, function_key
+from graphfix.certificates.cutting import FunctionKey, function_key
+from graphfix.protos import all_nodes, bodies_of
 
 Given = Mapping[str, AttributeProto]
 
@@ -23,7 +24,7 @@ def ways_of_calling(model: ModelProto) -> dict[FunctionKey, list[Given]]:
     """
     functions = {function_key(f.domain, f.name, f.overload): f for f in model.functions}
     ways: dict[FunctionKey, dict[bytes, Given]] = {key: {} for key in functions}
-    pending: list[tuple[NodeProto, Given]] = [(n, {}) for n in _all_nodes(model.graph.node)]
+    pending: list[tuple[NodeProto, Given]] = [(n, {}) for n in all_nodes(model.graph.node)]
     while pending:
         node, given = pending.pop(0)
         key = function_key(node.domain, node.op_type, node.overload)
@@ -34,13 +35,13 @@ def ways_of_calling(model: ModelProto) -> dict[FunctionKey, list[Given]]:
         mark = b"".join(way[name].SerializeToString(deterministic=True) for name in sorted(way))
         if mark not in ways[key]:
             ways[key][mark] = way
-            pending.extend((inner, way) for inner in _all_nodes(function.node))
+            pending.extend((inner, way) for inner in all_nodes(function.node))
     return {key: list(found.values()) for key, found in ways.items()}
 
 
 def _refers(nodes: Iterable[NodeProto]) -> bool:
     """Say whether an attribute refers to an attribute of a function."""
-    return any(a.ref_attr_name for node in _all_nodes(nodes) for a in node.attribute)
+    return any(a.ref_attr_name for node in all_nodes(nodes) for a in node.attribute)
 
 
 def bound(node: NodeProto, given: Given) -> NodeProto:
@@ -84,10 +85,3 @@ def _way(function: FunctionProto, call: NodeProto) -> Given:
     way = {attribute.name: attribute for attribute in function.attribute_proto}
     way.update((attribute.name, attribute) for attribute in call.attribute)
     return way
-
-
-def _all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
-    for node in nodes:
-        yield node
-        for body in bodies_of(node):
-            yield from _all_nodes(body.node)

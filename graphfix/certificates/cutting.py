@@ -6,7 +6,7 @@ give the same bytes and one proof serves for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +16,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 from graphfix.authoring.evidence import Evidence, Known
 from graphfix.errors import GraphfixError
 from graphfix.graph import Weights, normal_domain
+from graphfix.protos import bodies_of
 from graphfix.schemas import minimal_ir
 
 # Initializers up to this size are part of a site; bigger ones become inputs with made values.
@@ -165,14 +166,6 @@ class Side:
             else:
                 pending.append((name, True))
                 pending.extend((read, False) for read in reversed(list(names_read(producer))))
-
-
-def bodies_of(node: NodeProto) -> Iterator[GraphProto]:
-    """Yield the bodies of a node."""
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.g
-        yield from attribute.graphs
 
 
 def names_read(node: NodeProto) -> dict[str, None]:

@@ -11,7 +11,8 @@ import onnx
 import onnx.external_data_helper
 
 from graphfix.feeds.kinds import Array, is_integer, is_wide_float
-from graphfix.feeds.uses import all_nodes, consumers, uses_of
+from graphfix.feeds.uses import consumers, uses_of
+from graphfix.protos import all_nodes, bodies_of
 
 # External tensors past this many bytes together are left alone.
 _EXTERNAL_LIMIT = 256 * 2**20
@@ -47,10 +48,8 @@ def _tensors_of_node(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.TensorPro
     for attribute in node.attribute:
         if attribute.type == onnx.AttributeProto.TENSOR and _holds_numbers(node):
             yield node.output[0], attribute.t
-        if attribute.type == onnx.AttributeProto.GRAPH:
-            yield from _tensors_of(attribute.g)
-        for body in attribute.graphs:
-            yield from _tensors_of(body)
+    for body in bodies_of(node):
+        yield from _tensors_of(body)
 
 
 def _holds_numbers(node: onnx.NodeProto) -> bool:
@@ -59,7 +58,7 @@ def _holds_numbers(node: onnx.NodeProto) -> bool:
 
 
 def _scalars(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.AttributeProto]]:
-    nodes = [*all_nodes(model.graph), *(node for f in model.functions for node in f.node)]
+    nodes = [*all_nodes(model.graph.node), *(node for f in model.functions for node in f.node)]
     kinds = (onnx.AttributeProto.FLOAT, onnx.AttributeProto.FLOATS)
     for node in nodes:
         for attribute in node.attribute:

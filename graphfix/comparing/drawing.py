@@ -18,6 +18,7 @@ from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.pieces import type_of_value
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value
+from graphfix.protos import bodies_of
 from graphfix.report import Verdict, Verification
 
 _MOST_SAMPLES = 2
@@ -116,7 +117,7 @@ def _alone(model: onnx.ModelProto, names: Sequence[str], given: Feed) -> onnx.Mo
     """
     makers = {name: node for node in model.graph.node for name in node.output if name}
     initializers = {tensor.name: tensor for tensor in model.graph.initializer}
-    chosen: list[onnx.NodeProto] = []
+    chosen: set[int] = set()
     constants: dict[str, onnx.TensorProto] = {}
     pending, seen = list(names), set[str]()
     while pending:
@@ -128,8 +129,8 @@ def _alone(model: onnx.ModelProto, names: Sequence[str], given: Feed) -> onnx.Mo
             constants[name] = initializers[name]
         elif name not in makers:
             raise EngineFailed(f"it hangs on {name} too")
-        elif not any(makers[name] is node for node in chosen):
-            chosen.append(makers[name])
+        elif id(makers[name]) not in chosen:
+            chosen.add(id(makers[name]))
             pending += [read for read in makers[name].input if read]
     alone = onnx.ModelProto(ir_version=model.ir_version)
     alone.opset_import.extend(model.opset_import)
@@ -137,7 +138,7 @@ def _alone(model: onnx.ModelProto, names: Sequence[str], given: Feed) -> onnx.Mo
     alone.graph.name = "drawing"
     alone.graph.initializer.extend(constants.values())
     for node in model.graph.node:
-        if any(node is one for one in chosen):
+        if id(node) in chosen:
             alone.graph.node.append(_seedless(node))
     for name, value in given.items():
         alone.graph.input.add(name=name).type.CopyFrom(type_of_value(value))
@@ -148,7 +149,7 @@ def _alone(model: onnx.ModelProto, names: Sequence[str], given: Feed) -> onnx.Mo
 
 def _seedless(node: onnx.NodeProto) -> onnx.NodeProto:
     """Return a node without its seed: one that is set anew for each run gives one number only."""
-    if any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
+    if any(bodies_of(node)):
         raise EngineFailed(f"a body of {node.op_type} may draw as well")
     copy = onnx.NodeProto()
     copy.CopyFrom(node)

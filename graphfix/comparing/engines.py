@@ -18,7 +18,7 @@ import onnx
 from graphfix.comparing.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Feed, Value, is_native, numpy_dtype
-from graphfix.feeds.uses import all_nodes
+from graphfix.protos import all_graphs, all_nodes
 from graphfix.saturation import unsaturated
 
 # onnxruntime's own texts (model_load_utils.h, model.cc, session_state.cc, graph.cc).
@@ -162,13 +162,7 @@ def _declares_shape(graph: onnx.GraphProto) -> bool:
 
 
 def _bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
-    found: list[onnx.GraphProto] = []
-    for node in all_nodes(graph):
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                found.append(attribute.g)
-            found.extend(attribute.graphs)
-    return found
+    return [body for body in all_graphs(graph) if body is not graph]
 
 
 def _with_casts(model: onnx.ModelProto) -> _Wrapped:
@@ -283,7 +277,7 @@ def _first(*openers: Callable[[], Engine], told: EngineFailed | None = None) -> 
 
 
 def _operators(model: onnx.ModelProto) -> set[OpKey]:
-    found = {key_of(node) for node in all_nodes(model.graph)}
+    found = {key_of(node) for node in all_nodes(model.graph.node)}
     for function in model.functions:
         found |= {key_of(node) for node in function.node}
     return found

@@ -15,7 +15,7 @@ import onnx.external_data_helper
 
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.feeds.kinds import Array, Feed, Value
-from graphfix.feeds.uses import all_nodes
+from graphfix.protos import all_nodes
 
 Evaluate = Callable[["list[Array | None]", "dict[str, object]"], "tuple[Array, ...]"]
 
@@ -241,11 +241,11 @@ def _with_new_modes(model: onnx.ModelProto) -> onnx.ModelProto:
     The evaluator knows no others; for images both versions define the same (operator page). What
     it makes of bicubic with border padding is not what onnxruntime does, and stays refused.
     """
-    if not any(node.op_type == "GridSample" for node in all_nodes(model.graph)):
+    if not any(node.op_type == "GridSample" for node in all_nodes(model.graph.node)):
         return model
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    for node in all_nodes(copy.graph):
+    for node in all_nodes(copy.graph.node):
         if node.op_type == "GridSample" and not node.domain:
             given = {attribute.name: attribute for attribute in node.attribute}
             padding = given["padding_mode"].s if "padding_mode" in given else b"zeros"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
+
+from graphfix.protos import all_graphs
 
 # Engines hold the weights, a copy from parsing and the activations.
 COPIES = 3
@@ -51,17 +52,7 @@ def _text(path: str) -> str:
 
 def weight_bytes(model: onnx.ModelProto) -> int:
     """Return the bytes of all initializers, by their dims; external data is not read."""
-    return sum(_size(tensor) for tensor in _initializers(model.graph))
-
-
-def _initializers(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    yield from graph.initializer
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                yield from _initializers(attribute.g)
-            for body in attribute.graphs:
-                yield from _initializers(body)
+    return sum(_size(tensor) for g in all_graphs(model.graph) for tensor in g.initializer)
 
 
 def _size(tensor: onnx.TensorProto) -> int:

@@ -10,7 +10,7 @@ import onnx
 from graphfix.comparing.numbers import mismatches, widened
 from graphfix.feeds.kinds import Array, Value, is_floating, leaves
 from graphfix.feeds.maker import required_inputs
-from graphfix.feeds.uses import all_nodes
+from graphfix.protos import all_nodes, bodies_of
 
 _SQUASHING = frozenset(
     {"Sigmoid", "Tanh", "Softmax", "HardSigmoid", "Clip", "Softsign", "Erf", "LogSoftmax"}
@@ -42,11 +42,9 @@ def dependent_outputs(model: onnx.ModelProto) -> set[str]:
     }
     for node in model.graph.node:
         read = set(node.input)
-        for attribute in node.attribute:
-            bodies = [attribute.g] if attribute.type == onnx.AttributeProto.GRAPH else []
-            for body in [*bodies, *attribute.graphs]:
-                read |= {name for inner in all_nodes(body) for name in inner.input}
-                read |= {info.name for info in body.output}
+        for body in bodies_of(node):
+            read |= {name for inner in all_nodes(body.node) for name in inner.input}
+            read |= {info.name for info in body.output}
         weights = [name for name in node.input[1 : 1 + _WEIGHTS.get(node.op_type, 0)] if name]
         if node.op_type in _SHAPE_READERS:
             read -= static

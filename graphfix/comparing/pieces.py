@@ -17,6 +17,7 @@ from graphfix.comparing.evaluators import Evaluators, OpKey, ReferenceEngine, ke
 from graphfix.diffing.scopes import inlined
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value
+from graphfix.protos import bodies_of
 
 _MOST_FOREIGN = 32
 
@@ -162,15 +163,8 @@ def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:
     return tensor
 
 
-def _bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
-    for attribute in node.attribute:
-        if attribute.type == onnx.AttributeProto.GRAPH:
-            yield attribute.g
-        yield from attribute.graphs
-
-
 def _inner_operators(node: onnx.NodeProto) -> Iterator[OpKey]:
-    for body in _bodies(node):
+    for body in bodies_of(node):
         for inner in body.node:
             yield key_of(inner)
             yield from _inner_operators(inner)
@@ -181,7 +175,7 @@ def _names_read(nodes: list[onnx.NodeProto]) -> set[str]:
     names: set[str] = set()
     for node in nodes:
         names |= {name for name in node.input if name}
-        for body in _bodies(node):
+        for body in bodies_of(node):
             names |= _names_read(list(body.node)) | {info.name for info in body.output}
     return names
 

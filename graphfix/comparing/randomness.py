@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import onnx
 
-from graphfix.feeds.uses import all_nodes, attribute_of
+from graphfix.feeds.uses import attribute_of
+from graphfix.protos import all_nodes
 
 _ALWAYS = frozenset(
     {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}
@@ -62,7 +63,7 @@ def is_random(node: onnx.NodeProto, opset: int, constants: dict[str, bool]) -> b
 
 def _true_constants(graph: onnx.GraphProto) -> dict[str, bool]:
     tensors = {tensor.name: tensor for tensor in graph.initializer}
-    for node in all_nodes(graph):
+    for node in all_nodes(graph.node):
         attribute = attribute_of(node, "value")
         if node.op_type == "Constant" and attribute is not None:
             tensors[node.output[0]] = attribute.t
@@ -86,7 +87,7 @@ def cut(before: onnx.ModelProto, after: onnx.ModelProto) -> Cut:
     ]
     inner += [
         node
-        for node in all_nodes(before.graph)
+        for node in all_nodes(before.graph.node)
         if is_random(node, opset, constants) and not any(node is known for known in outer)
     ]
     if inner:

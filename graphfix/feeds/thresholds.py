@@ -9,7 +9,8 @@ import onnx
 from onnx import numpy_helper
 
 from graphfix.feeds.kinds import Array
-from graphfix.feeds.uses import Use, all_nodes, attribute_of
+from graphfix.feeds.uses import Use, attribute_of
+from graphfix.protos import all_graphs, all_nodes
 
 _COMPARISONS = frozenset({"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"})
 _MOST = 16
@@ -18,14 +19,12 @@ _MOST = 16
 def small_integers(graph: onnx.GraphProto) -> dict[str, Array]:
     """Return the integer constants of at most 16 elements, by name; bodies have theirs too."""
     result: dict[str, Array] = {}
-    graphs = [graph]
-    for node in all_nodes(graph):
-        graphs += [a.g for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
+    for node in all_nodes(graph.node):
         if node.op_type == "Constant" and node.output:
             array = _constant(node)
             if array is not None:
                 result[node.output[0]] = array
-    for scope in graphs:
+    for scope in all_graphs(graph):
         for tensor in scope.initializer:
             array = _integers(tensor)
             if array is not None:

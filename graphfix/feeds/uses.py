@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import onnx
 
+from graphfix.protos import all_nodes
+
 # Position 0 of these reaches their output with its values unchanged.
 _CARRIERS = frozenset(
     {"Cast", "Unsqueeze", "Reshape", "Squeeze", "Identity", "Flatten", "Transpose", "Slice"}
@@ -33,17 +35,6 @@ class Use:
         return self.node.op_type
 
 
-def all_nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
-    """Yield the nodes of a graph and of all bodies inside it."""
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                yield from all_nodes(attribute.g)
-            for body in attribute.graphs:
-                yield from all_nodes(body)
-
-
 def _branch_results(node: onnx.NodeProto) -> Iterator[onnx.NodeProto]:
     """Yield, for the branches of an If, what carries their results to its outputs."""
     for attribute in node.attribute if node.op_type == "If" else ():
@@ -54,7 +45,7 @@ def _branch_results(node: onnx.NodeProto) -> Iterator[onnx.NodeProto]:
 def consumers(graph: onnx.GraphProto) -> dict[str, list[Use]]:
     """Return who reads each tensor, by name; scopes share names, as ONNX forbids shadowing."""
     result: dict[str, list[Use]] = {}
-    for node in all_nodes(graph):
+    for node in all_nodes(graph.node):
         for position, name in enumerate(node.input):
             if name:
                 result.setdefault(name, []).append(Use(node, position))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import onnx
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
+from graphfix.protos import all_graphs, bodies_of
 from graphfix.storage.reading import parse_model, read_model, walk_nodes, walk_tensors
 from graphfix.storage.weights import external_span, is_external, stored_bytes, type_name
 
@@ -151,14 +152,14 @@ def _histogram(proto: ModelProto) -> tuple[OpCount, ...]:
     """Count the operators of all scopes; a function's nodes go by the function's own imports."""
     counts: Counter[tuple[str, str, int]] = Counter()
     main = _imports(proto.opset_import)
-    for graph in _graphs_of(proto.graph):
+    for graph in all_graphs(proto.graph):
         _count(graph.node, main, counts)
     for function in proto.functions:
         own = _imports(function.opset_import)
         _count(function.node, own, counts)
         for node in function.node:
-            for body in _bodies(node):
-                for graph in _graphs_of(body):
+            for body in bodies_of(node):
+                for graph in all_graphs(body):
                     _count(graph.node, own, counts)
     local = {(_domain(f.domain), f.name) for f in proto.functions}
     merged: dict[tuple[str, str], tuple[int, int | None]] = {}
@@ -177,23 +178,6 @@ def _count(
     for node in nodes:
         domain = _domain(node.domain)
         into[domain, node.op_type, opsets.get(domain, 0)] += 1
-
-
-def _graphs_of(graph: GraphProto) -> Iterator[GraphProto]:
-    """Walk a graph and every body below it."""
-    pending = [graph]
-    while pending:
-        graph = pending.pop()
-        yield graph
-        for node in graph.node:
-            pending.extend(_bodies(node))
-
-
-def _bodies(node: NodeProto) -> Iterator[GraphProto]:
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.g
-        yield from attribute.graphs
 
 
 def _since(domain: str, op: str, version: int) -> int | None:

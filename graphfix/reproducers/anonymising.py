@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
 
-from graphfix.certificates.cutting import bodies_of
 from graphfix.errors import GraphfixError
 from graphfix.graph import normal_domain
 from graphfix.pipeline.settings import Settings
+from graphfix.protos import bodies_of
 from graphfix.report import NodeRef
 from graphfix.reproducers.folder import Reproducer, versions
 from graphfix.reproducers.observing import Observation, observe

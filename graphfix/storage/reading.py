@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.errors import InvalidModel
+from graphfix.protos import bodies_of
 from graphfix.storage.weights import external_span, is_external
 
 
@@ -140,11 +141,7 @@ def walk_graphs(proto: ModelProto) -> Iterator[GraphProto]:
             yield graph
             nodes.extend(graph.node)
         while nodes:
-            for attribute in nodes.pop().attribute:
-                if attribute.type == AttributeProto.GRAPH:
-                    pending.append(attribute.g)
-                elif attribute.type == AttributeProto.GRAPHS:
-                    pending.extend(attribute.graphs)
+            pending.extend(bodies_of(nodes.pop()))
 
 
 def walk_nodes(proto: ModelProto) -> Iterator[NodeProto]:
