@@ -21,6 +21,7 @@ from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.validating import interface, new_complaints, validity_of
 from graphfix.pipeline.verifying import original_on_disk, verify
+from graphfix.pipeline.worsening import unharmed
 from graphfix.report import (
     LOSSY,
     IoChange,
@@ -170,6 +171,10 @@ def first_run(
             if outcome.pass_id in withheld and outcome.status is Status.REFUSED
         )
         run = _run(before.again(), settings, hooks)
+    run, settings, harmful = unharmed(
+        run, settings, lambda given: _run(before.again(), given, hooks), before.again
+    )
+    blamed.extend(harmful.values())
     return run, settings, blamed
 
 

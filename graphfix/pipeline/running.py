@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 
 from onnx import ModelProto
@@ -30,9 +31,9 @@ from graphfix.pipeline.sweeping import (
 )
 from graphfix.pipeline.typing import infer_types
 from graphfix.pipeline.validating import interface
-from graphfix.report import EXACT, LOSSY, Finding, IoChange, NodeRef, Site
+from graphfix.report import EXACT, LOSSY, Finding, IoChange, NodeRef, Severity, Site
 
-_FUNCTION = "scope:local-function"
+FUNCTION = "scope:local-function"
 ROUNDS = 12
 OPSET_PASS = OPSET
 OLDEST_OPSET = 7  # TensorRT and the adapters know nothing older
@@ -276,7 +277,7 @@ class Run:
         """
         if not any(finding.node.scope.startswith("function:") for finding in self._blocking()):
             return False
-        inliners = [p for p in self._of(TARGETED, "graph") if p.removes_feature(_FUNCTION)]
+        inliners = [p for p in self._of(TARGETED, "graph") if p.removes_feature(FUNCTION)]
         return any(self._graph_pass(declared) for declared in inliners)
 
     def _blocking(self) -> list[Finding]:
@@ -354,7 +355,9 @@ class Run:
     def _descend(self, floor: int, steps: int) -> bool:
         """Step down and stay at the highest opset that leaves least; say whether that is lower."""
         start: Model = self.model
-        best: tuple[_Left, Model, Journal] = (_left(self._blocking()), start, self.journal)
+        here = self._blocking()
+        limits = _by_severity(here) | _by_severity(f for f in self.findings_before if f.blocks)
+        best: tuple[_Left, Model, Journal] = (_left(here), start, self.journal)
         blockers: tuple[Blocker, ...] = ()
         self.model, self.journal = start.copy(), self.journal.copy()
         self._infer()
@@ -365,7 +368,8 @@ class Run:
             if blockers:
                 break
             left = self._blocking()
-            if _left(left) < best[0]:
+            # Fewer findings in all are no gain where those of one severity become more.
+            if _left(left) < best[0] and (best[0][0] or _by_severity(left) <= limits):
                 last = self.model.opset <= floor or not any(_by_opset(f) for f in left)
                 kept = self.model if last else self.model.copy()
                 best = (_left(left), kept, self.journal.copy())
@@ -396,6 +400,10 @@ _Left = tuple[bool, int]
 def _left(blocking: Sequence[Finding]) -> _Left:
     """Return what is compared between two opsets: one that is refused hides all the rest."""
     return (any(f.feature == "opset:too-high" for f in blocking), len(blocking))
+
+
+def _by_severity(findings: Iterable[Finding]) -> Counter[Severity]:
+    return Counter(finding.severity for finding in findings)
 
 
 def _by_opset(finding: Finding) -> bool:

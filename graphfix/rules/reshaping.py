@@ -155,9 +155,10 @@ def reshape_volume(node: NodeView, target: Target) -> Answer:
 @rule(
     "Shape",
     feature="form:Shape.start-end",
-    versions="trt6-fulldims..trt9.3",
+    versions="trt5.1..trt9.3",
     severity=WRONG,
-    source="builtin_op_importers.cpp:4444 (8.6.1): start and end are never read",
+    source="builtin_op_importers.cpp:1609 (5.1), 1652 (6.0), 4444 (8.6.1): start and end are never "
+    "read",
 )
 def shape_part(node: NodeView, target: Target) -> Answer:
     """Shape with start or end gives the whole shape."""

@@ -99,6 +99,14 @@ CASES: list[tuple[str, int, int, str, str, dict[str, Any], list[str]]] = [
         "y = Shape<start = -2, end = -1>(x)", {"x": F}, ["Shape", "Slice"],
     ),
     (
+        "shape-from-first", 15, 14, "(float[2,3,4] x) => (int64[3] y)",
+        "y = Shape<start = 0>(x)", {"x": F}, ["Shape"],
+    ),
+    (
+        "shape-clamped", 15, 14, "(float[2,3,4] x) => (int64[3] y)",
+        "y = Shape<start = -7, end = 3>(x)", {"x": F}, ["Shape"],
+    ),
+    (
         "cast-like", 15, 14, "(float[2,3,4] x, int32[1] t) => (int32[2,3,4] y)",
         "y = CastLike(x, t)", {"x": F * 9, "t": np.zeros(1, np.int32)}, ["Cast"],
     ),

@@ -41,6 +41,13 @@ YES = [
         "wrong",
     ),
     Yes(
+        "(float[2,3] x) => (int64[1] y) { y = Shape <start = 1> (x) }",
+        "shape-part",
+        "form:Shape.start-end",
+        "wrong",
+        target="trt6",
+    ),
+    Yes(
         "(float[1,2,4,4,4] x) => (float[A,B,C,D] y) { y = DepthToSpace <blocksize = 2> (x) }",
         "depthtospace-rank-of-input-0",
         "rank:DepthToSpace.5",
