@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Overwrite OUT even if graphfix did not write it.")
 @click.option(
     "--verify",
-    type=click.Choice(["auto", "sites", "full", "off"]),
+    type=click.Choice(["auto", "sites", "full", "engine", "off"]),
     default="auto",
     show_default=True,
-    help="What to compare: each changed place, the whole model, both (auto), or nothing.",
+    help="What to compare: each changed place, the whole model, both (auto), what this machine's "
+    "TensorRT computes too (engine), or nothing.",
 )
 @sample_options
 @pass_file_option

@@ -78,7 +78,8 @@ def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
         return _refused(request, short)
     # Its libraries are mapped before the limit is counted from.
     importlib.import_module("onnxruntime")
-    if limit is not None:
+    # A device's driver reserves more addresses than any machine has memory.
+    if limit is not None and request["do"] != "tensorrt":
         memory.limit_memory(limit)
     evaluators = evaluators_of(request)
     # Engines print numpy warnings about NaN and overflow that random inputs are meant to cause.
@@ -103,6 +104,10 @@ def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
         )
         if request["do"] == "side_by_side":
             return {"comparison": dataclasses.asdict(side_by_side(task, layers=request["layers"]))}
+        if request["do"] == "tensorrt":
+            meant = request["version"], request["aliases"]
+            found = whole.compare_in_tensorrt(task, paths[1], tuple(meant[0]), meant[1])
+            return {"verification": dataclasses.asdict(found)}
         return {"verification": dataclasses.asdict(whole.compare(task))}
 
 

@@ -62,6 +62,35 @@ def compare_files(
     return answer if isinstance(answer, Verification) else _verification(answer["verification"])
 
 
+def compare_in_tensorrt(
+    before: Path,
+    after: Path,
+    options: ComparisonOptions,
+    version: tuple[int, ...],
+    aliases: Mapping[str, str],
+) -> Verification:
+    """Build the second model with this machine's TensorRT and compare it with the first.
+
+    Floats may differ by the cap of their type (`graphfix.comparing.numbers`), since TensorRT
+    chooses among kernels that round each in its own way; TF32 is off. What TensorRT does not
+    build or run is ``inconclusive``, with its words.
+
+    Args:
+        before: The first model, which onnxruntime or the reference evaluator runs.
+        after: The second.
+        options: How to compare.
+        version: Major and minor version of TensorRT that is meant; another one is inconclusive.
+        aliases: Element types of inputs that this version turns into others by itself.
+
+    Raises:
+        UsageError: The options do not fit the models.
+        InvalidModel: A file is missing or not a model.
+    """
+    meant = {"version": list(version), "aliases": dict(aliases)}
+    answer = _asked("tensorrt", before, after, options, **meant)
+    return answer if isinstance(answer, Verification) else _verification(answer["verification"])
+
+
 def compare_side_by_side(
     before: Path, after: Path, options: ComparisonOptions | None = None, *, layers: bool = False
 ) -> Comparison:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import onnx
@@ -14,6 +14,7 @@ from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.interface import Interface, compare_interfaces, convert
 from graphfix.comparing.judging import Judge
 from graphfix.comparing.samples import Samples
+from graphfix.comparing.tensorrt_engines import open_tensorrt
 from graphfix.errors import EngineFailed, InvalidModel
 from graphfix.feeds.exhausting import every_feed
 from graphfix.feeds.kinds import Feed, Value
@@ -72,6 +73,32 @@ def compare(task: Task) -> Verification:
     return _Comparison(task, ready).verdict()
 
 
+def compare_in_tensorrt(
+    task: Task, path: Path, version: tuple[int, ...], aliases: dict[str, str]
+) -> Verification:
+    """Compare what the original computes with what TensorRT makes of the other model.
+
+    Args:
+        task: The two models.
+        path: The file of the second one.
+        version: Major and minor version of TensorRT that is meant.
+        aliases: Element types of inputs that it turns into others by itself.
+    """
+    ready = prepare(task)
+    if isinstance(ready, Verification):
+        return ready
+    if ready.chance is not None:
+        return Verification(Verdict.INCONCLUSIVE, "numbers are drawn at random", ready.before.name)
+    engine = open_tensorrt(task.after, path, version[0], aliases)
+    ready.after = engine
+    said = _Comparison(task, ready, other_kernels=True).verdict()
+    if engine.version in ((), version):
+        return said
+    has, meant = (".".join(map(str, one)) for one in (engine.version, version))
+    reason = f"this machine has TensorRT {has}, not {meant}; there: {said.status} {said.reason}"
+    return replace(said, status=Verdict.INCONCLUSIVE, reason=reason.rstrip())
+
+
 def prepare(task: Task) -> Prepared | Verification:
     """Load both models; a verdict where they cannot be compared.
 
@@ -128,14 +155,17 @@ def _drawn_alone(source: Engine, chance: Chance, task: Task) -> Verification:
 class _Comparison:
     """Runs samples until there are enough that say something."""
 
-    def __init__(self, task: Task, ready: Prepared) -> None:
+    def __init__(self, task: Task, ready: Prepared, *, other_kernels: bool = False) -> None:
         self._task = task
+        self._other_kernels = other_kernels
         self._interface = ready.interface
         self._before = ready.before
         self._after = ready.after
         self._samples = ready.samples
         self._chance = ready.chance
-        self._judge = Judge(task.before, task.before_folder, task.evaluators)
+        self._judge = Judge(
+            task.before, task.before_folder, task.evaluators, other_kernels=other_kernels
+        )
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []
         self._dependent = observed.dependent_outputs(task.before)
@@ -179,6 +209,9 @@ class _Comparison:
                     self._method(),
                 )
             except EngineFailed as error:
+                if self._other_kernels:  # it is not the result that is at fault
+                    reason = f"{self._after.name} does not run it: {error.message}"
+                    return Verification(Verdict.INCONCLUSIVE, reason, self._method())
                 reason = f"the result fails where the original runs: {error.message}"
                 return Verification(Verdict.MISMATCH, reason, self._method())
             if self._judge.take(feed, expected, got):

@@ -206,7 +206,7 @@ def run(
         allow_io_change: Consent to changes of inputs and outputs.
         partial: Apply big decompositions although findings are left.
         verify: ``auto`` (each site and the whole model), ``sites``, ``full`` (the whole model
-            alone) or ``off``.
+            alone), ``engine`` (``auto``, and what this machine's TensorRT computes) or ``off``.
         inputs: An .npz file, or a mapping of arrays, to compare on.
         shapes: Input name -> sizes, for dynamic inputs.
         seed: For the inputs that are made.
@@ -282,6 +282,11 @@ def make_settings(
             raise UsageError(f"{value!r} is not a list of names", where=name)
     if target is None and opset is None and passes is None:
         raise UsageError("nothing to do", hint="give --target NAME, --opset N or --passes a,b")
+    engine = load_target(target) if target is not None else None
+    if verify == "engine":
+        from graphfix.pipeline.verifying import check_engine
+
+        check_engine(engine)
     available = all_passes([Path(p) for p in pass_files])
     named: list[Pass] | None = None
     if passes is not None:
@@ -297,7 +302,7 @@ def make_settings(
                 available = (*available, declared)
     skipped = {get_pass(name, available, where="--skip").id for name in skip}
     return Settings(
-        target=load_target(target) if target is not None else None,
+        target=engine,
         opset=opset,
         named=tuple(p for p in named if p.id not in skipped) if named is not None else None,
         available=tuple(p for p in available if p.id not in skipped),

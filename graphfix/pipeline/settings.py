@@ -12,7 +12,7 @@ from graphfix.authoring.workspace import SiteKey
 from graphfix.errors import UsageError
 from graphfix.targets.profiles import Target
 
-VERIFY = ("auto", "sites", "full", "off")
+VERIFY = ("auto", "sites", "full", "engine", "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Settings:
         allow_lossy: Whether lossy sites are consented to.
         allow_io_change: Whether inputs and outputs may change.
         partial: Whether big decompositions are applied although findings are left.
-        verify: ``auto``, ``sites``, ``full`` or ``off``.
+        verify: ``auto``, ``sites``, ``full``, ``engine`` or ``off``.
         inputs: Inputs of the user for the comparison.
         shapes: Input name -> sizes.
         seed: For made inputs.
@@ -54,7 +54,7 @@ class Settings:
     @property
     def proves_sites(self) -> bool:
         """Whether each site gets a certificate."""
-        return self.verify in ("auto", "sites")
+        return self.verify in ("auto", "sites", "engine")
 
 
 def parse_options(

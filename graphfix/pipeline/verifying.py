@@ -11,13 +11,20 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from graphfix.comparing.models import ComparisonOptions, compare_files
+from graphfix.comparing.models import ComparisonOptions, compare_files, compare_in_tensorrt
+from graphfix.comparing.tensorrt_engines import found
+from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Verdict, Verification
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.weights import is_external
+from graphfix.targets.profiles import Target
+
+_ENGINE_FAMILY = "trt"
+_ENGINE_SAMPLES = 3  # an engine may have to be built for each
+_ENGINE_SECONDS = 3600.0
 
 
 def verify(
@@ -52,6 +59,58 @@ def verify(
         old = stack.enter_context(original_on_disk(before, prepared))
         new = stack.enter_context(on_disk(after.to_proto(), after.base_dir))
         return compare_files(old, new, options)
+
+
+def check_engine(target: Target | None) -> None:
+    """Check that ``--verify engine`` is possible.
+
+    Raises:
+        UsageError: The target is not TensorRT, or this machine does not have it.
+    """
+    where = "--verify engine"
+    if target is None or target.family != _ENGINE_FAMILY:
+        raise UsageError("is for targets of TensorRT", where=where, hint="give --target trt8.6")
+    if not found():
+        raise UsageError(
+            "this machine has no TensorRT",
+            where=where,
+            hint="put trtexec on PATH, or pip install tensorrt polygraphy",
+        )
+
+
+def verify_in_engine(
+    before: Original,
+    after: Model,
+    settings: Settings,
+    *,
+    lossy: bool,
+    prepared: ModelProto | None = None,
+) -> Verification:
+    """Compare the original with what the target's engine on this machine makes of the result.
+
+    Args:
+        before: The model as it came.
+        after: The result.
+        settings: Target, inputs, shapes and seed of the run.
+        lossy: Whether a lossy site was applied by consent.
+        prepared: What to run for the model as it came, where order and imports had to be mended.
+    """
+    target = settings.target
+    check_engine(target)
+    assert target is not None
+    options = ComparisonOptions(
+        inputs=settings.inputs,
+        seed=settings.seed,
+        samples=_ENGINE_SAMPLES,
+        lossy=lossy,
+        timeout=_ENGINE_SECONDS,
+        evaluators=before.evaluators,
+        bindings=settings.shapes,
+    )
+    with contextlib.ExitStack() as stack:
+        old = stack.enter_context(original_on_disk(before, prepared))
+        new = stack.enter_context(on_disk(after.to_proto(), after.base_dir))
+        return compare_in_tensorrt(old, new, options, target.version, target.dtype_aliases)
 
 
 @contextlib.contextmanager
