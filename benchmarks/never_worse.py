@@ -1,32 +1,41 @@
 """Check over a corpus that no run leaves more findings of a severity than it found.
 
-    python benchmarks/never_worse.py FOLDER [--target T ...] [--every N] [--jobs N] [-o OUT.md]
+    python benchmarks/never_worse.py FOLDER [--target T ...] [--every N] [--jobs N]
+        [--rows ROWS.jsonl] [-o OUT.md]
 
 For each profile (all of TensorRT's where none is named) and each `*.onnx` below FOLDER, the
 findings of severity reject, wrong and builder after a run are counted and compared with those of
 the untouched model, local functions inlined; and the outputs of the result are compared with those
-of the file, as `--verify full` does. Profiles that get the same model share one comparison. Ends
-with 1 when a number of findings grew or an output changed.
+of the file, as `--verify full` does. Profiles that get the same model share one comparison. ROWS
+takes a line for each model that is done: with it a sweep goes on where it was stopped, as long as
+the profiles asked for are the same. Ends with 1 when a number of findings grew or an output
+changed.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import repeat
 from pathlib import Path
+
+from onnx import ModelProto
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from graphfix.errors import GraphfixError  # noqa: E402
+from graphfix.model import Model  # noqa: E402
+from graphfix.pipeline import finishing, verifying  # noqa: E402
 from graphfix.pipeline.api import check, run  # noqa: E402
-from graphfix.report import Finding, Severity, Status, Verdict  # noqa: E402
+from graphfix.pipeline.original import Original  # noqa: E402
+from graphfix.pipeline.settings import Settings  # noqa: E402
+from graphfix.report import Finding, Severity, Status, Verdict, Verification  # noqa: E402
 from graphfix.targets.profiles import target_names  # noqa: E402
 
 Counts = Counter[Severity]
@@ -64,26 +73,67 @@ def counted(findings: Sequence[Finding]) -> Counts:
     return Counter(finding.severity for finding in findings if finding.blocks)
 
 
+def remember_comparisons() -> None:
+    """Let runs of this process that give the same model for the same file share one comparison."""
+    known: dict[tuple[str, bytes], Verification] = {}
+
+    def verify(
+        before: Original,
+        after: Model,
+        settings: Settings,
+        *,
+        lossy: bool,
+        prepared: ModelProto | None = None,
+    ) -> Verification:
+        text = after.to_proto().SerializeToString(deterministic=True)
+        key = before.facts.sha256, sha256(text).digest()
+        if key not in known:
+            known[key] = verifying.verify(before, after, settings, lossy=lossy, prepared=prepared)
+        return known[key]
+
+    setattr(finishing, "verify", verify)  # noqa: B010 - it is imported there, not exported
+
+
 def outcomes(path: Path, targets: Sequence[str], name: str) -> list[Outcome] | str:
     """Run one model for each target; return what became of it, or why it is no model."""
-    compared: dict[bytes, tuple[str, str]] = {}
-    found = []
+    found: list[Outcome] = []
     try:
         plain = run(path, passes=["inline-functions"], verify="off").model
         for target in targets:
             before = counted(check(plain, target))
-            result = run(path, target, verify="off")
-            digest = sha256(result.model.to_proto().SerializeToString(deterministic=True)).digest()
-            if not any(o.status is Status.APPLIED for o in result.report.outcomes):
-                compared[digest] = (UNCHANGED, "")
-            elif digest not in compared:
-                told = run(path, target, verify="full").report.verification
-                compared[digest] = (str(told.status), told.reason)
-            after = counted(result.report.findings_after)
-            found.append(Outcome(name, target, before, after, *compared[digest]))
+            report = run(path, target, verify="full").report
+            after = counted(report.findings_after)
+            applied = any(o.status is Status.APPLIED for o in report.outcomes)
+            said = report.verification
+            outputs = (str(said.status), said.reason) if applied else (UNCHANGED, "")
+            found.append(Outcome(name, target, before, after, *outputs))
     except GraphfixError as error:
         return str(error)
     return found
+
+
+def kept(rows: Path | None) -> dict[str, list[Outcome] | str]:
+    """Return the models that an earlier sweep has done."""
+    done: dict[str, list[Outcome] | str] = {}
+    for line in rows.read_text(encoding="utf-8").splitlines() if rows and rows.exists() else ():
+        entry = json.loads(line)
+        found = entry["found"]
+        if not isinstance(found, str):
+            found = [
+                Outcome(**{**o, "before": Counter(o["before"]), "after": Counter(o["after"])})
+                for o in found
+            ]
+        done[entry["file"]] = found
+    return done
+
+
+def keep(rows: Path | None, name: str, found: list[Outcome] | str) -> None:
+    """Keep what became of a model."""
+    if rows is None:
+        return
+    plain = found if isinstance(found, str) else [vars(outcome) for outcome in found]
+    with rows.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps({"file": name, "found": plain}) + "\n")
 
 
 def main(words: Sequence[str]) -> int:
@@ -93,24 +143,24 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--target", action="append", help="again for more; default: all profiles")
     parser.add_argument("--every", type=int, default=1, help="only every N-th model")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--rows", type=Path, help="keep what is done there, and go on from it")
     parser.add_argument("-o", "--output", type=Path, default=HERE / "results" / "never-worse.md")
     given = parser.parse_args(words)
     targets = given.target or [name for name in target_names() if name.startswith("trt")]
     paths = sorted(given.folder.rglob("*.onnx"))[:: given.every]
-    names = [path.relative_to(given.folder).as_posix() for path in paths]
-    done: list[Outcome] = []
-    unread = 0
-    with ProcessPoolExecutor(given.jobs) as pool:
-        told = pool.map(outcomes, paths, repeat(targets), names)
-        for number, (name, found) in enumerate(zip(names, told, strict=True), start=1):
-            if isinstance(found, str):
-                unread += 1
-                print(f"{name}: {found}", file=sys.stderr)
-            else:
-                done.extend(found)
-                bad = [o.target for o in found if o.is_worse or o.outputs == Verdict.MISMATCH]
-                state = f"worse for {', '.join(bad)}" if bad else "not worse"
-                print(f"[{number}/{len(names)}] {name}: {state}", file=sys.stderr, flush=True)
+    names = {path.relative_to(given.folder).as_posix(): path for path in paths}
+    done = {name: found for name, found in kept(given.rows).items() if name in names}
+    missing = [name for name in names if name not in done]
+    with ProcessPoolExecutor(given.jobs, initializer=remember_comparisons) as pool:
+        running = {pool.submit(outcomes, names[name], targets, name): name for name in missing}
+        for future in as_completed(running):
+            name = running[future]
+            found = done[name] = future.result()
+            keep(given.rows, name, found)
+            state = found if isinstance(found, str) else _state(found)
+            print(f"[{len(done)}/{len(names)}] {name}: {state}", file=sys.stderr, flush=True)
+    rows = [o for name in names if not isinstance(found := done[name], str) for o in found]
+    unread = sum(isinstance(found, str) for found in done.values())
     lines = [
         "# No run makes a model worse",
         "",
@@ -118,13 +168,18 @@ def main(words: Sequence[str]) -> int:
         "",
         f"{len(paths)} models, {unread} of them no models.",
         "",
-        *table(done, targets),
+        *table(rows, targets),
     ]
     given.output.write_text("\n".join(lines), encoding="utf-8")
-    worse = [o for o in done if o.is_worse]
-    mismatches = [o for o in done if o.outputs == Verdict.MISMATCH]
-    print(f"{len(done)} runs: {len(worse)} worse, {len(mismatches)} with other outputs")
+    worse = [o for o in rows if o.is_worse]
+    mismatches = [o for o in rows if o.outputs == Verdict.MISMATCH]
+    print(f"{len(rows)} runs: {len(worse)} worse, {len(mismatches)} with other outputs")
     return 1 if worse or mismatches else 0
+
+
+def _state(found: Sequence[Outcome]) -> str:
+    bad = [o.target for o in found if o.is_worse or o.outputs == Verdict.MISMATCH]
+    return f"worse for {', '.join(bad)}" if bad else "not worse"
 
 
 def table(done: Sequence[Outcome], targets: Sequence[str]) -> list[str]:
