@@ -118,13 +118,21 @@ def einsum_characters(node: NodeView, target: Target) -> Answer:
     source="operators.md (8.6.1): no ellipsis, no diagonal, no broadcasting",
 )
 def einsum_form(node: NodeView, target: Target) -> Answer:
-    """Einsum takes no ellipsis and no label twice in one term."""
+    """Einsum takes no ellipsis, no label twice in one term, and one size for each label."""
     equation = str(node.attr("equation", "")).replace(" ", "")
     if "..." in equation:
         return Yes(feature="attr:Einsum.ellipsis")
     terms = equation.partition("->")[0].split(",")
     if any(len(set(term)) < len(term) for term in terms):
         return Yes(feature="attr:Einsum.diagonal")
+    sizes: dict[str, set[int]] = {}
+    for term, value in zip(terms, node.inputs, strict=False):
+        for axis, label in enumerate(term):
+            size = None if value is None else value.dim(axis)
+            if size is not None:
+                sizes.setdefault(label, set()).add(size)
+    if any(len(known) > 1 for known in sizes.values()):
+        return Yes(feature="attr:Einsum.broadcast")
     return None
 
 

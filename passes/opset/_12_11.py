@@ -16,7 +16,6 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type, respell
-from graphfix.passes.opset._einsum import contract
 
 _FLOATS = ("float16", "float32", "float64")
 _LONGEST_PRODUCT = 8
@@ -195,11 +194,3 @@ def max_pool_down(node: NodeView, build: Builder) -> Adapted:
 def max_pool_up(node: NodeView, build: Builder) -> Adapted:
     """More types are taken."""
     return KEEP
-
-
-@adapter("Einsum", 12, 11)
-def einsum_down(node: NodeView, build: Builder) -> Adapted:
-    """Products and sums, two operands at a time."""
-    equation = node.attr("equation")
-    words = equation.decode() if isinstance(equation, bytes) else str(equation)
-    return contract(words, [node.need(place) for place in range(len(node.inputs))], build)

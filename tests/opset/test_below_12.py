@@ -37,51 +37,6 @@ def test_the_ir_version_follows_the_opset_down(opset: int, ir: int) -> None:
     assert result.model.to_proto().ir_version == ir
 
 
-EQUATIONS: list[tuple[str, list[tuple[int, ...]], list[str]]] = [
-    ("ij,jk->ik", [(2, 3), (3, 4)], ["MatMul"]),
-    ("bij,bjk->bik", [(2, 2, 3), (2, 3, 4)], ["MatMul"]),
-    ("ij->ji", [(2, 3)], ["Transpose"]),
-    ("ij->", [(2, 3)], ["ReduceSum"]),
-    ("ii->i", [(3, 3)], ["Where", "ReduceSum"]),
-    ("ii", [(3, 3)], ["Where", "ReduceSum", "ReduceSum"]),
-    ("i,i->", [(3,), (3,)], []),
-    ("i,j->ij", [(2,), (3,)], []),
-    ("...ij,...jk->...ik", [(2, 5, 2, 3), (2, 5, 3, 4)], ["MatMul"]),
-    ("bqhd,bkhd->bhqk", [(2, 3, 2, 4), (2, 5, 2, 4)], ["Transpose", "Transpose", "MatMul"]),
-    ("ijk,kjl->il", [(2, 3, 4), (4, 3, 2)], []),
-    ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)], ["MatMul", "MatMul"]),
-    ("ba,cb", [(2, 3), (4, 2)], []),
-    ("ij,kj->k", [(2, 3), (4, 3)], []),
-]
-
-
-@pytest.mark.parametrize("case", EQUATIONS, ids=lambda case: case[0])
-def test_einsum(case: tuple[str, list[tuple[int, ...]], list[str]]) -> None:
-    equation, shapes, ops = case
-    feed = {f"x{i}": RNG.normal(size=s).astype(np.float32) for i, s in enumerate(shapes)}
-    wanted = np.einsum(equation, *feed.values())
-    names = ", ".join(feed)
-    header = ", ".join(
-        f"float{list(shape)} {name}" for name, shape in zip(feed, shapes, strict=True)
-    )
-    out = "float[" + ", ".join(f"d{place}" for place in range(wanted.ndim)) + "]"
-    body = f'y = Einsum<equation = "{equation}">({names})'
-    proto = model_of(text(12, f"({header}) => ({out if wanted.ndim else 'float'} y)", body))
-    result = assert_converts(proto, 11, feed, rtol=1e-5, atol=1e-5)
-    assert "Einsum" not in operators(result)
-    if ops:
-        assert operators(result) == ops
-
-
-def test_einsum_that_is_not_proved_is_refused() -> None:
-    body = 'y = Einsum<equation = "ii->i">(x)'
-    proto = model_of(text(12, "(float[n,n] x) => (float[n] y)", body))
-    assert reasons(proto, 11) == ["Einsum: the size of a diagonal is unknown"]
-    body = 'y = Einsum<equation = "ij->ji">(x)'
-    proto = model_of(text(12, "(uint8[2,3] x) => (uint8[3,2] y)", body))
-    assert reasons(proto, 11) == ["Einsum: opset 11 multiplies no matrices of uint8"]
-
-
 @pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
 @pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize(("axis", "shape"), [(1, "2,3,4"), (-1, "a,b,c")])

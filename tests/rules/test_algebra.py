@@ -47,6 +47,12 @@ YES = [
         "attr:Einsum.ellipsis",
         "builder",
     ),
+    Yes(
+        '(float[2,1] x, float[3,4] z) => (float[2,4] y) { y = Einsum <equation = "ab,bc"> (x, z) }',
+        "einsum-form",
+        "attr:Einsum.broadcast",
+        "builder",
+    ),
 ]
 NO = [
     No(

@@ -1,0 +1,214 @@
+"""Einsum as transpositions, products and sums, two operands at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from math import prod
+
+import numpy as np
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Value
+from graphfix.passes.algebra._equation import Term, of_ellipsis
+
+_FAR = 2**31 - 1
+_TYPES = ("float16", "float32", "float64", "int32", "int64")
+Size = int | Value | None  # a number, one element int64 computed at run time, or left to Reshape
+
+
+def contract(terms: Sequence[Term], wanted: Sequence[str], build: Builder) -> Value:
+    """Emit what Einsum computes.
+
+    Args:
+        terms: The operands, of one type.
+        wanted: The labels of the result, all different.
+        build: The builder.
+
+    Raises:
+        Refuse: A type is unknown, or one that is not multiplied.
+    """
+    for term in terms:
+        if not term.value.elem_type:
+            raise Refuse(f"dtype of {term.value.name} is unknown")
+        if term.value.type_name not in _TYPES:
+            raise Refuse(f"no matrices of {term.value.type_name} are multiplied")
+    done = _diagonals(terms[0], build)
+    for place, term in enumerate(terms[1:], start=1):
+        later = {label for other in terms[place + 1 :] for label in other.labels}
+        done = _product(done, _diagonals(term, build), {*wanted, *later}, build)
+    return _arranged(_summed(done, wanted, build), wanted, build)
+
+
+def _diagonals(term: Term, build: Builder) -> Term:
+    """Take the diagonal of letters that a term repeats."""
+    while repeated := [label for label, count in Counter(term.labels).items() if count > 1]:
+        first = term.labels.index(repeated[0])
+        second = term.labels.index(repeated[0], first + 1)
+        sizes = term.value.dim(first), term.value.dim(second)
+        if None not in sizes and sizes[0] != sizes[1]:
+            raise Refuse(f"a diagonal of sizes {sizes[0]} and {sizes[1]}")
+        size = next((s for s in sizes if s is not None), None)
+        term = _every_nth(term, first, second, size, build)
+    return term
+
+
+def _every_nth(term: Term, first: int, second: int, size: int | None, build: Builder) -> Term:
+    """Take each (n + 1)-th element of n x n matrices that are laid out as rows."""
+    others = [place for place in range(len(term.labels)) if place not in (first, second)]
+    value = _transposed(term.value, [*others, first, second], build)
+    axis = len(others)
+    if size is None:
+        flat = build.Reshape(value, [*[0] * axis, -1])
+        step = build.Add(_size(term, term.labels[first], build), 1)
+    else:
+        # Where the size is 0, Reshape copies that of the first of the two axes.
+        flat = build.Reshape(value, [*[0] * axis, size * size])
+        step = build.constant(np.array([size + 1], dtype=np.int64))
+    taken = build.Slice(flat, starts=[0], ends=[_FAR], axes=[axis], steps=step)
+    return Term(taken, (*(term.labels[place] for place in others), term.labels[first]))
+
+
+def _summed(term: Term, kept: Collection[str], build: Builder) -> Term:
+    """Sum over the labels that nobody asks for."""
+    axes = [place for place, label in enumerate(term.labels) if label not in kept]
+    if not axes:
+        return term
+    value = build.ReduceSum(term.value, axes=axes, keepdims=0)
+    return Term(value, tuple(label for label in term.labels if label in kept))
+
+
+def _arranged(term: Term, wanted: Sequence[str], build: Builder) -> Value:
+    """Bring the axes into the order that is wanted; a label that is missing gets size 1."""
+    if missing := [label for label in wanted if label not in term.labels]:
+        value = build.Unsqueeze(term.value, axes=list(range(len(missing))))
+        return _arranged(Term(value, (*missing, *term.labels)), wanted, build)
+    return _transposed(term.value, [term.labels.index(label) for label in wanted], build)
+
+
+def _transposed(value: Value, perm: list[int], build: Builder) -> Value:
+    return value if perm == sorted(perm) else build.Transpose(value, perm=perm)
+
+
+def _product(left: Term, right: Term, kept: Collection[str], build: Builder) -> Term:
+    """Multiply two terms and sum over the labels that nobody asks for afterwards."""
+    left = _summed(left, {*kept, *right.labels}, build)
+    right = _summed(right, {*kept, *left.labels}, build)
+    shared = [label for label in left.labels if label in right.labels]
+    summed = [label for label in shared if label not in kept]
+    batch = [label for label in shared if label in kept]
+    rows = [label for label in left.labels if label not in shared]
+    columns = [label for label in right.labels if label not in shared]
+    if summed and all(_same_size(label, left, right) for label in summed):
+        if len(summed) == 1 and len(rows) <= 1 and len(columns) <= 1:
+            return _one_matrix_product(left, right, batch, rows, summed, columns, build)
+        if not any(0 in (term.number(label) for label in term.labels) for term in (left, right)):
+            return _joined_matrix_product(left, right, batch, rows, summed, columns, build)
+    every = [*batch, *rows, *columns, *summed]
+    spread = build.Mul(_arranged(left, every, build), _arranged(right, every, build))
+    return _summed(Term(spread, tuple(every)), kept, build)
+
+
+def _same_size(label: str, left: Term, right: Term) -> bool:
+    """Say whether two terms have the same size along a label: an ellipsis and a 1 broadcast."""
+    one, other = left.number(label), right.number(label)
+    return not of_ellipsis(label) and (one is None or other is None or one == other)
+
+
+def _one_matrix_product(
+    left: Term,
+    right: Term,
+    batch: list[str],
+    rows: list[str],
+    summed: list[str],
+    columns: list[str],
+    build: Builder,
+) -> Term:
+    """Multiply with one axis of each kind at most."""
+    # A missing row or column is an axis of size 1, dropped again afterwards.
+    first = _arranged(left, [*batch, *(rows or ["row"]), *summed], build)
+    second = _arranged(right, [*batch, *summed, *(columns or ["column"])], build)
+    value = build.MatMul(first, second)
+    drop = [len(batch)] * (not rows) + [len(batch) + 1] * (not columns)
+    if drop:
+        value = build.Squeeze(value, axes=drop)
+    return Term(value, (*batch, *rows, *columns))
+
+
+def _joined_matrix_product(
+    left: Term,
+    right: Term,
+    batch: list[str],
+    rows: list[str],
+    summed: list[str],
+    columns: list[str],
+    build: Builder,
+) -> Term:
+    """Multiply matrices whose rows, columns or common axes are several, joined by Reshape."""
+    first = _arranged(left, [*batch, *rows, *summed], build)
+    second = _arranged(right, [*batch, *summed, *columns], build)
+    # Without a batch, MatMul takes many rows as they are.
+    lines = [[row] for row in rows] if rows and not batch else [rows]
+    alone = [[label] for label in batch]
+    value = build.MatMul(
+        _joined(first, left, [*alone, *lines, summed], build),
+        _joined(second, right, [*alone, summed, columns], build),
+    )
+    labels = (*batch, *rows, *columns)
+    if not labels:
+        return Term(build.Squeeze(value, axes=[0, 1]), labels)
+    split = len(columns) != 1 or (len(rows) != 1 and bool(batch or not rows))
+    if not split:
+        return Term(value, labels)
+    kept = len(batch) if batch or not rows else len(rows)
+    rest = [(left if label in rows else right, label) for label in labels[kept:]]
+    sizes: list[Size] = [0] * kept
+    for term, label in rest:
+        number = term.number(label)
+        sizes.append(_size(term, label, build) if number is None else number)
+    return Term(_reshaped(value, sizes, build), labels)
+
+
+def _joined(value: Value, term: Term, groups: Sequence[Sequence[str]], build: Builder) -> Value:
+    """Give each group of labels, which follow each other in `value`, one axis."""
+    if all(len(group) == 1 for group in groups):
+        return value
+    sizes: list[Size] = []
+    place = 0
+    for group in groups:
+        numbers = [number for label in group if (number := term.number(label)) is not None]
+        if len(group) == 1 and place == len(sizes):
+            sizes.append(0)
+        elif len(numbers) == len(group):
+            sizes.append(prod(numbers))
+        elif None not in sizes:
+            sizes.append(None)
+        else:
+            parts = [_size(term, label, build) for label in group]
+            product = parts[0]
+            for part in parts[1:]:
+                product = build.Mul(product, part)
+            sizes.append(product)
+        place += len(group)
+    return _reshaped(value, sizes, build)
+
+
+def _size(term: Term, label: str, build: Builder) -> Value:
+    """Return the size along a label, one element."""
+    axis = np.array([term.labels.index(label)], dtype=np.int64)
+    return build.Gather(build.Shape(term.value), axis, axis=0)
+
+
+def _vector(size: Size, build: Builder) -> Value:
+    if isinstance(size, Value):
+        return size
+    return build.constant(np.array([-1 if size is None else size], dtype=np.int64))
+
+
+def _reshaped(value: Value, sizes: Sequence[Size], build: Builder) -> Value:
+    """Reshape to sizes of which one may be left open, or be the only one that is computed."""
+    computed = sum(isinstance(size, Value) for size in sizes)
+    if not computed or (computed == 1 and None not in sizes):
+        return build.Reshape(value, [size if isinstance(size, int) else -1 for size in sizes])
+    return build.Reshape(value, build.Concat(*(_vector(s, build) for s in sizes), axis=0))

@@ -1,0 +1,65 @@
+"""Write an Einsum with lower-case letters and without an ellipsis.
+
+What it does:
+    Gives each axis a letter of its own, those that an ellipsis stands for too, and writes out the
+    result where the equation leaves it to the letters' order.
+
+Why engines need it:
+    TensorRT takes lower-case letters only, and up to 10.11 no ellipsis.
+
+Before:
+    y = Einsum <equation = "...iJ,...Jk"> (x, z)       x: [N, 2, 3], z: [N, 3, 4]
+
+After:
+    y = Einsum <equation = "abc,acd->abd"> (x, z)
+
+When it refuses:
+    All letters are lower-case and no ellipsis stands for an axis, a rank is unknown, there are more
+    than 26 axes, or an axis of an ellipsis may have size 1 in one operand and another in a second
+    one, which letters must not have.
+
+Accuracy:
+    Exact: the operator stays.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Einsum.html; onnx/onnx-tensorrt release/8.6-GA,
+    builtin_op_importers.cpp:1382-1398 and docs/operators.md
+"""
+
+from __future__ import annotations
+
+from string import ascii_lowercase
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.algebra._equation import of_ellipsis, read
+from graphfix.report import EXACT
+
+
+@rewrite(
+    "Einsum",
+    removes=("attr:Einsum.equation", "attr:Einsum.ellipsis"),
+    emits="Einsum",
+    accuracy=EXACT,
+    since=12,
+    claims=("nan", "inf"),
+)
+def einsum_plain_equation(node: NodeView, build: Builder) -> Value:
+    """Name the axes anew, see the module."""
+    terms, wanted = read(node)
+    labels = list(dict.fromkeys(label for term in terms for label in term.labels))
+    if set(labels) <= set(ascii_lowercase):
+        raise Refuse("the letters are plain already")
+    if len(labels) > len(ascii_lowercase):
+        raise Refuse(f"there are {len(labels)} axes")
+    for label in filter(of_ellipsis, labels):
+        sizes = {term.size(label) for term in terms if label in term.labels}
+        users = sum(label in term.labels for term in terms)
+        if users > 1 and (len(sizes) > 1 or None in sizes):
+            raise Refuse("the operands may broadcast along the ellipsis")
+    letters = dict(zip(labels, ascii_lowercase, strict=False))
+    words = ",".join("".join(letters[label] for label in term.labels) for term in terms)
+    result = "".join(letters[label] for label in wanted)
+    return build.Einsum(*(term.value for term in terms), equation=f"{words}->{result}")

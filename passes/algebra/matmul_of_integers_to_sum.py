@@ -1,0 +1,91 @@
+"""Multiply matrices of integers element by element and sum.
+
+What it does:
+    Puts the rows of the first operand against the columns of the second, multiplies, and sums over
+    the axis that both have: int32 by ReduceSum of int64, int64 by adding one half to the other
+    until one is left.
+
+Why engines need it:
+    TensorRT from 7.1 on multiplies no matrices of integers ("Found invalid input type of INT32").
+
+Before:
+    y = MatMul (a, b)                  a: int32[2, 3], b: int32[3, 4]
+
+After:
+    y = Cast <to = int32> (ReduceSum <axes = {1}> (Cast <to = int64> (Mul (Unsqueeze (a), b))))
+
+When it refuses:
+    A rank is unknown, an operand is a vector, the elements are no integers of 32 or 64 bits, or the
+    sizes that are known give more than 2**24 products; int64 with an unknown number of terms.
+
+Accuracy:
+    Exact: what does not fit wraps around as it does in MatMul.
+
+References:
+    builtin_op_importers.cpp:2895 of onnx-tensorrt, release 8.6;
+    https://onnx.ai/onnx/operators/onnx__MatMul.html
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_MOST = 1 << 24
+
+
+@rewrite(
+    "MatMul",
+    removes=("dtype:MatMul.int32", "dtype:MatMul.int64"),
+    emits=("Add", "Cast", "Concat", "Mul", "ReduceSum", "Slice", "Squeeze", "Unsqueeze"),
+    accuracy=EXACT,
+    since=9,
+)
+def matmul_of_integers_to_sum(node: NodeView, build: Builder) -> Value:
+    """Multiply all pairs and sum, see the module."""
+    first, second = node.need(0), node.need(1)
+    if first.type_name not in ("int32", "int64"):
+        raise Refuse(f"the elements are {first.type_name}")
+    if first.rank is None or second.rank is None or first.rank < 2 or second.rank < 2:
+        raise Refuse("a rank is unknown, or an operand is a vector")
+    rank = max(first.rank, second.rank)
+    common = first.dim(-1) or second.dim(-2) or 1
+    known = [first.dim(-2), second.dim(-1)]
+    for axis in range(3, rank + 1):
+        known.append(max(first.dim(-axis) or 1, second.dim(-axis) or 1))
+    products = common * prod(size or 1 for size in known)
+    if products > _MOST:
+        raise Refuse(f"there would be {products} products")
+    # [..., m, k, 1] by [..., 1, k, n]; leading axes of size 1 are added where ranks differ.
+    rows = build.Unsqueeze(first, axes=[first.rank])
+    columns = build.Unsqueeze(second, axes=[second.rank - 2]) if second.rank > 2 else second
+    return _sum(build.Mul(rows, columns), rank - 1, first.dim(-1) or second.dim(-2), build)
+
+
+def _sum(products: Value, axis: int, size: int | None, build: Builder) -> Value:
+    """Sum over an axis; what does not fit wraps around as in MatMul."""
+    if products.type_name == "int32":
+        # ReduceSum of onnxruntime goes through float64, which holds these sums.
+        wide = build.ReduceSum(build.Cast(products, to=TensorProto.INT64), axes=[axis], keepdims=0)
+        return build.Cast(wide, to=TensorProto.INT32)
+    if not size:
+        raise Refuse("it is not known how many integers of 64 bits are summed")
+    while size > 1:
+        half = size // 2
+        halves = [_part(products, axis, at, at + half, build) for at in (0, half)]
+        total = build.Add(*halves)
+        if size % 2:
+            total = build.Concat(total, _part(products, axis, size - 1, size, build), axis=axis)
+        products, size = total, half + size % 2
+    return build.Squeeze(products, axes=[axis])
+
+
+def _part(value: Value, axis: int, start: int, end: int, build: Builder) -> Value:
+    return build.Slice(value, starts=[start], ends=[end], axes=[axis])

@@ -1,0 +1,86 @@
+"""matmul-of-integers-to-sum: products of all pairs, summed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "matmul-of-integers-to-sum"
+RNG = np.random.default_rng(5)
+SHAPES = [
+    ((2, 3), (3, 4)),
+    ((5, 2, 3), (3, 4)),
+    ((2, 3), (5, 3, 4)),
+    ((5, 1, 2, 3), (6, 3, 4)),
+    ((1, 1), (1, 4)),
+    ((2, 7), (7, 1)),
+    ((0, 3), (3, 4)),
+]
+
+
+@pytest.mark.parametrize("opset", [9, 12, 13])
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize(("left", "right"), SHAPES)
+def test_integers(
+    left: tuple[int, ...], right: tuple[int, ...], dtype: Any, known: bool, opset: int
+) -> None:
+    kind = np.dtype(dtype).name
+    if not known and kind == "int64":
+        pytest.skip("refused, below")
+    most = np.iinfo(dtype).max
+    feed: dict[str, Any] = {
+        "v": RNG.integers(-most, most, left, dtype=dtype),
+        "w": RNG.integers(-most, most, right, dtype=dtype),
+    }
+    wanted = np.matmul(feed["v"], feed["w"])
+    dims = [
+        [str(size) if known else f"{name}{axis}" for axis, size in enumerate(shape)]
+        for name, shape in (("v", left), ("w", right))
+    ]
+    inputs = f"{kind}[{','.join(dims[0])}] v, {kind}[{','.join(dims[1])}] w"
+    out = f"{kind}[{', '.join(f'z{axis}' for axis in range(wanted.ndim))}]"
+    text = written("@y = MatMul (v, w)", inputs, out, opset=opset)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_everywhere(place: str) -> None:
+    text = written(
+        "@y = MatMul (v, w)", "int64[2, 4] v, int64[n, 4, 3] w", "int64[n, 2, 3]", place=place
+    )
+    feed: dict[str, Any] = {"v": RNG.integers(-9, 9, (2, 4)), "w": RNG.integers(-9, 9, (2, 4, 3))}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed], after=None)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "output", "reason"),
+    [
+        ("float[2, 3] v, float[3, 2] w", "float[2, 2]", "the elements are float32"),
+        ("int64[3] v, int64[3, 2] w", "int64[2]", "a vector"),
+        ("int64[2, k] v, int64[k, 2] w", "int64[2, 2]", "how many integers"),
+        ("int32[999, 999] v, int32[999, 99] w", "int32[999, 99]", "98802099 products"),
+    ],
+)
+def test_refused(inputs: str, output: str, reason: str) -> None:
+    assert_refused(PASS, written("@y = MatMul (v, w)", inputs, output), reason)
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("target", ["trt8.6", "trt8.0", "trt7.1"])
+def test_for_targets(target: str) -> None:
+    text = written("@y = MatMul (v, w)", "int32[n, 4] v, int32[4, 3] w", "int32[n, 3]", opset=11)
+    result = graphfix.run(parse(text), target)
+    assert result.exit_code == 0, result.report.findings_after

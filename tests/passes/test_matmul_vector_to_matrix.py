@@ -1,0 +1,82 @@
+"""matmul-vector-to-matrix: a vector is a matrix of one row or one column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "matmul-vector-to-matrix"
+RNG = np.random.default_rng(3)
+SHAPES = [
+    ((4,), (2, 4, 3)),
+    ((4,), (1, 4, 3)),
+    ((4,), (5, 2, 4, 3)),
+    ((4,), (4, 3)),
+    ((4,), (4,)),
+    ((2, 3, 4), (4,)),
+    ((3, 4), (4,)),
+]
+
+
+@pytest.mark.parametrize("opset", [9, 13])
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+@pytest.mark.parametrize(("left", "right"), SHAPES)
+def test_vectors(
+    left: tuple[int, ...], right: tuple[int, ...], dtype: Any, known: bool, opset: int
+) -> None:
+    kind = {"float32": "float", "float64": "double"}.get(np.dtype(dtype).name, np.dtype(dtype).name)
+    feed: dict[str, Any] = {
+        "v": RNG.integers(-9, 9, left).astype(dtype),
+        "w": RNG.integers(-9, 9, right).astype(dtype),
+    }
+    wanted = np.matmul(feed["v"], feed["w"])
+    types = [
+        f"{kind}[{', '.join(str(size) if known else f'{name}{size}' for size in shape)}] {name}"
+        for name, shape in (("v", left), ("w", right))
+    ]
+    out = f"{kind}[{', '.join(f'z{axis}' for axis in range(wanted.ndim))}]" if wanted.ndim else kind
+    text = written("@y = MatMul (v, w)", ", ".join(types), out, opset=opset)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_everywhere(place: str) -> None:
+    text = written("@y = MatMul (v, w)", "float[4] v, float[n, 4, 3] w", "float[n, 3]", place=place)
+    feed: dict[str, Any] = {
+        "v": np.array([1, np.nan, -2, np.inf], np.float32),
+        "w": RNG.normal(size=(2, 4, 3)).astype(np.float32),
+    }
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_matrices_and_unknown_ranks_are_refused() -> None:
+    matrices = written("@y = MatMul (v, v)", "float[2, 2] v", "float[2, 2]")
+    assert_refused(PASS, matrices, "no operand is a vector")
+    unknown = written("z = q.What (v)\n@y = MatMul (z, v)", "float[2] v", "float[n]")
+    text = unknown.replace('["" : 17]', '["" : 17, "q" : 1]')
+    assert_refused(PASS, text, "a rank is unknown")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("target", ["trt8.6", "trt8.0"])
+@pytest.mark.parametrize("batch", ["2", "n"])
+def test_for_targets(target: str, batch: str) -> None:
+    text = written(
+        "@y = MatMul (v, w)", f"float[4] v, float[{batch}, 4, 3] w", f"float[{batch}, 3]"
+    )
+    result = graphfix.run(parse(text), target)
+    assert result.exit_code == 0
+    assert [f.feature for f in result.report.findings_before if f.blocks] == ["rank:MatMul.1"]
