@@ -79,6 +79,7 @@ def run_pass(
         options={chosen.id: dict(options or {})},
         verify="off",
         allow_lossy=True,
+        allow_io_change=True,
     )
     run = Run(edited, settings)
     run.execute()

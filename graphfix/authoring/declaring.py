@@ -80,6 +80,7 @@ class Pass:
         infer: Types of an operator without schema.
         evaluate: The name of the numpy model of that operator in its file; empty without one.
         claims: The special numbers that go through it as they did: ``nan``, ``inf``.
+        changes_io: Whether it changes inputs or outputs, which needs consent.
         family: The folder it lies in; empty for passes of a user.
         doc: The docstring of its file.
         source: The file.
@@ -99,6 +100,7 @@ class Pass:
     infer: Callable[[NodeView], Sequence[InferredType | None]] | None = None
     evaluate: Evaluate | None = None
     claims: frozenset[str] = frozenset()
+    changes_io: bool = False
     family: str = ""
     doc: str = ""
     source: str = ""
@@ -228,8 +230,12 @@ def graph_pass(
     stage: Stage = TARGETED,
     options: Mapping[str, Option] | None = None,
     claims: str | Sequence[str] = (),
+    changes_io: bool = False,
 ) -> Callable[[Callable[..., Any]], Pass]:
-    """Declare a pass that sees whole graphs through an `Editor`; arguments as for `rewrite`."""
+    """Declare a pass that sees whole graphs through an `Editor`; arguments as for `rewrite`.
+
+    `changes_io` says that it changes inputs or outputs, as those of the stage `INTERFACE` all do.
+    """
 
     def declare(function: Callable[..., Any]) -> Pass:
         return _make(
@@ -242,6 +248,7 @@ def graph_pass(
             stage=stage,
             options=dict(options or {}),
             claims=_claims(claims),
+            changes_io=changes_io or stage == INTERFACE,
         )
 
     return declare

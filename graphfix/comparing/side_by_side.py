@@ -10,7 +10,6 @@ from onnx import ModelProto
 from graphfix.comparing import whole
 from graphfix.comparing.aligning import align_interface, rename
 from graphfix.comparing.comparison import Comparison, Layer
-from graphfix.comparing.interface import convert
 from graphfix.comparing.judging import Judge
 from graphfix.diffing.contents import Contents
 from graphfix.diffing.engine import pair_graphs
@@ -141,8 +140,8 @@ class _Probes:
             if drawn is None:
                 continue
             feed, expected = drawn
-            got = ready.after.run(convert(feed, ready.interface.inputs))
-            judged += judge.take(feed, expected, convert(got, ready.interface.outputs))
+            got = ready.after.run(ready.interface.fed(feed))
+            judged += judge.take(feed, expected, ready.interface.read(got))
         if not judged:
             if judge.unstable:
                 return f"rounding errors alone change what differs: {judge.unstable_reason}"

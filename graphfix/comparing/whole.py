@@ -11,7 +11,7 @@ from graphfix.comparing import observed, power, randomness
 from graphfix.comparing.drawing import Chance, Drawing, Models, judged_draws
 from graphfix.comparing.engines import Engine, MissingOperator, open_engine
 from graphfix.comparing.evaluators import Evaluators
-from graphfix.comparing.interface import Interface, compare_interfaces, convert
+from graphfix.comparing.interface import Interface, compare_interfaces
 from graphfix.comparing.judging import Judge
 from graphfix.comparing.samples import Samples
 from graphfix.comparing.tensorrt_engines import open_tensorrt
@@ -222,8 +222,7 @@ class _Comparison:
         return None
 
     def _run_after(self, feed: Feed) -> dict[str, Value]:
-        got = self._after.run(convert(feed, self._interface.inputs))
-        return convert(got, self._interface.outputs)
+        return self._interface.read(self._after.run(self._interface.fed(feed)))
 
     def _silent(self) -> dict[str, str]:
         """Return the outputs that say nothing, with the reason."""
@@ -270,7 +269,7 @@ class _Comparison:
             self._task.after_folder,
             self._task.evaluators,
             self._after,
-            [convert(feed, self._interface.inputs) for feed in self._feeds],
+            [self._interface.fed(feed) for feed in self._feeds],
             self._differs,
         )
         if not noticed:
@@ -282,8 +281,7 @@ class _Comparison:
         return self._result(drawn.status, drawn.reason)
 
     def _differs(self, sample: int, got: dict[str, Value]) -> bool:
-        values = convert(got, self._interface.outputs)
-        return self._judge.differs(self._values[sample], values)
+        return self._judge.differs(self._values[sample], self._interface.read(got))
 
     def _different(self) -> Verification:
         structural = self._judge.structural

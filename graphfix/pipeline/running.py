@@ -38,6 +38,7 @@ ROUNDS = 12
 OPSET_PASS = OPSET
 OLDEST_OPSET = 7  # TensorRT and the adapters know nothing older
 LOOK_AHEAD = 4
+NEEDS_CONSENT = "needs --allow-io-change"
 FOLDING = ("fold-constants", "dead-code")
 
 
@@ -108,6 +109,9 @@ class Run:
             if self.settings.target is not None:
                 self._stage("interface", self._interface)
                 self._stage("canonicalise", self._canonicalise)
+                # What is folded by now may be what a pass was missing.
+                if self._interface():
+                    self._stage("canonicalise", self._canonicalise)
                 self._stage("legalise", self._legalise)
             if self.settings.opset is not None:
                 self._stage("opset", self._convert)
@@ -151,16 +155,25 @@ class Run:
         if sum(self._graph_pass(declared) for declared in self._of(PREPARE, "graph")):
             self.prepared = self.model.to_proto()
 
-    def _interface(self) -> None:
+    def _interface(self) -> int:
         """Run the passes that change inputs or outputs, where that was consented to."""
         if not self.settings.allow_io_change:
-            return
-        for declared in self._of(INTERFACE, "graph"):
+            return 0
+        changed = 0
+        passes = self._of(INTERFACE, "graph")
+        self.journal.forget_refusals({declared.id for declared in passes})
+        for declared in passes:
             if first_of(self._blocking(), declared):
-                self._graph_pass(declared)
+                changed += self._graph_pass(declared)
                 self._infer()
+        self._expect_changes()
+        return changed
+
+    def _expect_changes(self) -> None:
+        """Expect the inputs and outputs as they are now: what changed was consented to."""
         self.expected_interface = interface(self.model)
-        self.io_changes = (*self.io_changes, *self.journal.io_changes)
+        news = [c for c in self.journal.io_changes if c not in self.io_changes]
+        self.io_changes = (*self.io_changes, *news)
 
     def _expect_corrections(self) -> None:
         """Expect of an output the shape that a pass proved, where another one was declared."""
@@ -189,11 +202,18 @@ class Run:
             for declared in self._of(INTERFACE, "graph"):
                 for finding in self.findings_after:
                     if declared.removes_feature(finding.feature):
-                        self.journal.refused(declared.id, "needs --allow-io-change", finding.node)
+                        self.journal.refused(declared.id, NEEDS_CONSENT, finding.node)
 
     def _named(self) -> None:
         for declared in self.settings.named or ():
-            if declared.kind == "graph":
+            if declared.kind == "graph" and declared.changes_io:
+                if not self.settings.allow_io_change:
+                    self.journal.refused(declared.id, NEEDS_CONSENT, NodeRef())
+                    continue
+                if self._graph_pass(declared):
+                    self._infer()
+                self._expect_changes()
+            elif declared.kind == "graph":
                 self._graph_pass(declared)
             else:
                 sweep_rewrite(

@@ -1,4 +1,4 @@
-"""TopK, OneHot, Where, NonZero, Range, CumSum, NonMaxSuppression, Trilu, random tensors."""
+"""TopK, OneHot, Where, NonZero, Range, CumSum, Trilu, random tensors."""
 
 from __future__ import annotations
 
@@ -183,42 +183,6 @@ nonzero_type = refuses_types(
     text='Assertion failed: ... && "Only FLOAT, HALF, INT32, INT8 or BOOL input is supported for '
     'the NonZero operator in this version of TensorRT"',
     source="builtin_op_importers.cpp:5384 (8.6.1)",
-)
-
-
-@rule(
-    "NonMaxSuppression",
-    feature="const:NonMaxSuppression.max_output_boxes_per_class",
-    versions="trt8.0..trt8.4",
-    severity=REJECT,
-    text="Assertion failed: inputs.at(2).is_weights() && "
-    '"The max_output_boxes_per_class input is required to be an initializer."',
-    source="builtin_op_importers.cpp: importNonMaxSuppression (8.0)",
-)
-def nms_constants(node: NodeView, target: Target) -> Answer:
-    """The three limits of NonMaxSuppression have to be initializers."""
-    names = {2: "max_output_boxes_per_class", 3: "iou_threshold", 4: "score_threshold"}
-    for index, name in names.items():
-        if not _values(node, index):
-            return Yes(feature=f"const:NonMaxSuppression.{name}")
-    return None
-
-
-nms_boxes = refuses_rank(
-    "NonMaxSuppression",
-    0,
-    range(3, 4),
-    versions="trt8.5..",
-    text='Assertion failed: ... && "The boxes tensor must be 3D"',
-    source="builtin_op_importers.cpp:3130 (8.6.1)",
-)
-nms_scores = refuses_rank(
-    "NonMaxSuppression",
-    1,
-    range(3, 4),
-    versions="trt8.5..",
-    text='Assertion failed: ... && "The scores tensor must be 3D"',
-    source="builtin_op_importers.cpp:3135 (8.6.1)",
 )
 
 

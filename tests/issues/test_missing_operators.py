@@ -45,6 +45,10 @@ MATRIX = np.array([[2, 0, 1], [0, 3, 0], [1, 0, 2]], np.float32)
 GRID = np.array([[[[0.5, 0.5], [-0.5, 0.5]], [[0.5, -0.5], [-0.5, -0.5]]]], np.float32)
 PICTURE = np.array([[[[1, 2], [3, 4]]]], np.float32)
 
+NMS = (
+    "<int64[1] k = {3}, float t = {0.3}, float m = {0.1}> { y = NonMaxSuppression (b, s, k, t, m) }"
+)
+
 ROWS = [
     Row(
         "3",
@@ -86,12 +90,31 @@ ROWS = [
     Row(
         "6",
         "trt7",
-        "(float[1, 5, 4] b, float[1, 1, 5] s) => (int64[n, 3] y) <int64[1] k = {3}> "
-        "{ y = NonMaxSuppression (b, s, k) }",
+        f"(float[1, 5, 4] b, float[1, 1, 5] s) => (int64[n, 3] y) {NMS}",
         plugin("NonMaxSuppression"),
         "op:NonMaxSuppression",
-        refused="",
+        refused="needs --allow-io-change",
         opset=11,
+    ),
+    Row(
+        "6",
+        "trt7",
+        f"(float[1, 5, 4] b, float[1, 1, 5] s) => (int64[n, 3] y) {NMS}",
+        plugin("NonMaxSuppression"),
+        "op:NonMaxSuppression",
+        ("nms-by-selection",),
+        opset=11,
+        given={"allow_io_change": True},
+    ),
+    Row(
+        "6",
+        "trt8.4",
+        f"(float[2, 5, 4] b, float[2, 3, 5] s) => (int64[n, 3] y) {NMS}",
+        "",
+        "shape:NonMaxSuppression.filled",
+        ("nms-by-selection",),
+        opset=13,
+        given={"allow_io_change": True},
     ),
     Row(
         "7",

@@ -4,6 +4,10 @@ import pytest
 
 from tests.rules.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes
 
+NMS = (
+    "(float[1, 5, 4] b, float[1, 1, 5] s) => (int64[n, 3] y) <int64[1] k = {3}> "
+    "{ y = NonMaxSuppression (b, s, k) }"
+)
 YES = [
     Yes(
         "(float[9] x, int64[1] k) => (float[N] y, int64[N] i) { y, i = TopK (x, k) }",
@@ -80,8 +84,39 @@ YES = [
         "note",
         '"seed" field in RandomUniform',
     ),
+    Yes(NMS, "nms-rows-filled", "shape:NonMaxSuppression.filled", "wrong", "", "trt8.4"),
+    Yes(NMS, "nms-score-threshold", "attr:NonMaxSuppression.score_threshold", "wrong"),
+    Yes(
+        NMS.replace("float[1, 1, 5] s", "float[1, 2, 5] s"),
+        "nms-candidates",
+        "shape:NonMaxSuppression.candidates",
+        "note",
+        "",
+        "trt11",
+    ),
+    Yes(
+        NMS.replace("5", "2001"),
+        "nms-candidates",
+        "shape:NonMaxSuppression.candidates",
+        "note",
+    ),
+    Yes(
+        "(float[1, 5, 4] b, float[1, 1, 5] s, int64[1] k) => (int64[n, 3] y) "
+        "{ y = NonMaxSuppression (b, s, k) }",
+        "nms-constants",
+        "const:NonMaxSuppression.max_output_boxes_per_class",
+        "reject",
+        "required to be an initializer",
+        "trt8.0",
+    ),
 ]
 NO = [
+    No(NMS, "nms-candidates"),
+    No(NMS, "nms-rows-filled"),
+    No(
+        NMS.replace("b, s, k)", "b, s, k, , t)").replace("= {3}", "= {3}, float[1] t = {0}"),
+        "nms-score-threshold",
+    ),
     No(
         "(float[9] x, int64[1] k) => (float[N] y, int64[N] i) { y, i = TopK (x, k) }",
         "topk-k-constant",

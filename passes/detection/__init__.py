@@ -1,0 +1,1 @@
+"""Choosing among boxes: what stands for NonMaxSuppression where an engine has none."""
