@@ -47,6 +47,19 @@ class InferredType:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """What a pass knows of an operator without schema that it emits.
+
+    Attributes:
+        infer: Its output types, as for `rewrite`.
+        evaluate: A numpy model of it, as for `rewrite`.
+    """
+
+    infer: Callable[[NodeView], Sequence[InferredType | None]]
+    evaluate: Evaluate
+
+
+@dataclass(frozen=True, slots=True)
 class Option:
     """A typed option of a pass, given with ``--option PASS.KEY=VALUE``.
 
@@ -81,6 +94,8 @@ class Pass:
         evaluate: The name of the numpy model of that operator in its file; empty without one.
         claims: The special numbers that go through it as they did: ``nan``, ``inf``.
         changes_io: Whether it changes inputs or outputs, which needs consent.
+        knows: Operators without schema that it emits, as ``domain::Op``; files may have them in
+            any domain.
         family: The folder it lies in; empty for passes of a user.
         doc: The docstring of its file.
         source: The file.
@@ -101,6 +116,7 @@ class Pass:
     evaluate: Evaluate | None = None
     claims: frozenset[str] = frozenset()
     changes_io: bool = False
+    knows: Mapping[str, Known] = field(default_factory=dict[str, Known])
     family: str = ""
     doc: str = ""
     source: str = ""
@@ -231,10 +247,12 @@ def graph_pass(
     options: Mapping[str, Option] | None = None,
     claims: str | Sequence[str] = (),
     changes_io: bool = False,
+    knows: Mapping[str, Known] | None = None,
 ) -> Callable[[Callable[..., Any]], Pass]:
     """Declare a pass that sees whole graphs through an `Editor`; arguments as for `rewrite`.
 
     `changes_io` says that it changes inputs or outputs, as those of the stage `INTERFACE` all do.
+    `knows` gives types and numpy models of operators without schema that it emits.
     """
 
     def declare(function: Callable[..., Any]) -> Pass:
@@ -249,6 +267,7 @@ def graph_pass(
             options=dict(options or {}),
             claims=_claims(claims),
             changes_io=changes_io or stage == INTERFACE,
+            knows=dict(knows or {}),
         )
 
     return declare

@@ -130,8 +130,9 @@ def _trtexec(report: Report, plugins: bool) -> str:
     """Return the trtexec line for what was written; empty where nothing was, or for others."""
     if report.output is None or not report.target.startswith("trt"):
         return ""
-    from graphfix.pipeline.inspecting import interface_of
+    from graphfix.pipeline.inspecting import interface_of, operators_of
     from graphfix.rendering.trtexec import trtexec_line
+    from graphfix.targets.profiles import load_target
 
     path = report.output.path
     inputs = [
@@ -140,7 +141,10 @@ def _trtexec(report: Report, plugins: bool) -> str:
         for port in interface_of(Path(path))
     ]
     libraries = ("<your-plugins.so>",) if plugins else ()
-    return trtexec_line(path, inputs, report.target, libraries)
+    target = load_target(report.target)
+    imported = {op for op, known in target.ops.items() if known.supported}
+    shipped = sorted(operators_of(Path(path)) & target.plugins - imported)
+    return trtexec_line(path, inputs, report.target, libraries, shipped)
 
 
 def _write_report(path: Path, report: Report, code: int, dry_run: bool, line: str) -> None:

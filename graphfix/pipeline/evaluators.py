@@ -13,10 +13,16 @@ from graphfix.schemas import form_of
 def evaluators_for(model: Model, passes: tuple[Pass, ...]) -> dict[tuple[str, str], str]:
     """Return, for each operator without schema in the model, where its numpy model is.
 
+    Those that a pass may emit are there too.
+
     The key of an operator that is named by an attribute (ATen) is ``ATen.linalg_inv``.
     """
     knowing = [p for p in passes if p.evaluate is not None]
     places: dict[tuple[str, str], str] = {}
+    anywhere: dict[str, str] = {}
+    for emitted, known in (item for p in passes for item in p.knows.items()):
+        domain, _, name = emitted.rpartition("::")
+        places[domain, name] = anywhere[name] = _place(known.evaluate)
     for node in model.nodes():
         domain = normal_domain(node.domain)
         if form_of(node.op, node.graph.opsets.get(domain, 1), domain) is not None:
@@ -25,6 +31,9 @@ def evaluators_for(model: Model, passes: tuple[Pass, ...]) -> dict[tuple[str, st
         named = node.op == "ATen" and isinstance(operator, str)
         op = f"{node.op}.{operator}" if named else node.op
         if (domain, op) in places:
+            continue
+        if op in anywhere:
+            places[domain, op] = anywhere[op]
             continue
         view = NodeView(node)
         for declared in knowing:

@@ -122,6 +122,15 @@ def interface_of(path: Path) -> tuple[Port, ...]:
     return _inputs(parse_model(path.read_bytes(), str(path)).graph)
 
 
+def operators_of(path: Path) -> frozenset[str]:
+    """Return the operators of all scopes, whatever their domains.
+
+    Raises:
+        InvalidModel: As `inspect_file`.
+    """
+    return frozenset(count.op for count in _histogram(parse_model(path.read_bytes(), str(path))))
+
+
 def inspect_proto(proto: ModelProto, path: Path, size: int) -> Inspection:
     """Tell what is in a parsed model of `size` bytes that lies at `path`."""
     histogram = _histogram(proto)

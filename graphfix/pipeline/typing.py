@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from graphfix.authoring.declaring import Pass
+from graphfix.authoring.declaring import InferredType, Pass
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.errors import PassBug
@@ -13,6 +13,7 @@ from graphfix.inference import infer_model, learn_rank
 from graphfix.model import Model
 from graphfix.schemas import form_of
 
+Infer = Callable[[NodeView], Sequence[InferredType | None]]
 MAX_ROUNDS = 64
 _AXES_OF_SLICE = 3
 
@@ -30,17 +31,20 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
         if not _learn_ranks(model):
             break
         infer_model(model)
-    knowing: dict[str, list[Pass]] = {}
+    knowing: dict[str, list[tuple[Pass, Infer | None]]] = {}
     for declared in passes:
+        for op, known in declared.knows.items():
+            knowing.setdefault(op.rpartition("::")[2], []).append((declared, known.infer))
         if declared.infer is not None:
             for _, op in declared.matches:
-                knowing.setdefault(op, []).append(declared)
+                knowing.setdefault(op, []).append((declared, None))
     foreign = [n for n in model.nodes() if n.op in knowing and _has_no_schema(n)]
     for _ in range(MAX_ROUNDS):
         news = False
         for node in foreign:
             if any(t.name and (not t.elem_type or t.shape is None) for t in node.outputs):
-                asked = [_ask(p, node) for p in knowing[node.op]]  # all of them, not up to a yes
+                # All of them, not up to a yes.
+                asked = [_ask(p, given, node) for p, given in knowing[node.op]]
                 news = any(asked) or news
         if not news:
             return
@@ -88,12 +92,14 @@ def _has_no_schema(node: Node) -> bool:
     return form_of(node.op, node.graph.opsets.get(domain, 1), domain) is None
 
 
-def _ask(declared: Pass, node: Node) -> bool:
+def _ask(declared: Pass, given: Infer | None, node: Node) -> bool:
+    """Ask a pass for the types of a node; `given` is for one that it emits, not matches."""
     view = NodeView(node)
-    if not declared.matches_node(view) or declared.infer is None:
+    infer = given or (declared.infer if declared.matches_node(view) else None)
+    if infer is None:
         return False
     try:
-        types = declared.infer(view)
+        types = infer(view)
     except Refuse:
         return False
     except Exception as error:

@@ -12,7 +12,11 @@ _VERSION = re.compile(r"^trt(\d+)(?:\.(\d+))?(-fulldims)?$")
 
 
 def trtexec_line(
-    path: str, inputs: Sequence[Input], target: str, plugins: Sequence[str] = ()
+    path: str,
+    inputs: Sequence[Input],
+    target: str,
+    plugins: Sequence[str] = (),
+    shipped: Sequence[str] = (),
 ) -> str:
     """Return a shell line for `trtexec`, or an empty text for a target that is not TensorRT.
 
@@ -29,6 +33,8 @@ def trtexec_line(
         inputs: Names and shapes; an open dimension is its name, or None.
         target: The profile, such as ``trt8.6``.
         plugins: Libraries with the user's own operators.
+        shipped: Operators that NVIDIA's own plugin library has; a comment names them, for whoever
+            builds the engine without `trtexec`, which loads that library.
     """
     version = _VERSION.match(target)
     if version is None:
@@ -41,7 +47,10 @@ def trtexec_line(
         words += [f"--{which}Shapes={shapes}" for which in ("min", "opt", "max")]
     option = "--staticPlugins" if (major, minor) >= (8, 6) else "--plugins"
     words += [f"{option}={library}" for library in plugins]
-    return " ".join(shlex.quote(word) for word in words)
+    line = " ".join(shlex.quote(word) for word in words)
+    if shipped:
+        line += f"  # with {', '.join(shipped)} of libnvinfer_plugin, which trtexec loads"
+    return line
 
 
 def open_shapes(inputs: Sequence[Input]) -> str:

@@ -18,8 +18,23 @@ from graphfix.passes.detection._reading import Suppression, read
 EMITS = ("Add", "Cast", "Concat", "Gather", "Mul", "ReduceSum", "Reshape", "Slice", "TopK")
 COUNT = "num_detections"
 
+REMOVES = (
+    "op:NonMaxSuppression",
+    "shape:NonMaxSuppression.filled",
+    "const:NonMaxSuppression.max_output_boxes_per_class",
+)
+MOST_ROWS = 3840  # TensorRT sorts no more
+
 # Gives, for int64[images * classes, limit] boxes, whether each is one, as bool or float32.
 Select = Callable[[Builder, Suppression], tuple[Value, Value]]
+
+
+def fill_all(editor: Editor, select: Select, most_rows: int = MOST_ROWS) -> None:
+    """Replace every NonMaxSuppression that can be, see `fill`."""
+    for graph in editor.graphs():
+        for node in editor.nodes(graph):
+            if node.op == "NonMaxSuppression" and not node.domain:
+                fill(editor, node, select, most_rows)
 
 
 def fill(editor: Editor, node: NodeView, select: Select, most_rows: int) -> None:

@@ -54,16 +54,14 @@ from graphfix.authoring.views import Value
 from graphfix.passes.detection import _filling, _selecting
 from graphfix.passes.detection._reading import Suppression
 
-_OP = "NonMaxSuppression"
-
 
 @graph_pass(
-    removes=("op:NonMaxSuppression", "shape:NonMaxSuppression.filled", "const:NonMaxSuppression.*"),
+    removes=_filling.REMOVES,
     emits=tuple(sorted({*_filling.EMITS, *_selecting.EMITS})),
     stage=INTERFACE,
     options={
         "most_steps": Option(int, 200, "Boxes to take one after the other, of all images."),
-        "most_rows": Option(int, 3840, "Rows of the result; TensorRT sorts no more."),
+        "most_rows": Option(int, _filling.MOST_ROWS, "Rows of the result."),
     },
 )
 def nms_by_selection(editor: Editor) -> None:
@@ -76,7 +74,4 @@ def nms_by_selection(editor: Editor) -> None:
             raise Refuse(f"{steps} steps are more than {most} (--option ...most_steps)")
         return _selecting.select(build, what)
 
-    for graph in editor.graphs():
-        for node in editor.nodes(graph):
-            if node.op == _OP and not node.domain:
-                _filling.fill(editor, node, select, int(editor.option("most_rows")))
+    _filling.fill_all(editor, select, int(editor.option("most_rows")))

@@ -2,79 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import onnx
 import pytest
 
 import graphfix
-from graphfix.padding import padded_outputs
-from graphfix.testing import assert_refused, outputs_of, run_pass
+from graphfix.testing import assert_refused, run_pass
+from tests.passes.detection_models import LIMIT, assert_selected, model
 
 PASS = "nms-by-selection"
-LIMIT = "int64[1] k = {3}, float[1] t = {0.4}"
-
-
-def model(
-    shape: tuple[object, ...] = (1, 1, 9),
-    constants: str = LIMIT,
-    inputs: str = "b, s, k, t",
-    after: str = "",
-    outputs: str = "int64[n, 3] y",
-    attributes: str = "",
-    opset: int = 13,
-    given: str = "",
-) -> str:
-    images, classes, count = shape
-    return (
-        f'<ir_version: 7, opset_import: ["": {opset}]> g (float[{images}, {count}, 4] b, '
-        f"float[{images}, {classes}, {count}] s{given}) => ({outputs}) <{constants}> "
-        f"{{ y = NonMaxSuppression {attributes} ({inputs})  {after} }}"
-    )
-
-
-def feeds(shape: tuple[int, int, int], number: int) -> dict[str, Any]:
-    """Boxes with corners in any order, halves, empty ones; scores that tie and negative ones."""
-    images, classes, count = shape
-    random = np.random.default_rng(number)
-    boxes = random.normal(size=(images, count, 4)) * (0 if number % 11 == 10 else 1)
-    scores = random.uniform(-0.1, 1, (images, classes, count))
-    if number % 3 == 0:
-        boxes = np.round(boxes * 2) / 2
-    if number % 3 == 1:
-        boxes, scores = np.abs(boxes), np.round(scores * 4) / 4
-    return {"b": boxes.astype(np.float32), "s": scores.astype(np.float32)}
-
-
-def assert_selected(text: str, shape: tuple[int, int, int], samples: int = 24) -> list[str]:
-    """Assert that each output is what it was, up to the count; return the operators."""
-    done = run_pass(PASS, text)
-    assert [o.status for o in done.outcomes] == ["applied"], done.outcomes
-    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
-    padding = padded_outputs(done.after)
-    counts: set[int] = set()
-    for number in range(samples):
-        feed = feeds(shape, number)
-        expected, actual = outputs_of(done.before, feed), outputs_of(done.after, feed)
-        for name, wanted in expected.items():
-            if name not in padding:
-                np.testing.assert_array_equal(actual[name], wanted)
-                continue
-            (count,) = actual[padding[name].count].tolist()
-            kept = actual[name].take(np.arange(count), axis=padding[name].axis)
-            assert kept.dtype == wanted.dtype
-            np.testing.assert_array_equal(kept, wanted)
-            counts.add(count)
-    assert counts
-    return done.ops
 
 
 @pytest.mark.parametrize("opset", [10, 11, 13, 18])
 @pytest.mark.parametrize("center", [0, 1])
 def test_one_class(opset: int, center: int) -> None:
     attributes = f"<center_point_box = {center}>"
-    operators = assert_selected(model(attributes=attributes, opset=opset), (1, 1, 9))
+    text = model(attributes=attributes, opset=opset)
+    operators = assert_selected(PASS, text, (1, 1, 9)).ops
     assert "NonMaxSuppression" not in operators
     assert operators.count("TopK") == 3
 
@@ -83,22 +27,24 @@ def test_one_class(opset: int, center: int) -> None:
 def test_images_and_classes_in_the_order_of_onnxruntime(center: int) -> None:
     constants = f"{LIMIT}, float[1] m = {{0.3}}"
     text = model((2, 3, 8), constants, "b, s, k, t, m", attributes=f"<center_point_box = {center}>")
-    assert_selected(text, (2, 3, 8), 40)
+    assert_selected(PASS, text, (2, 3, 8), numbers=range(40))
 
 
 @pytest.mark.parametrize("limit", [2, 9, 100])
 @pytest.mark.parametrize("overlap", ["0", "1", "0.5"])
 def test_limits(limit: int, overlap: str) -> None:
     constants = f"int64 k = {{{limit}}}, float t = {{{overlap}}}, float[1] m = {{0.2}}"
-    assert_selected(model(constants=constants, inputs="b, s, k, t, m"), (1, 1, 9))
+    assert_selected(PASS, model(constants=constants, inputs="b, s, k, t, m"), (1, 1, 9))
 
 
 def test_without_thresholds_negative_scores_count() -> None:
-    assert_selected(model((1, 1, 4), "int64[1] k = {4}", "b, s, k"), (1, 1, 4))
+    assert_selected(PASS, model((1, 1, 4), "int64[1] k = {4}", "b, s, k"), (1, 1, 4))
 
 
 def test_one_box() -> None:
-    assert_selected(model((1, 1, 1), f"{LIMIT}, float m = {{0.5}}", "b, s, k, t, m"), (1, 1, 1))
+    assert_selected(
+        PASS, model((1, 1, 1), f"{LIMIT}, float m = {{0.5}}", "b, s, k, t, m"), (1, 1, 1)
+    )
 
 
 ROWS = {
@@ -137,7 +83,7 @@ AFTER = (
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_go_on_as_rows(name: str) -> None:
     after, outputs = ROWS[name]
-    assert_selected(model((1, 1, 9), AFTER, "b, s, k, t, m", after, outputs), (1, 1, 9))
+    assert_selected(PASS, model((1, 1, 9), AFTER, "b, s, k, t, m", after, outputs), (1, 1, 9))
 
 
 MIXED = {

@@ -40,3 +40,11 @@ def test_open_sizes_stand_by_name_in_all_three_options() -> None:
 def test_plugin_libraries(target: str, option: str) -> None:
     line = trtexec_line("a.onnx", [], target, ("libmine.so",))
     assert line == f"trtexec --onnx=a.onnx {option}=libmine.so"
+
+
+def test_plugins_that_nvidia_ships_are_named() -> None:
+    line = trtexec_line("a b.onnx", [], "trt8.6", (), ("EfficientNMS_TRT", "ROIAlign_TRT"))
+    assert line == (
+        "trtexec '--onnx=a b.onnx'  # with EfficientNMS_TRT, ROIAlign_TRT of libnvinfer_plugin, "
+        "which trtexec loads"
+    )

@@ -1,0 +1,150 @@
+"""Asking a plugin for detections, and finding out which boxes these are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Value
+from graphfix.graph import Variable
+from graphfix.passes.detection._filling import EMITS as FILLING
+from graphfix.passes.detection._plugin_models import DOMAIN, KNOWN
+from graphfix.passes.detection._reading import Suppression
+
+EMITS = tuple(
+    sorted(
+        {"And", "Cast", "Concat", "Div", "Equal", "Gather", "Greater", "Less", "Max", "Min", "Mul"}
+        | {"Not", "ReduceMin", "ReduceSum", "Reshape", "Slice", "Sub", "TopK", "Transpose"}
+        | {"Unsqueeze", *FILLING}
+    )
+)
+_LOOKED_AT = 4096
+
+
+def above(number: float) -> float:
+    """Return the next float32: what is at least that is above the number."""
+    return float(np.nextafter(np.float32(number), np.float32(np.inf)))
+
+
+def check_sizes(what: Suppression, calls: int, most_calls: int) -> None:
+    """Look at how many boxes and calls a plugin would have.
+
+    Raises:
+        Refuse: It looks at fewer boxes, or there would be too many calls.
+    """
+    if what.count > _LOOKED_AT:
+        raise Refuse(f"of {what.count} boxes the plugin would look at the best {_LOOKED_AT} alone")
+    if calls > most_calls:
+        raise Refuse(
+            f"{calls} plugin nodes are more than {most_calls}: one for all classes would give rows "
+            "by falling score and one limit for all classes"
+        )
+
+
+def emit(build: Builder, op: str, outputs: int, *inputs: Value, **given: Any) -> tuple[Value, ...]:
+    """Emit a plugin node, with the types of its outputs."""
+    values = build.multi(op, *inputs, outputs=outputs, domain=DOMAIN, plugin_version="1", **given)
+    producer = values[0].producer
+    assert producer is not None, "it was just made"
+    for value, known in zip(values, KNOWN[f"{DOMAIN}::{op}"].infer(producer), strict=True):
+        if known is not None and isinstance(value.tensor, Variable):
+            value.tensor.elem_type, value.tensor.shape = known.elem_type, known.shape
+    return values
+
+
+def corners(build: Builder, what: Suppression) -> Value:
+    """Return the boxes as lower and upper corners, float32[images, count, 4].
+
+    Plugins put corners in order with a rounding of their own, and a size below zero is none.
+    """
+    first = build.Slice(what.boxes, [0], [2], [2])
+    second = build.Slice(what.boxes, [2], [4], [2])
+    if what.centered:
+        half = build.Div(build.Max(second, np.float32(0)), np.float32(2))
+        return build.Concat(build.Sub(first, half), build.Add(first, half), axis=2)
+    return build.Concat(build.Min(first, second), build.Max(first, second), axis=2)
+
+
+def of_class(build: Builder, what: Suppression, label: int) -> Value:
+    """Return the scores of a class, float32[images, 1, count]."""
+    if what.classes == 1:
+        return what.scores
+    return build.Slice(what.scores, [label], [label + 1], [1])
+
+
+def stacked(build: Builder, parts: list[Value]) -> Value:
+    """Return [images, limit] of each class as [images, classes, limit]."""
+    return build.Concat(*(build.Unsqueeze(part, axes=[1]) for part in parts), axis=1)
+
+
+def located(
+    build: Builder, what: Suppression, boxes: Value, scores: Value, found: tuple[Value, Value]
+) -> Value:
+    """Return which boxes a plugin gave back, int64[images, limit]: those with the same numbers.
+
+    Of several that are alike, the first detection is the first box, the second the second. Where
+    there is no such box the result is that of some box.
+
+    Args:
+        build: The builder.
+        what: What was asked for.
+        boxes: float32[images, count, 4], as the plugin got them.
+        scores: float32[images, 1, count].
+        found: What the plugin gave: float32[images, limit, 4] and float32[images, limit].
+    """
+    near = _alike(build, build.Unsqueeze(found[0], axes=[2]), build.Unsqueeze(boxes, axes=[1]))
+    column = build.Unsqueeze(found[1], axes=[2])
+    match = build.Mul(near, _ones(build, build.Equal(column, scores)))
+    # Counted from the end, so that nothing is 0 and the first has the highest number.
+    falling = np.arange(what.count, 0, -1, dtype=np.float32)
+    keys, _ = build.multi(
+        "TopK", build.Mul(match, falling), np.array([what.limit]), outputs=2, axis=2
+    )
+    twins = _alike(build, build.Unsqueeze(found[0], axes=[2]), build.Unsqueeze(found[0], axes=[1]))
+    row = build.Unsqueeze(found[1], axes=[1])
+    twins = build.Mul(twins, _ones(build, build.Equal(column, row)))
+    earlier = np.tril(np.ones((what.limit, what.limit), np.float32), -1)
+    rank = build.ReduceSum(build.Mul(twins, earlier), axes=[2], keepdims=1)
+    numbers = np.arange(what.limit, dtype=np.float32)
+    chosen = build.Mul(keys, _ones(build, build.Equal(rank, numbers)))
+    key = build.Max(build.ReduceSum(chosen, axes=[2], keepdims=0), np.float32(1))
+    places = build.Sub(build.constant(np.float32(what.count)), key)
+    return build.Cast(places, to=TensorProto.INT64)
+
+
+def _ones(build: Builder, truth: Value) -> Value:
+    return build.Cast(truth, to=TensorProto.FLOAT)
+
+
+def _alike(build: Builder, one: Value, other: Value) -> Value:
+    """Say 1 or 0 of each pair of boxes."""
+    return build.ReduceMin(_ones(build, build.Equal(one, other)), axes=[3], keepdims=0)
+
+
+_MOVING = frozenset({"Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose"})
+_POSITIVE = frozenset({"Abs", "Exp", "HardSigmoid", "Relu", "Sigmoid", "Softmax", "Sqrt"})
+_KEEPING = frozenset({"Add", "Max", "Min", "Mul"})
+_DEPTH = 32
+
+
+def not_negative(value: Value, depth: int = _DEPTH) -> bool:
+    """Say whether numbers are known not to be below zero."""
+    array = value.array()
+    if array is not None:
+        return bool((array >= 0).all())
+    node = value.producer
+    if node is None or node.domain or not depth:
+        return False
+    if node.op in _POSITIVE:
+        return True
+    if node.op in _MOVING | _KEEPING or node.op in ("Unsqueeze", "Split", "ReduceMax"):
+        several = node.op in _KEEPING or node.op == "Concat"
+        return all(
+            known is not None and not_negative(known, depth - 1)
+            for known in (node.inputs if several else node.inputs[:1])
+        )
+    return False
