@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.folding.bounding import upper_bound
 from graphfix.rules.declaring import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.making import needs_weights, refuses_rank, refuses_types
 from graphfix.rules.parsed import engine_type, is_weights
@@ -43,8 +44,9 @@ def topk_size(node: NodeView, target: Target) -> Answer:
         return int(array.flatten()[0]) > _MAX_K
     if k is None:
         return int(node.attr("k", 1)) > _MAX_K
-    size = node.need(0).dim(int(node.attr("axis", -1)))
-    return None if size is not None and size <= _MAX_K else Unknown(f"value of {k.name}")
+    size, most = node.need(0).dim(int(node.attr("axis", -1))), upper_bound(k)
+    fits = any(bound is not None and bound <= _MAX_K for bound in (size, most))
+    return None if fits else Unknown(f"value of {k.name}")
 
 
 @rule(

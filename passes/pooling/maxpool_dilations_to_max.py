@@ -17,12 +17,14 @@ After:
 
 When it refuses:
 Dilations of 1; the indices output; types other than float32, float64 and float16; a kernel of
-more than `max_points` points; spatial sizes known only at run time; a window that lies in the
-padding as a whole, where engines differ.
+more than `max_points` points; a window that lies in the padding as a whole, where engines differ:
+where a size is known only at run time, padding of more than half of the window.
 
 Accuracy:
 exact: the same maxima. A NaN wins over numbers in Max, while engines differ on NaN in MaxPool; a
-window of minus infinity and padding gives the lowest finite number.
+window of minus infinity and padding gives the lowest finite number, and so does a window that finds
+nothing but padding because an axis of a size known at run time is shorter than a dilation (as in
+onnxruntime).
 
 References:
 https://onnx.ai/onnx/operators/onnx__MaxPool.html;
@@ -33,7 +35,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,18 +45,25 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
+_FAR = 2**31 - 1  # beyond any end; larger numbers are no int32, which engines read
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The pool along one axis: size of input and output, and padding before and after."""
+    """The pool along one axis: padding before and after, and the size of the output if known."""
 
     kernel: int
     stride: int
     dilation: int
-    length: int
-    size: int
+    size: int | None
     before: int
     after: int
+
+    def end(self, point: int) -> int:
+        """Return where the slice of a point ends; from the back where no size is known."""
+        if self.size is not None:
+            return point * self.dilation + (self.size - 1) * self.stride + 1
+        return -(self.kernel - 1 - point) * self.dilation or _FAR
 
 
 @rewrite(
@@ -85,8 +94,7 @@ def maxpool_dilations_to_max(node: NodeView, build: Builder) -> tuple[Value | No
     slices: list[Value] = []
     for point in points:
         starts = [p * w.dilation for p, w in zip(point, windows, strict=True)]
-        spans = [(w.size - 1) * w.stride + 1 for w in windows]
-        ends = [start + span for start, span in zip(starts, spans, strict=True)]
+        ends = [w.end(p) for p, w in zip(point, windows, strict=True)]
         steps = [w.stride for w in windows]
         slices.append(build.Slice(value, starts=starts, ends=ends, axes=axes, steps=steps))
     result = build.Max(*slices) if len(slices) > 1 else slices[0]
@@ -121,25 +129,28 @@ def _windows(node: NodeView, x: Value) -> list[Window]:
         raise Refuse("a pad is negative")
     found: list[Window] = []
     for place in range(count):
-        length = x.dim(2 + place)
-        if length is None:
-            raise Refuse(f"the size of axis {2 + place} is known only at run time")
-        before, after = pads[place], pads[count + place]
-        span = (kernel[place] - 1) * dilations[place] + 1
-        size = (length + before + after - span) // strides[place] + 1
-        if size < 1:
-            raise Refuse("the output is empty")
         window = Window(
-            kernel[place], strides[place], dilations[place], length, size, before, after
+            kernel[place], strides[place], dilations[place], None, pads[place], pads[count + place]
         )
-        if not all(_meets_input(window, position) for position in range(size)):
-            raise Refuse("a window lies in the padding as a whole")
-        found.append(window)
+        found.append(_sized(window, x.dim(2 + place)))
     return found
 
 
-def _meets_input(window: Window, position: int) -> bool:
+def _sized(window: Window, length: int | None) -> Window:
+    """Return the window with the size of its output, if no part of it reads padding alone."""
+    span = (window.kernel - 1) * window.dilation + 1
+    if length is None:
+        if max(window.before, window.after) > span // 2:
+            raise Refuse("more than half of a window is padding, and a size is not known")
+        return window
+    size = (length + window.before + window.after - span) // window.stride + 1
+    if size < 1:
+        raise Refuse("the output is empty")
+    if not all(_meets_input(window, length, position) for position in range(size)):
+        raise Refuse("a window lies in the padding as a whole")
+    return replace(window, size=size)
+
+
+def _meets_input(window: Window, length: int, position: int) -> bool:
     first = position * window.stride - window.before
-    return any(
-        0 <= first + point * window.dilation < window.length for point in range(window.kernel)
-    )
+    return any(0 <= first + point * window.dilation < length for point in range(window.kernel))

@@ -65,6 +65,30 @@ def test_dynamic_batch() -> None:
     assert_rewrite(PASS, model, feeds=[ramp(1, 2, 7), ramp(3, 2, 7)])
 
 
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("kernel", "dilation", "pads"), [(2, 3, 0), (3, 2, 2), (3, 5, 2), (1, 2, 0)]
+)
+def test_sizes_known_at_run_time(kernel: int, dilation: int, pads: int, stride: int) -> None:
+    model = pool_model(
+        ["n", 2, "h", 12],
+        kernel_shape=[kernel, 2],
+        dilations=[dilation, 2],
+        strides=[stride, 1],
+        pads=[pads, 0, pads, 1],
+    )
+    feeds = [ramp(1, 2, 11, 12), ramp(2, 2, 12, 12), ramp(1, 2, 17, 12)]
+    feeds.append({"x": -ramp(1, 2, 13, 12)["x"] - 1})
+    assert_rewrite(PASS, model, feeds=feeds)
+
+
+def test_an_axis_shorter_than_the_dilation_gives_what_onnxruntime_gives() -> None:
+    model = pool_model(["n", 1, "w"], kernel_shape=[2], dilations=[3], pads=[1, 1])
+    done = assert_rewrite(PASS, model, feeds=[ramp(1, 1, 2), ramp(2, 1, 3)])
+    lowest = np.finfo(np.float32).min
+    assert outputs_of(done.after, ramp(1, 1, 2))["y"].tolist() == [[[lowest]]]
+
+
 def test_inside_a_branch() -> None:
     model = in_branch(pool_model([1, 2, 7], opset=16, kernel_shape=[3], dilations=[2]))
     feeds = [{**ramp(1, 2, 7), "c": np.array(c)} for c in (True, False)]
@@ -75,7 +99,7 @@ def test_inside_a_branch() -> None:
     ("changes", "reason"),
     [
         ({"dilations": [1]}, "no dilations"),
-        ({"x": [1, 1, "w"]}, "known only at run time"),
+        ({"x": [1, 1, "w"], "pads": [2, 0]}, "more than half of a window is padding"),
         ({"ceil_mode": 1}, "ceil_mode"),
         ({"auto_pad": "SAME_UPPER"}, "auto_pad"),
         ({"auto_pad": "VALID", "pads": [1, 1]}, "drops the pads"),

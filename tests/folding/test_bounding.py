@@ -1,0 +1,51 @@
+"""What a computed number is never above."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+from graphfix.authoring.views import Value
+from graphfix.folding.bounding import upper_bound
+from graphfix.pipeline.api import load
+from graphfix.pipeline.typing import infer_types
+from graphfix.registry import shipped_passes
+
+
+def bound_of(body: str, inputs: str = "float[N, M] x") -> int | None:
+    text = (
+        f'<ir_version: 8, opset_import: ["": 13]> g ({inputs}) => (int64[a] y) '
+        f"<int64 c = {{100}}, int64[1] d = {{100}}, int64[2] e = {{7, 9}}, int64 i = {{1}}, "
+        f"int64[1] z = {{0}}, float f = {{2.5}}, float big = {{1e30}}> "
+        f"{{ s = Shape (x) {body} }}"
+    )
+    model = load(onnx.parser.parse_model(text))
+    infer_types(model, shipped_passes())
+    return upper_bound(Value(model.graph.outputs[0]))
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("n = Gather (s, i) m = Min (n, c) y = Unsqueeze (m, z)", 100),
+        ("n = Gather (s, i) m = Min (c, n) w = Cast <to = 6> (m) v = Cast <to = 7> (w) "
+         "y = Reshape (v, d)", 100),
+        ("n = Slice (s, z, d) t = Concat <axis = 0> (n, d) y = ReduceMin (t)", 100),
+        ("t = Concat <axis = 0> (d, e) y = Identity (t)", 100),
+        ("y = Max (d, e)", 100),
+        ("n = Gather (s, z) y = Max (n, d)", None),
+        ("n = Gather (s, i) y = Unsqueeze (n, z)", None),
+        ("n = Gather (s, i) m = Min (n, c) k = Mul (m, m) y = Unsqueeze (k, z)", None),
+        ("n = Gather (s, i) m = Min (n, c) w = Cast <to = 2> (m) v = Cast <to = 7> (w) "
+         "y = Unsqueeze (v, z)", None),
+        ("w = Cast <to = 7> (f) y = Unsqueeze (w, z)", 3),
+        ("w = Cast <to = 7> (big) y = Unsqueeze (w, z)", None),
+    ],
+)  # fmt: skip
+def test_bounds(body: str, wanted: int | None) -> None:
+    assert bound_of(body) == wanted
+
+
+def test_sizes_and_inputs() -> None:
+    assert bound_of("y = Identity (s)", "float[3, 8] x") == 8
+    assert bound_of("y = Identity (k)", "float[3, 8] x, int64[1] k") is None
