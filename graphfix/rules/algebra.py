@@ -76,11 +76,12 @@ def gemm_old_broadcasting(node: NodeView, target: Target) -> Answer:
 @rule(
     "MatMul",
     feature="rank:MatMul.1",
-    versions="trt8..trt9.3",
+    versions="trt8..",
     severity=REJECT,
     text="[graphShapeAnalyzer.cpp::analyzeShapes] Error Code 4: Miscellaneous (IShuffleLayer: "
     "reshaping failed for tensor: reshape would change volume)",
-    source="builtin_op_importers.cpp:2905-2915 (8.6.1): the vector is broadcast, not promoted",
+    source="builtin_op_importers.cpp:2905-2915 (8.6.1), importMatMul (10.1): the vector is "
+    "broadcast, not promoted",
 )
 def matmul_vector(node: NodeView, target: Target) -> Answer:
     """A vector times a tensor of more than two dimensions: the wrong dimension is squeezed."""

@@ -99,10 +99,15 @@ def refused_as_read(
             key = (finding.node.scope, finding.node.index, finding.rule)
             if finding.severity is Severity.REJECT and finding.certain and key not in before:
                 found.append(_because(finding, read.cause(view.node) or _any(read)))
-    found += [] if found else _reshaped(read)
-    if read.complaint and not found:
-        found.append(_complained(read))
+    for finding in (*_reshaped(read), *_complained(read)):
+        place = finding.node.scope, finding.node.index
+        if all((f.node.scope, f.node.index) != place for f in (*found, *known) if _stops(f)):
+            found.append(finding)
     return found
+
+
+def _stops(finding: Finding) -> bool:
+    return finding.severity is Severity.REJECT and finding.certain
 
 
 def _because(finding: Finding, cause: Finding) -> Finding:
@@ -128,9 +133,7 @@ def _reshaped(read: AsRead) -> Iterator[Finding]:
             if node.op != "Reshape" or data is None or data.static_shape is None:
                 continue
             shape = knowledge.full(view.input(1))
-            if shape is None or (shape <= 0).any():
-                continue
-            if prod(data.static_shape) == prod(int(size) for size in shape):
+            if shape is None or _fits(data.static_shape, [int(size) for size in shape.flatten()]):
                 continue
             cause = read.cause(node)
             if cause is not None:
@@ -139,14 +142,24 @@ def _reshaped(read: AsRead) -> Iterator[Finding]:
                 yield replace(_because(own, cause), severity=Severity.REJECT)
 
 
-def _complained(read: AsRead) -> Finding:
-    """Return the complaint of shape inference, at the node that it names."""
+def _fits(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Say whether a tensor can be reshaped; zeros, which copy a dimension, are not judged."""
+    if 0 in wanted or 0 in shape:
+        return True
+    known = prod(size for size in wanted if size > 0)
+    return prod(shape) % known == 0 if -1 in wanted else prod(shape) == known
+
+
+def _complained(read: AsRead) -> Iterator[Finding]:
+    """Yield the complaint of shape inference, at the node that it names."""
+    if not read.complaint:
+        return
     view, index = None, -1
     blamed = _BLAMED.search(read.complaint)
     if blamed is not None:
         view, index = _first(read, blamed.group(1), blamed.group(2) or "")
     cause = (read.cause(view.node) if view is not None else None) or _any(read)
-    return replace(
+    yield replace(
         cause,
         rule="misread-form",
         severity=Severity.REJECT,

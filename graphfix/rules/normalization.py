@@ -158,7 +158,7 @@ def instance_norm_epsilon(node: NodeView, target: Target) -> Answer:
     "GroupNormalization",
     feature="form:GroupNormalization.per-channel",
     versions="trt8.6..trt9.3",
-    severity=REJECT,
+    severity=BUILDER,
     text="GroupNormalization: scale and bias of length num_groups are expected",
     source="builtin_op_importers.cpp:1344-1395 (8.6.1); NVIDIA/TensorRT issues 4336, 4313",
 )

@@ -36,6 +36,23 @@ def conv_bias_shape(node: NodeView, target: Target) -> Answer:
     return wrong and Yes(feature=f"shape:{node.op}.bias")
 
 
+@rule(
+    "Conv",
+    feature="attr:Conv.no-kernel_shape",
+    versions="trt8.5..",
+    severity=REJECT,
+    text="Assertion failed: checkSpatialDims(kernel_tensor_ptr->getDimensions()) && "
+    '"The input tensor shape misaligns with the input kernel shape."',
+    source="onnx2trt_utils.cpp: convMultiInput (8.6.1), importerUtils.cpp:1755-1822 (10.1)",
+)
+def conv_window_unknown(node: NodeView, target: Target) -> Answer:
+    """Conv with a computed weight or bias reads the window from kernel_shape, which is left out."""
+    weight, bias = node.input(1), node.input(2)
+    if weight is None or node.attr("kernel_shape") is not None:
+        return None
+    return not is_weights(weight) or (bias is not None and not is_weights(bias))
+
+
 deform_conv_rank = refuses_rank(
     "DeformConv",
     0,

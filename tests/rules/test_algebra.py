@@ -35,6 +35,14 @@ YES = [
         "change volume",
     ),
     Yes(
+        "(float[2] x, float[3,2,4] w) => (float[3,4] y) { y = MatMul (x, w) }",
+        "matmul-vector",
+        "rank:MatMul.1",
+        "reject",
+        "change volume",
+        "trt10.1",
+    ),
+    Yes(
         '(float[2,2] x) => (float[2,2] y) { y = Einsum <equation = "Ab,bC->AC"> (x, x) }',
         "einsum-characters",
         "attr:Einsum.equation",

@@ -6,6 +6,42 @@ from tests.rules.cases import No, Unknown, Yes, assert_no, assert_unknown, asser
 
 YES = [
     Yes(
+        "(float[1,2,4,4] x, float[1,2,3,3] w) => (float[A,B,C,D] y) { y = Conv (x, w) }",
+        "conv-window-unknown",
+        "attr:Conv.no-kernel_shape",
+        "reject",
+        "misaligns with the input kernel shape",
+    ),
+    Yes(
+        "(float[1,2,4,4] x, float[1] b) => (float[A,B,C,D] y) <float[1,2,1,1] w = {1, 1}> { "
+        "y = Conv (x, w, b) }",
+        "conv-window-unknown",
+        "attr:Conv.no-kernel_shape",
+        "reject",
+        "misaligns with the input kernel shape",
+        "trt10.1",
+    ),
+    Yes(
+        "(float[1,1,2,2] x) => (float[1,1,A,B] y) { y = MaxPool <kernel_shape = [1, 1], "
+        "strides = [2, 2], ceil_mode = 1> (x) }",
+        "pool-last-window",
+        "form:MaxPool.ceil_mode",
+        "wrong",
+        "",
+        "trt10.1",
+        22,
+    ),
+    Yes(
+        "(float[1,1,5,5] x) => (float[1,1,A,B] y) { y = LpPool <kernel_shape = [2, 2], "
+        "strides = [2, 2], ceil_mode = 1> (x) }",
+        "pool-last-window",
+        "form:LpPool.ceil_mode",
+        "wrong",
+        "",
+        "trt8.6",
+        18,
+    ),
+    Yes(
         "(float[1,2,4,4] x, float[1] b) => (float[A,B,C,D] y) <float[1,2,1,1] w = {1, 1}> { "
         "y = Conv (x, w, b) }",
         "conv-b-constant",
@@ -78,6 +114,26 @@ YES = [
     ),
 ]
 NO = [
+    No(
+        "(float[1,2,4,4] x, float[1,2,3,3] w) => (float[A,B,C,D] y) { y = Conv "
+        "<kernel_shape = [3, 3]> (x, w) }",
+        "conv-window-unknown",
+    ),
+    No(
+        "(float[1,2,4,4] x) => (float[A,B,C,D] y) <float[1,2,1,1] w = {1, 1}> { y = Conv (x, w) }",
+        "conv-window-unknown",
+    ),
+    No(
+        "(float[1,1,5,5] x) => (float[1,1,A,B] y) { y = MaxPool <kernel_shape = [2, 2], "
+        "strides = [2, 2], ceil_mode = 1> (x) }",
+        "pool-last-window",
+        opset=22,
+    ),
+    No(
+        "(float[1,1,2,2] x) => (float[1,1,A,B] y) { y = MaxPool <kernel_shape = [1, 1], "
+        "strides = [2, 2]> (x) }",
+        "pool-last-window",
+    ),
     No(
         "(float[1,2,4,4] x) => (float[A,B,C,D] y) { y = AveragePool <kernel_shape = [7, 2], "
         "strides = [8, 1], pads = [1, 0, 2, 0], ceil_mode = 1> (x) }",

@@ -81,7 +81,7 @@ YES = [
         "<num_groups = 2> (x, s, s) }",
         "group-norm-scale",
         "form:GroupNormalization.per-channel",
-        "reject",
+        "builder",
         "num_groups",
         "trt8.6",
         21,
