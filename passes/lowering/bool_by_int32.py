@@ -5,8 +5,8 @@ What it does:
     back where it was bool. Only operators that move or compare elements are treated.
 
 Why engines need it:
-    TensorRT before 8.5 gathers no bools, and compares, slices and joins them in some versions
-    only.
+    TensorRT before 8.5 gathers no bools and chooses none by Where, and compares, slices and joins
+    them in some versions only.
 
 Before:
     y = Gather (mask, index)           mask: bool
@@ -35,21 +35,24 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
-# Operator -> how many of its inputs are data; 0 for all of them.
+# Operator -> which of its inputs are data, from and before.
+_ALL = (0, 1 << 31)
+_FIRST = (0, 1)
 _DATA = {
-    "Concat": 0,
-    "Equal": 0,
-    "Expand": 1,
-    "Flatten": 1,
-    "Gather": 1,
-    "GatherElements": 1,
-    "GatherND": 1,
-    "Reshape": 1,
-    "Slice": 1,
-    "Squeeze": 1,
-    "Tile": 1,
-    "Transpose": 1,
-    "Unsqueeze": 1,
+    "Concat": _ALL,
+    "Equal": _ALL,
+    "Expand": _FIRST,
+    "Flatten": _FIRST,
+    "Gather": _FIRST,
+    "GatherElements": _FIRST,
+    "GatherND": _FIRST,
+    "Reshape": _FIRST,
+    "Slice": _FIRST,
+    "Squeeze": _FIRST,
+    "Tile": _FIRST,
+    "Transpose": _FIRST,
+    "Unsqueeze": _FIRST,
+    "Where": (1, 3),
 }
 
 
@@ -61,10 +64,10 @@ _DATA = {
 )
 def bool_by_int32(node: NodeView, build: Builder) -> Value:
     """Cast there and back, see the module."""
-    count = _DATA[node.op] or len(node.inputs)
+    first, end = _DATA[node.op]
     operands: list[Value | None] = []
     for place, value in enumerate(node.inputs):
-        if place < count and value is not None:
+        if first <= place < end and value is not None:
             if value.elem_type != TensorProto.BOOL:
                 raise Refuse(f"the elements of {value.name} are {value.type_name}, not bool")
             value = build.Cast(value, to=TensorProto.INT32)

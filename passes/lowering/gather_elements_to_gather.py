@@ -14,7 +14,7 @@ After:
     y = Gather (Reshape (x, {-1}), Add (i, {{0, 0}, {4, 4}, {8, 8}}))
 
 When it refuses:
-    A size of the data or of the index is unknown.
+    A rank is unknown or they differ, or the index has more than 2**22 elements, as far as is known.
 
 Accuracy:
     Exact: elements are moved.
@@ -25,12 +25,22 @@ References:
 
 from __future__ import annotations
 
-import numpy as np
+from math import prod
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.lowering._sizes import (
+    Size,
+    along,
+    counted,
+    from_front,
+    offset,
+    size_of,
+    sum_of,
+    times,
+)
 from graphfix.report import EXACT
 
 _MAX_OFFSETS = 1 << 22
@@ -44,30 +54,34 @@ _MAX_OFFSETS = 1 << 22
         "shape:GatherElements.*",
         "rank:GatherElements.*",
     ),
-    emits=("Add", "Gather", "Less", "Mul", "Reshape", "Where"),
+    emits=("Add", "Cast", "Gather", "Less", "Mul", "Range", "Reshape", "Shape", "Where"),
     accuracy=EXACT,
     since=11,
 )
 def gather_elements_to_gather(node: NodeView, build: Builder) -> Value:
     """Gather from a vector, see the module."""
     data, index = node.need(0), node.need(1)
-    sizes, wanted = data.static_shape, index.static_shape
-    if sizes is None or wanted is None or index.dtype is None:
-        raise Refuse("a size of the data or of the index is unknown")
-    if not sizes or len(sizes) != len(wanted) or np.prod(wanted) > _MAX_OFFSETS:
-        raise Refuse("the index does not fit the data, or is too large")
-    axis = int(node.attr("axis", 0)) % len(sizes)
-    strides = [int(np.prod(sizes[place + 1 :])) for place in range(len(sizes))]
-    offsets = np.zeros(wanted, dtype=index.dtype)
-    for place, size in enumerate(wanted):
-        if place != axis:
-            line = np.arange(size, dtype=index.dtype) * strides[place]
-            offsets = offsets + line.reshape([-1 if p == place else 1 for p in range(len(sizes))])
-    known = build.const(index)
-    if known is not None:
-        entries = np.where(known < 0, known + sizes[axis], known) * strides[axis] + offsets
-        flat = build.constant(entries.astype(index.dtype))
-    else:
-        counted = build.Where(build.Less(index, 0), build.Add(index, sizes[axis]), index)
-        flat = build.Add(build.Mul(counted, strides[axis]), build.constant(offsets))
-    return build.Gather(build.Reshape(data, [-1]), flat, axis=0)
+    rank = data.rank
+    if rank is None or index.rank is None or index.dtype is None:
+        raise Refuse("a rank or the dtype of the index is unknown")
+    if not rank or index.rank != rank:
+        raise Refuse("the index does not fit the data")
+    if prod(index.dim(axis) or 1 for axis in range(rank)) > _MAX_OFFSETS:
+        raise Refuse("the index is too large")
+    chosen = int(node.attr("axis", 0)) % rank
+    # The last axis is looked at first, since its elements lie next to each other.
+    stride: Size = 1
+    rows: Value | None = None
+    for axis in reversed(range(rank)):
+        if axis == chosen:
+            entries = from_front(index, data, axis, build)
+        elif index.dim(axis) == 1:
+            entries = None  # all of them are 0
+        else:
+            entries = along(counted(index, axis, build), axis, rank, build)
+        if entries is not None:
+            rows = sum_of(rows, offset(entries, stride, build), build)
+        if axis:
+            stride = times(stride, size_of(data, axis, build), build)
+    assert rows is not None
+    return build.Gather(build.Reshape(data, [-1]), rows, axis=0)

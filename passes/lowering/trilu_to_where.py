@@ -14,7 +14,7 @@ After:
     y = Where (mask, x, 0)             mask: bool, true up to diagonal k
 
 When it refuses:
-    The diagonal is computed at run time, or rank or dtype are unknown.
+    Rank or dtype are unknown.
 
 Accuracy:
     Exact, bit by bit.
@@ -31,6 +31,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.lowering._sizes import counted
 from graphfix.report import EXACT
 
 _MAX_MASK = 1 << 20
@@ -39,20 +40,7 @@ _MAX_MASK = 1 << 20
 @rewrite(
     "Trilu",
     removes=("op:Trilu", "dtype:Trilu.*", "const:Trilu.k", "rank:Trilu.*"),
-    emits=(
-        "And",
-        "Cast",
-        "Gather",
-        "Less",
-        "Not",
-        "Range",
-        "Shape",
-        "Slice",
-        "Squeeze",
-        "Sub",
-        "Unsqueeze",
-        "Where",
-    ),
+    emits=("And", "Gather", "Less", "Not", "Range", "Reshape", "Shape", "Sub", "Where"),
     accuracy=EXACT,
     since=14,
 )
@@ -63,29 +51,34 @@ def trilu_to_where(node: NodeView, build: Builder) -> Value:
         raise Refuse(f"the rank of {x.name} is unknown or below 2")
     if x.dtype is None:
         raise Refuse(f"the dtype of {x.name} is unknown")
-    diagonal = 0
-    if node.input(1) is not None:
-        diagonal = int(build.need_const(node.input(1), "the diagonal").reshape(()))
+    given = node.input(1)
+    known = np.array(0) if given is None else build.const(given)
     upper = bool(node.attr("upper", 1))
     rows, columns = x.dim(-2), x.dim(-1)
-    mask: Value
+    away: Value
     if rows is not None and columns is not None and rows * columns <= _MAX_MASK:
-        away = np.arange(columns)[None, :] - np.arange(rows)[:, None]
-        mask = build.constant(away >= diagonal if upper else away <= diagonal)
+        distance = np.arange(columns)[None, :] - np.arange(rows)[:, None]
+        if known is not None:
+            diagonal = int(known.reshape(()))
+            mask = build.constant(distance >= diagonal if upper else distance <= diagonal)
+            return _kept(x, mask, build)
+        away = build.constant(distance)
     else:
-        away_at_run_time = build.Sub(
-            build.Unsqueeze(_count(build, x, x.rank - 1), axes=[0]),
-            build.Unsqueeze(_count(build, x, x.rank - 2), axes=[1]),
+        away = build.Sub(
+            build.Reshape(counted(x, x.rank - 1, build), [1, -1]),
+            build.Reshape(counted(x, x.rank - 2, build), [-1, 1]),
         )
-        # Integers: not below k is at or above it, below k + 1 is up to it.
-        limit = np.int64(diagonal if upper else diagonal + 1)
-        below = build.Less(away_at_run_time, limit)
-        mask = build.Not(below) if upper else below
+    if known is not None:
+        limit = build.constant(known.reshape(()).astype(np.int64))
+    else:
+        limit = build.Reshape(given, [1, 1])
+    # What lies below the diagonal is not kept; from the lower triangle, what lies above.
+    mask = build.Not(build.Less(away, limit) if upper else build.Less(limit, away))
+    return _kept(x, mask, build)
+
+
+def _kept(x: Value, mask: Value, build: Builder) -> Value:
+    assert x.dtype is not None
     if x.dtype == np.dtype(np.bool_):
         return build.And(x, mask)
     return build.Where(mask, x, np.zeros((), dtype=x.dtype))
-
-
-def _count(build: Builder, x: Value, axis: int) -> Value:
-    size = build.Slice(build.Shape(x), starts=[axis], ends=[axis + 1], axes=[0])
-    return build.Range(np.int64(0), build.Squeeze(size, axes=[0]), np.int64(1))

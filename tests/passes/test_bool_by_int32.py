@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_untouched,
+    outputs_of,
+    run_pass,
+)
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "bool-by-int32"
@@ -41,6 +47,18 @@ def test_moves_bools(opset: int, op: str, place: str) -> None:
     if place == "branch":
         feed["c"] = np.array(True)
     assert_rewrite(PASS, text, feeds=[feed])
+
+
+@pytest.mark.parametrize("opset", [9, 16])
+def test_where_chooses_between_bools(opset: int) -> None:
+    # onnxruntime has no Where of bools, so what comes out is compared with numpy.
+    inputs = "bool[3] c, bool[2, 3] x, bool[2, 1] z"
+    text = written("@y = Where (c, x, z)", inputs, "bool[2, 3]", opset=opset)
+    done = run_pass(PASS, text)
+    assert done.ops == ["Cast", "Cast", "Where", "Cast"]
+    feed = {"c": np.array([1, 0, 0], bool), "x": MASK, "z": np.array([[1], [0]], bool)}
+    found = outputs_of(done.after, feed)["y"]
+    np.testing.assert_array_equal(found, np.where(feed["c"], feed["x"], feed["z"]))
 
 
 def test_shape_of_the_result() -> None:

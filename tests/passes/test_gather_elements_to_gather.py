@@ -55,9 +55,37 @@ def test_any_index(index: list[int]) -> None:
     assert_rewrite(PASS, text, feeds=[feed])
 
 
-def test_refuses_unknown_sizes() -> None:
-    text = written("@y = GatherElements (x, i)", "float[M, N] x, int64[2, 2] i", "float[2, 2]")
-    assert_refused(PASS, text, "a size of the data or of the index is unknown")
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize(
+    "dims", [("A, B, C", "P, Q, R"), ("2, B, 4", "P, 2, R"), ("A, 3, 4", "P, 1, 3")]
+)
+def test_sizes_known_at_run_time(dims: tuple[str, str], axis: int, known: bool) -> None:
+    shape = (1, 1, 3) if dims[1].endswith("1, 3") else (2, 2, 3)
+    size = DATA.shape[axis]
+    index = np.random.default_rng(axis).integers(-size, size, shape).astype(np.int32)
+    body, inputs = f"@y = GatherElements <axis = {axis}> (x, i)", f"float[{dims[0]}] x"
+    feed: dict[str, Any] = {"x": DATA}
+    if known:
+        numbers = ", ".join(map(str, index.reshape(-1)))
+        sizes = ", ".join(map(str, shape))
+        body = f"i = Constant <value = int32[{sizes}] {{{numbers}}}> ()\n{body}"
+    else:
+        inputs += f", int32[{dims[1]}] i"
+        feed["i"] = index
+    assert_rewrite(PASS, written(body, inputs, f"float[{dims[1]}]"), feeds=[feed])
+
+
+def test_refuses_what_does_not_fit() -> None:
+    text = written(
+        "@y = GatherElements (x, i)", "float[M, N] x, int64[4096, 2048] i", "float[P, Q]"
+    )
+    assert_refused(PASS, text, "the index is too large")
+    unknown = written(
+        "z = q.What (x)\n@y = GatherElements (z, i)", "float[3] x, int64[2] i", "float[P]"
+    )
+    text = unknown.replace('["" : 17]', '["" : 17, "q" : 1]')
+    assert_refused(PASS, text, "a rank or the dtype of the index is unknown")
 
 
 def test_leaves_other_operators_alone() -> None:

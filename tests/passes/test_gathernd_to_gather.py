@@ -62,16 +62,34 @@ def test_any_tuples(rows: list[tuple[int, int]]) -> None:
     assert_rewrite(PASS, text, feeds=[{"x": DATA, "i": np.array(rows, np.int64).reshape(-1, 2)}])
 
 
-def test_refuses_batches() -> None:
-    text = written(
-        "@y = GatherND <batch_dims = 1> (x, i)", "float[2, 3] x, int64[2, 1] i", "float[2]"
-    )
-    assert_refused(PASS, text, "batches")
+@pytest.mark.parametrize("dims", ["2, 3, 4", "A, B, C", "2, B, C", "A, 3, 4"])
+@pytest.mark.parametrize(("batch", "length"), [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (2, 1)])
+@pytest.mark.parametrize("known", [True, False])
+def test_batches_and_sizes_known_at_run_time(
+    known: bool, batch: int, length: int, dims: str
+) -> None:
+    shape = (2, 3, length)
+    index = np.empty(shape, np.int64)
+    for place in range(length):
+        size = DATA.shape[batch + place]
+        index[..., place] = np.random.default_rng(place).integers(-size, size, shape[:-1])
+    body, inputs = f"@y = GatherND <batch_dims = {batch}> (x, i)", f"float[{dims}] x"
+    feed: dict[str, Any] = {"x": DATA}
+    if known:
+        numbers = ", ".join(map(str, index.reshape(-1)))
+        sizes = ", ".join(map(str, shape))
+        body = f"i = Constant <value = int64[{sizes}] {{{numbers}}}> ()\n{body}"
+    else:
+        inputs += f", int64[P, Q, {length}] i"
+        feed["i"] = index
+    rank = 2 + 3 - length - batch
+    text = written(body, inputs, f"float[{', '.join('pqrst'[:rank])}]")
+    assert_rewrite(PASS, text, feeds=[feed])
 
 
-def test_refuses_unknown_sizes() -> None:
-    text = written("@y = GatherND (x, i)", "float[M, N] x, int64[2, 2] i", "float[2]")
-    assert_refused(PASS, text, "the size of axis 0 is unknown")
+def test_refuses_tuples_that_do_not_fit() -> None:
+    text = written("@y = GatherND (x, i)", "float[M, N] x, int64[2, K] i", "float[2]")
+    assert_refused(PASS, text, "the length of the index tuples is unknown")
 
 
 def test_refuses_strings() -> None:

@@ -55,9 +55,20 @@ def test_any_diagonal(rows: int, columns: int, k: int, upper: int, dynamic: bool
     assert_rewrite(PASS, text, feeds=[{"x": data}])
 
 
-def test_refuses_a_computed_diagonal() -> None:
-    text = written("@y = Trilu (x, k)", "float[3, 3] x, int64 k", "float[3, 3]")
-    assert_refused(PASS, text, "the diagonal is computed at run time")
+@pytest.mark.parametrize("dims", ["3, 4", "R, C", "3, C"])
+@pytest.mark.parametrize("upper", [0, 1])
+def test_a_computed_diagonal(upper: int, dims: str) -> None:
+    body = f"@y = Trilu <upper = {upper}> (x, k)"
+    text = written(body, f"float[{dims}] x, int64 k", f"float[{dims}]")
+    x = np.arange(12, dtype=np.float32).reshape(3, 4) + 1
+    feeds = [{"x": x, "k": np.array(k)} for k in (-9, -2, 0, 1, 5)]
+    assert_rewrite(PASS, text, feeds=feeds)
+
+
+def test_refuses_an_unknown_rank() -> None:
+    text = written("z = q.What (x)\n@y = Trilu (z)", "float[3, 3] x", "float[P, Q]")
+    text = text.replace('["" : 17]', '["" : 17, "q" : 1]')
+    assert_refused(PASS, text, "the rank of z is unknown")
 
 
 def test_leaves_other_operators_alone() -> None:

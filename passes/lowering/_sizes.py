@@ -1,0 +1,110 @@
+"""Sizes that are numbers where they are known and computed where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import Value
+
+_MOST = 1 << 22
+Size = int | Value  # a number, or a scalar int64 that is computed at run time
+
+
+def size_of(value: Value, axis: int, build: Builder) -> Size:
+    """Return the size along an axis."""
+    known = value.dim(axis)
+    if known is not None:
+        return known
+    assert value.rank is not None
+    return build.Gather(build.Shape(value), np.array(axis % value.rank, dtype=np.int64), axis=0)
+
+
+def times(first: Size, second: Size, build: Builder) -> Size:
+    """Multiply two sizes."""
+    if isinstance(first, int):
+        first, second = second, first
+    if isinstance(first, int) and isinstance(second, int):
+        return first * second
+    if isinstance(second, int) and second == 1:
+        return first
+    return build.Mul(first, second)
+
+
+def counted(value: Value, axis: int, build: Builder) -> Value:
+    """Return 0, 1, ... up to the size along an axis, as a vector of int64."""
+    size = size_of(value, axis, build)
+    if isinstance(size, int):
+        return build.constant(np.arange(size, dtype=np.int64))
+    return build.Range(np.int64(0), size, np.int64(1))
+
+
+def along(vector: Value, axis: int, rank: int, build: Builder) -> Value:
+    """Turn a vector into a tensor of a rank that varies along one axis."""
+    known = build.const(vector)
+    shape = [-1 if place == axis else 1 for place in range(rank)]
+    if rank == 1:
+        return vector
+    if known is not None:
+        return build.constant(known.reshape(shape))
+    return build.Reshape(vector, shape)
+
+
+def from_front(index: Value, data: Value, axis: int, build: Builder) -> Value:
+    """Count negative indices of an axis of the data from the front; the result is int64."""
+    known = build.const(index)
+    size = data.dim(axis)
+    if known is not None and (size is not None or not (known < 0).any()):
+        return build.constant(np.where(known < 0, known + (size or 0), known).astype(np.int64))
+    if index.elem_type != TensorProto.INT64:
+        index = build.Cast(index, to=TensorProto.INT64)
+    return build.Where(build.Less(index, 0), build.Add(index, size_of(data, axis, build)), index)
+
+
+def offset(entries: Value, stride: Size, build: Builder) -> Value:
+    """Multiply indices by how far apart they lie."""
+    known = build.const(entries)
+    if isinstance(stride, int) and stride == 1:
+        return entries
+    if isinstance(stride, int) and known is not None:
+        return build.constant(known * stride)
+    return build.Mul(entries, stride)
+
+
+def sum_of(first: Value | None, second: Value, build: Builder) -> Value:
+    """Add indices, in the file where both are constants."""
+    if first is None:
+        return second
+    one, other = build.const(first), build.const(second)
+    if one is not None and other is not None and np.broadcast(one, other).size <= _MOST:
+        return build.constant(one + other)
+    return build.Add(first, second)
+
+
+def joined(value: Value, count: int, build: Builder) -> Value:
+    """Join the first axes of a tensor into one."""
+    assert value.rank is not None
+    rest = [value.dim(axis) for axis in range(count, value.rank)]
+    if count == 1:
+        return value
+    if 0 in rest:
+        raise Refuse(f"{value.name} has no elements")
+    known = [size for size in rest if size is not None]
+    if len(known) == len(rest):
+        return build.Reshape(value, [-1, *known])
+    first = [value.dim(axis) for axis in range(count)]
+    if rest.count(None) == 1 and None not in first and 0 not in first:
+        return build.Reshape(value, [_product(first), *(-1 if s is None else s for s in rest)])
+    tail = build.Slice(build.Shape(value), starts=[count], ends=[value.rank], axes=[0])
+    return build.Reshape(value, build.Concat(np.array([-1], dtype=np.int64), tail, axis=0))
+
+
+def _product(sizes: Sequence[int | None]) -> int:
+    result = 1
+    for size in sizes:
+        result *= size or 1
+    return result

@@ -1,0 +1,61 @@
+"""Replace IsInf by comparisons with infinity.
+
+What it does:
+    Compares the number with infinity, with minus infinity, or its absolute value with infinity, as
+    detect_positive and detect_negative ask for.
+
+Why engines need it:
+    TensorRT has an importer for IsInf from 8.6 on.
+
+Before:
+    y = IsInf (x)
+
+After:
+    y = Equal (Abs (x), inf)
+
+When it refuses:
+    The elements are not floating point numbers, or both detections are off.
+
+Accuracy:
+    Exact, for NaN too, which equals nothing.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__IsInf.html
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import EXACT
+
+_FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
+
+
+@rewrite(
+    "IsInf",
+    removes=("op:IsInf", "dtype:IsInf.*"),
+    emits=("Abs", "Equal"),
+    accuracy=EXACT,
+    since=11,
+    claims=("nan", "inf"),
+)
+def is_inf_to_comparisons(node: NodeView, build: Builder) -> Value:
+    """Compare with infinity, see the module."""
+    x = node.need(0)
+    if x.elem_type not in _FLOATS:
+        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+    positive, negative = (
+        bool(node.attr("detect_positive", 1)),
+        bool(node.attr("detect_negative", 1)),
+    )
+    if not positive and not negative:
+        raise Refuse("neither infinity is looked for")
+    if positive and negative:
+        return build.Equal(build.Abs(x), np.inf)
+    return build.Equal(x, np.inf if positive else -np.inf)

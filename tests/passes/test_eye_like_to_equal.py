@@ -1,0 +1,66 @@
+"""eye-like-to-equal: a diagonal of ones, as a constant or compared at run time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "eye-like-to-equal"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dims", ["3, 4", "3, C", "R, 4", "R, C"])
+@pytest.mark.parametrize("k", [0, 1, -2])
+def test_sizes(k: int, dims: str, place: str) -> None:
+    text = written(f"@y = EyeLike <k = {k}> (x)", f"float[{dims}] x", f"float[{dims}]", place=place)
+    feed: dict[str, Any] = {"x": np.ones((3, 4), np.float32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], np.eye(3, 4, k))
+
+
+@pytest.mark.parametrize("dims", ["3, 4", "R, C"])
+@pytest.mark.parametrize(
+    ("code", "kind"), [(1, "float"), (11, "double"), (6, "int32"), (7, "int64")]
+)
+@pytest.mark.parametrize("opset", [9, 22])
+def test_types(opset: int, code: int, kind: str, dims: str) -> None:
+    if opset == 9 and "R" in dims:
+        pytest.skip("opset 9 has no Range")
+    body = f"@y = EyeLike <dtype = {code}> (x)"
+    text = written(body, f"int32[{dims}] x", f"{kind}[{dims}]", opset=opset)
+    assert_rewrite(PASS, text, feeds=[{"x": np.zeros((3, 4), np.int32)}])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 5), st.integers(0, 5), st.integers(-6, 6))
+def test_any_diagonal(rows: int, columns: int, k: int) -> None:
+    text = written(f"@y = EyeLike <k = {k}> (x)", "int64[R, C] x", "int64[R, C]")
+    assert_rewrite(PASS, text, feeds=[{"x": np.ones((rows, columns), np.int64)}])
+
+
+def test_unknown_ranks_are_refused() -> None:
+    text = written("z = q.What (x)\n@y = EyeLike (z)", "float[3, 3] x", "float[R, C]")
+    assert_refused(PASS, text.replace('["" : 17]', '["" : 17, "q" : 1]'), "its rank is unknown")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("target", ["trt7.0", "trt7.2", "trt8.0", "trt8.6", "trt10.1"])
+@pytest.mark.parametrize("dims", ["3, 4", "R, C"])
+def test_for_targets(target: str, dims: str) -> None:
+    body = "z = EyeLike (x)\n@y = Add (x, z)"
+    text = written(body, f"float[{dims}] x", f"float[{dims}]", opset=11)
+    result = graphfix.run(parse(text), target)
+    assert result.exit_code == 0, result.report.findings_after

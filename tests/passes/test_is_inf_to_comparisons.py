@@ -1,0 +1,45 @@
+"""is-inf-to-comparisons: which infinities are looked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "is-inf-to-comparisons"
+NUMBERS = [np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0, -3e38, 3.4028235e38, 1e-45]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", ["float", "double"])
+@pytest.mark.parametrize(("positive", "negative"), [(1, 1), (1, 0), (0, 1)])
+@pytest.mark.parametrize("opset", [11, 20])
+def test_both_signs(opset: int, positive: int, negative: int, kind: str, place: str) -> None:
+    body = f"@y = IsInf <detect_positive = {positive}, detect_negative = {negative}> (x)"
+    text = written(body, f"{kind}[N] x", "bool[N]", opset=opset, place=place)
+    feed: dict[str, Any] = {"x": np.array(NUMBERS, np.float32 if kind == "float" else np.float64)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    wanted = [bool(positive), bool(negative), *[False] * 7]
+    assert outputs_of(done.after, feed)["y"].tolist() == wanted
+
+
+def test_neither_is_refused() -> None:
+    body = "@y = IsInf <detect_positive = 0, detect_negative = 0> (x)"
+    assert_refused(PASS, written(body, "float[N] x", "bool[N]"), "neither infinity")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, written("@y = IsNaN (x)", "float[3] x", "bool[3]"))
+
+
+@pytest.mark.parametrize("target", ["trt7.0", "trt8.0", "trt8.5"])
+def test_for_targets(target: str) -> None:
+    text = written("z = IsInf (x)\n@y = Where (z, x, x)", "float[N] x", "float[N]", opset=11)
+    assert graphfix.run(parse(text), target).exit_code == 0

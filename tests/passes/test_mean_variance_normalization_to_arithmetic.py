@@ -1,0 +1,47 @@
+"""mean-variance-normalization-to-arithmetic: away from the mean, by the root of the square."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, parse
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "mean-variance-normalization-to-arithmetic"
+RNG = np.random.default_rng(4)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("attributes", ["", "<axes = [1]>", "<axes = [0, 1, 2, 3]>"])
+@pytest.mark.parametrize("opset", [9, 13, 18])
+def test_axes(opset: int, attributes: str, place: str) -> None:
+    if place == "function" and not attributes:
+        pytest.skip("onnxruntime cannot infer the shapes of the default axes in a function")
+    body = f"@y = MeanVarianceNormalization {attributes} (x)"
+    text = written(body, "float[N, 3, H, 5] x", "float[N, 3, H, 5]", opset=opset, place=place)
+    feed: dict[str, Any] = {"x": RNG.normal(2, 3, (2, 3, 4, 5)).astype(np.float32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-4, atol=1e-5)
+
+
+def test_other_types_are_refused() -> None:
+    kind = "float16[2, 3, 4, 5]"
+    text = written("@y = MeanVarianceNormalization (x)", f"{kind} x", kind)
+    assert_refused(PASS, text, "is float16")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("target", ["trt7.0", "trt8.0", "trt8.4"])
+def test_for_targets(target: str) -> None:
+    kind = "float[N, 3, 4, 5]"
+    text = written("@y = MeanVarianceNormalization (x)", f"{kind} x", kind, opset=11)
+    done = graphfix.run(parse(text), target)
+    assert done.exit_code == 0, done.report.findings_after

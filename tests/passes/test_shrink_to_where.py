@@ -1,0 +1,64 @@
+"""shrink-to-where: moved towards 0 beyond a limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "shrink-to-where"
+NUMBERS = [np.nan, np.inf, -np.inf, 0.0, -0.0, 0.5, -0.5, 0.50001, -0.50001, 3.0, -3.0, 1e30]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", ["float", "double", "float16"])
+@pytest.mark.parametrize(
+    "attributes", ["", "<lambd = 1.5, bias = 0.25>", "<lambd = -1.0, bias = -0.5>"]
+)
+def test_floats(attributes: str, kind: str, place: str) -> None:
+    body = f"@y = Shrink {attributes} (x)"
+    text = written(body, f"{kind}[N] x", f"{kind}[N]", opset=9, place=place)
+    dtype = {"float": np.float32, "double": np.float64, "float16": np.float16}[kind]
+    with np.errstate(over="ignore"):
+        feed: dict[str, Any] = {"x": np.array(NUMBERS).astype(dtype)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize(
+    "attributes", ["", "<lambd = 1.5, bias = 0.6>", "<lambd = 2.0, bias = 1.0>"]
+)
+def test_integers(attributes: str, kind: str) -> None:
+    text = written(f"@y = Shrink {attributes} (x)", f"{kind}[M, N] x", f"{kind}[M, N]")
+    x = np.array([[-(2**24) - 1, -3, -2, -1, 0], [1, 2, 3, 2**24 + 1, 2**30 + 1]], kind)
+    assert_rewrite(PASS, text, feeds=[{"x": x}, {"x": x[:0]}])
+
+
+def test_values() -> None:
+    text = written("@y = Shrink <lambd = 1.0, bias = 0.5> (x)", "float[N] x", "float[N]")
+    feed = {"x": np.array([-2, -1, 0.5, 1, 3], np.float32)}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert outputs_of(done.after, feed)["y"].tolist() == [-1.5, 0, 0, 0, 2.5]
+
+
+def test_what_is_not_proved_is_refused() -> None:
+    narrow = written("@y = Shrink <bias = 0.1> (x)", "float16[3] x", "float16[3]")
+    assert_refused(PASS, narrow, "float16 does not hold bias 0.1")
+    assert_refused(PASS, written("@y = Shrink (x)", "uint8[3] x", "uint8[3]"), "is uint8")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("target", ["trt7.0", "trt8.0"])
+def test_for_targets(target: str) -> None:
+    text = written("@y = Shrink (x)", "float[N] x", "float[N]", opset=11)
+    assert graphfix.run(parse(text), target).exit_code == 0
