@@ -13,8 +13,10 @@ After:
     n = Where (Less (index, 0), Add (index, depth), index)
     y = Where (Equal (Unsqueeze (n), constant {0, 1, ...}), on, off)
 
+    A depth that is computed gives the numbers of the classes by Range.
+
 When it refuses:
-    The depth is computed at run time, or the rank of the index is unknown.
+    The rank of the index is unknown, or a computed depth is no integer of known rank.
 
 Accuracy:
     Exact; an index outside the range gives a row that is off, as ONNX says. Indices of a floating
@@ -41,7 +43,18 @@ _MAX_DEPTH = 1 << 20
 @rewrite(
     "OneHot",
     removes=("op:OneHot", "dtype:OneHot.*", "const:OneHot.*", "shape:OneHot.*"),
-    emits=("Add", "Cast", "Equal", "Less", "Slice", "Squeeze", "Unsqueeze", "Where"),
+    emits=(
+        "Add",
+        "Cast",
+        "Equal",
+        "Less",
+        "Range",
+        "Reshape",
+        "Slice",
+        "Squeeze",
+        "Unsqueeze",
+        "Where",
+    ),
     accuracy=EXACT,
     since=9,
 )
@@ -50,9 +63,6 @@ def one_hot_to_equal(node: NodeView, build: Builder) -> Value:
     index, values = node.need(0), node.need(2)
     if index.rank is None or index.dtype is None or values.dtype is None:
         raise Refuse("the rank of the index, or a dtype, is unknown")
-    depth = int(build.need_const(node.need(1), "the depth").reshape(-1)[0])
-    if not 0 < depth <= _MAX_DEPTH:
-        raise Refuse(f"the depth is {depth}")
     rank = index.rank + 1
     axis = int(node.attr("axis", -1))
     if not -rank <= axis < rank:
@@ -60,13 +70,34 @@ def one_hot_to_equal(node: NodeView, build: Builder) -> Value:
     axis %= rank
     if index.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         index = build.Cast(index, to=TensorProto.INT64)
-    counted = build.Where(build.Less(index, 0), build.Add(index, depth), index)
     shape = [1] * rank
-    shape[axis] = depth
-    classes = np.arange(depth, dtype=index.dtype).reshape(shape)
-    hit = build.Equal(build.Unsqueeze(counted, axes=[axis]), build.constant(classes))
+    shape[axis] = -1
+    depth, classes = _classes(build, node.need(1), index, shape)
+    counted = build.Where(build.Less(index, 0), build.Add(index, depth), index)
+    hit = build.Equal(build.Unsqueeze(counted, axes=[axis]), classes)
     off, on = _pair(build, values)
     return build.Where(hit, on, off)
+
+
+def _classes(
+    build: Builder, depth: Value, index: Value, shape: list[int]
+) -> tuple[Value | int, Value]:
+    """Return how many classes there are, and their numbers along the new axis."""
+    assert index.dtype is not None
+    known = build.const(depth)
+    if known is not None:
+        number = int(known.reshape(-1)[0])
+        if not 0 < number <= _MAX_DEPTH:
+            raise Refuse(f"the depth is {number}")
+        return number, build.constant(np.arange(number, dtype=index.dtype).reshape(shape))
+    if depth.rank not in (0, 1) or depth.type_name not in ("int32", "int64"):
+        raise Refuse(f"the depth is computed, and is {depth.type_name} of rank {depth.rank}")
+    if depth.elem_type != index.elem_type:
+        depth = build.Cast(depth, to=index.elem_type)
+    if depth.rank == 1:
+        depth = build.Squeeze(depth, axes=[0])
+    zero, one = (np.array(number, dtype=index.dtype) for number in (0, 1))
+    return depth, build.Reshape(build.Range(zero, depth, one), shape)
 
 
 def _pair(build: Builder, values: Value) -> tuple[Value, Value]:

@@ -49,9 +49,29 @@ def test_any_indices(index: list[int], depth: int) -> None:
     assert_rewrite(PASS, text, feeds=[feed])
 
 
-def test_refuses_a_computed_depth() -> None:
-    text = written("@y = OneHot (i, d, v)", "int64[2] i, int64[1] d, float[2] v", "float[2, D]")
-    assert_refused(PASS, text, "the depth is computed at run time")
+@pytest.mark.parametrize("axis", [-1, 0])
+@pytest.mark.parametrize("kinds", [("int64", "int64"), ("int32", "int32"), ("int64", "int32")])
+@pytest.mark.parametrize("depth", ["", "[1]"])
+def test_a_computed_depth(depth: str, kinds: tuple[str, str], axis: int) -> None:
+    text = written(
+        f"@y = OneHot <axis = {axis}> (i, d, v)",
+        f"{kinds[0]}[N] i, {kinds[1]}{depth} d, float[2] v",
+        "float[A, B]",
+    )
+    feeds = [
+        {
+            "i": np.array([0, 2, -1, 7], kinds[0]),
+            "d": np.array([count] if depth else count, kinds[1]),
+            "v": np.array([-2.0, 5.0], np.float32),
+        }
+        for count in (1, 3, 5)
+    ]
+    assert_rewrite(PASS, text, feeds=feeds)
+
+
+def test_refuses_a_computed_depth_that_is_no_integer() -> None:
+    text = written("@y = OneHot (i, d, v)", "int64[3] i, float d, float[2] v", "float[3, A]")
+    assert_refused(PASS, text, "the depth is computed, and is float32 of rank 0")
 
 
 def test_leaves_other_operators_alone() -> None:
