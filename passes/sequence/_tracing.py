@@ -125,13 +125,16 @@ def _cut(node: NodeView) -> Cut:
         raise Refuse(f"the lengths {split.name} are computed at run time")
     if array.ndim == 1:
         return Cut(x, axis, 0, tuple(int(size) for size in array), True)
-    step = int(array)
+    step, kept = int(array), bool(node.attr("keepdims", 1))
     if step < 1:
         raise Refuse(f"{step} is no length of a piece")
+    if not kept and step > 1:
+        raise Refuse(f"pieces of {step} elements cannot lose their axis")
     sizes = None
     if length is not None:
         sizes = tuple(min(step, length - start) for start in range(0, length, step))
-    return Cut(x, axis, step, sizes, True)
+    # ONNX would keep the axis beside a length; onnxruntime and PyTorch, who writes it, do not.
+    return Cut(x, axis, step, sizes, kept)
 
 
 def taken(build: Builder, sequence: Listed | Cut, index: int) -> Value:

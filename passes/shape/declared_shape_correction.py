@@ -1,9 +1,10 @@
 """Correct a declared shape that the model itself proves wrong.
 
 What it does:
-    Where there is an If whose condition is known, infers all shapes anew from the inputs and
-    constants alone: only the branch that runs counts, and what the file declares of other tensors
-    is not believed. Where the result contradicts a declared shape (another rank or another
+    Where there is an If whose condition is known, or a SplitToSequence into single elements that
+    does not keep the axis, infers all shapes anew from the inputs and constants alone: only the
+    branch that runs counts, the single elements have no axis, and what the file declares of other
+    tensors is not believed. Where the result contradicts a declared shape (another rank or another
     number), the declaration is corrected. The values stay what they are; for an output of the
     model the report says old and new under "Interface changes". The measure that it lowers is the
     number of declarations that contradict the graph.
@@ -12,6 +13,9 @@ Why engines need it:
     PyTorch's exporter declares the output of an If by the branch that never runs
     (torch.scatter_reduce: [15] for what is [3, 5]). With the right branch in place, ONNX's shape
     inference and checker refuse the file, and whatever believes the declaration reckons wrong.
+    It writes torch.unbind in scripted code as SplitToSequence <keepdims = 0> (x, 1): onnxruntime
+    drops the axis, as PyTorch does, while ONNX's inference ignores `keepdims` beside a length, and
+    what the exporter declares comes from that inference.
 
 Before:
     y: float[15]                   x: float[3, 5], c = false
@@ -22,15 +26,16 @@ After:
 
 When it refuses:
     It leaves alone what inference does not know or does not contradict, every declaration of an
-    input (inputs are what the proof rests on), and files without such an If, where a wrong
-    declaration is in no repair's way.
+    input (inputs are what the proof rests on), and files without such an If or SplitToSequence,
+    where a wrong declaration is in no repair's way.
 
 Accuracy:
     Exact: nothing that is computed changes.
 
 References:
     https://onnx.ai/onnx/repo-docs/ShapeInference.html;
-    pytorch/pytorch torch/onnx/_internal/torchscript_exporter/symbolic_opset16.py (scatter_reduce)
+    pytorch/pytorch torch/onnx/_internal/torchscript_exporter/symbolic_opset16.py (scatter_reduce),
+    symbolic_opset11.py (unbind); onnxruntime core/providers/cpu/sequence/sequence_ops.cc
 """
 
 from __future__ import annotations
@@ -55,13 +60,13 @@ Untaken = dict[int, str]
 def declared_shape_correction(editor: Editor) -> None:
     """Prove shapes where an If has nothing to decide; see the module."""
     model = editor.model
-    untaken = _untaken(model)
-    if not untaken:
+    untaken, single = _untaken(model), _single(model)
+    if not untaken and not single:
         return
     proto = model.light_proto()
     for function in proto.functions:
         del function.value_info[:]
-    _forget(model.graph, proto.graph, untaken)
+    _forget(model.graph, proto.graph, untaken, single)
     symbols = {d for t in model.graph.inputs for d in t.shape or () if isinstance(d, str)}
     for tensor, proved in _proved(model.graph, infer_proto(proto).graph, untaken):
         declared = tensor.shape
@@ -93,6 +98,20 @@ def _other(node: Node, knowledge: Knowledge | None) -> str | None:
     return _BRANCHES[int(bool(condition.reshape(())))]
 
 
+def _single(model: Model) -> frozenset[int]:
+    """Return the SplitToSequence nodes, by identity, that give single elements without the axis."""
+    splits = [node for node in model.nodes() if node.op == "SplitToSequence" and not node.domain]
+    knowledge = know(model) if splits else None
+    found: set[int] = set()
+    for node in splits:
+        view = NodeView(node)
+        length = knowledge.full(view.input(1)) if knowledge is not None else None
+        alone = length is not None and not length.ndim and int(length) == 1
+        if alone and not int(view.attr("keepdims", 1)):
+            found.add(id(node))
+    return frozenset(found)
+
+
 def _contradict(declared: Shape, proved: Shape) -> bool:
     return len(declared) != len(proved) or any(
         isinstance(a, int) and isinstance(b, int) and a != b
@@ -105,7 +124,7 @@ def _named(shape: Shape, symbols: set[str]) -> Shape:
     return tuple(d if isinstance(d, int) or d in symbols else None for d in shape)
 
 
-def _forget(graph: Graph, proto: GraphProto, untaken: Untaken) -> None:
+def _forget(graph: Graph, proto: GraphProto, untaken: Untaken, single: frozenset[int]) -> None:
     """Drop every declared shape below the inputs, and let the branch that runs stand for both."""
     del proto.value_info[:]
     _drop_shapes(proto.output)
@@ -114,7 +133,9 @@ def _forget(graph: Graph, proto: GraphProto, untaken: Untaken) -> None:
         for name, body in node.graphs():
             if name in bodies:
                 _drop_shapes(bodies[name].input)
-                _forget(body, bodies[name], untaken)
+                _forget(body, bodies[name], untaken, single)
+        if id(node) in single:
+            del written.input[1:]  # without a length, inference heeds keepdims
         never = untaken.get(id(node))
         if never is not None:
             runs = _BRANCHES[1 - _BRANCHES.index(never)]

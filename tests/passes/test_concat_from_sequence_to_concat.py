@@ -167,3 +167,14 @@ def test_any_cut(length: int, step: int, axis: int, keep: bool) -> None:
     done = assert_rewrite(PASS, text, feeds=[{"x": x}])
     wanted = x if keep or axis else x.T.reshape(-1)
     np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], wanted)
+
+
+def test_pieces_of_several_elements_keep_their_axis() -> None:
+    text = written(
+        "@n = Constant <value_int = 2> ()\n"
+        "@s = SplitToSequence <axis = 0, keepdims = 0> (x, @n)\n"
+        "@y = ConcatFromSequence <axis = 0> (@s)",
+        "float[4, 2] x",
+        "float[4, 2]",
+    )
+    assert_refused(PASS, text, "pieces of 2 elements cannot lose their axis")

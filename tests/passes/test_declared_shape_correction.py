@@ -178,3 +178,35 @@ def test_a_right_declaration_is_no_change() -> None:
     result: Any = graphfix.run(scatter("float[3,5]"), target="trt8", verify="off")
     assert result.exit_code == 0
     assert result.report.io_changes == ()
+
+
+@pytest.mark.parametrize(
+    ("length", "kept"), [("int64 n = {1}", False), ("int64[3] n = {1, 1, 1}", True)]
+)
+def test_single_elements_lose_their_axis_as_in_onnxruntime(length: str, kept: bool) -> None:
+    model = text(
+        f"g (float[2,3] x) => (float[D, 1] y) <{length}, int64 i = {{1}}> "
+        "{ s = SplitToSequence <axis = 1, keepdims = 0> (x, n) y = SequenceAt (s, i) }",
+        17,
+    )
+    if kept:
+        assert_untouched(PASS, model)
+        return
+    after = corrected(model)
+    assert dims(after.graph.output[0]) == [2]
+    assert outputs_of(after, {"x": X})["y"].tolist() == [2, -5]
+
+
+def test_scripted_unbind_of_pytorch_is_rewritten() -> None:
+    model = text(
+        "g (float[N,3] x) => (float[D, 1] y, float[E, F, 1] z) <int64 n = {1}, int64 i = {-1}> "
+        "{ s = SplitToSequence <axis = 1, keepdims = 0> (x, n) y = SequenceAt (s, i) "
+        "z = ConcatFromSequence <axis = 0, new_axis = 1> (s) }",
+        17,
+    )
+    result = graphfix.run(model, "trt8.6")
+    assert result.exit_code == 0
+    assert [n.op_type for n in result.model.to_proto().graph.node] == ["Gather", "Transpose"]
+    found = outputs_of(result.model.to_proto(), {"x": X})
+    assert found["y"].tolist() == [-3, 6]
+    assert found["z"].tolist() == X.T.tolist()
