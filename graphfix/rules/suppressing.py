@@ -33,7 +33,7 @@ def nms_constants(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "NonMaxSuppression",
-    feature="shape:NonMaxSuppression.filled",
+    feature="rank:NonMaxSuppression.filled",
     versions="trt8.0..trt8.4",
     severity=WRONG,
     source="builtin_op_importers.cpp: importNonMaxSuppression (8.0, 8.4); NVIDIA/TensorRT 8.0.1 "
@@ -63,7 +63,7 @@ def nms_score_threshold(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "NonMaxSuppression",
-    feature="shape:NonMaxSuppression.candidates",
+    feature="rank:NonMaxSuppression.candidates",
     versions="trt8.5..",
     severity=NOTE,
     source="NvInfer.h 8.6.1:6542-6577 (INMSLayer)",

@@ -20,7 +20,7 @@ COUNT = "num_detections"
 
 REMOVES = (
     "op:NonMaxSuppression",
-    "shape:NonMaxSuppression.filled",
+    "rank:NonMaxSuppression.filled",
     "const:NonMaxSuppression.max_output_boxes_per_class",
 )
 MOST_ROWS = 3840  # TensorRT sorts no more

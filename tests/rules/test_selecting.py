@@ -84,12 +84,12 @@ YES = [
         "note",
         '"seed" field in RandomUniform',
     ),
-    Yes(NMS, "nms-rows-filled", "shape:NonMaxSuppression.filled", "wrong", "", "trt8.4"),
+    Yes(NMS, "nms-rows-filled", "rank:NonMaxSuppression.filled", "wrong", "", "trt8.4"),
     Yes(NMS, "nms-score-threshold", "attr:NonMaxSuppression.score_threshold", "wrong"),
     Yes(
         NMS.replace("float[1, 1, 5] s", "float[1, 2, 5] s"),
         "nms-candidates",
-        "shape:NonMaxSuppression.candidates",
+        "rank:NonMaxSuppression.candidates",
         "note",
         "",
         "trt11",
@@ -97,7 +97,7 @@ YES = [
     Yes(
         NMS.replace("5", "2001"),
         "nms-candidates",
-        "shape:NonMaxSuppression.candidates",
+        "rank:NonMaxSuppression.candidates",
         "note",
     ),
     Yes(
