@@ -13,17 +13,13 @@ from graphfix.rules.parsed import (
     opset_of,
     refused_type,
     type_finding,
-    words,
 )
+from graphfix.rules.unary import FLOAT_ONLY
 from graphfix.targets.profiles import Target
 
 _CHECK = (
     'Assertion failed: elementwiseCheck(inputs, binary_op) && "Elementwise layer does not support '
     'the given inputs and operator."'
-)
-_UNARY = (
-    'Assertion failed: validUnaryType && "This version of TensorRT does not support the given '
-    'operator with the given input data type."'
 )
 _BROADCAST = (
     "Assertion failed: tensor_ptr->getDimensions().nbDims == maxNbDims && "
@@ -79,79 +75,6 @@ elementwise_of_uint8 = refuses_types(
     indices=None,
 )
 
-_FLOAT_ONLY = words(
-    "Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Exp Floor Log Reciprocal Round "
-    "Sign Sin Sinh Sqrt Tan ReduceLogSumExp"
-)
-
-unary_of_integers = refuses_types(
-    "unary-of-integers",
-    _FLOAT_ONLY,
-    ("bool", "int32", "int64", "uint8"),
-    versions="trt7.1..",
-    text=_UNARY,
-    source="onnx2trt_utils.cpp:1765-1778 (8.6.1)",
-)
-abs_neg_of_integers = refuses_types(
-    "abs-neg-of-integers",
-    ("Abs", "Neg"),
-    ("bool", "int32", "int64"),
-    versions="trt7.1..trt7",
-    text=_UNARY,
-    source="onnx2trt_utils.cpp:1680 (7.1)",
-)
-abs_neg_of_bool = refuses_types(
-    "abs-neg-of-bool",
-    ("Abs", "Neg", "ReduceL1"),
-    ("bool", "uint8"),
-    versions="trt8..",
-    text=_UNARY,
-    source="onnx2trt_utils.cpp:1743-1761 (8.6.1)",
-)
-not_of_numbers = refuses_types(
-    "not-of-numbers",
-    "Not",
-    ("float32", "float16", "int32", "int64", "int8", "uint8"),
-    versions="trt7.1..",
-    text=_UNARY,
-    source="onnx2trt_utils.cpp:1738 (8.6.1)",
-)
-isinf_of_integers = refuses_types(
-    "isinf-of-integers",
-    "IsInf",
-    ("bool", "int32", "int64", "int8", "uint8"),
-    versions="trt8.6..",
-    text=_UNARY,
-    source="onnx2trt_utils.cpp:1762 (8.6.1)",
-)
-log_of_reduced_integers = refuses_types(
-    "log-of-reduced-integers",
-    ("ReduceLogSum", "ReduceL2"),
-    ("bool", "int32", "int64"),
-    versions="trt7.1..",
-    text=_UNARY,
-    source="builtin_op_importers.cpp:3651, 3676 (8.6.1)",
-)
-
-activation_of_integers = refuses_types(
-    "activation-of-integers",
-    words(
-        "Relu LeakyRelu Sigmoid Tanh Elu Selu Softplus Softsign HardSigmoid "
-        "ThresholdedRelu ScaledTanh ParametricSoftplus"
-    ),
-    ("int32", "int64", "bool", "uint8"),
-    versions="trt8..",
-    text="Found invalid input type of {type}",
-    source="onnx2trt_utils.cpp:31 (8.6.1)",
-)
-activation_of_integers_7 = refuses_types(
-    "activation-of-integers-7",
-    words("Relu LeakyRelu Sigmoid Tanh Elu Selu Softplus Softsign HardSigmoid ThresholdedRelu"),
-    ("int32", "int64", "bool"),
-    versions="trt7.1..trt7",
-    text="TensorRT does not support activations on INT32 or BOOL inputs!",
-    source="onnx2trt_utils.cpp:35 (7.1)",
-)
 hardswish_of_integers = refuses_types(
     "hardswish-of-integers",
     "HardSwish",
@@ -273,7 +196,7 @@ def clip_bounds(node: NodeView, target: Target) -> Answer:
 
 
 # Operators that keep the shape; those of opset 1 have no shape inference.
-_KEEPING = frozenset((*_FLOAT_ONLY, "Abs", "Neg", "Relu", "Sigmoid", "Tanh", "Identity"))
+_KEEPING = frozenset((*FLOAT_ONLY, "Abs", "Neg", "Relu", "Sigmoid", "Tanh", "Identity"))
 _DEPTH = 32
 
 

@@ -237,3 +237,13 @@ softmax_of_integers = refuses_types(
     source="NvInfer.h 8.6.1: ISoftMaxLayer",
     severity=BUILDER,
 )
+
+
+instance_norm_type = refuses_types(
+    "instance-norm-type",
+    "InstanceNormalization",
+    ("bfloat16",),
+    versions="trt10.0..",
+    text="Inputs must be either FLOAT or FLOAT16. Input type is BF16.",
+    source="onnxOpImporters.cpp:2681 (10.1)",
+)

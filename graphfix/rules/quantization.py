@@ -224,8 +224,9 @@ def dequantize_int32(node: NodeView, target: Target) -> Answer:
 )
 def int4_of_odd_size(node: NodeView, target: Target) -> Answer:
     """{op} of int4 takes an even size along the last axis."""
-    data = node.need(0)
-    narrow = data if node.op == "DequantizeLinear" else node.input(2)
+    data, zero = node.need(0), node.input(2)
+    # Without a zero point the type is not asked for.
+    narrow = data if node.op == "DequantizeLinear" and zero is not None else zero
     size = data.dim(-1)
     return (
         narrow is not None

@@ -52,6 +52,20 @@ def rnn_activations(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    _OPS,
+    feature="attr:RNN.hidden_size",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="Attribute not found: hidden_size",
+    source="builtin_op_importers.cpp:1802, 2476, 3993 (8.6.1), onnxOpImporters.cpp:2237, 2987, "
+    "4737 (10.1)",
+)
+def rnn_hidden_size(node: NodeView, target: Target) -> Answer:
+    """{op} needs the attribute hidden_size, which ONNX lets out."""
+    return "hidden_size" not in node.node.attrs and Yes(feature=f"attr:{node.op}.hidden_size")
+
+
+@rule(
     "LSTM",
     feature="attr:LSTM.input_forget",
     versions="trt7.0..",

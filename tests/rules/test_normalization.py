@@ -6,6 +6,16 @@ from tests.rules.cases import No, Unknown, Yes, assert_no, assert_unknown, asser
 
 YES = [
     Yes(
+        "(bfloat16[1,2,3] x, bfloat16[2] s) => (bfloat16[1,2,3] y) { y = InstanceNormalization "
+        "(x, s, s) }",
+        "instance-norm-type",
+        "dtype:InstanceNormalization.bfloat16",
+        "reject",
+        "FLOAT16",
+        "trt10.1",
+        22,
+    ),
+    Yes(
         "(float[2,2] x) => (float[2,2] y) <float[1,2] s = {1, 2}, float[2] b = {1, 2}, float[2] m "
         "= {1, 2}, float[2] v = {1, 2}> { y = BatchNormalization (x, s, b, m, v) }",
         "batch-norm-parameter-rank",

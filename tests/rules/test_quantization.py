@@ -127,6 +127,12 @@ YES = [
 ]
 NO = [
     No(
+        "(int4[5] x) => (float[5] y) <float s = {1}> { y = DequantizeLinear (x, s) }",
+        "int4-of-odd-size",
+        "trt10.1",
+        21,
+    ),
+    No(
         "(float[2] x) => (int8[2] y) <float s = {0.5}> { y = QuantizeLinear <output_dtype = 3> "
         "(x, s) }",
         "uint8-as-int8",

@@ -6,6 +6,15 @@ from tests.rules.cases import No, Yes, assert_no, assert_yes
 
 YES = [
     Yes(
+        "(float[2,1,3] x, float[1,8,3] w, float[1,8,2] r) => (float[A,B,C,D] y) { y = LSTM (x, w, "
+        "r) }",
+        "rnn-hidden-size",
+        "attr:LSTM.hidden_size",
+        "reject",
+        "Attribute not found",
+        "trt10.1",
+    ),
+    Yes(
         "(float[2,1,3] x, float[1,8,3] w, float[1,8,2] r) => (float[A,B,C,D] y) { y = LSTM "
         "<hidden_size = 2, layout = 1> (x, w, r) }",
         "rnn-layout",
