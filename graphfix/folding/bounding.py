@@ -76,11 +76,15 @@ def _smallest(bounds: Iterable[int | None]) -> int | None:
 
 
 def _reduced(node: NodeView, depth: int) -> int | None:
+    """Of one Concat reduced to one number the smallest part counts, where none may be empty."""
     data = node.need(0)
     joined = data.producer
-    if data.rank == 1 and joined is not None and joined.op == "Concat" and not joined.domain:
-        return _smallest(upper_bound(item, depth - 1) for item in joined.inputs)
-    return upper_bound(data, depth)
+    if int(node.attr("noop_with_empty_axes", 0)) or data.rank != 1:
+        return upper_bound(data, depth)
+    if joined is None or joined.op != "Concat" or joined.domain:
+        return upper_bound(data, depth)
+    full = [item for item in joined.inputs if item is not None and (item.dim(0) or 0) > 0]
+    return _smallest(upper_bound(item, depth - 1) for item in full)
 
 
 def _sizes(node: NodeView) -> int | None:

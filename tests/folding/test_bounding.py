@@ -12,9 +12,9 @@ from graphfix.pipeline.typing import infer_types
 from graphfix.registry import shipped_passes
 
 
-def bound_of(body: str, inputs: str = "float[N, M] x") -> int | None:
+def bound_of(body: str, inputs: str = "float[N, M] x", opset: int = 13) -> int | None:
     text = (
-        f'<ir_version: 8, opset_import: ["": 13]> g ({inputs}) => (int64[a] y) '
+        f'<ir_version: 8, opset_import: ["": {opset}]> g ({inputs}) => (int64[a] y) '
         f"<int64 c = {{100}}, int64[1] d = {{100}}, int64[2] e = {{7, 9}}, int64 i = {{1}}, "
         f"int64[1] z = {{0}}, float f = {{2.5}}, float big = {{1e30}}> "
         f"{{ s = Shape (x) {body} }}"
@@ -31,6 +31,9 @@ def bound_of(body: str, inputs: str = "float[N, M] x") -> int | None:
         ("n = Gather (s, i) m = Min (c, n) w = Cast <to = 6> (m) v = Cast <to = 7> (w) "
          "y = Reshape (v, d)", 100),
         ("n = Slice (s, z, d) t = Concat <axis = 0> (n, d) y = ReduceMin (t)", 100),
+        ("n = Gather (s, z) p = Slice (d, z, n) t = Concat <axis = 0> (n, p) y = ReduceMin (t)",
+         None),
+        ("t = Concat <axis = 0> (d, e) y = ReduceMin (t)", 9),
         ("t = Concat <axis = 0> (d, e) y = Identity (t)", 100),
         ("y = Max (d, e)", 100),
         ("n = Gather (s, z) y = Max (n, d)", None),
@@ -49,3 +52,9 @@ def test_bounds(body: str, wanted: int | None) -> None:
 def test_sizes_and_inputs() -> None:
     assert bound_of("y = Identity (s)", "float[3, 8] x") == 8
     assert bound_of("y = Identity (k)", "float[3, 8] x, int64[1] k") is None
+
+
+def test_a_reduction_over_no_axes_reduces_nothing() -> None:
+    body = "t = Concat <axis = 0> (d, e) y = ReduceMin <noop_with_empty_axes = 1> (t)"
+    assert bound_of(body, opset=18) == 100
+    assert bound_of(body.replace("<noop_with_empty_axes = 1> ", ""), opset=18) == 9
