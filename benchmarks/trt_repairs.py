@@ -71,7 +71,8 @@ BEYOND: dict[str, str] = {
     **dict.fromkeys(("ImageDecoder",), "pictures"),
     **dict.fromkeys(("Gradient", "Adagrad", "Adam", "Momentum"), "training"),
     **dict.fromkeys(("TreeEnsemble", "ArrayFeatureExtractor", "Binarizer"), "trees and tables"),
-    **dict.fromkeys(("Bernoulli", "Multinomial"), "chance"),
+    **dict.fromkeys(("Bernoulli", "Multinomial", "RandomNormal", "RandomUniform"), "chance"),
+    **dict.fromkeys(("RandomNormalLike", "RandomUniformLike"), "chance"),
 }
 # Operator -> operands that fix the shape of the result, by position.
 SHAPING: dict[str, tuple[int, ...]] = {

@@ -66,5 +66,7 @@ def conv_integer_to_conv(node: NodeView, build: Builder) -> Value:
         return build.Sub(whole, build.Reshape(number, shape=[1] * len(shape)))
 
     attributes = {name: node.attr(name) for name in node.attributes}
+    # Engines read the window of a computed weight from the attribute alone.
+    attributes.setdefault("kernel_shape", list(shape[2:]))
     sums = build.Conv(away(x, node.input(2)), away(weights, node.input(3)), **attributes)
     return build.Cast(sums, to=TensorProto.INT32)

@@ -1,0 +1,45 @@
+"""Write the window of a Conv down that ONNX lets out.
+
+What it does:
+    Adds `kernel_shape`, which is the shape of the weight without its first two axes.
+
+Why engines need it:
+    TensorRT reads the window of a Conv whose weight or bias is computed from the attribute alone:
+    "The input tensor shape misaligns with the input kernel shape."
+
+Before:
+    y = Conv (x, w)
+
+After:
+    y = Conv <kernel_shape = [3, 3]> (x, w)
+
+When it refuses:
+    The attribute is there, or a size of the weight is unknown.
+
+Accuracy:
+    Exact: it is the default of the attribute.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Conv.html; onnx/onnx-tensorrt 8.6.1 onnx2trt_utils.cpp
+    (convMultiInput)
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+
+
+@rewrite("Conv", removes="attr:Conv.no-kernel_shape", emits="Conv")
+def conv_window_explicit(node: NodeView, build: Builder) -> Value:
+    """Rewrite one Conv."""
+    if node.has("kernel_shape"):
+        raise Refuse("the window is written down")
+    weight = node.need(1)
+    sizes = [weight.dim(axis) for axis in range(2, weight.rank or 0)]
+    if not sizes or None in sizes:
+        raise Refuse(f"the sizes of {weight.name} are unknown")
+    attributes = {name: node.attr(name) for name in node.attributes}
+    return build.Conv(node.need(0), weight, node.input(2), kernel_shape=sizes, **attributes)

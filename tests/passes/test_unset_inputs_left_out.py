@@ -1,0 +1,89 @@
+"""unset-inputs-left-out: optional inputs at the end that are empty names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from graphfix.pipeline.api import run
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_untouched,
+    outputs_of,
+    run_pass,
+)
+from tests.passes.shape_models import in_branch, text
+
+PASS = "unset-inputs-left-out"
+FLOATS = np.random.default_rng(7).standard_normal((2, 3, 3)).astype(np.float32)
+
+
+def unset(model: onnx.ModelProto, count: int = 1) -> onnx.ModelProto:
+    """Write empty names at the end of the last node's inputs."""
+    model.graph.node[-1].input.extend([""] * count)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("node", "inputs", "result", "count"),
+    [
+        ("Trilu (x)", "float[N,3,3] x", "float[N,3,3]", 1),
+        ("Dropout (x)", "float[N,3,3] x", "float[N,3,3]", 2),
+        ("QuantizeLinear (x, s)", "float[N,3,3] x, float s", "uint8[N,3,3]", 1),
+        ("Gemm <transB = 1> (a, a)", "float[3,3] a", "float[3,3]", 1),
+    ],
+)
+def test_left_out(node: str, inputs: str, result: str, count: int) -> None:
+    model = unset(text(f"g ({inputs}) => ({result} y) {{ y = {node} }}"), count)
+    feeds: list[dict[str, Any]] = [{"x": FLOATS}, {"x": FLOATS[:1]}]
+    if " s" in inputs:
+        feeds = [{**feed, "s": np.array(0.05, np.float32)} for feed in feeds]
+    if " a" in inputs:
+        feeds = [{"a": FLOATS[0]}]
+    done = assert_rewrite(PASS, model, feeds=feeds)
+    assert "" not in done.after.graph.node[0].input
+    assert [a.name for a in done.after.graph.node[0].attribute] == (
+        ["transB"] if "transB" in node else []
+    )
+
+
+def test_squeeze() -> None:
+    """Onnxruntime does not take the empty name here, so the result stands alone."""
+    after = run_pass(PASS, unset(text("g (float[1,2,3] x) => (float[2,3] y) { y = Squeeze (x) }")))
+    assert list(after.after.graph.node[0].input) == ["x"]
+    given = FLOATS[:1, :2]
+    assert np.array_equal(outputs_of(after.after, {"x": given})["y"], given[0])
+
+
+@pytest.mark.parametrize("kind", ["double", "float16", "int32"])
+def test_other_types(kind: str) -> None:
+    model = unset(text(f"g ({kind}[N,3,3] x) => ({kind}[N,3,3] y) {{ y = Trilu (x) }}"))
+    wide = (FLOATS * 9).astype(np.float64 if kind == "double" else kind)
+    assert_rewrite(PASS, model, feeds=[{"x": wide}])
+
+
+def test_in_a_branch() -> None:
+    model = in_branch("LOCALr = Trilu (x)", "float[2,3,3]", "float[2,3,3]")
+    for attribute in model.graph.node[0].attribute:
+        attribute.g.node[0].input.append("")
+    feeds = [{"x": FLOATS, "c": np.array(c)} for c in (True, False)]
+    assert_rewrite(PASS, model, feeds=feeds)
+
+
+def test_refusals_and_others() -> None:
+    full = text("g (float[3,3] x) => (float[3,3] y) { y = Trilu (x) }")
+    assert_refused(PASS, full, "the last input is there")
+    assert_untouched(PASS, text("g (float[3] x) => (float[3] y) { y = Neg (x) }"))
+
+
+def test_from_the_finding_to_the_end() -> None:
+    model = unset(text("g (float[2,3] a, float[3,4] b) => (float[2,4] y) { y = Gemm (a, b) }"))
+    result = run(model, "trt8.6")
+    assert [f.feature for f in result.report.findings_before if f.blocks] == [
+        "form:Gemm.unset-input"
+    ]
+    assert result.exit_code == 0, result.report.verification
