@@ -44,7 +44,8 @@ def feed(op: str, n: int = 2) -> dict[str, Any]:
 def check_rewritten(before: onnx.ModelProto, feeds: list[dict[str, Any]]) -> onnx.ModelProto:
     """Rewrite, and compare what onnxruntime computes with the reference of the original."""
     after = run_pass(PASS, before).after
-    onnx.checker.check_model(after, full_check=True)
+    checker: Any = onnx.checker
+    checker.check_model(after, full_check=True)
     for given in feeds:
         evaluator: Any = ReferenceEvaluator(before)
         wanted: list[Any] = evaluator.run(None, given)
