@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -31,13 +30,10 @@ def compare(
     return compare_files(one, write(tmp_path / "after.onnx", after), options)
 
 
-def test_equal_models_are_equal_and_it_is_fast(tmp_path: Path) -> None:
-    compare(tmp_path, RELU, RELU)
-    start = time.monotonic()
+def test_equal_models_are_equal(tmp_path: Path) -> None:
     found = compare(
         tmp_path, RELU, "(float[N, 4] x) => (float[N, 4] y) <float z = {0}> {y = Max(x, z)}"
     )
-    assert time.monotonic() - start < 5
     assert found.status is Verdict.EQUAL
     assert found.outputs[0].name == "y"
     assert found.outputs[0].max_abs == 0.0

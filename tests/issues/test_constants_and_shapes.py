@@ -87,7 +87,7 @@ ROWS = [
         DYNAMIC_K,
         "This version of TensorRT only supports input K as an initializer",
         "const:TopK.K",
-        refused="K is computed at run time",
+        ("topk-of-computed-k",),
         opset=13,
     ),
     Row(

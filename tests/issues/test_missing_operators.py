@@ -290,8 +290,12 @@ ROWS = [
         "{ y = RoiAlign <output_height = 2, output_width = 2, sampling_ratio = 2> (x, r, b) }",
         plugin("RoiAlign"),
         "op:RoiAlign",
-        refused="",
+        ("roi-align-to-matmul",),
         opset=13,
+        feeds={
+            "x": np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4),
+            "r": np.array([[0, 0, 3, 2]], np.float32),
+        },
     ),
 ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -353,12 +352,3 @@ def test_loading_reads_one_profile_and_neither_onnx_nor_numpy() -> None:
         cwd=FOLDER.parent.parent,
     )
     assert done.stdout.splitlines() == ["['index.toml', 'trt10.3.toml']", "[]"]
-
-
-def test_a_profile_is_read_quickly() -> None:
-    best = 1.0
-    for _ in range(5):
-        start = time.perf_counter()
-        load_target(FOLDER / "trt10.10.toml")
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.05, "ten times the 5 ms that it takes, so that a busy machine passes"
