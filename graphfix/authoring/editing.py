@@ -185,11 +185,14 @@ class Editor:
             edit = Edit(scope, ref, removed=[view.node], removed_refs=[ref])
             self._keep(Site(ref, self.accuracy, (ref,)), edit)
 
-    def change_type(self, tensor: Variable, elem_type: int) -> None:
-        """Give an input or output of the main graph another element type, and record that."""
+    def change_type(self, tensor: Variable, elem_type: int, *, unproved: bool = False) -> None:
+        """Give an input or output of the main graph another element type, and record that.
+
+        `unproved` as for `apply`: the new type rounds what the old one holds.
+        """
         old = Value(tensor).type_name
         evidence = None
-        if self.workspace.ledger is not None and tensor.outputs:
+        if self.workspace.ledger is not None and tensor.outputs and not unproved:
             evidence = Evidence.of_type(tensor, elem_type)
         tensor.elem_type = elem_type
         if tensor.info is not None:

@@ -168,8 +168,8 @@ def _bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
 def _with_casts(model: onnx.ModelProto) -> _Wrapped:
     """Add exact casts to float32 where Python cannot exchange an element type."""
     result = _Wrapped(model)
-    foreign_in = [info for info in model.graph.input if _is_foreign(info)]
-    foreign_out = [info for info in model.graph.output if _is_foreign(info)]
+    foreign_in = [info for info in model.graph.input if is_foreign(info)]
+    foreign_out = [info for info in model.graph.output if is_foreign(info)]
     if not foreign_in and not foreign_out:
         return result
     copy = onnx.ModelProto()
@@ -178,14 +178,14 @@ def _with_casts(model: onnx.ModelProto) -> _Wrapped:
     float32 = onnx.TensorProto.FLOAT
     initialized = {tensor.name for tensor in copy.graph.initializer}
     casts: list[onnx.NodeProto] = []
-    for info in [i for i in copy.graph.input if _is_foreign(i) and i.name not in initialized]:
+    for info in [i for i in copy.graph.input if is_foreign(i) and i.name not in initialized]:
         outer = f"graphfix_in_{info.name}"
         element = info.type.tensor_type.elem_type
         casts.append(onnx.helper.make_node("Cast", [outer], [info.name], to=element))
         result.inputs[info.name] = outer
         info.name = outer
         info.type.tensor_type.elem_type = float32
-    for info in [o for o in copy.graph.output if _is_foreign(o)]:
+    for info in [o for o in copy.graph.output if is_foreign(o)]:
         outer = f"graphfix_out_{info.name}"
         dtype = numpy_dtype(info.type.tensor_type.elem_type)
         copy.graph.node.append(onnx.helper.make_node("Cast", [info.name], [outer], to=float32))
@@ -198,7 +198,8 @@ def _with_casts(model: onnx.ModelProto) -> _Wrapped:
     return result
 
 
-def _is_foreign(info: onnx.ValueInfoProto) -> bool:
+def is_foreign(info: onnx.ValueInfoProto) -> bool:
+    """Say whether Python cannot exchange the element type of a tensor with onnxruntime."""
     if info.type.WhichOneof("value") != "tensor_type":
         return False
     element = info.type.tensor_type.elem_type

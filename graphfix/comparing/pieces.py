@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import onnx
 
-from graphfix.comparing.engines import Engine, MissingOperator, OrtEngine
+from graphfix.comparing.engines import Engine, MissingOperator, OrtEngine, is_foreign
 from graphfix.comparing.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
 from graphfix.diffing.scopes import inlined
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value
 from graphfix.protos import bodies_of
+from graphfix.schemas import form_of
 
 _MOST_FOREIGN = 32
 
@@ -53,6 +55,7 @@ class PiecewiseEngine:
         self._initializers |= constants
         self._nodes = [n for n in self._model.graph.node if not set(n.output) & set(constants)]
         self._pieces = self._cut()
+        self._foreign_types = _foreign_types(self._model)
 
     def run(self, feed: Feed) -> dict[str, Value]:
         """Run once; operators that turn out to be missing become foreign and it starts again."""
@@ -114,7 +117,11 @@ class PiecewiseEngine:
         if signature not in piece.engines:
             model = self._piece_model(piece, types)
             if not piece.foreign:
-                piece.engines[signature] = OrtEngine(model, self._folder)
+                try:
+                    piece.engines[signature] = OrtEngine(model, self._folder)
+                except MissingOperator as error:
+                    key = _blamed(error.key, piece.nodes, model)
+                    raise MissingOperator(key, error.message) from None
             else:
                 try:
                     piece.engines[signature] = ReferenceEngine(
@@ -137,7 +144,10 @@ class PiecewiseEngine:
             info.name = name
             info.type.CopyFrom(kind)
         for name in piece.wanted:
-            graph.output.add().name = name
+            info = graph.output.add()
+            info.name = name
+            if name in self._foreign_types:
+                info.type.tensor_type.elem_type = self._foreign_types[name]
         model = onnx.ModelProto(ir_version=max(self._model.ir_version, 4), graph=graph)
         model.opset_import.extend(self._model.opset_import)
         return model
@@ -161,6 +171,30 @@ def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:
             return None
     tensor.name = node.output[0]
     return tensor
+
+
+def _blamed(key: OpKey, nodes: list[onnx.NodeProto], model: onnx.ModelProto) -> OpKey:
+    """Return the operator of the model that lacks a kernel, where its function body has `key`."""
+    found = [key_of(node) for node in nodes]
+    if key in found:
+        return key
+    versions = {entry.domain: entry.version for entry in model.opset_import}
+    for domain, op in found:
+        form = form_of(op, versions.get(domain, 1), domain)
+        schema: Any = None if form is None else form.schema  # onnx's stubs lack the two below
+        if schema and (schema.has_function or schema.has_context_dependent_function):
+            return (domain, op)
+    return key
+
+
+def _foreign_types(model: onnx.ModelProto) -> dict[str, int]:
+    """Return the tensors of types that Python and onnxruntime do not exchange, as inferred."""
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model).graph
+    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError):
+        return {}  # onnxruntime says what is the matter where such a tensor crosses
+    infos = (*inferred.value_info, *inferred.output)
+    return {info.name: info.type.tensor_type.elem_type for info in infos if is_foreign(info)}
 
 
 def _inner_operators(node: onnx.NodeProto) -> Iterator[OpKey]:

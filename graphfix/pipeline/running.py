@@ -163,7 +163,7 @@ class Run:
         passes = self._of(INTERFACE, "graph")
         self.journal.forget_refusals({declared.id for declared in passes})
         for declared in passes:
-            if first_of(self._blocking(), declared):
+            if self._is_allowed(declared) and first_of(self._blocking(), declared):
                 changed += self._graph_pass(declared)
                 self._infer()
         self._expect_changes()
@@ -174,6 +174,9 @@ class Run:
         self.expected_interface = interface(self.model)
         news = [c for c in self.journal.io_changes if c not in self.io_changes]
         self.io_changes = (*self.io_changes, *news)
+
+    def _is_allowed(self, declared: Pass) -> bool:
+        return declared.accuracy is not LOSSY or self.settings.allow_lossy
 
     def _expect_corrections(self) -> None:
         """Expect of an output the shape that a pass proved, where another one was declared."""
@@ -198,11 +201,13 @@ class Run:
 
     def _look_after(self) -> None:
         self.findings_after = self._findings()
-        if not self.settings.allow_io_change:
-            for declared in self._of(INTERFACE, "graph"):
-                for finding in self.findings_after:
-                    if declared.removes_feature(finding.feature):
-                        self.journal.refused(declared.id, NEEDS_CONSENT, finding.node)
+        for declared in self._of(INTERFACE, "graph"):
+            needs = [] if self.settings.allow_io_change else ["--allow-io-change"]
+            needs += [] if self._is_allowed(declared) else ["--allow-lossy"]
+            for finding in self.findings_after if needs else ():
+                if declared.removes_feature(finding.feature):
+                    reason = f"needs {' and '.join(needs)}"
+                    self.journal.refused(declared.id, reason, finding.node)
 
     def _named(self) -> None:
         for declared in self.settings.named or ():
@@ -305,6 +310,11 @@ class Run:
         return [f for f in self._findings(consequences=False) if f.blocks]
 
     def _lossy(self) -> None:
+        for declared in self._of(TARGETED, "graph"):
+            wanted = declared.accuracy is LOSSY and first_of(self._blocking(), declared)
+            if wanted and self._graph_pass(declared):
+                self._infer()
+                self._canonicalise()
         if sweep_targeted(self.model, self._legaliser(lossy=True), self.journal):
             self._infer()
             self._canonicalise()

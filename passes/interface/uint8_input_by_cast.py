@@ -2,8 +2,8 @@
 
 What it does:
     Changes the declared type of a uint8 input whose every use is a Cast: to the type of the Casts
-    where they agree, which then go; to int32 where they do not. It runs only with
-    --allow-io-change, and the report names each change as old -> new.
+    where they agree and it holds all of 0 to 255, and then they go; else to int32. It runs only
+    with --allow-io-change, and the report names each change as old -> new.
 
 Why engines need it:
     TensorRT before 8.5 and most converters take no uint8 inputs ("Unsupported ONNX data type:
@@ -17,8 +17,8 @@ After:
     x: float[1,3,224,224]
 
 When it refuses:
-    Without --allow-io-change; an input that something else than a Cast uses, or that is an output
-    too; a Cast to a type that does not hold all of 0 to 255.
+    Without --allow-io-change. An input that is an output too, or that something else than a Cast
+    uses, is left alone.
 
 Accuracy:
     Exact for the values that a uint8 can have, which is what the caller has to go on feeding.
@@ -66,14 +66,11 @@ def _retype(editor: Editor, tensor: Variable) -> None:
     uses = Value(tensor).consumers
     if not uses or tensor.output_count:
         return
-    wanted: set[int] = set()
-    for use in uses:
-        to = int(use.attr("to", 0)) if use.op == "Cast" and not use.domain else 0
-        if to not in HOLDING:
-            editor.refuse(use, f"input {tensor.name} is used by {use.op} as uint8")
-            return
-        wanted.add(to)
-    chosen = wanted.pop() if len(wanted) == 1 else int(TensorProto.INT32)
+    if any(use.op != "Cast" or use.domain for use in uses):
+        return  # what computes on bytes is for uint8-ends-to-int32
+    wanted = {int(use.attr("to", 0)) for use in uses}
+    chosen = wanted.pop() if len(wanted) == 1 else 0
+    chosen = chosen if chosen in HOLDING else int(TensorProto.INT32)
     editor.change_type(tensor, chosen)
     for use in uses:
         if int(use.attr("to", 0)) == chosen and not _gives_output(use):

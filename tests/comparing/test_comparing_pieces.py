@@ -39,3 +39,15 @@ def test_constants_are_known_in_every_piece() -> None:
     x = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
     found = np.asarray(engine.run({"x": x})["y"])
     np.testing.assert_array_equal(found, (2 * x).repeat(2, axis=2).repeat(2, axis=3))
+
+
+def test_bfloat16_crosses_pieces_and_functions_are_run_whole() -> None:
+    """onnxruntime has no MatMul of bfloat16, writes Softmax by ReduceMax, and gives out neither."""
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 2] y) {
+      q = Cast <to = 16> (x)  t = Transpose (q)  h = MatMul (q, t)  s = Softmax (h)
+      y = Cast <to = 1> (s) }"""
+    engine = PiecewiseEngine(parser.parse_model(text), "", GivenEvaluators({}), {("", "MatMul")})
+    x = np.array([[1, 2, 3], [0, 1, 2]], dtype=np.float32)
+    found = np.asarray(engine.run({"x": x})["y"])
+    scores = np.exp(x @ x.T - (x @ x.T).max(axis=1, keepdims=True))
+    np.testing.assert_allclose(found, scores / scores.sum(axis=1, keepdims=True), rtol=1e-2)

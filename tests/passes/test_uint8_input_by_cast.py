@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import onnx
-import pytest
 
 import graphfix
 from graphfix.report import IoChange, Status, Verdict
+from graphfix.testing import assert_untouched
 
 TEXT = """<ir_version: 8, opset_import: ["": 13]>
 g (uint8[2,3] x, float[3] w) => (float[2,3] y) {{ f = Cast <to = {to}> (x) {rest} }}"""
@@ -33,7 +33,8 @@ def test_without_consent_nothing_changes_and_the_reason_is_said() -> None:
     assert result.model.to_proto() == model(FLOAT)
     refused = [o for o in result.report.outcomes if o.status is Status.REFUSED]
     assert [(o.pass_id, o.reason) for o in refused] == [
-        ("uint8-input-by-cast", "needs --allow-io-change")
+        ("uint8-ends-to-int32", "needs --allow-io-change"),
+        ("uint8-input-by-cast", "needs --allow-io-change"),
     ]
 
 
@@ -42,20 +43,17 @@ def test_an_engine_that_takes_uint8_is_left_its_input() -> None:
     assert result.report.io_changes == ()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        TEXT.format(to=9, rest="w2 = Identity (w) y = Cast <to = 1> (f)"),
-        TEXT.format(to=1, rest="g2 = Add (x, x) h = Cast <to = 1> (g2) y = Mul (f, h)"),
-    ],
-)
-def test_other_uses_are_refused(text: str) -> None:
-    result = graphfix.run(model(text), target="trt8.2", allow_io_change=True, verify="off")
-    assert result.report.io_changes == ()
-    assert any(
-        o.pass_id == "uint8-input-by-cast" and "as uint8" in o.reason
-        for o in result.report.outcomes
-    )
+def test_a_cast_to_what_holds_no_bytes_stays_behind_int32() -> None:
+    text = TEXT.format(to=9, rest="g2 = Cast <to = 1> (f) y = Mul (g2, w)")
+    result = graphfix.run(model(text), target="trt8.2", allow_io_change=True)
+    assert result.report.io_changes == (IoChange("x", "uint8", "int32"),)
+    assert [n.op_type for n in result.model.to_proto().graph.node] == ["Cast", "Cast", "Mul"]
+    assert result.report.verification.status is Verdict.EQUAL
+
+
+def test_what_computes_on_bytes_is_left_to_another_pass() -> None:
+    text = TEXT.format(to=1, rest="g2 = Add (x, x) h = Cast <to = 1> (g2) y = Mul (f, h)")
+    assert_untouched("uint8-input-by-cast", text)
 
 
 def test_casts_to_several_types_go_through_int32() -> None:

@@ -1,0 +1,143 @@
+"""Integers of a narrow type computed in a wider one: what keeps its range and what wraps around."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.dtype._retyping import Operands, Written, filled, told, unchanged, with_type
+
+# Operators that give elements that they got, or numbers between them.
+MOVES = (
+    *("Clip", "Compress", "Concat", "DepthToSpace", "Expand", "Flatten", "Gather"),
+    *("GatherElements", "GatherND", "Identity", "Max", "Min", "OneHot", "Pad", "ReduceMax"),
+    *("ReduceMin", "Reshape", "ReverseSequence", "ScatterElements", "ScatterND", "Slice"),
+    *("SpaceToDepth", "Split", "Squeeze", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze"),
+    "Where",
+)
+WRAPPING = ("Abs", "Add", "Div", "Mul", "Neg", "Sub")
+SUMS = ("CumSum", "ReduceSum")
+KEEPING = ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Mod", "Sign")
+# Operators that give another type.
+ENDS = (
+    *("ArgMax", "ArgMin", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
+    *("NonZero", "Shape", "Size"),
+)
+FORMED = ("Cast", "CastLike", "ConstantOfShape", "EyeLike", "MaxPool", "Resize")
+_UNSIGNED = frozenset({int(TensorProto.UINT8), int(TensorProto.UINT16), int(TensorProto.UINT32)})
+_BYTES: dict[int, int] = {
+    TensorProto.UINT8: 1,
+    TensorProto.UINT16: 2,
+    TensorProto.INT16: 2,
+    TensorProto.UINT32: 4,
+}
+
+
+def refused(view: NodeView, narrow: frozenset[int], taken: tuple[str, ...]) -> str:
+    """Return why a node cannot be computed on wider integers; empty where it can."""
+    if view.domain or view.op not in (*taken, *FORMED):
+        return told(view, narrow)
+    if view.attr("reduction", "none") not in ("none", b"none"):
+        return told(view, narrow, f"{view.op} with a reduction")
+    if view.op == "MaxPool" and (len(view.outputs) > 1 or view.attr("ceil_mode", 0)):
+        return told(view, narrow, "MaxPool with indices or windows outside of the data")
+    if view.op == "Resize" and view.attr("mode", "nearest") != "nearest":
+        return told(view, narrow, f"{view.attr('mode')} Resize, which rounds,")
+    return ""
+
+
+def forms(narrow: frozenset[int], wide: int) -> dict[str, Written]:
+    """Return how the operators of `FORMED` are written where `wide` integers stand for `narrow`."""
+
+    def cast(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+        result = view.output(0)
+        assert result is not None
+        target = wide if result.elem_type in narrow else result.elem_type
+        return (build.Cast(operands[0], to=target),)
+
+    return {
+        "Cast": cast,
+        "CastLike": cast,
+        "ConstantOfShape": filled(wide),
+        "EyeLike": with_type("dtype", narrow, wide),
+        "MaxPool": _pooled(wide),
+        "Resize": unchanged,
+        "Sign": _signs(wide),
+    }
+
+
+def _signs(wide: int) -> Written:
+    def write(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+        if view.need(0).elem_type not in _UNSIGNED:
+            return unchanged(view, operands, build)
+        return (build.Cast(build.Cast(operands[0], to=TensorProto.BOOL), to=wide),)
+
+    return write
+
+
+def by_comparison() -> dict[str, Written]:
+    """Return Max, Min and Clip as choices.
+
+    onnxruntime 1.31 takes the wrong one of two int64 where they differ in the upper half alone.
+    """
+
+    def extreme(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+        return (_extreme(view.op, operands, build),)
+
+    def clip(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+        result = _extreme("Max", operands[:2], build)
+        return (_extreme("Min", [result, *operands[2:]], build),)
+
+    return {"Max": extreme, "Min": extreme, "Clip": clip}
+
+
+def _extreme(op: str, operands: Operands, build: Builder) -> Value:
+    first, *others = [operand for operand in operands if operand is not None]
+    compare = build.Less if op == "Max" else build.Greater
+    for other in others:
+        first = build.Where(compare(first, other), other, first)
+    return first
+
+
+def _pooled(wide: int) -> Written:
+    # Windows slide over floats alone; these hold all numbers of 24 bits.
+    def write(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+        data = build.Cast(operands[0], to=TensorProto.FLOAT)
+        (result,) = unchanged(view, [data], build)
+        return (build.Cast(result, to=wide),)
+
+    return write
+
+
+def wrapped(view: NodeView, result: Value, elem_type: int, build: Builder) -> Value:
+    """Take a result modulo the range of a narrow type, where the operator may leave it."""
+    if not _leaves(view, elem_type):
+        return result
+    wide = result.dtype
+    assert wide is not None
+    bits = 8 * _BYTES[elem_type]
+    span = np.asarray(1 << bits, wide)
+    if elem_type in _UNSIGNED:
+        return build.Mod(result, span)
+    half = np.asarray(1 << (bits - 1), wide)
+    return build.Sub(build.Mod(build.Add(result, half), span), half)
+
+
+def _leaves(view: NodeView, elem_type: int) -> bool:
+    if view.op in ("Cast", "CastLike"):
+        return not _fits(view.need(0).elem_type, elem_type)
+    if elem_type in _UNSIGNED and view.op in ("Abs", "Div"):
+        return False
+    # Nothing is left to do after MaxPool, whose operand was in range; its proof shows that it is.
+    return view.op in (*WRAPPING, *SUMS, "MaxPool")
+
+
+def _fits(source: int, target: int) -> bool:
+    """Say whether a type holds every number of another one."""
+    if source in (TensorProto.BOOL, target):
+        return True
+    return source == TensorProto.UINT8 or (
+        source == TensorProto.UINT16 and target == TensorProto.UINT32
+    )

@@ -1,0 +1,86 @@
+"""uint32-to-int64: what stands between nodes as uint32."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "uint32-to-int64"
+EDGES = np.array([0, 1, 2**31 - 1, 2**31, 2**32 - 1], np.uint32)
+
+
+def narrow_inside(model: onnx.ModelProto) -> list[str]:
+    inferred = onnx.shape_inference.infer_shapes(model)
+    return [
+        v.name
+        for v in inferred.graph.value_info
+        if v.type.tensor_type.elem_type == TensorProto.UINT32
+    ]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "Add (a, b)",
+        "Sub (b, a)",
+        "Mul (a, b)",
+        "Max (a, b)",
+        "Min (a, b)",
+        "Clip (a, , k)",
+        "Clip (a, k)",
+        "Concat <axis = 0> (a, b)",
+        "Div (a, k)",
+        "Sign (a)",
+    ],
+)
+def test_it_wraps_as_before(step: str) -> None:
+    body = f"@s = {step}\n@y = Cast <to = 7> (@s)"
+    if "k)" in step:
+        body = "@k = Constant <value = uint32 {3000000000}> ()\n" + body.replace("k)", "@k)")
+    text = written(body, "uint32[N] a, uint32[N] b", "int64[M]")
+    feed = {"a": EDGES, "b": EDGES[::-1].copy()}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert narrow_inside(done.after) == []
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_everywhere(place: str) -> None:
+    body = "@q = Cast <to = 12> (x)\n@r = Add (@q, @q)\n@y = Cast <to = 11> (@r)"
+    feed = {"x": np.array([-1, 2**31, 5])}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    text = written(body, "int64[3] x", "double[3]", place=place)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert outputs_of(done.after, feed)["y"].tolist() == [2**32 - 2, 0, 10]
+
+
+def test_comparisons_of_large_numbers() -> None:
+    feed = {"a": EDGES, "b": EDGES[::-1].copy()}
+    done = assert_rewrite(
+        PASS, written("@y = Less (a, b)", "uint32[5] a, uint32[5] b", "bool[5]"), feeds=[feed]
+    )
+    assert outputs_of(done.after, feed)["y"].tolist() == [True, True, False, False, False]
+
+
+def test_one_obstacle_keeps_the_whole_group() -> None:
+    body = '@q = Cast <to = 12> (x)\n@r = BitShift <direction = "LEFT"> (@q, @q)\n@y = Size (@r)'
+    assert_refused(PASS, written(body, "int64[3] x", "int64"), "BitShift computes r")
+
+
+def test_leaves_the_ends_of_the_model_alone() -> None:
+    assert_untouched(PASS, written("@y = Cast <to = 1> (x)", "uint32[3] x", "float[3]"))
+    assert_untouched(PASS, written("@y = Cast <to = 12> (x)", "float[3] x", "uint32[3]"))
+    assert_untouched(PASS, written("@y = Add (x, x)", "int64[3] x", "int64[3]"))
+
+
+def test_a_target_without_unsigned_integers_takes_the_result() -> None:
+    body = "@q = Cast <to = 12> (x)\n@r = Mul (@q, @q)\n@y = Cast <to = 1> (@r)"
+    text = written(body, "int64[3] x", "float[3]")
+    result = graphfix.run(onnx.parser.parse_model(text), target="trt10")
+    assert result.exit_code == 0
