@@ -211,7 +211,10 @@ class Run:
 
     def _named(self) -> None:
         for declared in self.settings.named or ():
-            if declared.kind == "graph" and declared.changes_io:
+            if declared.kind == "graph" and not self._is_allowed(declared):
+                # To name a pass is no consent, as for the sites of a rewrite.
+                self.journal.refused(declared.id, "needs --allow-lossy", NodeRef())
+            elif declared.kind == "graph" and declared.changes_io:
                 if not self.settings.allow_io_change:
                     self.journal.refused(declared.id, NEEDS_CONSENT, NodeRef())
                     continue

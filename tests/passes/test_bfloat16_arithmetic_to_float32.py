@@ -28,6 +28,12 @@ def test_not_without_consent() -> None:
     assert "dtype:bfloat16" in {f.feature for f in result.report.findings_after}
 
 
+def test_to_name_it_is_no_consent() -> None:
+    result = graphfix.run(network(), passes=[PASS], verify="off")
+    assert [o.reason for o in result.report.outcomes] == ["needs --allow-lossy"]
+    assert result.model.to_proto() == network()
+
+
 def test_refuses_bodies() -> None:
     text = """<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[3] x) => (float[3] y) {
       q = Cast <to = 16> (x)
