@@ -12,6 +12,7 @@ from graphfix.authoring.editing import Editor
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.graph import Variable
+from graphfix.passes.dtype._retyping import unchanged
 
 
 def ends_of(*names: str) -> tuple[str, ...]:
@@ -82,18 +83,12 @@ def _reading(use: NodeView, tensor: Variable, build: Builder) -> tuple[Value, ..
         raise Refuse(f"{use.op} has bodies")
     cast = build.Cast(Value(tensor), to=tensor.elem_type)
     operands = [cast if v is not None and v.tensor is tensor else v for v in use.inputs]
-    return _again(use, operands, build)
-
-
-def _again(view: NodeView, operands: list[Value | None], build: Builder) -> tuple[Value, ...]:
-    attributes = {name: view.attr(name) for name in view.attributes}
-    count = len(view.outputs)
-    return build.multi(view.op, *operands, outputs=count, domain=view.domain, **attributes)
+    return unchanged(use, operands, build)
 
 
 def _given_by_cast(maker: NodeView, tensor: Variable, build: Builder) -> tuple[Value | None, ...]:
     """Write the node that computes an output with a cast behind it."""
-    results = _again(maker, list(maker.inputs), build)
+    results = unchanged(maker, list(maker.inputs), build)
     return tuple(
         build.Cast(new, to=tensor.elem_type) if old is not None and old.tensor is tensor else new
         for old, new in zip(maker.outputs, results, strict=True)

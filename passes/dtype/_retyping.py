@@ -194,9 +194,10 @@ def _wide(value: Value, plan: Retyping, made: _Made, build: Builder) -> Value:
 
 
 def unchanged(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
-    """Write the operator as it is, on the wide operands."""
+    """Write the operator as it is, on other operands."""
     attributes = {name: view.attr(name) for name in view.attributes}
-    return build.multi(view.op, *operands, outputs=len(view.outputs), **attributes)
+    count = len(view.outputs)
+    return build.multi(view.op, *operands, outputs=count, domain=view.domain, **attributes)
 
 
 def with_type(name: str, narrow: frozenset[int], wide: int) -> Written:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 from onnx import TensorProto
@@ -96,15 +96,8 @@ def joined(value: Value, count: int, build: Builder) -> Value:
     known = [size for size in rest if size is not None]
     if len(known) == len(rest):
         return build.Reshape(value, [-1, *known])
-    first = [value.dim(axis) for axis in range(count)]
-    if rest.count(None) == 1 and None not in first and 0 not in first:
-        return build.Reshape(value, [_product(first), *(-1 if s is None else s for s in rest)])
+    first = [size for axis in range(count) if (size := value.dim(axis))]
+    if rest.count(None) == 1 and len(first) == count:
+        return build.Reshape(value, [prod(first), *(-1 if s is None else s for s in rest)])
     tail = build.Slice(build.Shape(value), starts=[count], ends=[value.rank], axes=[0])
     return build.Reshape(value, build.Concat(np.array([-1], dtype=np.int64), tail, axis=0))
-
-
-def _product(sizes: Sequence[int | None]) -> int:
-    result = 1
-    for size in sizes:
-        result *= size or 1
-    return result

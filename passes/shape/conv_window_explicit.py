@@ -30,10 +30,11 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
+from graphfix.opset.adapting import respell
 
 
 @rewrite("Conv", removes="attr:Conv.no-kernel_shape", emits="Conv")
-def conv_window_explicit(node: NodeView, build: Builder) -> Value:
+def conv_window_explicit(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Rewrite one Conv."""
     if node.has("kernel_shape"):
         raise Refuse("the window is written down")
@@ -41,5 +42,4 @@ def conv_window_explicit(node: NodeView, build: Builder) -> Value:
     sizes = [weight.dim(axis) for axis in range(2, weight.rank or 0)]
     if not sizes or None in sizes:
         raise Refuse(f"the sizes of {weight.name} are unknown")
-    attributes = {name: node.attr(name) for name in node.attributes}
-    return build.Conv(node.need(0), weight, node.input(2), kernel_shape=sizes, **attributes)
+    return respell(node, build, kernel_shape=sizes)

@@ -29,6 +29,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
+from graphfix.opset.adapting import respell
 
 OPS = ("GRU", "LSTM", "RNN")
 
@@ -41,10 +42,4 @@ def rnn_hidden_size_explicit(node: NodeView, build: Builder) -> tuple[Value | No
     size = node.need(2).dim(2) if node.need(2).rank == 3 else None
     if size is None:
         raise Refuse(f"the last size of {node.need(2).name} is unknown")
-    attributes = {name: node.attr(name) for name in node.attributes}
-    made = build.multi(
-        node.op, *node.inputs, outputs=len(node.outputs), hidden_size=size, **attributes
-    )
-    return tuple(
-        value if old is not None else None for value, old in zip(made, node.outputs, strict=True)
-    )
+    return respell(node, build, hidden_size=size)

@@ -30,6 +30,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
+from graphfix.opset.adapting import respell
 
 OPS = ("DeformConv", "Dropout", "Gemm", "QuantizeLinear", "Squeeze", "Trilu")
 
@@ -37,13 +38,6 @@ OPS = ("DeformConv", "Dropout", "Gemm", "QuantizeLinear", "Squeeze", "Trilu")
 @rewrite(OPS, removes=tuple(f"form:{op}.unset-input" for op in OPS), emits=OPS)
 def unset_inputs_left_out(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Rewrite one node."""
-    inputs = list(node.inputs)
-    if not inputs or inputs[-1] is not None:
+    if not node.inputs or node.inputs[-1] is not None:
         raise Refuse("the last input is there")
-    while inputs and inputs[-1] is None:
-        inputs.pop()
-    attributes = {name: node.attr(name) for name in node.attributes}
-    made = build.multi(node.op, *inputs, outputs=len(node.outputs), **attributes)
-    return tuple(
-        value if old is not None else None for value, old in zip(made, node.outputs, strict=True)
-    )
+    return respell(node, build)
