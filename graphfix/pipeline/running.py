@@ -38,7 +38,6 @@ ROUNDS = 12
 OPSET_PASS = OPSET
 OLDEST_OPSET = 7  # TensorRT and the adapters know nothing older
 LOOK_AHEAD = 4
-NEEDS_CONSENT = "needs --allow-io-change"
 FOLDING = ("fold-constants", "dead-code")
 
 
@@ -163,7 +162,7 @@ class Run:
         passes = self._of(INTERFACE, "graph")
         self.journal.forget_refusals({declared.id for declared in passes})
         for declared in passes:
-            if self._is_allowed(declared) and first_of(self._blocking(), declared):
+            if not self._consent_wanting(declared) and first_of(self._blocking(), declared):
                 changed += self._graph_pass(declared)
                 self._infer()
         self._expect_changes()
@@ -175,8 +174,14 @@ class Run:
         news = [c for c in self.journal.io_changes if c not in self.io_changes]
         self.io_changes = (*self.io_changes, *news)
 
-    def _is_allowed(self, declared: Pass) -> bool:
-        return declared.accuracy is not LOSSY or self.settings.allow_lossy
+    def _consent_wanting(self, declared: Pass) -> str:
+        """Say which consent of the user a graph pass needs and has not; empty where none is."""
+        needs: list[str] = []
+        if declared.changes_io and not self.settings.allow_io_change:
+            needs.append("--allow-io-change")
+        if declared.accuracy is LOSSY and not self.settings.allow_lossy:
+            needs.append("--allow-lossy")
+        return f"needs {' and '.join(needs)}" if needs else ""
 
     def _expect_corrections(self) -> None:
         """Expect of an output the shape that a pass proved, where another one was declared."""
@@ -202,27 +207,20 @@ class Run:
     def _look_after(self) -> None:
         self.findings_after = self._findings()
         for declared in self._of(INTERFACE, "graph"):
-            needs = [] if self.settings.allow_io_change else ["--allow-io-change"]
-            needs += [] if self._is_allowed(declared) else ["--allow-lossy"]
-            for finding in self.findings_after if needs else ():
+            reason = self._consent_wanting(declared)
+            for finding in self.findings_after if reason else ():
                 if declared.removes_feature(finding.feature):
-                    reason = f"needs {' and '.join(needs)}"
                     self.journal.refused(declared.id, reason, finding.node)
 
     def _named(self) -> None:
         for declared in self.settings.named or ():
-            if declared.kind == "graph" and not self._is_allowed(declared):
+            if declared.kind == "graph":
                 # To name a pass is no consent, as for the sites of a rewrite.
-                self.journal.refused(declared.id, "needs --allow-lossy", NodeRef())
-            elif declared.kind == "graph" and declared.changes_io:
-                if not self.settings.allow_io_change:
-                    self.journal.refused(declared.id, NEEDS_CONSENT, NodeRef())
-                    continue
-                if self._graph_pass(declared):
+                if reason := self._consent_wanting(declared):
+                    self.journal.refused(declared.id, reason, NodeRef())
+                elif self._graph_pass(declared) and declared.changes_io:
                     self._infer()
-                self._expect_changes()
-            elif declared.kind == "graph":
-                self._graph_pass(declared)
+                    self._expect_changes()
             else:
                 sweep_rewrite(
                     self.model,
