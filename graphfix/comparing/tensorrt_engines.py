@@ -27,7 +27,6 @@ import onnx
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value, numpy_dtype
 
-PACKAGE, PROGRAM = "package", "trtexec"
 _BANNER = re.compile(r"\[TensorRT v(\d+)\]")
 _BARE = re.compile(r"(?<![\w\"])(-?)(nan|inf)(?:inity)?(?![\w\"])", re.IGNORECASE)
 _EXPLICIT_BATCH_MAJOR = 7
@@ -35,15 +34,11 @@ _LONG = 100_000
 _REASON = 400
 
 
-class Unable(EngineFailed):
-    """What is asked for cannot be asked of the engine; it says nothing about the model."""
-
-
-def found() -> str:
-    """Return which way to TensorRT this machine has; an empty string where it has none."""
+def found() -> type[TensorRT] | None:
+    """Return the way to TensorRT that this machine has; None where it has none."""
     if importlib.util.find_spec("tensorrt") and importlib.util.find_spec("polygraphy"):
-        return PACKAGE
-    return PROGRAM if shutil.which("trtexec") else ""
+        return PackageEngine
+    return ProgramEngine if shutil.which("trtexec") else None
 
 
 def open_tensorrt(
@@ -61,10 +56,9 @@ def open_tensorrt(
         EngineFailed: The machine has no TensorRT any more.
     """
     way = found()
-    if not way:
-        raise Unable("there is neither tensorrt with polygraphy nor trtexec")
-    kind = PackageEngine if way == PACKAGE else ProgramEngine
-    return kind(model, path, major, aliases)
+    if way is None:
+        raise EngineFailed("there is neither tensorrt with polygraphy nor trtexec")
+    return way(model, path, major, aliases)
 
 
 class TensorRT:
@@ -108,14 +102,14 @@ class TensorRT:
     def _taken(self, name: str, value: Value) -> Array:
         """Return an input as this version takes it: int64 as int32 before version 10."""
         if not isinstance(value, np.ndarray):
-            raise Unable(f"input {name} is not a tensor")
+            raise EngineFailed(f"input {name} is not a tensor")
         dtype = self._aliases.get(value.dtype.name)
         if dtype is None:
             return np.ascontiguousarray(value)
         with np.errstate(over="ignore"):
             taken = value.astype(dtype)
         if dtype.kind in "iu" and not np.array_equal(taken, value):
-            raise Unable(f"input {name} holds numbers that {dtype.name} does not")
+            raise EngineFailed(f"input {name} holds numbers that {dtype.name} does not")
         return np.ascontiguousarray(taken)
 
     def _shapes(self, given: dict[str, Array]) -> dict[str, tuple[int, ...]]:
@@ -160,7 +154,9 @@ class ProgramEngine(TensorRT):
     def _infer(self, given: dict[str, Array]) -> dict[str, Array]:
         for name, dtype in self._outputs.items():
             if dtype.itemsize == 1 and dtype.kind in "iu":
-                raise Unable(f"trtexec does not print the numbers of output {name} ({dtype.name})")
+                raise EngineFailed(
+                    f"trtexec does not print the numbers of output {name} ({dtype.name})"
+                )
         shapes = self._shapes(given)
         key = tuple(sorted(shapes.items()))
         engine = Path(self._folder.name) / f"engine{len(self._built)}.plan"
@@ -244,4 +240,4 @@ def parse_outputs(text: str, dtypes: dict[str, np.dtype[Any]]) -> dict[str, Arra
                 found[entry["name"]] = values.reshape(sizes)
         return found
     except (ValueError, KeyError, TypeError) as error:
-        raise Unable(f"what trtexec wrote cannot be read: {error}") from None
+        raise EngineFailed(f"what trtexec wrote cannot be read: {error}") from None

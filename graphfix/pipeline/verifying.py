@@ -7,6 +7,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 from onnx import ModelProto
@@ -48,16 +49,8 @@ def verify(
         return Verification(Verdict.OFF, "verification was switched off")
     if settings.verify == "sites":
         return Verification(Verdict.SKIPPED, "only the sites were compared (--verify sites)")
-    options = ComparisonOptions(
-        inputs=settings.inputs,
-        seed=settings.seed,
-        lossy=lossy,
-        evaluators=before.evaluators,
-        bindings=settings.shapes,
-    )
-    with contextlib.ExitStack() as stack:
-        old = stack.enter_context(original_on_disk(before, prepared))
-        new = stack.enter_context(on_disk(after.to_proto(), after.base_dir))
+    options = _options(before, settings, lossy=lossy)
+    with _on_disk_both(before, after, prepared) as (old, new):
         return compare_files(old, new, options)
 
 
@@ -96,21 +89,33 @@ def verify_in_engine(
         prepared: What to run for the model as it came, where order and imports had to be mended.
     """
     target = settings.target
-    check_engine(target)
-    assert target is not None
-    options = ComparisonOptions(
+    assert target is not None, "check_engine has been asked"
+    options = replace(
+        _options(before, settings, lossy=lossy), samples=_ENGINE_SAMPLES, timeout=_ENGINE_SECONDS
+    )
+    with _on_disk_both(before, after, prepared) as (old, new):
+        return compare_in_tensorrt(old, new, options, target.version, target.dtype_aliases)
+
+
+def _options(before: Original, settings: Settings, *, lossy: bool) -> ComparisonOptions:
+    return ComparisonOptions(
         inputs=settings.inputs,
         seed=settings.seed,
-        samples=_ENGINE_SAMPLES,
         lossy=lossy,
-        timeout=_ENGINE_SECONDS,
         evaluators=before.evaluators,
         bindings=settings.shapes,
     )
-    with contextlib.ExitStack() as stack:
-        old = stack.enter_context(original_on_disk(before, prepared))
-        new = stack.enter_context(on_disk(after.to_proto(), after.base_dir))
-        return compare_in_tensorrt(old, new, options, target.version, target.dtype_aliases)
+
+
+@contextlib.contextmanager
+def _on_disk_both(
+    before: Original, after: Model, prepared: ModelProto | None
+) -> Generator[tuple[Path, Path]]:
+    with (
+        original_on_disk(before, prepared) as old,
+        on_disk(after.to_proto(), after.base_dir) as new,
+    ):
+        yield old, new
 
 
 @contextlib.contextmanager
