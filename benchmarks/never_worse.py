@@ -23,8 +23,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-
-from onnx import ModelProto
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -35,10 +34,10 @@ from graphfix.pipeline import finishing, verifying  # noqa: E402
 from graphfix.pipeline.api import check, run  # noqa: E402
 from graphfix.pipeline.original import Original  # noqa: E402
 from graphfix.pipeline.settings import Settings  # noqa: E402
-from graphfix.report import Finding, Severity, Status, Verdict, Verification  # noqa: E402
+from graphfix.pipeline.worsening import Counts, grown  # noqa: E402
+from graphfix.report import Status, Verdict, Verification, blocking_by_severity  # noqa: E402
 from graphfix.targets.profiles import target_names  # noqa: E402
 
-Counts = Counter[Severity]
 UNCHANGED = "unchanged"
 
 
@@ -65,30 +64,18 @@ class Outcome:
     @property
     def is_worse(self) -> bool:
         """Whether a severity has more findings than before."""
-        return any(self.after[severity] > self.before[severity] for severity in self.after)
-
-
-def counted(findings: Sequence[Finding]) -> Counts:
-    """Count what blocks, by severity."""
-    return Counter(finding.severity for finding in findings if finding.blocks)
+        return bool(grown(self.before, self.after))
 
 
 def remember_comparisons() -> None:
     """Let runs of this process that give the same model for the same file share one comparison."""
     known: dict[tuple[str, bytes], Verification] = {}
 
-    def verify(
-        before: Original,
-        after: Model,
-        settings: Settings,
-        *,
-        lossy: bool,
-        prepared: ModelProto | None = None,
-    ) -> Verification:
+    def verify(before: Original, after: Model, settings: Settings, **more: Any) -> Verification:
         text = after.to_proto().SerializeToString(deterministic=True)
         key = before.facts.sha256, sha256(text).digest()
         if key not in known:
-            known[key] = verifying.verify(before, after, settings, lossy=lossy, prepared=prepared)
+            known[key] = verifying.verify(before, after, settings, **more)
         return known[key]
 
     setattr(finishing, "verify", verify)  # noqa: B010 - it is imported there, not exported
@@ -100,9 +87,9 @@ def outcomes(path: Path, targets: Sequence[str], name: str) -> list[Outcome] | s
     try:
         plain = run(path, passes=["inline-functions"], verify="off").model
         for target in targets:
-            before = counted(check(plain, target))
+            before = blocking_by_severity(check(plain, target))
             report = run(path, target, verify="full").report
-            after = counted(report.findings_after)
+            after = blocking_by_severity(report.findings_after)
             applied = any(o.status is Status.APPLIED for o in report.outcomes)
             said = report.verification
             outputs = (str(said.status), said.reason) if applied else (UNCHANGED, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -102,6 +103,11 @@ class Finding:
     def blocks(self) -> bool:
         """Whether the finding stands in the way of a working file (all but notes)."""
         return self.severity is not Severity.NOTE
+
+
+def blocking_by_severity(findings: Iterable[Finding]) -> Counter[Severity]:
+    """Count the findings that block, by severity."""
+    return Counter(finding.severity for finding in findings if finding.blocks)
 
 
 class Choice(StrEnum):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from onnx import ModelProto
@@ -31,7 +30,15 @@ from graphfix.pipeline.sweeping import (
 )
 from graphfix.pipeline.typing import infer_types
 from graphfix.pipeline.validating import interface
-from graphfix.report import EXACT, LOSSY, Finding, IoChange, NodeRef, Severity, Site
+from graphfix.report import (
+    EXACT,
+    LOSSY,
+    Finding,
+    IoChange,
+    NodeRef,
+    Site,
+    blocking_by_severity,
+)
 
 FUNCTION = "scope:local-function"
 ROUNDS = 12
@@ -387,7 +394,7 @@ class Run:
         """Step down and stay at the highest opset that leaves least; say whether that is lower."""
         start: Model = self.model
         here = self._blocking()
-        limits = _by_severity(here) | _by_severity(f for f in self.findings_before if f.blocks)
+        limits = blocking_by_severity(here) | blocking_by_severity(self.findings_before)
         best: tuple[_Left, Model, Journal] = (_left(here), start, self.journal)
         blockers: tuple[Blocker, ...] = ()
         self.model, self.journal = start.copy(), self.journal.copy()
@@ -400,7 +407,7 @@ class Run:
                 break
             left = self._blocking()
             # Fewer findings in all are no gain where those of one severity become more.
-            if _left(left) < best[0] and (best[0][0] or _by_severity(left) <= limits):
+            if _left(left) < best[0] and (best[0][0] or blocking_by_severity(left) <= limits):
                 last = self.model.opset <= floor or not any(_by_opset(f) for f in left)
                 kept = self.model if last else self.model.copy()
                 best = (_left(left), kept, self.journal.copy())
@@ -431,10 +438,6 @@ _Left = tuple[bool, int]
 def _left(blocking: Sequence[Finding]) -> _Left:
     """Return what is compared between two opsets: one that is refused hides all the rest."""
     return (any(f.feature == "opset:too-high" for f in blocking), len(blocking))
-
-
-def _by_severity(findings: Iterable[Finding]) -> Counter[Severity]:
-    return Counter(finding.severity for finding in findings)
 
 
 def _by_opset(finding: Finding) -> bool:

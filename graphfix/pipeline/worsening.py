@@ -7,7 +7,7 @@ called three times holds its findings once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from graphfix.authoring.declaring import PREPARE
@@ -18,15 +18,18 @@ from graphfix.opset.stepping import OPSET
 from graphfix.pipeline.certifying import without
 from graphfix.pipeline.running import FUNCTION, Run
 from graphfix.pipeline.settings import Settings
-from graphfix.report import Finding, NodeRef, Outcome, Severity, Site, Status
+from graphfix.report import (
+    Finding,
+    NodeRef,
+    Outcome,
+    Severity,
+    Site,
+    Status,
+    blocking_by_severity,
+)
 
 Counts = Counter[Severity]
 MAX_TRIED = 6  # passes that are left out one at a time, before all of them are together
-
-
-def blocking_by_severity(findings: Iterable[Finding]) -> Counts:
-    """Count what blocks, by severity."""
-    return Counter(finding.severity for finding in findings if finding.blocks)
 
 
 def grown(before: Counts, after: Counts) -> list[str]:
