@@ -98,11 +98,11 @@ _NOTES: tuple[tuple[str, str], ...] = (
     ),
     ("..trt7", "The table states no element types per operator."),
     (
-        "..trt6-fulldims",
-        "int64 is turned into int32; what becomes of values outside its range was not read.",
+        "trt5.1, trt6",
+        "int64 is turned into int32; weights with a value outside its range are not taken.",
     ),
     (
-        "trt7.0..trt8",
+        "trt6-fulldims..trt8",
         "int64 is turned into int32, values outside its range are clamped; int64 inputs and outputs"
         " become int32.",
     ),

@@ -7,7 +7,7 @@ What it does:
 Why engines need it:
     TensorRT before 8.0 has no float64 ("Unsupported data type for the Cast operator!", "Found
     unsupported datatype when importing initializer"); from 8.0 on the parser itself takes float32
-    for it.
+    for it, and clamps infinite constants to its largest number.
 
 Before:
     q = Cast <to = 11> (x)             # float64
@@ -39,7 +39,11 @@ from graphfix.passes.dtype._floats import compute_in_float32, float_features
 from graphfix.report import APPROXIMATE
 
 
-@graph_pass(removes=float_features("float64"), emits="*::*", accuracy=APPROXIMATE)
+@graph_pass(
+    removes=(*float_features("float64"), "dtype:float64-beyond-float32"),
+    emits="*::*",
+    accuracy=APPROXIMATE,
+)
 def float64_to_float32(editor: Editor) -> None:
     """Look at all that float64 tensors connect, see the module."""
     compute_in_float32(editor, TensorProto.DOUBLE)

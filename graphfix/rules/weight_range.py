@@ -1,0 +1,172 @@
+"""Numbers beyond the range of the type that the engine turns theirs into: int64, float64."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.folding.bounding import upper_bound
+from graphfix.model import Model
+from graphfix.rules.declaring import NOTE, REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.rules.parsed import is_weights
+from graphfix.storage.weights import type_name
+from graphfix.targets.profiles import Target
+
+_LARGEST = 2**31 - 1
+_SMALLEST = -(2**31)
+_LARGEST_FLOAT = float(np.finfo(np.float32).max)
+
+# Operator -> inputs at which the nearest int32 means the same: sizes and rounds never get there.
+_BOUNDS = {"Slice": frozenset({1, 2, 3, 4}), "Loop": frozenset({0})}
+_COMPARISONS = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"})
+
+
+@rule(
+    feature="dtype:int64-beyond-int32",
+    versions="trt6-fulldims..trt8",
+    severity=WRONG,
+    text="One or more weights outside the range of INT32 was clamped",
+    source="onnx2trt_utils.cpp:367-405 (8.6.1), 228-262 (7.0); ShapedWeights.cpp:31-47 "
+    "(6.0-full-dims)",
+)
+def weights_clamped(node: NodeView, target: Target) -> Answer:
+    """{op} gets int64 weights beyond int32, which are clamped to its range."""
+    return next(_misread(node), None)
+
+
+@rule(
+    feature="dtype:int64-beyond-int32",
+    versions="trt5.1..trt6",
+    severity=REJECT,
+    text="ERROR: Weights cannot be cast down to INT32.",
+    source="ShapedWeights.cpp:29-46, 88-93 (5.1, 6.0): the weights are left empty then",
+)
+def weights_not_cast(node: NodeView, target: Target) -> Answer:
+    """{op} gets int64 weights beyond int32, which the engine does not take."""
+    # Slice looks into its weights itself: there is a rule of its own for that.
+    skipped = _BOUNDS.get(node.op, frozenset[int]()) if not node.domain else frozenset[int]()
+    for index, value in enumerate(node.inputs):
+        array = _beyond(value) if index not in skipped else None
+        if value is not None and array is not None:
+            return _finding(node, value, array)
+    return None
+
+
+@rule(
+    feature="dtype:float64-beyond-float32",
+    versions="trt8.0..",
+    severity=WRONG,
+    text="One or more weights outside the range of FLOAT was clamped",
+    source="onnx2trt_utils.cpp:500-540 (8.6.1), WeightsContext.cpp:38-60 (10.1): infinity "
+    "is clamped, too",
+)
+def doubles_clamped(node: NodeView, target: Target) -> Answer:
+    """{op} gets float64 weights beyond float32, which are clamped to its largest number."""
+    for value in node.inputs:
+        if value is None or value.type_name != "float64" or not is_weights(value):
+            continue
+        values = value.array()
+        beyond = None if values is None else values[np.abs(values) > _LARGEST_FLOAT]
+        if beyond is not None and beyond.size:
+            number = float(beyond[0])
+            return Yes(message=f"{value.name} of {node.op} holds {number}, beyond float32")
+    return None
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.beyond-int32",
+    versions="trt5.1..trt6-fulldims",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:1693-1696 (5.1), 1752-1768 (6.0): int64 is cut to its lower "
+    "half, INT64_MAX to -1; 1584, 1628 (6.0-full-dims): what is too small becomes INT32_MAX",
+)
+def slice_bounds_beyond_int32(node: NodeView, target: Target) -> Answer:
+    """Bounds of Slice beyond int32 are read as other numbers."""
+    starts, ends = slice_bounds(node, "starts", 1), slice_bounds(node, "ends", 2)
+    if starts is None or ends is None or len(starts) != len(ends):
+        return None
+    if target.variant:
+        return any(bound < -_LARGEST for bound in (*starts, *ends))
+    return any(
+        not _fits(start) or (not _fits(end) and not (start == 0 and end > 0))
+        for start, end in zip(starts, ends, strict=True)
+    )
+
+
+@model_rule(
+    feature="io:int64-as-int32",
+    versions="..trt8",
+    severity=NOTE,
+    source="onnx2trt_utils.cpp:346-365 (8.6.1): convertDtype",
+)
+def int64_bindings(model: Model, target: Target) -> Answer:
+    """An int64 input or output is int32 in the engine: fed and computed values must fit in it."""
+    graph = model.graph
+    names = [t.name for t in (*graph.inputs, *graph.outputs) if type_name(t.elem_type) == "int64"]
+    if not names:
+        return None
+    listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    return f"{listed}: int64 is int32 in {target.title}; fed and computed values must fit in it"
+
+
+def slice_bounds(node: NodeView, name: str, index: int) -> tuple[int, ...] | None:
+    """Return the starts or ends of a Slice in either form; None where they are computed."""
+    value = node.input(index)
+    if value is None:
+        given = node.attr(name)
+        return None if given is None else tuple(int(bound) for bound in given)
+    array = value.array()
+    return None if array is None else tuple(int(bound) for bound in array.flatten())
+
+
+def _misread(node: NodeView) -> Iterator[Yes]:
+    """Yield what is read as another number, and not only as a bound that nothing reaches."""
+    filled = node.attr("value") if node.op == "ConstantOfShape" and not node.domain else None
+    if filled is not None and _is_outside(filled):
+        yield Yes(message="ConstantOfShape fills with a number beyond int32, which is clamped")
+    for index, value in enumerate(node.inputs):
+        array = _beyond(value)
+        if value is not None and array is not None and not _is_harmless(node, index, array):
+            yield _finding(node, value, array)
+
+
+def _is_harmless(node: NodeView, index: int, values: Array) -> bool:
+    if node.domain:
+        return False
+    if index in _BOUNDS.get(node.op, ()):
+        return True
+    above, below = bool((values > _LARGEST).any()), bool((values < _SMALLEST).any())
+    if node.op == "Min" or (node.op == "Clip" and index == 2):
+        return not below  # an upper bound that no int32 is above
+    if node.op == "Max" or (node.op == "Clip" and index == 1):
+        return not above
+    if node.op in _COMPARISONS and not below:
+        other = upper_bound(node.input(1 - index))
+        return other is not None and other < _LARGEST
+    return False
+
+
+def _finding(node: NodeView, value: Value, values: Array) -> Yes:
+    beyond = values[(values > _LARGEST) | (values < _SMALLEST)]
+    return Yes(message=f"{value.name} of {node.op} holds {int(beyond[0])}, beyond int32")
+
+
+def _beyond(value: Value | None) -> Array | None:
+    """Return int64 weights of which at least one is no int32."""
+    if value is None or value.type_name != "int64" or not is_weights(value):
+        return None
+    values = value.array()
+    return values if values is not None and _is_outside(values) else None
+
+
+def _is_outside(values: Array) -> bool:
+    if values.dtype != np.int64 or values.size == 0:
+        return False
+    return int(values.max()) > _LARGEST or int(values.min()) < _SMALLEST
+
+
+def _fits(number: int) -> bool:
+    return _SMALLEST <= number <= _LARGEST
