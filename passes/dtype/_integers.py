@@ -43,9 +43,27 @@ def refused(view: NodeView, narrow: frozenset[int], taken: tuple[str, ...]) -> s
         return told(view, narrow, f"{view.op} with a reduction")
     if view.op == "MaxPool" and (len(view.outputs) > 1 or view.attr("ceil_mode", 0)):
         return told(view, narrow, "MaxPool with indices or windows outside of the data")
-    if view.op == "Resize" and view.attr("mode", "nearest") != "nearest":
-        return told(view, narrow, f"{view.attr('mode')} Resize, which rounds,")
+    if view.op == "Resize" and not (samples_linearly(view) or takes_nearest(view)):
+        return told(view, narrow, "Resize with integer weights or beyond the range")
     return ""
+
+
+def takes_nearest(view: NodeView) -> bool:
+    """Say whether a Resize gives elements that it got."""
+    return bool(view.attr("mode", "nearest") == "nearest")
+
+
+def samples_linearly(view: NodeView) -> bool:
+    """Say whether a Resize takes means of neighbours, and cuts off their fractions.
+
+    onnxruntime does so for all integers; with antialias it has integer weights, and rounds.
+    """
+    return bool(
+        view.op == "Resize"
+        and view.attr("mode", "nearest") == "linear"
+        and not view.attr("antialias", 0)
+        and float(view.attr("extrapolation_value", 0)).is_integer()
+    )
 
 
 def forms(narrow: frozenset[int], wide: int) -> dict[str, Written]:
@@ -63,9 +81,20 @@ def forms(narrow: frozenset[int], wide: int) -> dict[str, Written]:
         "ConstantOfShape": filled(wide),
         "EyeLike": with_type("dtype", narrow, wide),
         "MaxPool": _pooled(wide),
-        "Resize": unchanged,
+        "Resize": _resized(wide),
         "Sign": _signs(wide),
     }
+
+
+def _resized(wide: int) -> Written:
+    def write(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+        if takes_nearest(view):
+            return unchanged(view, operands, build)
+        data = build.Cast(operands[0], to=TensorProto.FLOAT)
+        (result,) = unchanged(view, [data, *operands[1:]], build)
+        return (build.Cast(result, to=wide),)
+
+    return write
 
 
 def _signs(wide: int) -> Written:
@@ -130,8 +159,9 @@ def _leaves(view: NodeView, elem_type: int) -> bool:
         return not _fits(view.need(0).elem_type, elem_type)
     if elem_type in _UNSIGNED and view.op in ("Abs", "Div"):
         return False
-    # Nothing is left to do after MaxPool, whose operand was in range; its proof shows that it is.
-    return view.op in (*WRAPPING, *SUMS, "MaxPool")
+    # Nothing is left to do after MaxPool and Resize, whose operands were in range; their proofs
+    # have to show that.
+    return view.op in (*WRAPPING, *SUMS, "MaxPool") or samples_linearly(view)
 
 
 def _fits(source: int, target: int) -> bool:

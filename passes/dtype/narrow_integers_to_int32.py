@@ -24,7 +24,8 @@ When it refuses:
 
 Accuracy:
     Exact: int32 holds every value, and what would wrap around is taken modulo its range. Floats
-    outside the range have no defined result before, and another one after.
+    outside the range have no defined result before, and another one after. A linear Resize cuts
+    fractions off as onnxruntime does; an engine that rounds otherwise may be one less: approximate.
 
 References:
     ModelImporter.cpp:243 of onnx-tensorrt, release 8.6; NvInfer.h 8.6.1, DataType::kUINT8;
@@ -68,6 +69,7 @@ def narrow_integers_to_int32(editor: Editor) -> None:
             forms=_integers.forms(_NARROW, TensorProto.INT32),
             wrapped=_integers.wrapped,
             constant=_wide,
+            rounds=_integers.samples_linearly,
         ),
     )
 

@@ -166,3 +166,12 @@ def test_one_obstacle_keeps_the_whole_group() -> None:
         "@r = Identity (x)\n@s = MaxPool <kernel_shape = [2], ceil_mode = 1> (@r)\n@y = Size (@s)"
     )
     assert_refused(PASS, written(body, "uint8[1, 1, 3] x", "int64"), "windows outside of the data")
+
+
+def test_a_linear_resize_of_bytes() -> None:
+    body = (
+        "@k = Constant <value = float[4] {1, 1, 2, 2}> ()\n@r = Identity (x)\n"
+        '@s = Resize <mode = "linear"> (@r, , @k)\n@y = Cast <to = 1> (@s)'
+    )
+    text = written(body, "uint8[1, 1, 2, 4] x", "float[1, 1, 4, 8]")
+    assert_rewrite(PASS, text, feeds=[{"x": BYTES.reshape(1, 1, 2, 4)}])

@@ -1,0 +1,67 @@
+"""Resize integers linearly in float32.
+
+What it does:
+    Casts the integers to float32, resizes these, and casts the means back, which cuts off their
+    fractions.
+
+Why engines need it:
+    TensorRT 7 resizes no int32 ("This version of TensorRT does not support INT32 or BOOL input for
+    the Resize operator."), later ones no uint8; and what stands for a Resize that an engine lacks
+    multiplies floats.
+
+Before:
+    y = Resize <mode = "linear"> (x, , scales)        # x: int32
+
+After:
+    y = Cast <to = 6> (Resize <mode = "linear"> (Cast <to = 1> (x), , scales))
+
+When it refuses:
+    The elements are no integers of 8, 16 or 32 bits, the mode is not linear, or there is antialias,
+    for which onnxruntime has integer weights.
+
+Accuracy:
+    Approximate: onnxruntime weights in float32 too and cuts off, so that it gives the same; where
+    an engine rounds a whole mean to less than it is, the result is one less.
+
+References:
+    onnxruntime/core/providers/cpu/tensor/upsample.h: UpsampleBilinear;
+    builtin_op_importers.cpp:2538 of onnx-tensorrt, release 7.1, and 3733 of 8.6
+"""
+
+from __future__ import annotations
+
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.dtype._integers import samples_linearly
+from graphfix.report import APPROXIMATE
+
+_NAMES = ("int8", "uint8", "int16", "uint16", "int32")
+_SOURCES = frozenset({getattr(TensorProto, name.upper()) for name in _NAMES})
+
+
+@rewrite(
+    "Resize",
+    removes=(
+        *(f"dtype:Resize.{name}" for name in _NAMES),
+        *(f"{kind}:Resize.*" for kind in ("attr", "form", "rank")),
+    ),
+    emits=("Cast", "Resize"),
+    accuracy=APPROXIMATE,
+    since=10,
+)
+def integer_resize_through_float(node: NodeView, build: Builder) -> Value:
+    """Resize floats and cut off, see the module."""
+    x = node.need(0)
+    if x.elem_type not in _SOURCES:
+        raise Refuse(f"{x.name} is {x.type_name}")
+    if not samples_linearly(node):
+        raise Refuse("the mode is not linear, or there is antialias")
+    build.declare(APPROXIMATE, "one less where a whole mean is rounded to less than it is")
+    attributes = {name: node.attr(name) for name in node.attributes}
+    data = build.Cast(x, to=TensorProto.FLOAT)
+    (result,) = build.multi("Resize", data, *node.inputs[1:], **attributes)
+    return build.Cast(result, to=x.elem_type)

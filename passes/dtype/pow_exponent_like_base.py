@@ -1,0 +1,58 @@
+"""Give the exponent of Pow the element type of its base.
+
+What it does:
+    Casts an exponent of another type to that of a floating point base; a constant is written anew.
+
+Why engines need it:
+    TensorRT wants both operands of Pow to have one type ("[ElementWise]: operation has incompatible
+    input types").
+
+Before:
+    y = Pow (x, n)            # x: float, n: int64
+
+After:
+    y = Pow (x, Cast <to = 1> (n))
+
+When it refuses:
+    The base is no float16, float32 or float64; the exponent is no number, or a constant that the
+    base's type does not hold.
+
+Accuracy:
+    Approximate: the last place of the power may be another one, and computed integers beyond 2^24
+    (2^11 beside float16) are rounded.
+
+References:
+    NVIDIA/TensorRT issue 1872; https://onnx.ai/onnx/operators/onnx__Pow.html;
+    onnxruntime/core/providers/cpu/math/element_wise_ops.cc: PowImpl
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.report import APPROXIMATE
+
+_BASES = (TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE)
+
+
+@rewrite("Pow", removes="dtype:mixed", emits=("Cast", "Pow"), accuracy=APPROXIMATE, since=12)
+def pow_exponent_like_base(node: NodeView, build: Builder) -> Value:
+    """Cast the exponent, see the module."""
+    x, n = node.need(0), node.need(1)
+    if x.elem_type not in _BASES or x.dtype is None:
+        raise Refuse(f"{x.name} is {x.type_name}")
+    if n.elem_type == x.elem_type or n.dtype is None or n.dtype.kind not in "iuf":
+        raise Refuse(f"{n.name} is {n.type_name}")
+    build.declare(APPROXIMATE, "the last place of the power may be another one")
+    known = build.const(n)
+    if known is None:
+        return build.Pow(x, build.Cast(n, to=x.elem_type))
+    written = known.astype(x.dtype)
+    if not np.array_equal(written.astype(np.float64), known.astype(np.float64), equal_nan=True):
+        raise Refuse(f"{x.type_name} does not hold the constant {n.name}")
+    return build.Pow(x, written)
