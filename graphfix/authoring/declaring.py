@@ -127,10 +127,17 @@ class Pass:
         return self.doc.strip().partition("\n")[0]
 
     def removes_feature(self, wanted: str) -> bool:
-        """Say whether the pass declares that it removes the feature."""
+        """Say whether the pass declares that it removes the feature.
+
+        What removes ``op:com.microsoft::Gelu`` also removes ``domain:com.microsoft::Gelu``, which
+        is what an engine shows that takes the node for the ONNX operator of that name.
+        """
+        kind, _, name = wanted.partition(":")
+        shown = (wanted, f"op:{name}") if kind == "domain" and "::" in name else (wanted,)
         return any(
-            wanted == known or (known.endswith("*") and wanted.startswith(known[:-1]))
+            one == known or (known.endswith("*") and one.startswith(known[:-1]))
             for known in self.removes
+            for one in shown
         )
 
     def matches_node(self, node: NodeView) -> bool:

@@ -18,7 +18,7 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.attributing import with_removers
 from graphfix.pipeline.binding import bind_shapes
-from graphfix.pipeline.settings import VERIFY, Settings, parse_options
+from graphfix.pipeline.settings import VERIFY, Settings, parse_options, without
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes, get_pass
 from graphfix.report import Explanation, Finding, Report
@@ -117,7 +117,7 @@ def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
     """Bind shapes, infer types and check; the model is edited, so the caller gives its own."""
     assert settings.target is not None
     bind_shapes(model, settings.shapes)
-    infer_types(model, settings.available)
+    infer_types(model, settings.knowing)
     found = check_model(model, settings.target, settings.assumed)
     return with_removers(found, settings.available)
 
@@ -301,11 +301,11 @@ def make_settings(
             if declared not in available:
                 available = (*available, declared)
     skipped = {get_pass(name, available, where="--skip").id for name in skip}
-    return Settings(
+    settings = Settings(
         target=engine,
         opset=opset,
-        named=tuple(p for p in named if p.id not in skipped) if named is not None else None,
-        available=tuple(p for p in available if p.id not in skipped),
+        named=tuple(named) if named is not None else None,
+        available=available,
         options=parse_options(options or {}, available),
         assumed=assumed_operators(assume_ops),
         allow_lossy=allow_lossy,
@@ -316,6 +316,7 @@ def make_settings(
         shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
         seed=seed,
     )
+    return without(settings, skipped)
 
 
 @contextmanager

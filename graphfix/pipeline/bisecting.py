@@ -130,7 +130,7 @@ def bisect_run(
             seed=seed,
             pass_files=pass_files,
         )
-        before = Original.of(fresh, settings.available)
+        before = Original.of(fresh, settings.knowing)
         run, settings, _ = first_run(before, fresh, settings, hooks)
         return _Search(before, settings, hooks).result(run)
 

@@ -17,7 +17,7 @@ from graphfix.certificates.binding import ways_of_calling, ways_of_running
 from graphfix.certificates.cutting import FunctionKey, Functions, function_key
 from graphfix.certificates.proving import Prover
 from graphfix.pipeline.running import Run
-from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.settings import Settings, without
 from graphfix.report import Accuracy, Certificate, Outcome, Site, Status, Verdict
 from graphfix.reproducers.specimens import Kind, Specimen
 
@@ -52,16 +52,6 @@ class Certified:
         found = self.run.journal.outcomes(self.certificates)
         idle = [o for o in found if o.status is Status.NOT_NEEDED and o.pass_id in failed]
         return (*(o for o in found if o not in idle), *self.taken_back)
-
-
-def without(settings: Settings, pass_ids: set[str]) -> Settings:
-    """Return settings for a run without some passes."""
-    named = settings.named
-    return replace(
-        settings,
-        available=tuple(p for p in settings.available if p.id not in pass_ids),
-        named=None if named is None else tuple(p for p in named if p.id not in pass_ids),
-    )
 
 
 def certified(

@@ -14,11 +14,11 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.api import Result
 from graphfix.pipeline.attributing import with_removers
-from graphfix.pipeline.certifying import Certified, certified, without
+from graphfix.pipeline.certifying import Certified, certified
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.running import Run
-from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.settings import Settings, without
 from graphfix.pipeline.validating import interface, new_complaints, validity_of
 from graphfix.pipeline.verifying import original_on_disk, verify, verify_in_engine
 from graphfix.pipeline.worsening import unharmed
@@ -80,7 +80,7 @@ def finish(
     """
     faults = faults or Faults()
     asked = settings
-    before = Original.of(model, settings.available)
+    before = Original.of(model, settings.knowing)
     whole = Whole(
         lambda prepared: original_on_disk(before, prepared),
         settings.inputs,
@@ -157,10 +157,10 @@ def first_run(
             run = _run(model, settings, hooks)
             break
         except PassBug as bug:
-            if all(declared.id != bug.pass_id for declared in settings.available):
+            if all(declared.id != bug.pass_id for declared in settings.knowing):
                 raise
             # What it did to the model cannot be undone, so the run begins anew without it.
-            settings = without(settings, {bug.pass_id})
+            settings = without(settings, {bug.pass_id}, broken=True)
             blamed.append(Outcome(bug.pass_id, Status.FAILED, str(bug), (Site(NodeRef()),)))
             model = before.again()
     withheld = {} if settings.partial else overgrown(run)

@@ -200,7 +200,7 @@ class Run:
         self.io_changes = (*self.io_changes, *corrected)
 
     def _infer(self) -> None:
-        infer_types(self.model, self._passes)
+        infer_types(self.model, self.settings.knowing)
 
     def _findings(self, *, consequences: bool = True) -> tuple[Finding, ...]:
         target = self.settings.target

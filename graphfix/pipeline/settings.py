@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class Settings:
         shapes: Input name -> sizes.
         seed: For made inputs.
         blocked: Sites that are left alone, because an earlier run found them to be wrong.
+        left_out: Passes that may not be used; they still know the types of their operators.
     """
 
     target: Target | None
@@ -50,11 +51,36 @@ class Settings:
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     seed: int = 0
     blocked: frozenset[SiteKey] = frozenset()
+    left_out: tuple[Pass, ...] = ()
+
+    @property
+    def knowing(self) -> tuple[Pass, ...]:
+        """Every pass that knows types, whether it may be used or not."""
+        return (*self.available, *self.left_out)
 
     @property
     def proves_sites(self) -> bool:
         """Whether each site gets a certificate."""
         return self.verify in ("auto", "sites", "engine")
+
+
+def without(settings: Settings, pass_ids: set[str], *, broken: bool = False) -> Settings:
+    """Return settings for a run without some passes.
+
+    Args:
+        settings: The settings.
+        pass_ids: What is left out.
+        broken: Whether they raised, so that they are not asked for types either.
+    """
+    named, available = settings.named, settings.available
+    taken = () if broken else tuple(p for p in available if p.id in pass_ids)
+    kept = tuple(p for p in settings.left_out if not (broken and p.id in pass_ids))
+    return replace(
+        settings,
+        available=tuple(p for p in available if p.id not in pass_ids),
+        named=None if named is None else tuple(p for p in named if p.id not in pass_ids),
+        left_out=(*kept, *taken),
+    )
 
 
 def parse_options(

@@ -15,9 +15,8 @@ from graphfix.checking import check_model
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.opset.stepping import OPSET
-from graphfix.pipeline.certifying import without
 from graphfix.pipeline.running import FUNCTION, Run
-from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.settings import Settings, without
 from graphfix.report import (
     Finding,
     NodeRef,

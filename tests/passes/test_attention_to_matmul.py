@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphfix.pipeline.api import check, run
 from graphfix.testing import assert_refused, assert_untouched, outputs_of
 from tests.passes.attention_models import (
     MICROSOFT,
@@ -217,3 +219,13 @@ def test_any_size(batch: int, length: int, before: int, seed: int) -> None:
     feed["m"][:, 0] = 1
     text = text_of(feed, attributes=CAUSAL, outputs=("y", "p"), sizes={**OPEN, "m": "B, T"})
     assert_close(PASS, text, feed, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("target", ["trt8.6", "trt11.1"])
+def test_for_targets(target: str) -> None:
+    # 11.1 takes the node for the ONNX operator of that name.
+    model = onnx.parser.parse_model(text_of(feed_of(), attributes="num_heads = 2"))
+    kind = "domain" if target == "trt11.1" else "op"
+    assert [f.feature for f in check(model, target)] == [f"{kind}:com.microsoft::Attention"]
+    result = run(model, target, verify="off")
+    assert [f for f in result.report.findings_after if f.blocks] == []

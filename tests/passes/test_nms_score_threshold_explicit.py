@@ -57,4 +57,4 @@ def test_tensorrt_is_given_it() -> None:
     result = graphfix.run(proto, "trt8.6", verify="sites")
     assert result.exit_code == 0
     assert [o.pass_id for o in result.report.outcomes if o.status == "applied"] == [PASS]
-    assert not graphfix.check(result.model, "trt8.6")
+    assert not [f for f in graphfix.check(result.model, "trt8.6") if f.blocks]

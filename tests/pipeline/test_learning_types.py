@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import InferredType, rewrite
+from graphfix.authoring.views import NodeView, Value
 from graphfix.pipeline.api import load, run
+from graphfix.pipeline.finishing import first_run
+from graphfix.pipeline.original import Original
+from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes
+from graphfix.report import EXACT
+from graphfix.targets.profiles import load_target
 from graphfix.testing import parse
 
 
@@ -36,3 +44,35 @@ def test_a_function_with_findings_is_inlined_where_the_target_reads_functions() 
     assert [f for f in result.report.findings_after if f.blocks] == []
     assert [node.op for node in result.model.graph.nodes] == ["Mul", "Div", "Mul", "Div"]
     assert not result.model.functions
+
+
+def test_a_pass_that_is_left_out_still_knows_the_types_of_its_operator() -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (float[2, 3] x) => '
+        "(float[2, 4] y) <float[3] b = {1, 2, 3}, float[3, 4] w = "
+        "{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}> "
+        "{ t = com.microsoft.BiasGelu (x, b) y = MatMul (t, w) }"
+    )
+    report = run(parse(text), "trt8.6", skip=["contrib-gelu-to-erf"], verify="off").report
+    assert [f.feature for f in report.findings_before] == ["op:com.microsoft::BiasGelu"]
+    assert [f.feature for f in report.findings_after] == ["op:com.microsoft::BiasGelu"]
+
+
+def test_a_pass_that_raises_is_not_asked_for_types_again() -> None:
+    def failing(node: NodeView) -> tuple[InferredType, ...]:
+        raise ZeroDivisionError(node.op)
+
+    @rewrite("local::Odd", removes="op:local::Odd", emits="Neg", accuracy=EXACT, infer=failing)
+    def odd_to_neg(node: NodeView, build: Builder) -> Value:
+        """Write Neg."""
+        return build.Neg(node.need(0))
+
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17, "local" : 1]> g (float[2] x) => (float[2] y) '
+        "{ t = local.Odd (x) y = Exp (t) }"
+    )
+    settings = Settings(load_target("trt8.6"), None, None, (*all_passes(), odd_to_neg))
+    model = load(parse(text))
+    _, narrowed, blamed = first_run(Original.of(model, ()), model, settings, ())
+    assert [(o.pass_id, str(o.status)) for o in blamed] == [("odd-to-neg", "failed")]
+    assert odd_to_neg not in narrowed.knowing
