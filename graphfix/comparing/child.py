@@ -22,7 +22,6 @@ from graphfix.comparing.engines import open_engine
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.messages import read_values, write_values
 from graphfix.comparing.process import ANSWER, REQUEST
-from graphfix.comparing.side_by_side import side_by_side
 from graphfix.errors import EngineFailed, GraphfixError, InvalidModel, UsageError
 from graphfix.report import Verdict, Verification
 
@@ -103,6 +102,9 @@ def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
             bindings={name: tuple(dims) for name, dims in request["bindings"].items()},
         )
         if request["do"] == "side_by_side":
+            # Most children compare outputs alone, and live for less time than imports take.
+            from graphfix.comparing.side_by_side import side_by_side
+
             return {"comparison": dataclasses.asdict(side_by_side(task, layers=request["layers"]))}
         if request["do"] == "tensorrt":
             meant = request["version"], request["aliases"]

@@ -14,7 +14,6 @@ from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.interface import Interface, compare_interfaces
 from graphfix.comparing.judging import Judge
 from graphfix.comparing.samples import Samples
-from graphfix.comparing.tensorrt_engines import open_tensorrt
 from graphfix.errors import EngineFailed, InvalidModel
 from graphfix.feeds.exhausting import every_feed
 from graphfix.feeds.kinds import Feed, Value
@@ -89,6 +88,8 @@ def compare_in_tensorrt(
         return ready
     if ready.chance is not None:
         return Verification(Verdict.INCONCLUSIVE, "numbers are drawn at random", ready.before.name)
+    from graphfix.comparing.tensorrt_engines import open_tensorrt
+
     engine = open_tensorrt(task.after, path, version[0], aliases)
     ready.after = engine
     said = _Comparison(task, ready, other_kernels=True).verdict()
