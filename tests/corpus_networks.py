@@ -16,11 +16,11 @@ NETWORKS = (
     "exported/bert__ts__op17.onnx",
     "exported/clip__ts__op17.onnx",
     "exported/convnext__ts__op17.onnx",
-    "exported/detr__ts__op17.onnx",
     "exported/efficientnet__dynamo__op18.onnx",
     "exported/gpt2__ts__op17.onnx",
     "exported/mamba__dynamo__op18.onnx",
     "exported/mobilenetv2__ts__op9.onnx",
+    "exported/vitpose__ts__op17.onnx",
     "exported/whisper_encoder__ts__op14.onnx",
     "thirdparty/BlazeFaceBarra--face_detection_front_128x128_barracuda.onnx",
 )

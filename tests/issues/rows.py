@@ -88,7 +88,7 @@ def check_row(row: Row) -> Result:
         assert any(row.text in f.engine_text for f in found), found
     else:
         assert all(f.severity == "wrong" for f in found)
-    result = graphfix.run(row.model, row.target, **row.given)
+    result = graphfix.run(row.model, row.target, verify="full", **row.given)
     left = [f for f in result.report.findings_after if f.blocks]
     if row.refused is not None:
         _assert_refused(row, result, left)

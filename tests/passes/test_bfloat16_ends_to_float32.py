@@ -24,7 +24,7 @@ TEXT = """<ir_version: 8, opset_import: ["" : 17]> g (bfloat16[N, 3] x) => (bflo
 )
 def test_by_consent(body: str) -> None:
     model = onnx.parser.parse_model(TEXT.format(body=body))
-    result = graphfix.run(model, target="trt8", allow_io_change=True)
+    result = graphfix.run(model, target="trt8", allow_io_change=True, verify="full")
     assert result.exit_code == 0
     assert result.report.verification.status is Verdict.EQUAL
     assert result.report.io_changes == (

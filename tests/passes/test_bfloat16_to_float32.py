@@ -15,7 +15,7 @@ PASS = "bfloat16-to-float32"
 
 
 def accuracies(model: onnx.ModelProto) -> set[Accuracy]:
-    result = graphfix.run(model, target="trt8")
+    result = graphfix.run(model, target="trt8", verify="full")
     assert result.exit_code == 0
     (outcome,) = [o for o in result.report.outcomes if o.pass_id == PASS]
     return {site.accuracy for site in outcome.sites}

@@ -70,12 +70,13 @@ def test_other_operators_are_left_alone() -> None:
 @pytest.mark.parametrize("target", ["trt8.5", "trt8.6", "trt10.1", "trt11.1"])
 def test_for_targets(target: str) -> None:
     text = written("@y = Compress <axis = 0> (x, c)", "float[N, 4] x, bool[N] c", "float[p, 4]")
-    result = graphfix.run(parse(text), target)
+    result = graphfix.run(parse(text), target, verify="full")
     assert result.exit_code == 0, result.report.findings_after
 
 
 @pytest.mark.parametrize("target", ["trt7.0", "trt8.0"])
 def test_a_constant_condition_needs_no_nonzero(target: str) -> None:
     body = f"{CONSTANT.replace('@', '')}@y = Compress <axis = 0> (x, c)"
-    result = graphfix.run(parse(written(body, "float[3, 4] x", "float[2, 4]", opset=11)), target)
+    text = written(body, "float[3, 4] x", "float[2, 4]", opset=11)
+    result = graphfix.run(parse(text), target, verify="full")
     assert result.exit_code == 0, result.report.findings_after

@@ -70,7 +70,7 @@ def test_refusals_and_others() -> None:
 
 
 def test_from_the_finding_to_the_end() -> None:
-    result = run(model("3,2,3,3"), "trt8.6")
+    result = run(model("3,2,3,3"), "trt8.6", verify="full")
     assert [f.feature for f in result.report.findings_before if f.blocks] == [
         "attr:Conv.no-kernel_shape"
     ]

@@ -81,7 +81,7 @@ def test_lengths_that_end_in_a_shape() -> None:
         "int64[3] x",
         "int64[?]",
     )
-    result: Any = graphfix.run(parse(text), target="trt8")
+    result: Any = graphfix.run(parse(text), target="trt8", verify="full")
     assert result.exit_code == 0
     assert not [f for f in result.report.findings_after if f.blocks]
     y = outputs_of(result.model.to_proto(), {"x": np.array([1, 0, 3])})["y"]

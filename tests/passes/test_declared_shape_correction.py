@@ -204,7 +204,7 @@ def test_scripted_unbind_of_pytorch_is_rewritten() -> None:
         "z = ConcatFromSequence <axis = 0, new_axis = 1> (s) }",
         17,
     )
-    result = graphfix.run(model, "trt8.6")
+    result = graphfix.run(model, "trt8.6", verify="full")
     assert result.exit_code == 0
     assert [n.op_type for n in result.model.to_proto().graph.node] == ["Gather", "Transpose"]
     found = outputs_of(result.model.to_proto(), {"x": X})

@@ -83,6 +83,6 @@ def test_other_operators_are_left_alone() -> None:
 @pytest.mark.parametrize("equation", ["...ij,...jk->...ik", "NIJ,NJK->NIK"])
 def test_the_operator_stays_for_targets_that_have_it(equation: str) -> None:
     text = written(einsum(equation, "x, z"), "float[n,2,3] x, float[n,3,4] z", "float[n,2,4]")
-    result = graphfix.run(parse(text), "trt8.6")
+    result = graphfix.run(parse(text), "trt8.6", verify="full")
     assert result.exit_code == 0
     assert [node.op_type for node in result.model.to_proto().graph.node] == ["Einsum"]

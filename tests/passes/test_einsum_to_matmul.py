@@ -188,7 +188,7 @@ def test_other_operators_are_left_alone() -> None:
 @pytest.mark.parametrize("target", ["trt8.6", "trt8.0", "trt7.0", "ort-1.6"])
 def test_runs_for_targets(target: str) -> None:
     text = model_of("...ij,jk->...ik", ["float[n,2,3]", "float[3,4]"], "float[n,2,4]")
-    result = graphfix.run(parse(text), target)
+    result = graphfix.run(parse(text), target, verify="full")
     assert result.exit_code == 0, result.report.findings_after
 
 

@@ -63,7 +63,7 @@ def test_a_target_without_float64_takes_the_result() -> None:
         "float[2, 3] x",
         "float[2, 3]",
     )
-    result = graphfix.run(onnx.parser.parse_model(text), target="trt7")
+    result = graphfix.run(onnx.parser.parse_model(text), target="trt7", verify="full")
     assert result.exit_code == 0
     assert result.report.verification.status is Verdict.EQUAL
     (outcome,) = [o for o in result.report.outcomes if o.pass_id == PASS]

@@ -82,5 +82,5 @@ def test_other_operators_are_left_alone() -> None:
 @pytest.mark.parametrize("target", ["trt8.6", "trt8.0", "trt7.1"])
 def test_for_targets(target: str) -> None:
     text = written("@y = MatMul (v, w)", "int32[n, 4] v, int32[4, 3] w", "int32[n, 3]", opset=11)
-    result = graphfix.run(parse(text), target)
+    result = graphfix.run(parse(text), target, verify="full")
     assert result.exit_code == 0, result.report.findings_after

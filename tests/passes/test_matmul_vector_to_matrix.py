@@ -77,6 +77,6 @@ def test_for_targets(target: str, batch: str) -> None:
     text = written(
         "@y = MatMul (v, w)", f"float[4] v, float[{batch}, 4, 3] w", f"float[{batch}, 3]"
     )
-    result = graphfix.run(parse(text), target)
+    result = graphfix.run(parse(text), target, verify="full")
     assert result.exit_code == 0
     assert [f.feature for f in result.report.findings_before if f.blocks] == ["rank:MatMul.1"]

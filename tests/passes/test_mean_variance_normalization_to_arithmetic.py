@@ -43,5 +43,5 @@ def test_other_operators_are_left_alone() -> None:
 def test_for_targets(target: str) -> None:
     kind = "float[N, 3, 4, 5]"
     text = written("@y = MeanVarianceNormalization (x)", f"{kind} x", kind, opset=11)
-    done = graphfix.run(parse(text), target)
+    done = graphfix.run(parse(text), target, verify="full")
     assert done.exit_code == 0, done.report.findings_after

@@ -88,5 +88,5 @@ def test_for_targets(target: str, dims: str) -> None:
         f"float[{dims}]",
         opset=11,
     )
-    result = graphfix.run(parse(text), target)
+    result = graphfix.run(parse(text), target, verify="full")
     assert result.exit_code == 0, result.report.findings_after

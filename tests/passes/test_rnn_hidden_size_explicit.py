@@ -100,7 +100,7 @@ def test_from_the_finding_to_the_end() -> None:
         f"g (float[4,2,3] x) => (float[4,1,2,5] y) <float[1,15,3] w = {{{numbers}}}, "
         f"float[1,15,5] r = {{{again}}}> {{ y = GRU (x, w, r) }}"
     )
-    result = run(text(graph, 14), "trt8.6")
+    result = run(text(graph, 14), "trt8.6", verify="full")
     assert [f.feature for f in result.report.findings_before if f.blocks] == [
         "attr:GRU.hidden_size"
     ]

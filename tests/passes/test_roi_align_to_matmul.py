@@ -72,5 +72,5 @@ def test_other_operators_are_left_alone() -> None:
 def test_for_targets(target: str) -> None:
     inputs = "float[1, 3, 6, 8] x, float[R, 4] r, int64[R] b"
     text = written(call(""), inputs, "float[R, 3, 3, 2]", opset=16)
-    done = graphfix.run(parse(text), target)
+    done = graphfix.run(parse(text), target, verify="full")
     assert done.exit_code == 0, done.report.findings_after

@@ -101,5 +101,5 @@ def test_leaves_others_alone() -> None:
 
 @pytest.mark.parametrize("target", ["trt7.2", "trt8.2", "trt8.6", "trt10.10"])
 def test_nothing_is_left_on_targets(target: str) -> None:
-    result = run(onnx.parser.parse_model(text_of()), target)
+    result = run(onnx.parser.parse_model(text_of()), target, verify="full")
     assert result.exit_code == 0, result.report.findings_after

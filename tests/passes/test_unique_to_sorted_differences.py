@@ -62,5 +62,6 @@ def test_other_operators_are_left_alone() -> None:
 
 @pytest.mark.parametrize("target", ["trt8.5", "trt8.6", "trt10.1"])
 def test_for_targets(target: str) -> None:
-    done = graphfix.run(parse(written("@y = Unique (x)", "float[7] x", "float[N]")), target)
+    text = written("@y = Unique (x)", "float[7] x", "float[N]")
+    done = graphfix.run(parse(text), target, verify="full")
     assert done.exit_code == 0, done.report.findings_after

@@ -82,7 +82,7 @@ def test_refusals_and_others() -> None:
 
 def test_from_the_finding_to_the_end() -> None:
     model = unset(text("g (float[2,3] a, float[3,4] b) => (float[2,4] y) { y = Gemm (a, b) }"))
-    result = run(model, "trt8.6")
+    result = run(model, "trt8.6", verify="full")
     assert [f.feature for f in result.report.findings_before if f.blocks] == [
         "form:Gemm.unset-input"
     ]

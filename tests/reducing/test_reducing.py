@@ -56,7 +56,7 @@ def test_a_thousand_nodes_become_one(tmp_path: Path) -> None:
     assert len(model.graph.node) == 1000, "the model given is not changed"
 
 
-@pytest.mark.parametrize("place", [0, 3, 999])
+@pytest.mark.parametrize("place", [0, 999])
 def test_at_the_ends(place: int) -> None:
     found = graphfix.reduce(long_model(1000, {place: "Erf"}), holds("Erf"))
     assert ops(found.model) == ["Erf"]
