@@ -16,7 +16,7 @@ After:
     y = Cast <to = 6> (Resize <mode = "linear"> (Cast <to = 1> (x), , scales))
 
 When it refuses:
-    The elements are no integers of 8, 16 or 32 bits, the mode is not linear, or there is antialias,
+    The elements are not of int8, uint8 or int32, the mode is not linear, or there is antialias,
     for which onnxruntime has integer weights.
 
 Accuracy:
@@ -39,7 +39,7 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.dtype._integers import samples_linearly
 from graphfix.report import APPROXIMATE
 
-_NAMES = ("int8", "uint8", "int16", "uint16", "int32")
+_NAMES = ("int8", "uint8", "int32")
 _SOURCES = frozenset({getattr(TensorProto, name.upper()) for name in _NAMES})
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_untouched,
+    outputs_of,
+    run_pass,
+)
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "integer-resize-through-float"
@@ -58,3 +64,7 @@ def test_antialias_is_refused() -> None:
     body = BODY.format(sizes="0.5, 0.5", attributes='mode = "linear", antialias = 1')
     text = written(body, "uint8[1, 1, 4, 4] x", "uint8[1, 1, 2, 2]", opset=18)
     assert run_pass(PASS, text).reasons == ["the mode is not linear, or there is antialias"]
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "int32[3] x", "int32[3]"))
