@@ -111,11 +111,14 @@ def changed(model: onnx.ModelProto, folder: str, change: Change) -> onnx.ModelPr
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a constant is: floats or integers, how many, and whether it only sets sizes."""
+    """What a constant is: floats or integers, how many, and whether a small change need not show.
+
+    It need not where the constant only sets sizes, or holds infinite numbers alone.
+    """
 
     floats: bool
     size: int
-    sizing: bool
+    silent: bool
 
 
 def kinds(model: onnx.ModelProto, folder: str) -> dict[int, Kind]:
@@ -129,7 +132,8 @@ def kinds(model: onnx.ModelProto, folder: str) -> dict[int, Kind]:
         sizing = bool(uses) and all(use.op in ("Resize", "Upsample") for use in uses)
         sizing = sizing and all(use.position > 0 for use in uses)
         floats = is_wide_float(constant.array.dtype)
-        found[constant.number] = Kind(floats, constant.array.size, sizing)
+        infinite = floats and not np.isfinite(constant.array).any()
+        found[constant.number] = Kind(floats, constant.array.size, sizing or infinite)
 
     changed(model, folder, look)
     return found

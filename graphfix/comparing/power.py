@@ -156,7 +156,7 @@ def notices(
     weights = [
         kind
         for kind in kinds(model, folder).values()
-        if kind.floats and kind.size > 1 and not kind.sizing
+        if kind.floats and kind.size > 1 and not kind.silent
     ]
     for other in changed_models(model, folder):
         try:

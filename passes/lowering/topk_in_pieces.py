@@ -1,18 +1,20 @@
 """Take a large TopK in several pieces.
 
 What it does:
-    Takes the first 3840 elements, puts the lowest number in their places, takes the next 3840,
-    and joins what was taken.
+    Takes the first 3840 elements, puts the infinite number that comes last in their places, takes
+    the next 3840, and joins what was taken. Elements that are that infinite number themselves come
+    last; their indices are taken apart, from the lowest on.
 
 Why engines need it:
     TensorRT gives at most 3840 elements ("TopK: K exceeds the maximum value allowed (3840).").
 
 Before:
-    values, indices = TopK (x, 5000)
+    values, indices = TopK (Sigmoid (x), 5000)
 
 After:
-    v1, i1 = TopK (x, 3840)
-    rest = ScatterElements (x, i1, Expand (-inf, Shape (i1)))
+    s = Sigmoid (x)
+    v1, i1 = TopK (s, 3840)
+    rest = ScatterElements (s, i1, Expand (-inf, Shape (i1)))
     v2, i2 = TopK (rest, 1160)
     values = Concat (v1, v2)
     indices = Concat (i1, i2)
@@ -22,8 +24,10 @@ When it refuses:
     not floats.
 
 Accuracy:
-    Exact for what is finite; elements that are infinite in the direction of the end may be given
-    twice instead of each other.
+    Exact: every element is given once, equal ones in the order of their indices; NaN has no order.
+    Approximate where the size along the axis is unknown or above 2^24 and elements may be infinite:
+    the index of one that is infinite in the direction of the end may be given twice, and that of
+    another one not.
 
 References:
     NvInfer.h 8.6.1:7335; NVIDIA/TensorRT issues 3846, 4244;
@@ -32,21 +36,33 @@ References:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Option, rewrite
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.report import APPROXIMATE, EXACT
 
 _PIECES = 16
+_DEPTH = 24
+_LARGEST_WHOLE = 1 << 24  # float32 holds every integer up to here
+_FINITE = frozenset({"HardSigmoid", "Sigmoid", "Softmax", "Tanh"})
+_SAME_VALUES = frozenset(
+    {"Flatten", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
+)
 
 
 @rewrite(
     "TopK",
     removes="attr:TopK.k",
-    emits=("Concat", "Expand", "ScatterElements", "Shape", "TopK"),
+    emits=(
+        *("Cast", "Concat", "Equal", "Expand", "GatherElements", "Less"),
+        *("ReduceSum", "ScatterElements", "Shape", "Sub", "TopK", "Where"),
+    ),
     accuracy=EXACT,
     since=11,
     options={"most": Option(int, 3840, "The largest K that the engine takes.")},
@@ -54,29 +70,101 @@ _PIECES = 16
 def topk_in_pieces(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take one piece after the other, see the module."""
     x, most = node.need(0), int(build.option("most"))
-    dtype = x.dtype
-    if dtype is None or dtype.kind != "f":
+    if x.dtype is None or x.dtype.kind != "f":
         raise Refuse(f"{x.name} is {x.type_name}")
     wanted = int(build.need_const(node.input(1), "K").reshape(-1)[0])
     if not most < wanted <= most * _PIECES:
         raise Refuse(f"K is {wanted}, which is not above {most} and at most {_PIECES} times that")
-    axis, largest = int(node.attr("axis", -1)), int(node.attr("largest", 1))
-    lowest = build.constant(dtype.type(-np.inf if largest else np.inf))
-    values: list[Value] = []
-    indices: list[Value] = []
-    left, taken = x, 0
-    while taken < wanted:
-        size = min(most, wanted - taken)
-        taken += size
-        found = build.multi(
-            "TopK", left, np.array([size]), outputs=2, axis=axis, largest=largest, sorted=1
-        )
-        values.append(found[0])
-        indices.append(found[1])
-        if taken < wanted:
-            marks = build.Expand(lowest, build.Shape(found[1]))
-            left = build.ScatterElements(left, found[1], marks, axis=axis)
-    results = (build.Concat(*values, axis=axis), build.Concat(*indices, axis=axis))
+    taking = _Taking(build, int(node.attr("axis", -1)), int(node.attr("largest", 1)), wanted, most)
+    values, indices = taking.pieces(x)
+    if node.output(1) is not None and not _is_finite(x):
+        indices = taking.with_infinite_ones(x, indices)
+    results = (values, indices)
     return tuple(r if node.output(i) is not None else None for i, r in enumerate(results))[
         : len(node.outputs)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Taking:
+    """What is taken: `wanted` elements along an axis, at most `most` at a time."""
+
+    build: Builder
+    axis: int
+    largest: int
+    wanted: int
+    most: int
+
+    def pieces(self, x: Value) -> tuple[Value, Value]:
+        """Return values and indices, where no element is the infinite number that comes last."""
+        build, taken, left = self.build, 0, x
+        assert x.dtype is not None
+        last = build.constant(x.dtype.type(self._last))
+        values: list[Value] = []
+        indices: list[Value] = []
+        while taken < self.wanted:
+            size = min(self.most, self.wanted - taken)
+            taken += size
+            found = build.multi(
+                "TopK",
+                left,
+                np.array([size]),
+                outputs=2,
+                axis=self.axis,
+                largest=self.largest,
+                sorted=1,
+            )
+            values.append(found[0])
+            indices.append(found[1])
+            if taken < self.wanted:
+                marks = build.Expand(last, build.Shape(found[1]))
+                left = build.ScatterElements(left, found[1], marks, axis=self.axis)
+        return build.Concat(*values, axis=self.axis), build.Concat(*indices, axis=self.axis)
+
+    def with_infinite_ones(self, x: Value, indices: Value) -> Value:
+        """Return the indices, those of the elements that are infinite and come last as well.
+
+        Such an element has no place of its own among those that were marked as taken. Here their
+        positions are sorted, and stand behind as many indices as there are other elements.
+        """
+        build, rank = self.build, x.rank or 0
+        size = x.dim(self.axis) if rank else None
+        if size is None or size > _LARGEST_WHOLE or x.dtype is None:
+            build.declare(APPROXIMATE, "an index of an infinite element may be given twice")
+            return indices
+        is_last = build.Equal(x, x.dtype.type(self._last))
+        counts = build.Where(is_last, np.float32(0), np.float32(1))
+        others = build.ReduceSum(counts, axes=np.array([self.axis]), keepdims=1)
+        others = build.Cast(others, to=TensorProto.INT64)
+        # Positions as keys: the lowest comes first, and what is no candidate behind all of them.
+        sign = -1 if self.largest else 1
+        behind = np.int64(sign * 2 * _LARGEST_WHOLE)
+        key = build.Where(is_last, sign * self._counted(size, rank), behind)
+        _, positions = self.pieces(build.Cast(key, to=TensorProto.FLOAT))
+        slots = self._counted(self.wanted, rank)
+        is_other = build.Less(slots, others)
+        place = build.Where(is_other, np.int64(0), build.Sub(slots, others))
+        infinite = build.GatherElements(positions, place, axis=self.axis)
+        return build.Where(is_other, indices, infinite)
+
+    def _counted(self, size: int, rank: int) -> Array:
+        """Return 0, 1, ... along the axis, to be broadcast."""
+        shape = [1] * rank
+        shape[self.axis] = size
+        return np.arange(size, dtype=np.int64).reshape(shape)
+
+    @property
+    def _last(self) -> float:
+        return -np.inf if self.largest else np.inf
+
+
+def _is_finite(value: Value, depth: int = _DEPTH) -> bool:
+    """Say whether no element can be infinite: where the values come from gives none."""
+    node = value.producer
+    if node is None or node.domain or depth == 0:
+        return False
+    if node.op == "Concat":
+        return all(item is not None and _is_finite(item, depth - 1) for item in node.inputs)
+    if node.op in _SAME_VALUES:
+        return _is_finite(node.need(0), depth - 1)
+    return node.op in _FINITE
