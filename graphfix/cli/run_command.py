@@ -130,20 +130,21 @@ def _trtexec(report: Report, plugins: bool) -> str:
     """Return the trtexec line for what was written; empty where nothing was, or for others."""
     if report.output is None or not report.target.startswith("trt"):
         return ""
-    from graphfix.pipeline.inspecting import interface_of, operators_of
+    from graphfix.pipeline.inspecting import fed_and_used
     from graphfix.rendering.trtexec import trtexec_line
     from graphfix.targets.profiles import load_target
 
     path = report.output.path
+    ports, used = fed_and_used(Path(path))
     inputs = [
         # An unknown rank leaves the whole shape to the user.
         (port.name, ("shape",) if port.shape is None else port.shape)
-        for port in interface_of(Path(path))
+        for port in ports
     ]
     libraries = ("<your-plugins.so>",) if plugins else ()
     target = load_target(report.target)
     imported = {op for op, known in target.ops.items() if known.supported}
-    shipped = sorted(operators_of(Path(path)) & target.plugins - imported)
+    shipped = sorted(used & target.plugins - imported)
     return trtexec_line(path, inputs, report.target, libraries, shipped)
 
 

@@ -113,22 +113,17 @@ def inspect_file(path: Path) -> Inspection:
     return inspect_proto(parse_model(raw, str(path)), path, len(raw))
 
 
-def interface_of(path: Path) -> tuple[Port, ...]:
-    """Return the inputs that must be fed, for the line that runs the engine.
+def fed_and_used(path: Path) -> tuple[tuple[Port, ...], frozenset[str]]:
+    """Return what the line that runs the engine is made of.
+
+    Returns:
+        The inputs that must be fed, and the operators of all scopes, whatever their domains.
 
     Raises:
         InvalidModel: As `inspect_file`.
     """
-    return _inputs(parse_model(path.read_bytes(), str(path)).graph)
-
-
-def operators_of(path: Path) -> frozenset[str]:
-    """Return the operators of all scopes, whatever their domains.
-
-    Raises:
-        InvalidModel: As `inspect_file`.
-    """
-    return frozenset(count.op for count in _histogram(parse_model(path.read_bytes(), str(path))))
+    proto = parse_model(path.read_bytes(), str(path))
+    return _inputs(proto.graph), frozenset(count.op for count in _histogram(proto))
 
 
 def inspect_proto(proto: ModelProto, path: Path, size: int) -> Inspection:

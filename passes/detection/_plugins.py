@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ EMITS = tuple(
     )
 )
 _LOOKED_AT = 4096
+
+Asked = tuple[Value, Value, Value]
 
 
 def above(number: float) -> float:
@@ -74,6 +77,31 @@ def of_class(build: Builder, what: Suppression, label: int) -> Value:
     if what.classes == 1:
         return what.scores
     return build.Slice(what.scores, [label], [label + 1], [1])
+
+
+def by_class(
+    build: Builder, what: Suppression, boxes: Value, ask: Callable[[Value], Asked]
+) -> tuple[Value, Value]:
+    """Ask a plugin about one class after the other.
+
+    Args:
+        build: The builder.
+        what: The suppression.
+        boxes: Corners, float32[images, count, 4].
+        ask: Gets the scores of a class, float32[images, 1, count]; returns the boxes and scores
+            that the plugin found, and which of them count, bool[images, limit].
+
+    Returns:
+        Indices of boxes and which of them count, both [images, classes, limit].
+    """
+    indices: list[Value] = []
+    valid: list[Value] = []
+    for label in range(what.classes):
+        scores = of_class(build, what, label)
+        near, best, counted = ask(scores)
+        indices.append(located(build, what, boxes, scores, (near, best)))
+        valid.append(counted)
+    return stacked(build, indices), stacked(build, valid)
 
 
 def stacked(build: Builder, parts: list[Value]) -> Value:

@@ -83,10 +83,9 @@ def nms_to_batched_nms(editor: Editor) -> None:
         build.declare(APPROXIMATE, _NOTE)
         boxes = _plugins.corners(build, what)
         shared = build.Unsqueeze(boxes, axes=[2])
-        indices: list[Value] = []
-        valid: list[Value] = []
-        for label in range(what.classes):
-            scores = _plugins.of_class(build, what, label)
+        lowest = what.score
+
+        def ask(scores: Value) -> _plugins.Asked:
             _, near, best, _ = _plugins.emit(
                 build,
                 op,
@@ -98,14 +97,14 @@ def nms_to_batched_nms(editor: Editor) -> None:
                 numClasses=1,
                 topK=what.count,
                 keepTopK=what.limit,
-                scoreThreshold=what.score,
+                scoreThreshold=lowest,
                 iouThreshold=what.overlap,
                 isNormalized=1,
                 clipBoxes=0,
                 caffeSemantics=0,
             )
-            indices.append(_plugins.located(build, what, boxes, scores, (near, best)))
-            valid.append(build.Greater(best, np.float32(what.score)))
-        return _plugins.stacked(build, indices), _plugins.stacked(build, valid)
+            return near, best, build.Greater(best, np.float32(lowest))
+
+        return _plugins.by_class(build, what, boxes, ask)
 
     fill_all(editor, select)

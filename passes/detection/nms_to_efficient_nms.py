@@ -85,10 +85,8 @@ def nms_to_efficient_nms(editor: Editor) -> None:
             raise Refuse("scores may be below zero, and the plugin takes no threshold below zero")
         build.declare(APPROXIMATE, _NOTE)
         boxes = _plugins.corners(build, what)
-        indices: list[Value] = []
-        valid: list[Value] = []
-        for label in range(what.classes):
-            scores = _plugins.of_class(build, what, label)
+
+        def ask(scores: Value) -> _plugins.Asked:
             count, near, best, _ = _plugins.emit(
                 build,
                 "EfficientNMS_TRT",
@@ -105,8 +103,8 @@ def nms_to_efficient_nms(editor: Editor) -> None:
             counted = build.Less(np.arange(what.limit, dtype=np.int32), count)
             if threshold is not None:
                 counted = build.And(counted, build.Greater(best, np.float32(threshold)))
-            indices.append(_plugins.located(build, what, boxes, scores, (near, best)))
-            valid.append(counted)
-        return _plugins.stacked(build, indices), _plugins.stacked(build, valid)
+            return near, best, counted
+
+        return _plugins.by_class(build, what, boxes, ask)
 
     fill_all(editor, select)

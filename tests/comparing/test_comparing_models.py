@@ -149,8 +149,8 @@ def test_infinite_constants_need_not_show_a_change(tmp_path: Path) -> None:
     # 5% more or less leave an infinite number as it is; inputs show that the outputs are compared.
     text = """(float[2, 3] x, bool[2, 3] c) => (float[2, 3] y)
     { w = Constant <value = float[3] {-1, -1, -1}> () y = Where(c, x, w) }"""
-    path = write(tmp_path / "masked.onnx", text)
-    model = onnx.load(path)
+    path = tmp_path / "masked.onnx"
+    model = parser.parse_model(HEAD + text)
     weights = np.full(3, -np.inf, np.float32)
     model.graph.node[0].attribute[0].t.CopyFrom(onnx.numpy_helper.from_array(weights))
     path.write_bytes(model.SerializeToString())
