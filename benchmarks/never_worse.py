@@ -26,7 +26,9 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from corpus_cells import share  # noqa: E402
 
 from graphfix.errors import GraphfixError  # noqa: E402
 from graphfix.model import Model  # noqa: E402
@@ -156,6 +158,7 @@ def main(words: Sequence[str]) -> int:
         f"{len(paths)} models, {unread} of them no models.",
         "",
         *table(rows, targets),
+        *done_of_those_that_run(rows, targets, given.folder / "verdicts.json"),
     ]
     given.output.write_text("\n".join(lines), encoding="utf-8")
     worse = [o for o in rows if o.is_worse]
@@ -197,6 +200,38 @@ def table(done: Sequence[Outcome], targets: Sequence[str]) -> list[str]:
     for (file, status, reason), among in alike.items():
         which = "all" if len(among) == len(targets) else ", ".join(among)
         lines.append(f"| {file} | {which} | {status} | {reason.replace('|', '/')} |")
+    return [*lines, ""]
+
+
+def done_of_those_that_run(
+    rows: Sequence[Outcome], targets: Sequence[str], verdicts: Path
+) -> list[str]:
+    """Return the table of the models that onnxruntime runs as they are: how many are repaired.
+
+    Args:
+        rows: All runs.
+        targets: The profiles.
+        verdicts: `{file: {"runs": bool}}`, in the folder of the corpus; without it no table.
+    """
+    if not verdicts.exists():
+        return []
+    known = json.loads(verdicts.read_text(encoding="utf-8"))
+    running = {name for name, said in known.items() if said.get("runs")}
+    lines = [
+        "## Models that onnxruntime runs as they are",
+        "",
+        "done: nothing left of severity reject, wrong and builder, and the outputs as a whole "
+        "equal or unchanged; inconclusive ones are not counted, whatever the sites' proofs say.",
+        "",
+        "| target | models | done | do-nothing |",
+        "|---|---|---|---|",
+    ]
+    for target in targets:
+        mine = [o for o in rows if o.target == target and o.file in running]
+        done = [o for o in mine if not o.after and o.outputs in (UNCHANGED, Verdict.EQUAL)]
+        idle = [o for o in mine if not o.before]
+        cells = [share(len(done), len(mine)), share(len(idle), len(mine))]
+        lines.append(f"| {target} | {len(mine)} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
