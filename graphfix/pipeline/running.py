@@ -39,6 +39,7 @@ from graphfix.report import (
     Site,
     blocking_by_severity,
 )
+from graphfix.schemas import form_of, newest_opset
 
 FUNCTION = "scope:local-function"
 ROUNDS = 12
@@ -383,12 +384,20 @@ class Run:
         floor = max(target.opset_min or OLDEST_OPSET, OLDEST_OPSET)
         wanted = max(target.opset_max, floor)
         if self.model.opset > wanted and any(_by_opset(f) for f in self._blocking()):
-            self._descend(wanted, self.model.opset - wanted)
-        while self.model.opset > floor and any(_is_form(f) for f in self._blocking()):
+            steps = self.model.opset - wanted
+            helped = self._descend(wanted, steps)
+            if not helped and any(_came_after(wanted, f) for f in self._blocking()):
+                # What stands for a newer operator may be of a form that the engine misreads.
+                self._descend(floor, steps + LOOK_AHEAD)
+        while self.model.opset > floor and any(self._may_go_lower(f) for f in self._blocking()):
             # Further down than the engine asks for; a few steps may be needed before the form
             # that it reads is reached.
             if not self._descend(floor, LOOK_AHEAD):
                 return
+
+    def _may_go_lower(self, finding: Finding) -> bool:
+        """Say whether a few opsets lower the form may be another, or the operator written out."""
+        return _is_form(finding) or _came_after(self.model.opset - LOOK_AHEAD, finding)
 
     def _descend(self, floor: int, steps: int) -> bool:
         """Step down and stay at the highest opset that leaves least; say whether that is lower."""
@@ -447,3 +456,10 @@ def _by_opset(finding: Finding) -> bool:
 
 def _is_form(finding: Finding) -> bool:
     return finding.feature.startswith("form:")
+
+
+def _came_after(opset: int, finding: Finding) -> bool:
+    kind, _, op = finding.feature.partition(":")
+    if kind != "op" or form_of(op, newest_opset()) is None:
+        return False  # of another domain, or of none that ONNX knows
+    return form_of(op, max(opset, 1)) is None

@@ -1,0 +1,54 @@
+"""How far down the opset of a model goes for a target: to where least is left, and no further."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+from graphfix.pipeline.api import check, run
+from graphfix.testing import parse
+
+NEWER = {
+    # (operator, opset, target): the opset that is left.
+    # 9.3 says 19; the body of RMSNormalization holds ReduceMean-18, whose axes 9.3 does not read.
+    ("RMSNormalization <axis = -1> (x, s)", 23, "trt9.3"): 17,
+    ("RMSNormalization <axis = -1> (x, s)", 23, "trt10.1"): 22,
+    # 10.15 says 24 and has no Swish, which came with 24; 11.1 has it.
+    ("Swish (x)", 24, "trt10.15"): 23,
+    ("Swish (x)", 24, "trt11.1"): 24,
+    # An old operator that is missing is no reason to step.
+    ("Relu (x)", 19, "trt9.3"): 19,
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "opset"), NEWER.items(), ids=[f"{c[0][:4]}-{c[2]}" for c in NEWER]
+)
+def test_a_newer_operator_is_written_out(case: tuple[str, int, str], opset: int) -> None:
+    body, start, target = case
+    model = parse(
+        f'<ir_version: 10, opset_import: ["" : {start}]> g (float[2, 4] x, float[4] s) '
+        f"=> (float[2, 4] y) {{ y = {body} }}"
+    )
+    result = run(model, target, verify="full")
+    assert result.exit_code == 0, result.report.findings_after
+    assert result.model.opset == opset
+
+
+def test_an_old_operator_that_is_missing_stays_where_it_is() -> None:
+    model = parse(
+        '<ir_version: 10, opset_import: ["" : 20]> g (float[4] x) => (int64[1, n] y) '
+        "{ y = NonZero (x) }"
+    )
+    assert [f.feature for f in check(model, "trt8.4") if f.blocks] == ["op:NonZero"]
+    result = run(model, "trt8.4", verify="off")
+    assert [f.feature for f in result.report.findings_after if f.blocks] == ["op:NonZero"]
+    assert result.model.opset == 20
+
+
+def test_another_domain_has_no_lower_opset() -> None:
+    text = '<ir_version: 8, opset_import: ["" : 18, "q" : 1]> g (float[2] x) => (float[2] y) '
+    model = onnx.parser.parse_model(text + "{ y = q.Swish (x) }")
+    result = run(model, "trt10.1", verify="off")
+    assert [f.feature for f in result.report.findings_after if f.blocks] == ["op:q::Swish"]
+    assert result.model.opset == 18
