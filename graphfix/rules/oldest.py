@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
 from graphfix.rules.parsed import is_dynamic, is_weights
 from graphfix.targets.profiles import Target
+
+_LARGEST = 2**31 - 1
+_INT32 = range(-_LARGEST - 1, _LARGEST + 1)
 
 
 @rule(
@@ -53,21 +58,54 @@ def slice_negative(node: NodeView, target: Target) -> Answer:
     return any(axis < 0 for axis in axes) or (known is not None and bool((known < 0).any()))
 
 
+@rule(
+    "Slice",
+    feature="form:Slice.beyond-int32",
+    versions="trt5.1..trt6-fulldims",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:1682-1696 (5.1), 1736-1768 (6.0): int64 is cut to its lower "
+    "half, INT64_MAX to -1; 1584, 1628 (6.0-full-dims): what is too small becomes INT32_MAX",
+)
+def slice_bounds_beyond_int32(node: NodeView, target: Target) -> Answer:
+    """Bounds of Slice beyond int32 are read as other numbers."""
+    starts, ends, axes = _written(node, "starts", 1), _written(node, "ends", 2), _axes(node)
+    if starts is None or ends is None or axes is None:
+        return None
+    if target.variant:
+        return any(bound < -_LARGEST for bound in (*starts, *ends))
+    steps = _written(node, "steps", 4) or [1] * len(starts)
+    return any(
+        (start not in _INT32 or end not in _INT32)
+        and not _is_passed_through(start, end, axis, step, target)
+        for start, end, axis, step in zip(starts, ends, axes, steps, strict=False)
+    )
+
+
+def _is_passed_through(start: int, end: int, axis: int, step: int, target: Target) -> bool:
+    """Say whether bounds are not computed with: 5.1 skips the batch, 6.0 a cut that takes all."""
+    if target.version < (6, 0):
+        return axis == 0
+    return start == 0 and end > _LARGEST and step == 1
+
+
 def _axes(node: NodeView) -> list[int] | None:
     """Return the axes as they are written; None where they are computed."""
-    value = node.input(3)
-    if value is not None:
-        array = value.array()
-        return None if array is None else [int(axis) for axis in array.reshape(-1)]
-    written = node.attr("axes")
-    if written is not None:
-        return [int(axis) for axis in written]
+    axes = _written(node, "axes", 3)
+    if axes is not None or node.input(3) is not None:
+        return axes
     starts = node.attr("starts")
     if starts is not None:
         return list(range(len(starts)))
     given = node.input(1)
     count = None if given is None else given.dim(0)
     return None if count is None else list(range(count))
+
+
+def _written(node: NodeView, name: str, index: int) -> list[int] | None:
+    """Return what a Slice has as an input or as an attribute; None where computed or left out."""
+    value = node.input(index)
+    given = node.attr(name) if value is None else value.array()
+    return None if given is None else np.asarray(given).reshape(-1).tolist()
 
 
 @rule(

@@ -1,4 +1,7 @@
-"""Numbers beyond the range of the type that the engine turns theirs into: int64, float64."""
+"""Numbers beyond the range of the type that the engine turns theirs into: int64, float64.
+
+Bounds of Slice, which the oldest versions read themselves, are in `oldest`.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ def weights_clamped(node: NodeView, target: Target) -> Answer:
 )
 def weights_not_cast(node: NodeView, target: Target) -> Answer:
     """{op} gets int64 weights beyond int32, which the engine does not take."""
-    # Slice looks into its weights itself: there is a rule of its own for that.
+    # Slice looks into its weights itself: see slice_bounds_beyond_int32.
     skipped = _BOUNDS.get(node.op, frozenset[int]()) if not node.domain else frozenset[int]()
     for index, value in enumerate(node.inputs):
         array = _beyond(value) if index not in skipped else None
@@ -75,27 +78,6 @@ def doubles_clamped(node: NodeView, target: Target) -> Answer:
     return None
 
 
-@rule(
-    "Slice",
-    feature="form:Slice.beyond-int32",
-    versions="trt5.1..trt6-fulldims",
-    severity=WRONG,
-    source="builtin_op_importers.cpp:1693-1696 (5.1), 1752-1768 (6.0): int64 is cut to its lower "
-    "half, INT64_MAX to -1; 1584, 1628 (6.0-full-dims): what is too small becomes INT32_MAX",
-)
-def slice_bounds_beyond_int32(node: NodeView, target: Target) -> Answer:
-    """Bounds of Slice beyond int32 are read as other numbers."""
-    starts, ends = slice_bounds(node, "starts", 1), slice_bounds(node, "ends", 2)
-    if starts is None or ends is None or len(starts) != len(ends):
-        return None
-    if target.variant:
-        return any(bound < -_LARGEST for bound in (*starts, *ends))
-    return any(
-        not _fits(start) or (not _fits(end) and not (start == 0 and end > 0))
-        for start, end in zip(starts, ends, strict=True)
-    )
-
-
 @model_rule(
     feature="io:int64-as-int32",
     versions="..trt8",
@@ -110,16 +92,6 @@ def int64_bindings(model: Model, target: Target) -> Answer:
         return None
     listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
     return f"{listed}: int64 is int32 in {target.title}; fed and computed values must fit in it"
-
-
-def slice_bounds(node: NodeView, name: str, index: int) -> tuple[int, ...] | None:
-    """Return the starts or ends of a Slice in either form; None where they are computed."""
-    value = node.input(index)
-    if value is None:
-        given = node.attr(name)
-        return None if given is None else tuple(int(bound) for bound in given)
-    array = value.array()
-    return None if array is None else tuple(int(bound) for bound in array.flatten())
 
 
 def _misread(node: NodeView) -> Iterator[Yes]:
@@ -166,7 +138,3 @@ def _is_outside(values: Array) -> bool:
     if values.dtype != np.int64 or values.size == 0:
         return False
     return int(values.max()) > _LARGEST or int(values.min()) < _SMALLEST
-
-
-def _fits(number: int) -> bool:
-    return _SMALLEST <= number <= _LARGEST

@@ -11,7 +11,35 @@ NORM = (
 )
 CONSTANT = "<{t}[2] s = {{1, 1}}, {t}[2] b = {{0, 0}}, {t}[2] m = {{0, 0}}, {t}[2] v = {{1, 1}}> "
 
+MAX, MIN = 2**63 - 1, -(2**63)
+
+
+def sliced(
+    starts: int, ends: int, target: str, axis: int = 1, step: int = 0
+) -> tuple[str, str, str, int]:
+    """Return a Slice by attributes, or with a step by inputs, for the rule about its bounds."""
+    shape = "(float[1,6] x) => (float[a,b] y)"
+    graph = f"{shape} {{ y = Slice <axes = [{axis}], starts = [{starts}], ends = [{ends}]> (x) }}"
+    if step:
+        given = zip("seat", (starts, ends, axis, step), strict=True)
+        constants = ", ".join(f"int64[1] {name} = {{{number}}}" for name, number in given)
+        graph = f"{shape} <{constants}> {{ y = Slice (x, s, e, a, t) }}"
+    return graph, "slice-bounds-beyond-int32", target, 10 if step else 9
+
+
 YES = [
+    *(
+        Yes(graph, rule, "form:Slice.beyond-int32", "wrong", "", target, opset)
+        for graph, rule, target, opset in (
+            sliced(2, MAX, "trt5.1"),
+            sliced(0, MAX, "trt5.1"),
+            sliced(MIN, 4, "trt5.1"),
+            sliced(2, MAX, "trt6"),
+            sliced(0, MIN + 1, "trt6"),
+            sliced(0, MAX, "trt6", step=2),
+            sliced(MIN, 4, FD),
+        )
+    ),
     Yes(
         "(float[N,3] x) => (int64 y) { y = Size (x) }",
         "size-of-unknown",
@@ -84,6 +112,17 @@ YES = [
 ]
 
 NO = [
+    *(
+        No(*case)
+        for case in (
+            sliced(0, MAX, "trt5.1", axis=0),  # the batch is not cut
+            sliced(0, MAX, "trt6"),  # a cut that takes all is passed through
+            sliced(0, MAX, "trt6", step=1),
+            sliced(2, 2**31 - 1, "trt5.1"),
+            sliced(2, MAX, FD),
+            sliced(2, MAX, "trt7.0"),
+        )
+    ),
     No("(float[2,3] x) => (int64 y) { y = Size (x) }", "size-of-unknown", FD, 9),
     No(
         "(float[1,2,3,4] x) => (float[a,b,c,d] y) "

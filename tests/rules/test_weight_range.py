@@ -14,14 +14,6 @@ MAX, MIN = 2**63 - 1, -(2**63)
 FD = "trt6-fulldims"
 
 
-def sliced(starts: int, ends: int, target: str, more: str = "") -> tuple[str, str, str, int]:
-    graph = (
-        "(float[1,6] x) => (float[a,b] y) "
-        f"{{ y = Slice <axes = [1], starts = [{starts}], ends = [{ends}]{more}> (x) }}"
-    )
-    return graph, "slice-bounds-beyond-int32", target, 9
-
-
 YES = [
     Yes(
         "(int64[3] x) => (int64[3] y) <int64 c = {1099511627776}> { y = Add (x, c) }",
@@ -79,16 +71,6 @@ YES = [
         "trt6",
         9,
     ),
-    *(
-        Yes(graph, rule, "form:Slice.beyond-int32", "wrong", "", target, opset)
-        for graph, rule, target, opset in (
-            sliced(2, MAX, "trt5.1"),
-            sliced(MIN, 4, "trt5.1"),
-            sliced(2, MAX, "trt6"),
-            sliced(0, MIN + 1, "trt6"),
-            sliced(MIN, 4, FD),
-        )
-    ),
     Yes(
         "(int64[3] x) => (int64[3] y) { y = Neg (x) }",
         "int64-bindings",
@@ -134,15 +116,6 @@ NO = [
     ),
     No("(int64[3] x) => (int64[3] y) { y = Neg (x) }", "int64-bindings", "trt10.1"),
     No("(int32[3] x) => (int32[3] y) { y = Neg (x) }", "int64-bindings"),
-    *(
-        No(*case)
-        for case in (
-            sliced(0, MAX, "trt6"),  # a cut that takes all is passed through
-            sliced(2, 2**31 - 1, "trt5.1"),
-            sliced(2, MAX, FD),
-            sliced(2, MAX, "trt7.0"),
-        )
-    ),
 ]
 
 
