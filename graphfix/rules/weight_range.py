@@ -48,12 +48,10 @@ def weights_clamped(node: NodeView, target: Target) -> Answer:
 )
 def weights_not_cast(node: NodeView, target: Target) -> Answer:
     """{op} gets int64 weights beyond int32, which the engine does not take."""
-    # Slice looks into its weights itself: see slice_bounds_beyond_int32.
-    skipped = _BOUNDS.get(node.op, frozenset[int]()) if not node.domain else frozenset[int]()
-    for index, value in enumerate(node.inputs):
-        array = _beyond(value) if index not in skipped else None
-        if value is not None and array is not None:
-            return _finding(node, value, array)
+    for index, value, beyond in _weights_beyond(node):
+        # Slice looks into its weights itself: see slice_bounds_beyond_int32.
+        if not _is_bound(node, index):
+            return _finding(node, value, beyond)
     return None
 
 
@@ -97,20 +95,39 @@ def int64_bindings(model: Model, target: Target) -> Answer:
 def _misread(node: NodeView) -> Iterator[Yes]:
     """Yield what is read as another number, and not only as a bound that nothing reaches."""
     filled = node.attr("value") if node.op == "ConstantOfShape" and not node.domain else None
-    if filled is not None and _is_outside(filled):
+    if filled is not None and filled.dtype == np.int64 and _beyond(filled).size:
         yield Yes(message="ConstantOfShape fills with a number beyond int32, which is clamped")
+    for index, value, beyond in _weights_beyond(node):
+        if not _is_harmless(node, index, beyond):
+            yield _finding(node, value, beyond)
+
+
+def _weights_beyond(node: NodeView) -> Iterator[tuple[int, Value, Array]]:
+    """Yield the position of each input with int64 weights beyond int32, and these numbers."""
     for index, value in enumerate(node.inputs):
-        array = _beyond(value)
-        if value is not None and array is not None and not _is_harmless(node, index, array):
-            yield _finding(node, value, array)
+        if value is None or value.type_name != "int64" or not is_weights(value):
+            continue
+        values = value.array()
+        beyond = None if values is None else _beyond(values)
+        if beyond is not None and beyond.size:
+            yield index, value, beyond
 
 
-def _is_harmless(node: NodeView, index: int, values: Array) -> bool:
+def _beyond(values: Array) -> Array:
+    """Return those of int64 numbers that int32 does not hold."""
+    return values[(values > _LARGEST) | (values < _SMALLEST)]
+
+
+def _is_bound(node: NodeView, index: int) -> bool:
+    return not node.domain and index in _BOUNDS.get(node.op, ())
+
+
+def _is_harmless(node: NodeView, index: int, beyond: Array) -> bool:
     if node.domain:
         return False
-    if index in _BOUNDS.get(node.op, ()):
+    if _is_bound(node, index):
         return True
-    above, below = bool((values > _LARGEST).any()), bool((values < _SMALLEST).any())
+    above, below = bool((beyond > 0).any()), bool((beyond < 0).any())
     if node.op == "Min" or (node.op == "Clip" and index == 2):
         return not below  # an upper bound that no int32 is above
     if node.op == "Max" or (node.op == "Clip" and index == 1):
@@ -121,20 +138,5 @@ def _is_harmless(node: NodeView, index: int, values: Array) -> bool:
     return False
 
 
-def _finding(node: NodeView, value: Value, values: Array) -> Yes:
-    beyond = values[(values > _LARGEST) | (values < _SMALLEST)]
+def _finding(node: NodeView, value: Value, beyond: Array) -> Yes:
     return Yes(message=f"{value.name} of {node.op} holds {int(beyond[0])}, beyond int32")
-
-
-def _beyond(value: Value | None) -> Array | None:
-    """Return int64 weights of which at least one is no int32."""
-    if value is None or value.type_name != "int64" or not is_weights(value):
-        return None
-    values = value.array()
-    return values if values is not None and _is_outside(values) else None
-
-
-def _is_outside(values: Array) -> bool:
-    if values.dtype != np.int64 or values.size == 0:
-        return False
-    return int(values.max()) > _LARGEST or int(values.min()) < _SMALLEST

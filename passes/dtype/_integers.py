@@ -86,13 +86,18 @@ def forms(narrow: frozenset[int], wide: int) -> dict[str, Written]:
     }
 
 
+def resized_in_float(view: NodeView, operands: Operands, kind: int, build: Builder) -> Value:
+    """Write a Resize of `operands` in float32, and cut its result off to integers of `kind`."""
+    data = build.Cast(operands[0], to=TensorProto.FLOAT)
+    (result,) = unchanged(view, [data, *operands[1:]], build)
+    return build.Cast(result, to=kind)
+
+
 def _resized(wide: int) -> Written:
     def write(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
         if takes_nearest(view):
             return unchanged(view, operands, build)
-        data = build.Cast(operands[0], to=TensorProto.FLOAT)
-        (result,) = unchanged(view, [data, *operands[1:]], build)
-        return (build.Cast(result, to=wide),)
+        return (resized_in_float(view, operands, wide, build),)
 
     return write
 

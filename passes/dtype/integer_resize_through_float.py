@@ -36,7 +36,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
-from graphfix.passes.dtype._integers import samples_linearly
+from graphfix.passes.dtype._integers import resized_in_float, samples_linearly
 from graphfix.report import APPROXIMATE
 
 _NAMES = ("int8", "uint8", "int32")
@@ -61,7 +61,4 @@ def integer_resize_through_float(node: NodeView, build: Builder) -> Value:
     if not samples_linearly(node):
         raise Refuse("the mode is not linear, or there is antialias")
     build.declare(APPROXIMATE, "one less where a whole mean is rounded to less than it is")
-    attributes = {name: node.attr(name) for name in node.attributes}
-    data = build.Cast(x, to=TensorProto.FLOAT)
-    (result,) = build.multi("Resize", data, *node.inputs[1:], **attributes)
-    return build.Cast(result, to=x.elem_type)
+    return resized_in_float(node, list(node.inputs), x.elem_type, build)
