@@ -31,6 +31,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from corpus_acceptance import verdicts_of
 from corpus_row import Job, Row, run_job
 from corpus_table import summary, table
 
@@ -85,13 +86,6 @@ def jobs_of(given: argparse.Namespace) -> list[Job]:
             )
         )
     return found[: given.limit]
-
-
-def verdicts_of(root: Path) -> dict[str, Any]:
-    """Return what engines say of each file of a corpus; nothing where that is not known."""
-    return _read_json(root / "open" / "verdicts.json", None) or _read_json(
-        root / "verdicts.json", {}
-    )
 
 
 def _read_json(path: Path, missing: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from corpus_cells import cell, share
@@ -11,6 +13,15 @@ from corpus_row import Row
 _JUDGE = "trt8.6"  # the parser whose rejections and misreadings make the first group
 _SHOWN = 3
 Verdict = dict[str, Any]
+
+
+def verdicts_of(root: Path) -> dict[str, Verdict]:
+    """Return what engines say of each file of a corpus; nothing where that is not known."""
+    for path in (root / "open" / "verdicts.json", root / "verdicts.json"):
+        if path.exists():
+            found: dict[str, Verdict] = json.loads(path.read_text(encoding="utf-8"))
+            return found
+    return {}
 
 
 def acceptance(rows: Sequence[Row], verdicts: dict[str, Verdict]) -> list[str]:

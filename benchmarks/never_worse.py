@@ -28,6 +28,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+from corpus_acceptance import verdicts_of  # noqa: E402
 from corpus_cells import share  # noqa: E402
 
 from graphfix.errors import GraphfixError  # noqa: E402
@@ -158,7 +159,7 @@ def main(words: Sequence[str]) -> int:
         f"{len(paths)} models, {unread} of them no models.",
         "",
         *table(rows, targets),
-        *done_of_those_that_run(rows, targets, given.folder / "verdicts.json"),
+        *done_of_those_that_run(rows, targets, verdicts_of(given.folder)),
     ]
     given.output.write_text("\n".join(lines), encoding="utf-8")
     worse = [o for o in rows if o.is_worse]
@@ -204,19 +205,18 @@ def table(done: Sequence[Outcome], targets: Sequence[str]) -> list[str]:
 
 
 def done_of_those_that_run(
-    rows: Sequence[Outcome], targets: Sequence[str], verdicts: Path
+    rows: Sequence[Outcome], targets: Sequence[str], verdicts: dict[str, dict[str, Any]]
 ) -> list[str]:
     """Return the table of the models that onnxruntime runs as they are: how many are repaired.
 
     Args:
         rows: All runs.
         targets: The profiles.
-        verdicts: `{file: {"runs": bool}}`, in the folder of the corpus; without it no table.
+        verdicts: `{file: {"runs": bool}}`; empty gives no table.
     """
-    if not verdicts.exists():
+    if not verdicts:
         return []
-    known = json.loads(verdicts.read_text(encoding="utf-8"))
-    running = {name for name, said in known.items() if said.get("runs")}
+    running = {name for name, said in verdicts.items() if said.get("runs")}
     lines = [
         "## Models that onnxruntime runs as they are",
         "",
