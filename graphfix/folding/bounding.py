@@ -1,4 +1,4 @@
-"""How large an integer can get that is computed at run time.
+"""How large a number can get that is computed at run time.
 
 Exporters take the smaller of a constant and a size: ``Min`` of both, or ``ReduceMin`` of the two in
 one ``Concat`` (torchvision's detectors, before they take that many boxes).
@@ -15,6 +15,7 @@ from graphfix.authoring.views import NodeView, Value
 _DEPTH = 24
 _LARGEST_WHOLE = 1 << 24  # float32 holds every integer up to here
 _WIDE = ("int32", "int64", "float32", "float64")
+_FINITE = frozenset({"HardSigmoid", "Sigmoid", "Softmax", "Tanh"})
 _SAME_VALUES = frozenset(
     {"Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze", "Flatten", "Expand"}
 )
@@ -48,6 +49,18 @@ def upper_bound(value: Value | None, depth: int = _DEPTH) -> int | None:
     if node.op == "Shape":
         return _sizes(node)
     return None
+
+
+def is_finite(value: Value | None, depth: int = _DEPTH) -> bool:
+    """Say whether no element can be infinite: where the values come from gives none."""
+    node = None if value is None else value.producer
+    if node is None or node.domain or depth == 0:
+        return False
+    if node.op == "Concat":
+        return all(is_finite(item, depth - 1) for item in node.inputs)
+    if node.op in _SAME_VALUES or node.op == "Transpose":
+        return is_finite(node.input(0), depth - 1)
+    return node.op in _FINITE
 
 
 def _largest(value: Value) -> int | None:

@@ -45,15 +45,11 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Option, rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.folding.bounding import is_finite
 from graphfix.report import APPROXIMATE, EXACT
 
 _PIECES = 16
-_DEPTH = 24
 _LARGEST_WHOLE = 1 << 24  # float32 holds every integer up to here
-_FINITE = frozenset({"HardSigmoid", "Sigmoid", "Softmax", "Tanh"})
-_SAME_VALUES = frozenset(
-    {"Flatten", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
-)
 
 
 @rewrite(
@@ -77,7 +73,7 @@ def topk_in_pieces(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
         raise Refuse(f"K is {wanted}, which is not above {most} and at most {_PIECES} times that")
     taking = _Taking(build, int(node.attr("axis", -1)), int(node.attr("largest", 1)), wanted, most)
     values, indices = taking.pieces(x)
-    if node.output(1) is not None and not _is_finite(x):
+    if node.output(1) is not None and not is_finite(x):
         indices = taking.with_infinite_ones(x, indices)
     results = (values, indices)
     return tuple(r if node.output(i) is not None else None for i, r in enumerate(results))[
@@ -156,15 +152,3 @@ class _Taking:
     @property
     def _last(self) -> float:
         return -np.inf if self.largest else np.inf
-
-
-def _is_finite(value: Value, depth: int = _DEPTH) -> bool:
-    """Say whether no element can be infinite: where the values come from gives none."""
-    node = value.producer
-    if node is None or node.domain or depth == 0:
-        return False
-    if node.op == "Concat":
-        return all(item is not None and _is_finite(item, depth - 1) for item in node.inputs)
-    if node.op in _SAME_VALUES:
-        return _is_finite(node.need(0), depth - 1)
-    return node.op in _FINITE
