@@ -21,6 +21,7 @@ from graphfix.opset.adapting import (
     need_rank,
     respell,
 )
+from graphfix.passes.opset._aspect import BY_LENGTHS, keeping_aspect, keeps_aspect
 from graphfix.passes.opset._bits import bitwise, invert
 from graphfix.passes.opset._pooling import norms
 from graphfix.passes.opset._resizing import resized_everywhere
@@ -120,6 +121,8 @@ def resize_down(node: NodeView, build: Builder) -> Adapted:
     """The values of chosen axes are written for all of them; antialias has no counterpart."""
     if node.attr("antialias", 0) and node.attr("mode", "nearest") != "nearest":
         raise Refuse("opset 17 has no antialias")
+    if keeps_aspect(node) and node.attr("coordinate_transformation_mode") not in BY_LENGTHS:
+        return keeping_aspect(node, build)
     drop = ("antialias", "axes", "keep_aspect_ratio_policy")
     return respell(node, build, drop=drop, **resized_everywhere(node, build))
 
