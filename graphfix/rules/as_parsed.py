@@ -1,62 +1,54 @@
 """The model as an engine reads it that misreads newer forms: without what it never looks at.
 
-Checked with the same rules, it shows where a misread shape makes a later node fail.
+Checked with the same rules, it shows where a misread shape makes a later node fail. What is misread
+is what a rule of the target says is: each version misreads other forms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from itertools import chain
 
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
+from graphfix.graph import Graph
 from graphfix.model import Model
 
-_REDUCE = frozenset(
-    [
-        "ReduceL1",
-        "ReduceL2",
-        "ReduceLogSumExp",
-        "ReduceMax",
-        "ReduceMean",
-        "ReduceMin",
-        "ReduceProd",
-        "ReduceSumSquare",
-    ]
-)
+# Scope and position of a node -> the feature of its misread form.
+Misread = Mapping[tuple[str, int], str]
 
 
-def as_parsed(model: Model) -> tuple[Model, str] | None:
-    """Return the model as a parser up to 9.3 reads it, and what shape inference says against it.
+def as_parsed(model: Model, misread: Misread) -> tuple[Model, str] | None:
+    """Return the model as the engine reads it, and what shape inference says against it.
 
     Shapes that the file states are left out, except those of the inputs. None where inference has
     something against the model as it is, or the model cannot be taken apart.
+
+    Args:
+        model: The model.
+        misread: The nodes that are misread, with what a rule of the target says of each.
     """
     light = model.light_proto()
-    _forget_shapes(light.graph)
+    for graph in (light.graph, *_bodies(light.graph)):
+        _forget_shapes(graph)
     if _complaint(light):
         return None
-    for graph in _graphs(light.graph):
-        for node in graph.node:
-            _misread(node)
+    _misread_all(model.graph, light.graph, misread)
     complaint = _complaint(light)
     return Model(light, path=model.path), complaint
 
 
-def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
-    yield graph
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from _graphs(attribute.g)
+def _bodies(graph: GraphProto) -> list[GraphProto]:
+    own = [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
+    return [*own, *chain.from_iterable(map(_bodies, own))]
 
 
 def _forget_shapes(graph: GraphProto) -> None:
-    for each in _graphs(graph):
-        del each.value_info[:]
-        for output in each.output:
-            if output.type.HasField("tensor_type"):
-                output.type.tensor_type.ClearField("shape")
+    del graph.value_info[:]
+    for output in graph.output:
+        if output.type.HasField("tensor_type"):
+            output.type.tensor_type.ClearField("shape")
 
 
 def _complaint(proto: ModelProto) -> str:
@@ -67,18 +59,29 @@ def _complaint(proto: ModelProto) -> str:
     return ""
 
 
-def _misread(node: NodeProto) -> None:
+def _misread_all(graph: Graph, proto: GraphProto, misread: Misread) -> None:
+    """Misread the nodes of a graph and its bodies; both have the same nodes in the same order."""
+    scope = graph.scope
+    for index, (node, written) in enumerate(zip(graph.nodes, proto.node, strict=True)):
+        bodies = {a.name: a.g for a in written.attribute if a.HasField("g")}
+        for name, body in node.graphs():
+            _misread_all(body, bodies[name], misread)
+        feature = misread.get((scope, index))
+        if feature is not None:
+            _misread(written, feature)
+
+
+def _misread(node: NodeProto, feature: str) -> None:
     """Change a node to what the engine takes it for."""
-    if node.op_type == "Shape":
+    form = feature.rpartition(".")[2]
+    if form == "start-end":
         _drop(node, "start", "end")
-    elif node.op_type in _REDUCE:
+    elif form == "axes-input":
         del node.input[1:]
         _drop(node, "noop_with_empty_axes")
-    elif node.op_type in ("ReduceSum", "ReduceLogSum"):
-        _drop(node, "noop_with_empty_axes")
-    elif node.op_type in ("LSTM", "GRU", "RNN"):
-        _drop(node, "layout")
-    elif node.op_type == "Constant":
+    elif form in ("noop_with_empty_axes", "layout"):
+        _drop(node, form)
+    elif form in ("value_int", "value_ints"):
         _zero(node)
 
 

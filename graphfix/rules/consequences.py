@@ -62,14 +62,18 @@ def as_the_engine_reads(model: Model, known: Sequence[Finding]) -> AsRead | None
 
     `known` are the findings of the model as it is.
     """
-    misread = {
+    wrong = {
         (found.node.scope, found.node.index): found
         for found in known
         if found.severity is Severity.WRONG
         and found.certain
-        and found.feature.startswith(_RESHAPING)
+        and found.feature.startswith("form:")
     }
-    read = as_parsed(model) if misread else None
+    misread = {
+        place: found for place, found in wrong.items() if found.feature.startswith(_RESHAPING)
+    }
+    forms = {place: found.feature for place, found in wrong.items()}
+    read = as_parsed(model, forms) if misread else None
     if read is None:
         return None
     model, complaint = read

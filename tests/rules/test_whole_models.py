@@ -68,6 +68,31 @@ def test_a_misread_form_that_breaks_nothing_is_only_wrong() -> None:
     ]
 
 
+def test_a_form_that_this_version_reads_is_not_taken_for_misread() -> None:
+    proto = model_of(
+        "(float[2,3,4] x) => (float[a,b,c] y, float[p,q] z) "
+        "<int64[1] a = {1}, int64[1] twelve = {12}> "
+        "{ y = ReduceLogSumExp (x, a) s = Shape <start = 0, end = 1> (x) "
+        "t = Concat <axis = 0> (s, twelve) z = Reshape (x, t) }",
+        18,
+    )
+    lost = ("log-sum-exp-axes-input", "form:ReduceLogSumExp.axes-input", "wrong", "ReduceLogSumExp")
+    assert _blocking(proto, "trt10.1") == [lost]
+    assert ("misread-form", "form:Shape.start-end", "reject", "Reshape") in _blocking(proto)
+
+
+def test_axes_that_seven_loses_of_a_sum_make_a_later_reshape_fail() -> None:
+    proto = model_of(
+        "(float[2,3] x) => (float[2] y) <int64[1] a = {1}, int64[1] two = {2}> "
+        "{ m = ReduceSum <keepdims = 0> (x, a) y = Reshape (m, two) }",
+        13,
+    )
+    lost = ("reduce-sum-axes-input", "form:ReduceSum.axes-input", "wrong", "ReduceSum")
+    misread = ("misread-form", "form:ReduceSum.axes-input", "reject", "Reshape")
+    assert _blocking(proto, "trt7.2") == [lost, misread]
+    assert _blocking(proto) == []
+
+
 def test_omitted_outputs_share_one_name() -> None:
     lstm = "LSTM <hidden_size = 2> (x, w, r)"
     head = "(float[2,1,2] x, float[1,8,2] w, float[1,8,2] r)"
