@@ -86,6 +86,7 @@ class Finding:
         missing: What is unknown (``dtype of x``, ``rank of y``); empty when certain.
         removed_by: The passes that remove the feature, best first; computed.
         source: Where the fact was read.
+        behind: What is not known only because of this one, and is counted in it.
     """
 
     rule: str
@@ -98,6 +99,7 @@ class Finding:
     missing: str = ""
     removed_by: tuple[str, ...] = ()
     source: str = ""
+    behind: tuple[Finding, ...] = ()
 
     @property
     def blocks(self) -> bool:
@@ -106,8 +108,13 @@ class Finding:
 
 
 def blocking_by_severity(findings: Iterable[Finding]) -> Counter[Severity]:
-    """Count the findings that block, by severity."""
-    return Counter(finding.severity for finding in findings if finding.blocks)
+    """Count the findings that block, by severity, those that are counted in others on their own."""
+    told = (
+        each
+        for finding in findings
+        for each in ((finding,) if finding.certain or not finding.behind else ()) + finding.behind
+    )
+    return Counter(finding.severity for finding in told if finding.blocks)
 
 
 class Choice(StrEnum):

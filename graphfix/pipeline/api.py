@@ -22,6 +22,7 @@ from graphfix.pipeline.settings import VERIFY, Settings, parse_options, without
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes, get_pass
 from graphfix.report import Explanation, Finding, Report
+from graphfix.rules.behind import counted_behind
 from graphfix.sorting import first_misplaced, sorted_nodes
 from graphfix.storage.reading import check_proto, read_model
 from graphfix.targets.profiles import Target, load_target
@@ -118,7 +119,7 @@ def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
     assert settings.target is not None
     bind_shapes(model, settings.shapes)
     infer_types(model, settings.knowing)
-    found = check_model(model, settings.target, settings.assumed)
+    found = counted_behind(model, check_model(model, settings.target, settings.assumed))
     return with_removers(found, settings.available)
 
 

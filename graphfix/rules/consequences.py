@@ -65,9 +65,7 @@ def as_the_engine_reads(model: Model, known: Sequence[Finding]) -> AsRead | None
     wrong = {
         (found.node.scope, found.node.index): found
         for found in known
-        if found.severity is Severity.WRONG
-        and found.certain
-        and found.feature.startswith("form:")
+        if found.severity is Severity.WRONG and found.certain and found.feature.startswith("form:")
     }
     misread = {
         place: found for place, found in wrong.items() if found.feature.startswith(_RESHAPING)

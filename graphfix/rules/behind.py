@@ -1,0 +1,175 @@
+"""What cannot be judged only because of an operator that nobody knows the types of.
+
+Each such operator is told once: behind it, types are unknown up to the outputs of the graph, and a
+rule that misses one of them says nothing that the operator's own finding does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from graphfix.authoring.views import NodeView
+from graphfix.graph import Constant, Node, Tensor, is_empty
+from graphfix.model import Model
+from graphfix.report import Finding, Severity
+from graphfix.schemas import form_of
+
+_DTYPE = "dtype"
+_WORST = [Severity.REJECT, Severity.WRONG, Severity.BUILDER, Severity.NOTE]
+
+
+def counted_behind(model: Model, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings with what is only unknown behind an unknown operator counted in its own.
+
+    Where the operator has no finding that stops the model, such as one that the user says the
+    engine has, it gets one: what is behind it is not judged.
+
+    Args:
+        model: The model; its types are inferred.
+        findings: What the rules say of it.
+    """
+    if all(finding.certain for finding in findings):
+        return tuple(findings)
+    strange = {id(node) for node in model.nodes() if _is_strange(node)}
+    if not strange:
+        return tuple(findings)
+    places = {(g.scope, i): n for g in model.graphs() for i, n in enumerate(g.nodes)}
+    given = _given(model)
+    behind: dict[int, list[Finding]] = {}
+    causes: dict[int, Node] = {}
+    kept: list[Finding] = []
+    for finding in findings:
+        node = places.get((finding.node.scope, finding.node.index))
+        cause = None if finding.certain or node is None else _cause(finding, node, strange, given)
+        if cause is None:
+            kept.append(finding)
+        else:
+            behind.setdefault(id(cause), []).append(finding)
+            causes[id(cause)] = cause
+    return tuple(_told(kept, behind, causes, places))
+
+
+def _is_strange(node: Node) -> bool:
+    """Say whether no schema gives the types of a node, and nobody else did."""
+    view = NodeView(node)
+    if (node.domain or "", node.op, node.overload) in node.graph.root.known_functions:
+        return False
+    if not any(_open(tensor, _DTYPE) or tensor.shape is None for tensor in node.outputs):
+        return False
+    return form_of(view.op, node.graph.opsets.get(view.domain, 1), view.domain) is None
+
+
+def _given(model: Model) -> dict[int, list[Tensor]]:
+    """Return the identity of each input of a loop's body or of a function -> what is given for it.
+
+    What Loop and Scan hand on stands last among their inputs and last in the body, so both are
+    matched from the end; Loop counts and Scan of opset 8 has lengths before that.
+    """
+    found: dict[int, list[Tensor]] = {}
+    functions = {function.key: function for function in model.functions}
+    for node in model.nodes():
+        called = functions.get((node.domain or "", node.op, node.overload))
+        if called is not None:
+            for tensor, given in zip(called.inputs, node.inputs, strict=False):
+                found.setdefault(id(tensor), []).append(given)
+        elif node.op in ("Loop", "Scan"):
+            for _, body in node.graphs():
+                pairs = zip(reversed(body.inputs), reversed(node.inputs), strict=False)
+                for tensor, given in pairs:
+                    found.setdefault(id(tensor), []).append(given)
+    return found
+
+
+def _cause(
+    finding: Finding, node: Node, strange: set[int], given: dict[int, list[Tensor]]
+) -> Node | None:
+    """Return the unknown operator without which a rule could judge; None where others share in it.
+
+    The unknown is followed upstream as shape inference goes: element types come from element types,
+    ranks from ranks or, where all of them are known, from sizes.
+    """
+    kind, _, name = finding.missing.partition(" of ")
+    if id(node) in strange:
+        return node
+    missing = [t for t in (*node.inputs, *node.outputs) if name and t.name == name]
+    front: list[Tensor] = missing[:1]
+    seen = {id(tensor) for tensor in front}
+    found: list[Node] = []
+    for tensor in front:
+        if tensor.inputs and id(tensor.inputs[0]) in strange:
+            found.append(tensor.inputs[0])
+            continue
+        before = list(_unknown(_sources(tensor, given), kind))
+        if not before:
+            return None  # an input of the model, or unknown for a reason of its own
+        fresh = [t for t in before if id(t) not in seen]
+        seen.update(map(id, fresh))
+        front += fresh
+    return found[0] if found else None
+
+
+def _sources(tensor: Tensor, given: dict[int, list[Tensor]]) -> list[Tensor]:
+    """Return what the type of a tensor follows from."""
+    if not tensor.inputs:
+        return given.get(id(tensor), [])
+    maker = tensor.inputs[0]
+    return [*maker.inputs, *(output for _, body in maker.graphs() for output in body.outputs)]
+
+
+def _unknown(tensors: Iterable[Tensor], kind: str) -> Iterator[Tensor]:
+    """Yield the inputs for whose sake an output of a node is unknown."""
+    given = [t for t in tensors if not is_empty(t) and not isinstance(t, Constant)]
+    open_ = [t for t in given if _open(t, kind)]
+    if not open_ and kind != _DTYPE:
+        open_ = [t for t in given if not all(isinstance(dim, int) for dim in t.shape or ())]
+    yield from open_
+
+
+def _open(tensor: Tensor, kind: str) -> bool:
+    if is_empty(tensor) or tensor.opaque is not None:
+        return False
+    return not tensor.elem_type or (kind != _DTYPE and tensor.shape is None)
+
+
+def _told(
+    kept: Sequence[Finding],
+    behind: dict[int, list[Finding]],
+    causes: dict[int, Node],
+    places: dict[tuple[str, int], Node],
+) -> Iterator[Finding]:
+    for finding in kept:
+        node = places.get((finding.node.scope, finding.node.index))
+        own = node is not None and finding.certain and finding.blocks
+        if own and id(node) in behind and finding.feature.startswith("op:"):
+            hidden = tuple(behind.pop(id(node)))
+            message = f"{finding.message.rstrip('.')}; {_behind(hidden)}"
+            yield replace(finding, message=message, behind=hidden)
+        else:
+            yield finding
+    indices = {id(node): index for (_, index), node in places.items()}
+    for key, several in behind.items():
+        view = NodeView(causes[key])
+        yield _judged_by_nobody(view, indices[key], several)
+
+
+def _behind(several: Sequence[Finding]) -> str:
+    count = len({(f.node.scope, f.node.index) for f in several})
+    if count == 1:
+        return "1 node behind it whose types are unknown is not judged"
+    return f"{count} nodes behind it whose types are unknown are not judged"
+
+
+def _judged_by_nobody(view: NodeView, index: int, several: Sequence[Finding]) -> Finding:
+    domain = f"{view.domain}::" if view.domain else ""
+    output = next((t.name for t in view.node.outputs if not is_empty(t)), "")
+    return Finding(
+        rule="types-unknown",
+        feature=f"op:{domain}{view.op}",
+        severity=min((f.severity for f in several), key=_WORST.index),
+        node=view.ref(index),
+        message=f"what {domain}{view.op} gives is not known: {_behind(several)}",
+        certain=False,
+        missing=f"type of {output}",
+        behind=tuple(several),
+    )
