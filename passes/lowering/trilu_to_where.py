@@ -35,6 +35,7 @@ from graphfix.passes.lowering._sizes import counted
 from graphfix.report import EXACT
 
 _MAX_MASK = 1 << 20
+_LONGEST = 1 << 60  # no axis has as many entries
 
 
 @rewrite(
@@ -56,10 +57,12 @@ def trilu_to_where(node: NodeView, build: Builder) -> Value:
     upper = bool(node.attr("upper", 1))
     rows, columns = x.dim(-2), x.dim(-1)
     away: Value
+    diagonal = int(known.reshape(())) if known is not None else 0
+    if abs(diagonal) >= _LONGEST:  # all is kept, or nothing
+        return _kept(x, build.constant(np.array((diagonal < 0) == upper)), build)
     if rows is not None and columns is not None and rows * columns <= _MAX_MASK:
         distance = np.arange(columns)[None, :] - np.arange(rows)[:, None]
         if known is not None:
-            diagonal = int(known.reshape(()))
             mask = build.constant(distance >= diagonal if upper else distance <= diagonal)
             return _kept(x, mask, build)
         away = build.constant(distance)

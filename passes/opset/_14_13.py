@@ -24,6 +24,7 @@ from graphfix.opset.adapting import (
 from graphfix.storage.weights import dtype_of
 
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
+_LONGEST = 2**60  # no axis has as many entries
 
 
 @adapter("Trilu", 14, 13)
@@ -38,21 +39,26 @@ def trilu_down(node: NodeView, build: Builder) -> Adapted:
     rows, columns = x.dim(-2), x.dim(-1)
     diagonal = build.const(given) if given is not None else np.array(0)
     zero = build.constant(np.zeros((), dtype=dtype))
+    limit = int(diagonal.reshape(())) if diagonal is not None else 0
+    if abs(limit) >= _LONGEST:  # all is kept, or nothing
+        return build.Where(build.constant(np.array((limit < 0) == upper)), x, zero)
     if rows is not None and columns is not None and diagonal is not None:
-        mask = np.tri(rows, columns, int(diagonal.reshape(())) - upper, dtype=np.bool_)
-        keep: Value = build.constant(~mask if upper else mask)
-        return build.Where(keep, x, zero)
+        away = np.arange(columns)[None, :] - np.arange(rows)[:, None]
+        return build.Where(build.constant(away >= limit if upper else away <= limit), x, zero)
     shape = build.Shape(x)
     row = build.Unsqueeze(_numbers(shape, -2, build), axes=[1])
     column = build.Unsqueeze(_numbers(shape, -1, build), axes=[0])
+    # The distance from the diagonal is as small as the sizes; the row and k may add up to too much.
+    distance = build.Sub(column, row)
     if given is None:
-        edge = row
+        offset = build.constant(np.array(0, dtype=np.int64))
+    elif diagonal is not None:
+        offset = build.constant(diagonal.reshape(()).astype(np.int64))
     else:
-        offset = build.constant(diagonal) if diagonal is not None else given
-        edge = build.Add(row, build.Cast(offset, to=TensorProto.INT64))
+        offset = build.Cast(given, to=TensorProto.INT64)
     if upper:
-        return build.Where(build.Less(column, edge), zero, x)
-    return build.Where(build.Greater(column, edge), zero, x)
+        return build.Where(build.Less(distance, offset), zero, x)
+    return build.Where(build.Greater(distance, offset), zero, x)
 
 
 def _numbers(shape: Value, axis: int, build: Builder) -> Value:

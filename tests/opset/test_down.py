@@ -83,7 +83,7 @@ CASES: list[tuple[str, int, int, str, str, dict[str, Any], list[str]]] = [
     (
         "trilu-dynamic", 14, 13, "(float[b,r,c] x, int64 k) => (float[b,r,c] y)",
         "y = Trilu(x, k)", {"x": F, "k": np.array(-1)},
-        ["Shape", "Gather", "Range", "Unsqueeze", "Gather", "Range", "Unsqueeze", "Cast", "Add",
+        ["Shape", "Gather", "Range", "Unsqueeze", "Gather", "Range", "Unsqueeze", "Sub", "Cast",
          "Less", "Where"],
     ),
     (
