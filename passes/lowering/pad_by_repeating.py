@@ -2,7 +2,8 @@
 
 What it does:
     Along each padded axis the rows that the padding repeats are picked by their number from the
-    start and from the end and joined to the data. The number of rows need not be known.
+    start and from the end and joined to the data. The number of rows need not be known; wrap may go
+    around several times.
 
 Why engines need it:
     TensorRT pads with a constant only before 8.4 (reflect) and 8.5 (edge), and never with wrap.
@@ -30,7 +31,7 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.report import EXACT
 
 _END = np.iinfo(np.int64).max
@@ -39,7 +40,7 @@ _END = np.iinfo(np.int64).max
 @rewrite(
     "Pad",
     removes=("attr:Pad.mode=*",),
-    emits=("Concat", "Gather", "Slice"),
+    emits=("Add", "Concat", "Div", "Gather", "Less", "Mul", "Shape", "Slice", "Sub", "Where"),
     accuracy=EXACT,
 )
 def pad_by_repeating(node: NodeView, build: Builder) -> Value:
@@ -80,16 +81,41 @@ def _pads(node: NodeView, build: Builder, rank: int) -> list[tuple[int, int, int
 
 def _ahead(build: Builder, x: Value, axis: int, count: int, mode: str) -> Value:
     if mode == "wrap":
-        return build.Slice(x, starts=[-count], ends=[_END], axes=[axis])
+        size = x.dim(axis)
+        if size is not None and size >= count:
+            return build.Slice(x, starts=[-count], ends=[_END], axes=[axis])
+        return _around(build, x, axis, np.arange(-count, 0))
     first = range(count, 0, -1) if mode == "reflect" else [0] * count
     return build.Gather(x, np.array(first, np.int64), axis=axis)
 
 
 def _behind(build: Builder, x: Value, axis: int, count: int, mode: str) -> Value:
     if mode == "wrap":
-        return build.Slice(x, starts=[0], ends=[count], axes=[axis])
+        size = x.dim(axis)
+        if size is not None and size >= count:
+            return build.Slice(x, starts=[0], ends=[count], axes=[axis])
+        return _around(build, x, axis, np.arange(count))
     if mode == "edge":
         last = build.Slice(x, starts=[-1], ends=[_END], axes=[axis])
         return build.Gather(last, np.zeros(count, np.int64), axis=axis)
     last = build.Slice(x, starts=[-count - 1], ends=[-1], axes=[axis])
     return build.Gather(last, np.arange(count - 1, -1, -1), axis=axis)
+
+
+def _around(build: Builder, x: Value, axis: int, places: Array) -> Value:
+    """Pick rows by their number modulo how many there are, which may be fewer than `places`."""
+    size = x.dim(axis)
+    if size is not None:
+        if not size:
+            raise Refuse(f"axis {axis} is empty")
+        return build.Gather(x, places % size, axis=axis)
+    count = build.Slice(build.Shape(x), starts=[axis], ends=[axis + 1], axes=[0])
+    one = np.ones(1, np.int64)
+    # Nothing is picked from an empty axis, as Gather says; a division by 0 would end the process.
+    count = build.Where(build.Less(count, one), one, count)
+    low = int(places.min(initial=0))
+    shifted: Value = build.constant(places)
+    if low < 0:  # as many times the number of rows makes them positive, which Div needs
+        shifted = build.Add(build.Mul(count, np.array([-low], np.int64)), places)
+    rounds = build.Mul(build.Div(shifted, count), count)
+    return build.Gather(x, build.Sub(shifted, rounds), axis=axis)

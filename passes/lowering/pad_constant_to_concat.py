@@ -2,7 +2,8 @@
 
 What it does:
     Joins a block filled with the value before and after the data, along each axis that is padded.
-    Pads computed at run time are blocks of a computed size; negative ones cut instead.
+    Pads computed at run time are blocks of a computed size; negative ones cut instead, and what
+    they cut beyond the data is missing in the block of the other side.
 
 Why engines need it:
     TensorRT before 8.2 pads the last two axes only, with zeros, by amounts that are initializers;
@@ -15,7 +16,8 @@ After:
     y = Concat <axis = 1> (block [3, 1], x, block [3, 2])
 
 When it refuses:
-    The mode is not constant, rank or dtype are unknown, the number of pads is unknown.
+    The mode is not constant, rank or dtype are unknown, the number of pads is unknown, or more is
+    taken away than there is.
 
 Accuracy:
     Exact: elements are moved.
@@ -38,6 +40,7 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
 _DEPTH = 8
+_END = int(np.iinfo(np.int64).max)
 _MAX_BLOCK = 1 << 20
 
 
@@ -65,6 +68,7 @@ class _Entry:
         "dtype:Pad.*",
     ),
     emits=(
+        "Add",
         "Cast",
         "Concat",
         "ConstantOfShape",
@@ -144,14 +148,22 @@ def _entries(vector: Value, build: Builder, depth: int) -> list[_Entry] | None:
 def _padded(
     build: Builder, x: Value, fill: Value, axis: int, before: _Entry, after: _Entry
 ) -> Value:
-    amounts = [_amount(build, entry) for entry in (before, after)]
-    x = _cut(build, x, axis, amounts)
+    first, last = _amount(build, before), _amount(build, after)
+    if isinstance(first, int) and isinstance(last, int) and not _unclear(x, axis, first, last):
+        x, first, last = _cut(build, x, axis, first, last)
+    else:
+        x, first, last = _cut_at_run_time(build, x, axis, first, last)
     blocks = [
         None if isinstance(amount, int) and amount <= 0 else _block(build, x, fill, axis, amount)
-        for amount in amounts
+        for amount in (first, last)
     ]
     joined = [part for part in (blocks[0], x, blocks[1]) if part is not None]
     return build.Concat(*joined, axis=axis) if len(joined) > 1 else x
+
+
+def _unclear(x: Value, axis: int, before: int, after: int) -> bool:
+    """Say whether one side may take away more than there is, and so from the other one's block."""
+    return min(before, after) < 0 < max(before, after) and x.dim(axis) is None
 
 
 def _amount(build: Builder, entry: _Entry) -> int | Value:
@@ -162,24 +174,50 @@ def _amount(build: Builder, entry: _Entry) -> int | Value:
     return one if one.dtype == np.dtype(np.int64) else build.Cast(one, to=TensorProto.INT64)
 
 
-def _cut(build: Builder, x: Value, axis: int, amounts: list[int | Value]) -> Value:
-    """Take away what negative pads take away."""
-    before, after = amounts
-    if isinstance(before, int) and isinstance(after, int):
-        if min(before, after) >= 0:
-            return x
-        end = after if after < 0 else np.iinfo(np.int64).max
-        return build.Slice(x, starts=[max(-before, 0)], ends=[int(end)], axes=[axis])
-    zero = np.zeros(1, np.int64)
+def _cut(build: Builder, x: Value, axis: int, before: int, after: int) -> tuple[Value, int, int]:
+    """Take away what negative pads take away; return the data and the blocks that are left."""
+    size = x.dim(axis)
+    if min(before, after) >= 0:
+        return x, before, after
+    if size is not None and size + before + after < 0:
+        raise Refuse(f"the pads take away more than the {size} of axis {axis}")
+    end = after if after < 0 else _END
+    cut = build.Slice(x, starts=[max(-before, 0)], ends=[end], axes=[axis])
+    if size is None:
+        return cut, 0, 0
+    total = size + before + after
+    return cut, min(before, total), min(after, total)
 
-    def loss(amount: int | Value) -> Value:
-        if isinstance(amount, int):
-            return build.constant(np.array([max(-amount, 0)], np.int64))
+
+def _cut_at_run_time(
+    build: Builder, x: Value, axis: int, before: int | Value, after: int | Value
+) -> tuple[Value, int | Value, int | Value]:
+    """Do so with numbers that are computed."""
+    zero = np.zeros(1, np.int64)
+    size = build.Slice(build.Shape(x), starts=[axis], ends=[axis + 1], axes=[0])
+    first, last = (
+        build.constant(np.array([amount], np.int64)) if isinstance(amount, int) else amount
+        for amount in (before, after)
+    )
+    total = build.Add(build.Add(size, first), last)
+
+    def loss(amount: Value) -> Value:
         return build.Where(build.Less(amount, zero), build.Sub(zero, amount), zero)
 
-    size = build.Slice(build.Shape(x), starts=[axis], ends=[axis + 1], axes=[0])
-    kept = build.Sub(size, loss(after))
-    return build.Slice(x, starts=loss(before), ends=kept, axes=[axis])
+    def block(amount: int | Value, value: Value, other: int | Value) -> int | Value:
+        if isinstance(amount, int) and amount <= 0:
+            return 0
+        count = build.Where(build.Less(value, zero), zero, value)
+        if isinstance(other, int) and other >= 0:
+            return count
+        # The other side takes away more than there is: the rest comes from this block.
+        return build.Where(build.Less(total, count), total, count)
+
+    kept = build.Sub(size, loss(last))
+    # A negative end would be counted from the end.
+    kept = build.Where(build.Less(kept, zero), zero, kept)
+    cut = build.Slice(x, starts=loss(first), ends=kept, axes=[axis])
+    return cut, block(before, first, after), block(after, last, before)
 
 
 def _block(build: Builder, x: Value, fill: Value, axis: int, amount: int | Value) -> Value:
@@ -193,8 +231,7 @@ def _block(build: Builder, x: Value, fill: Value, axis: int, amount: int | Value
             return build.constant(np.full(fixed, known.reshape(-1)[0], known.dtype))
         count: Value = build.constant(np.array([amount], np.int64))
     else:
-        zero = np.zeros(1, np.int64)
-        count = build.Where(build.Less(amount, zero), zero, amount)
+        count = amount
     sizes_at_run_time = build.Shape(x)
     parts = [count]
     if axis:

@@ -186,6 +186,8 @@ def pad_down(node: NodeView, build: Builder) -> Adapted:
     number = 0.0
     if value is not None:
         number = float(build.need_const(value, "constant_value").reshape(()))
+        if np.isfinite(number) and float(np.float32(number)) != number:
+            raise Refuse(f"opset 10 has the constant_value as a float32, and {number!r} is none")
     return respell(node, build, drop=("pads", "constant_value"), pads=pads, value=number)
 
 

@@ -83,7 +83,7 @@ def equal_up(node: NodeView, build: Builder) -> Adapted:
 
 @adapter("Pad", 19, 18)
 def pad_down(node: NodeView, build: Builder) -> Adapted:
-    """Wrapping is new: it takes the indices modulo the size of the axis."""
+    """Wrapping is new: it takes the indices modulo the size of what negative pads leave."""
     if node.attr("mode", "constant") != "wrap":
         return KEEP
     x, given, chosen = node.need(0), node.need(1), node.input(3)
@@ -92,18 +92,30 @@ def pad_down(node: NodeView, build: Builder) -> Adapted:
         axes = list(range(rank))
     else:
         axes = [int(axis) % rank for axis in build.need_const(chosen, "axes").reshape(-1)]
-    scalar = np.zeros(0, dtype=np.int64)
-    one = build.constant(np.array(1, dtype=np.int64))
     result = x
     for position, axis in enumerate(axes):
-        size = build.Reshape(size_along(x, axis, build), scalar)
         before, after = (
             build.Gather(given, build.constant(np.array(at, dtype=np.int64)), axis=0)
             for at in (position, position + len(axes))
         )
-        places = build.Range(build.Neg(before), build.Add(size, after), one)
-        result = build.Gather(result, build.Mod(places, size), axis=axis)
+        result = build.Gather(result, _wrapped(x, axis, before, after, build), axis=axis)
     return result
+
+
+def _wrapped(x: Value, axis: int, before: Value, after: Value, build: Builder) -> Value:
+    """Count around what negative pads leave of an axis: int64 [size of the result].
+
+    onnxruntime cuts first (providers/cpu/tensor/pad.cc), as the other modes do.
+    """
+    zero, one = (build.constant(np.array(number, dtype=np.int64)) for number in (0, 1))
+    size = build.Reshape(size_along(x, axis, build), np.zeros(0, dtype=np.int64))
+    more, behind = (build.Where(build.Less(pad, zero), zero, pad) for pad in (before, after))
+    start, cut = build.Sub(more, before), build.Sub(behind, after)
+    left = build.Sub(build.Sub(size, start), cut)
+    places = build.Range(build.Neg(more), build.Add(left, behind), one)
+    # A remainder of 0 would end the process; nothing is picked from an empty axis all the same.
+    around = build.Mod(places, build.Where(build.Less(left, one), one, left))
+    return build.Add(around, start)
 
 
 @adapter("Pad", 18, 19)

@@ -56,6 +56,15 @@ def test_pooling_of_small_integers(kind: str) -> None:
     assert_converts(proto, 11, {"x": x}, ops=["Cast", "MaxPool", "Cast"])
 
 
+def test_a_pad_value_that_is_no_float32_is_not_rounded() -> None:
+    pads = "p = Constant<value = int64[2] {1, 0}>() v = Constant<value = double {%s}>() "
+    header = "(double[3] x) => (double[4] y)"
+    blocked = model_of(text(11, header, pads % "0.1" + "y = Pad(x, p, v)"))
+    assert any("constant_value as a float32" in reason for reason in reasons(blocked, 10))
+    fits = model_of(text(11, header, pads % "0.25" + "y = Pad(x, p, v)"))
+    assert_converts(fits, 10, {"x": np.arange(3, dtype=np.float64)}, ops=["Pad"])
+
+
 @pytest.mark.parametrize(
     ("shape", "indices", "axis"),
     [

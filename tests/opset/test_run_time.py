@@ -12,6 +12,7 @@ from graphfix import run
 from graphfix.opset.stepping import StepBlocked, move_to
 from graphfix.testing import outputs_of
 from tests.opset.conversion import assert_converts, check, converted, loaded, model_of, operators
+from tests.sessions import session_of
 
 RNG = np.random.default_rng(11)
 F = RNG.uniform(0.5, 2.0, size=(2, 3, 4)).astype(np.float32)
@@ -86,6 +87,40 @@ def test_wrapping_pads(data: st.DataObject) -> None:
     proto = text('(float[2,3,4] x, int64[6] p) => (float[i,j,k] y)', 'y = Pad<mode = "wrap">(x, p)',
                  19)  # fmt: skip
     assert_converts(proto, 13, {"x": F, "p": np.array(pads, np.int64)})
+
+
+def test_wrapping_pads_cut_before_they_wrap() -> None:
+    proto = text('(float[n,m] x, int64[2] p) => (float[i,j] y)',
+                 'a = Constant<value = int64[1] {-1}>() y = Pad<mode = "wrap">(x, p, , a)',
+                 19)  # fmt: skip
+    session = session_of(converted(proto, 13))
+    for size in (1, 2, 3, 5):
+        x = np.arange(2 * size, dtype=np.float32).reshape(2, size)
+        for before in range(-3, 7):
+            for after in range(-3, 7):
+                left = x[:, max(-before, 0) : size - max(-after, 0)]
+                if not left.shape[1] or max(-before, 0) >= size - max(-after, 0):
+                    continue  # onnxruntime refuses to wrap nothing
+                wanted = np.pad(left, ((0, 0), (max(before, 0), max(after, 0))), mode="wrap")
+                (given_,) = session.run(None, {"x": x, "p": np.array([before, after])})
+                np.testing.assert_array_equal(given_, wanted)
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "edge"])
+def test_negative_computed_pads_of_chosen_axes_cut(mode: str) -> None:
+    proto = text('(float[n,m] x, int64[2] p, int64[1] a) => (float[i,j] y)',
+                 f'y = Pad<mode = "{mode}">(x, p, , a)', 19)  # fmt: skip
+    session = session_of(converted(proto, 11))
+    x = np.arange(8, dtype=np.float32).reshape(2, 4)
+    columns: dict[tuple[int, int], dict[str, list[int | None]]] = {
+        (-1, 1): {"constant": [1, 2, 3, None], "reflect": [1, 2, 3, 2], "edge": [1, 2, 3, 3]},
+        (1, -2): {"constant": [None, 0, 1], "reflect": [1, 0, 1], "edge": [0, 0, 1]},
+        (-1, -2): {"constant": [1], "reflect": [1], "edge": [1]},
+    }
+    for pads, picked in columns.items():
+        (given_,) = session.run(None, {"x": x, "p": np.array(pads), "a": np.array([-1])})
+        wanted = [[0 if at is None else row[at] for at in picked[mode]] for row in x]
+        np.testing.assert_array_equal(given_, wanted)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -2, -1])

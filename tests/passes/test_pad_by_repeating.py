@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, run_pass
 from tests.passes.lowering_models import PLACES, written
+from tests.sessions import session_of
 
 PASS = "pad-by-repeating"
 DATA = np.arange(20, dtype=np.float32).reshape(4, 5)
@@ -67,6 +68,29 @@ def test_nothing_to_pad() -> None:
 def test_any_pads(pads: tuple[int, ...], mode: str) -> None:
     text = written(body(mode, list(pads)), "float[4, N] x", "float[A, B]")
     assert_rewrite(PASS, text, feeds=[{"x": DATA}])
+
+
+@pytest.mark.parametrize("dims", ["2, {}", "M, N"])
+@pytest.mark.parametrize(("before", "after"), [(1, 0), (0, 2), (5, 4), (2, 7), (7, 1)])
+def test_wrap_goes_around_an_axis_that_is_shorter_than_the_pad(
+    dims: str, before: int, after: int
+) -> None:
+    for size in (1, 2, 3, 8):
+        text = written(
+            body("wrap", [0, before, 0, after]),
+            f"float[{dims.format(size)}] x",
+            "float[A, B]",
+            opset=19,
+        )
+        x = np.arange(2 * size, dtype=np.float32).reshape(2, size)
+        given_ = session_of(run_pass(PASS, text).after).run(None, {"x": x})[0]
+        wanted = np.pad(x, ((0, 0), (before, after)), mode="wrap")
+        np.testing.assert_array_equal(given_, wanted)
+
+
+def test_wrap_of_nothing_is_refused() -> None:
+    text = written(body("wrap", [0, 1, 0, 0]), "float[2, 0] x", "float[A, B]", opset=19)
+    assert_refused(PASS, text, "axis 1 is empty")
 
 
 def test_refuses_negative_pads() -> None:

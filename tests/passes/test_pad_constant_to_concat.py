@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, run_pass
 from tests.passes.lowering_models import PLACES, written
+from tests.sessions import session_of
 
 PASS = "pad-constant-to-concat"
 DATA = np.arange(20, dtype=np.float32).reshape(4, 5)
@@ -87,6 +88,60 @@ def test_any_pads(pads: tuple[int, ...], dynamic: bool) -> None:
     dims = "M, N" if dynamic else "4, 5"
     text = written("@y = Pad (x, p)", f"float[{dims}] x, int64[4] p", "float[A, B]")
     assert_rewrite(PASS, text, feeds=[{"x": DATA, "p": np.array(pads)}])
+
+
+def padded(x: np.ndarray[Any, Any], before: int, after: int, value: float = 0) -> Any:
+    """Pad the last axis as the text says: what is added may be taken away again."""
+    wide = np.pad(x, ((0, 0), (max(before, 0), max(after, 0))), constant_values=value)
+    return wide[:, max(-before, 0) : wide.shape[1] - max(-after, 0)]
+
+
+EXTREMES = [
+    (size, before, after)
+    for size in range(4)
+    for before in range(-5, 6)
+    for after in range(-5, 6)
+    if size + before + after >= 0
+]
+
+
+def test_computed_negative_pads_on_any_side_even_one_of_0() -> None:
+    text = written(
+        "@a = Constant <value = int64[1] {-1}> ()\n@y = Pad (x, p, , @a)",
+        "float[M, N] x, int64[2] p",
+        "float[A, B]",
+        opset=18,
+    )
+    session = session_of(run_pass(PASS, text).after)
+    for size, before, after in EXTREMES:
+        x = np.arange(1, 2 * size + 1, dtype=np.float32).reshape(2, size)
+        (given_,) = session.run(None, {"x": x, "p": np.array([before, after])})
+        np.testing.assert_array_equal(given_, padded(x, before, after))
+
+
+@pytest.mark.parametrize(("before", "after"), [(-3, 4), (4, -3), (-1, -1), (0, -2), (-2, 2)])
+@pytest.mark.parametrize("known", [True, False])
+def test_constant_pads_that_cut_beyond_the_data(before: int, after: int, known: bool) -> None:
+    for size in range(5):
+        if size + before + after < 0:
+            continue
+        text = written(
+            f"@p = Constant <value = int64[4] {{0, {before}, 0, {after}}}> ()\n@y = Pad (x, @p)",
+            f"float[2, {size if known else 'N'}] x",
+            "float[A, B]",
+        )
+        x = np.arange(1, 2 * size + 1, dtype=np.float32).reshape(2, size)
+        given_ = session_of(run_pass(PASS, text).after).run(None, {"x": x})[0]
+        np.testing.assert_array_equal(given_, padded(x, before, after))
+
+
+def test_refuses_to_take_away_more_than_there_is() -> None:
+    text = written(
+        "@p = Constant <value = int64[4] {0, -3, 0, 0}> ()\n@y = Pad (x, @p)",
+        "float[2, 2] x",
+        "float[A, B]",
+    )
+    assert_refused(PASS, text, "the pads take away more than the 2 of axis 1")
 
 
 def test_refuses_other_modes() -> None:
