@@ -34,11 +34,17 @@ def _row(rule: Rule) -> str:
         f"`{rule.id}`",
         ops or ("the model" if rule.whole else "every operator"),
         str(rule.severity),
-        rule.versions,
+        _targets(rule),
         _sentence(rule),
         rule.source,
     )
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+
+
+def _targets(rule: Rule) -> str:
+    """Return for which targets a rule holds."""
+    held = "all" if rule.versions == "*" else rule.versions
+    return f"{held} but {rule.but}" if rule.but else held
 
 
 def _sentence(rule: Rule) -> str:

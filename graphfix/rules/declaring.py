@@ -55,6 +55,7 @@ class Rule:
         ops: (domain, operator) pairs; empty for every node; domain ``*`` for any domain.
         feature: The feature that a yes shows.
         versions: The range of targets, as `graphfix.targets.versions.in_range` reads it.
+        but: Targets within that range which have rules of their own for this; empty for none.
         severity: What the engine does.
         text: The engine's own error text; empty where it says nothing.
         message: The sentence for the user: the docstring of the function.
@@ -67,11 +68,16 @@ class Rule:
     ops: tuple[tuple[str, str], ...]
     feature: str
     versions: str
+    but: str
     severity: Severity
     text: str
     message: str
     source: str
     whole: bool
+
+    def holds_for(self, target: Target) -> bool:
+        """Say whether the rule is to be asked for a target."""
+        return in_range(target, self.versions) and not (self.but and in_range(target, self.but))
 
 
 def _key(op: str) -> tuple[str, str]:
@@ -87,6 +93,7 @@ def rule(
     severity: Severity,
     source: str,
     text: str = "",
+    but: str = "",
 ) -> Callable[[Callable[[NodeView, Target], Answer]], Rule]:
     """Declare a rule about nodes.
 
@@ -97,18 +104,24 @@ def rule(
     """
 
     def declare(function: Callable[[NodeView, Target], Answer]) -> Rule:
-        return _make(function, ops, feature, versions, severity, source, text, whole=False)
+        return _make(function, ops, feature, (versions, but), severity, source, text, whole=False)
 
     return declare
 
 
 def model_rule(
-    *, feature: str, versions: str, severity: Severity, source: str, text: str = ""
+    *,
+    feature: str,
+    versions: str,
+    severity: Severity,
+    source: str,
+    text: str = "",
+    but: str = "",
 ) -> Callable[[Callable[[Model, Target], Sequence[Answer] | Answer]], Rule]:
     """Declare a rule about the model; the function may answer several times."""
 
     def declare(function: Callable[[Model, Target], Sequence[Answer] | Answer]) -> Rule:
-        return _make(function, (), feature, versions, severity, source, text, whole=True)
+        return _make(function, (), feature, (versions, but), severity, source, text, whole=True)
 
     return declare
 
@@ -117,7 +130,7 @@ def _make(
     function: Callable[..., object],
     ops: str | Sequence[str],
     feature: str,
-    versions: str,
+    versions: tuple[str, str],
     severity: Severity,
     source: str,
     text: str,
@@ -133,7 +146,8 @@ def _make(
         check=function,
         ops=tuple(_key(op) for op in names),
         feature=checked_feature(feature),
-        versions=versions,
+        versions=versions[0],
+        but=versions[1],
         severity=severity,
         text=text,
         message=message,
@@ -186,7 +200,7 @@ class RuleSet:
 @cache
 def rules_for(target: Target) -> RuleSet:
     """Return the rules that hold for `target`."""
-    known = [rule for rule in all_rules() if in_range(target, rule.versions)]
+    known = [rule for rule in all_rules() if rule.holds_for(target)]
     everywhere = tuple(rule for rule in known if not rule.ops and not rule.whole)
     keys = {key for rule in known for key in rule.ops}
 

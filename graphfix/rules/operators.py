@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.features import operator_feature
 from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, rule
+from graphfix.rules.stated import aten_name, is_function
 from graphfix.targets.profiles import Target
 
 _NO_IMPORTER = "No importer registered for op: {op}"
@@ -15,11 +15,6 @@ _NO_PLUGIN = (
     'Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace '
     'correct?"'
 )
-
-
-def _is_function(node: NodeView) -> bool:
-    known = node.graph.root.known_functions
-    return bool(known) and (node.node.domain or "", node.op, node.overload) in known
 
 
 def _imported(op: str, target: Target) -> bool:
@@ -37,15 +32,9 @@ def _imported(op: str, target: Target) -> bool:
 def operator_not_supported(node: NodeView, target: Target) -> Answer:
     """{op} has no importer, and no plugin of this name is shipped."""
     op = node.op
-    if _imported(op, target) or op in target.plugins or _is_function(node):
+    if _imported(op, target) or op in target.plugins or is_function(node):
         return None
-    name = ""
-    if "operator" in node.node.attrs:
-        try:
-            name = str(node.attr("operator"))
-        except Refuse:
-            name = ""
-    feature = operator_feature(op, node.domain, name)
+    feature = operator_feature(op, node.domain, aten_name(node))
     shown = feature.removeprefix("op:")
     text = _NO_IMPORTER if target.version < (7, 1) else ""
     return Yes(
@@ -66,7 +55,7 @@ def foreign_domain(node: NodeView, target: Target) -> Answer:
     domain = node.domain
     if not domain or domain in target.domains or not _imported(node.op, target):
         return None
-    if _is_function(node):
+    if is_function(node):
         return None
     return Yes(
         feature=f"domain:{domain}::{node.op}",
@@ -83,7 +72,7 @@ def foreign_domain(node: NodeView, target: Target) -> Answer:
 )
 def local_function(node: NodeView, target: Target) -> Answer:
     """The node calls a local function of the model, which this engine does not read."""
-    if not _is_function(node):
+    if not is_function(node):
         return None
     if _imported(node.op, target):
         return Yes(

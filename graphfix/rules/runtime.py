@@ -6,13 +6,12 @@ What depends on the release alone is data of the profiles, measured on the real 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import NodeView
 from graphfix.features import operator_feature
 from graphfix.model import Model
 from graphfix.rules.declaring import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.rules.stated import is_function, typed_values
 from graphfix.schemas import Form, form_of
 from graphfix.targets.profiles import Target
 
@@ -99,7 +98,7 @@ def runtime_ir(model: Model, target: Target) -> Answer:
 )
 def no_kernel(node: NodeView, target: Target) -> Answer:
     """{op} has no kernel in this form."""
-    if node.domain or _is_function(node):
+    if node.domain or is_function(node):
         return None
     form = form_of(node.op, node.opset)
     known = target.ops.get(node.op)
@@ -130,14 +129,14 @@ def no_kernel(node: NodeView, target: Target) -> Answer:
 def no_kernel_for_type(node: NodeView, target: Target) -> Answer:
     """{op} has no kernel for an element type."""
     known = target.ops.get(node.op)
-    if node.domain or known is None or not known.lacks or _is_function(node):
+    if node.domain or known is None or not known.lacks or is_function(node):
         return None
     form = form_of(node.op, node.opset)
     lacks = known.lacks.get(form.since) if form is not None else None
     if form is None or not lacks:
         return None
     unknown: Unknown | None = None
-    for parameter, value in _typed(node, form):
+    for parameter, value in typed_values(node, form):
         missing = lacks.get(parameter)
         if not missing or value.tensor.opaque is not None:
             continue
@@ -150,15 +149,6 @@ def no_kernel_for_type(node: NodeView, target: Target) -> Answer:
                 text=_kernel(node, form),
             )
     return unknown
-
-
-def _typed(node: NodeView, form: Form) -> Iterator[tuple[str, Value]]:
-    """Walk the values of a node with their type parameters, inputs first."""
-    sides = ((node.inputs, form.schema.inputs), (node.outputs, form.schema.outputs))
-    for values, formal in sides:
-        for position, value in enumerate(values):
-            if value is not None and formal:
-                yield formal[min(position, len(formal) - 1)].type_str, value
 
 
 def _kernel(node: NodeView, form: Form | None) -> str:
@@ -180,7 +170,7 @@ def _kernel(node: NodeView, form: Form | None) -> str:
 def not_registered(node: NodeView, target: Target) -> Answer:
     """{op} of another domain is not registered."""
     domain = node.domain
-    if not domain or _is_function(node):
+    if not domain or is_function(node):
         return None
     if domain == _MICROSOFT and node.op in target.contrib:
         return None
@@ -203,12 +193,7 @@ def not_registered(node: NodeView, target: Target) -> Answer:
 )
 def runtime_function(node: NodeView, target: Target) -> Answer:
     """The node calls a local function of the model, which this release does not read in full."""
-    return _is_function(node)
-
-
-def _is_function(node: NodeView) -> bool:
-    known = node.graph.root.known_functions
-    return bool(known) and (node.node.domain or "", node.op, node.overload) in known
+    return is_function(node)
 
 
 @rule(

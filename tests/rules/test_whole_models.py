@@ -11,7 +11,6 @@ from graphfix.features import feature
 from graphfix.model import Model
 from graphfix.rules.declaring import all_rules, rules_for
 from graphfix.targets.profiles import load_target, target_names
-from graphfix.targets.versions import in_range
 from tests.rules.cases import check, model_of
 
 CALL = "(float[2] x) => (float[2] y) { y = local.Twice (x) }"
@@ -141,7 +140,7 @@ def test_weights_in_another_file_are_not_read_up_to_7_0() -> None:
 def test_every_target_has_rules(name: str) -> None:
     target = load_target(name)
     rules = rules_for(target)
-    held = [known for known in all_rules() if in_range(target, known.versions)]
+    held = [known for known in all_rules() if known.holds_for(target)]
     asked = {known for found in rules.exact.values() for known in found} | set(rules.everywhere)
     assert {known.id for known in held} == {known.id for known in (*asked, *rules.whole)}
 
