@@ -204,8 +204,8 @@ def certify_in_this_process() -> None:
     proving: Any = importlib.import_module("graphfix.certificates.proving")
     child: Any = importlib.import_module("graphfix.certificates.child")
 
-    def ask(folder: Path, request: dict[str, Any], limits: Any, module: str) -> dict[str, Any]:
-        given = {**request, "memory_limit": None, "timeout": limits.timeout, "share": 8.0}
+    def ask(_: str, folder: Path, request: dict[str, Any], limits: Any) -> dict[str, Any]:
+        given = {**request, "memory_limit": None, "timeout": limits.timeout}
         return child.answer(folder, given)
 
     proving.ask = ask

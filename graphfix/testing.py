@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from graphfix.pipeline.settings import Settings
 from graphfix.registry import get_pass, shipped_passes
 from graphfix.report import Outcome, Status
 from graphfix.saturation import unsaturated
+from graphfix.worker.sessions import open_session
 
 Array = np.ndarray[Any, Any]
 Feeds = Mapping[str, Any]
@@ -157,14 +157,7 @@ def outputs_of(
         from graphfix.comparing.evaluators import GivenEvaluators, ReferenceEngine
 
         return ReferenceEngine(model, "", GivenEvaluators(evaluators)).run(dict(feed))
-    onnxruntime: Any = import_module("onnxruntime")  # it has no types
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(
-        unsaturated(model).SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    session = open_session(unsaturated(model).SerializeToString())
     return dict(zip(names, session.run(None, dict(feed)), strict=True))
 
 

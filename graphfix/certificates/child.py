@@ -1,16 +1,14 @@
-"""The child process: ``python -m graphfix.certificates.child FOLDER``.
+"""What a child does for certificates: it proves cases one after the other.
 
-Reads cases and appends one line for each that is done, so that whoever started it can go on
-behind the site at which an engine crashed.
+It appends one line for each that is done, so that whoever started it can go on behind the site at
+which an engine crashed.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,8 +20,7 @@ import onnx
 from graphfix.certificates.judging import Case, certify
 from graphfix.certificates.merging import can_merge, certify_together
 from graphfix.certificates.watching import PATIENCE, own_feed, watch
-from graphfix.comparing import memory
-from graphfix.comparing.child import evaluators_of, memory_allowed, serve
+from graphfix.comparing.child import evaluators_of
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.errors import EngineFailed
 from graphfix.report import Certificate, Verdict
@@ -38,10 +35,6 @@ _TOGETHER = 128
 
 def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Certify the cases of a folder until they are done or the time is up."""
-    limit = memory_allowed(request, request["share"])
-    importlib.import_module("onnxruntime")
-    if limit is not None:
-        memory.limit_memory(limit)
     evaluators = evaluators_of(request)
     deadline = time.monotonic() + request["seconds"]
     cases = list(_read(folder))
@@ -156,7 +149,3 @@ def _alarm(seconds: float) -> None:
     """End this process after some seconds in one site, whatever an engine is doing then."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
-
-
-if __name__ == "__main__":
-    serve(Path(sys.argv[1]), answer)

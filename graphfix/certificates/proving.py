@@ -29,11 +29,12 @@ from graphfix.certificates.cutting import (
 )
 from graphfix.certificates.watching import Whole
 from graphfix.comparing.models import listed
-from graphfix.comparing.process import Limits, ask
 from graphfix.errors import EngineFailed
 from graphfix.report import APPROXIMATE, LOSSY, Accuracy, Certificate, Verdict
+from graphfix.worker.limits import Limits
+from graphfix.worker.service import ask
 
-MODULE = "graphfix.certificates.child"
+TASK = "graphfix.certificates.child:answer"
 # From this many different sites on, two children share them.
 _SHARED_FROM = 40
 _MOST_CRASHES = 20
@@ -320,15 +321,15 @@ class _Batch:
             "whole": None if gentle else self._whole,
             "seconds": left,
             "patience": self._bounds.patience,
-            "share": self._share,
         }
         with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
             folder = Path(text)
             self._write(folder, numbers)
             failure = ""
             try:
-                limits = Limits(left + self._bounds.patience + 10.0, self._bounds.memory)
-                ask(folder, request, limits, MODULE)
+                timeout = left + self._bounds.patience + 10.0
+                limits = Limits(timeout, self._bounds.memory, self._share)
+                ask(TASK, folder, request, limits)
             except EngineFailed as error:
                 failure = error.message
                 if "SIGALRM" in failure:

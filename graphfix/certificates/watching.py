@@ -22,6 +22,7 @@ from graphfix.comparing.whole import read_model
 from graphfix.errors import GraphfixError
 from graphfix.feeds.kinds import Feed, Value, is_floating, leaves, numpy_dtype
 from graphfix.feeds.maker import FeedMaker, required_inputs
+from graphfix.worker.limits import gibibytes
 
 # Bigger models are not run for this: it would cost more than the proofs.
 MOST_WEIGHTS = 256 * 2**20
@@ -65,7 +66,7 @@ def too_big(model: onnx.ModelProto) -> str:
     """Return why a model is not run for the values inside it; empty where it is small enough."""
     weights = memory.weight_bytes(model)
     if weights > MOST_WEIGHTS:
-        return f"it has {memory.gibibytes(weights)} of weights"
+        return f"it has {gibibytes(weights)} of weights"
     if len(model.graph.node) > MOST_NODES:
         return f"it has {len(model.graph.node)} nodes"
     return ""

@@ -1,16 +1,8 @@
-"""The child process: ``python -m graphfix.comparing.child FOLDER``.
-
-Reads ``request.json`` in the folder and writes ``answer.json``. Nothing else of the caller's
-state reaches it, and a crash of an engine ends it alone.
-"""
+"""What children do for comparisons: run a model, or compare two of them."""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,43 +13,9 @@ from graphfix.comparing.comparison import Comparison
 from graphfix.comparing.engines import open_engine
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.messages import read_values, write_values
-from graphfix.comparing.process import ANSWER, REQUEST
-from graphfix.errors import EngineFailed, GraphfixError, InvalidModel, UsageError
+from graphfix.errors import EngineFailed
 from graphfix.report import Verdict, Verification
-
-_SHARE = 0.8
-
-
-Answer = Callable[[Path, dict[str, Any]], dict[str, Any]]
-
-
-def serve(folder: Path, answering: Answer) -> None:
-    """Answer the request in a folder; errors of ours are answers too."""
-    request: dict[str, Any] = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
-    try:
-        answer = answering(folder, request)
-    except GraphfixError as error:
-        answer = {"error": _error(error)}
-    except MemoryError:
-        answer = {"error": _error(EngineFailed("ran out of memory"))}
-    (folder / ANSWER).write_text(json.dumps(answer), encoding="utf-8")
-
-
-def _error(error: GraphfixError) -> dict[str, str]:
-    kind = "engine"
-    if isinstance(error, UsageError):
-        kind = "usage"
-    elif isinstance(error, InvalidModel):
-        kind = "invalid"
-    message = "ran out of memory" if "bad_alloc" in error.message else error.message
-    return {"kind": kind, "message": message, "where": error.where, "hint": error.hint}
-
-
-def memory_allowed(request: dict[str, Any], share: float = _SHARE) -> int | None:
-    """Return the bytes that a child may take; None where neither user nor system say."""
-    limit: int | None = request["memory_limit"]
-    free = memory.available_memory()
-    return int(share * free) if limit is None and free is not None else limit
+from graphfix.worker.limits import gibibytes
 
 
 def evaluators_of(request: dict[str, Any]) -> Evaluators:
@@ -65,8 +23,9 @@ def evaluators_of(request: dict[str, Any]) -> Evaluators:
     return Evaluators({(domain, op): place for domain, op, place in request["evaluators"]})
 
 
-def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
-    limit = memory_allowed(request)
+def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
+    """Do what a request of `graphfix.comparing.models` says."""
+    limit: int | None = request["memory_limit"]
     paths = [Path(text) for text in request["models"]]
     short = _short_of_memory(_file_sizes(paths), limit)
     if short:
@@ -75,11 +34,6 @@ def _answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     short = _short_of_memory([memory.weight_bytes(model) for model in models], limit)
     if short:
         return _refused(request, short)
-    # Its libraries are mapped before the limit is counted from.
-    importlib.import_module("onnxruntime")
-    # A device's driver reserves more addresses than any machine has memory.
-    if limit is not None and request["do"] != "tensorrt":
-        memory.limit_memory(limit)
     evaluators = evaluators_of(request)
     # Engines print numpy warnings about NaN and overflow that random inputs are meant to cause.
     with np.errstate(all="ignore"):
@@ -121,7 +75,7 @@ def _short_of_memory(sizes: list[int], limit: int | None) -> str:
     needed = memory.COPIES * sum(sizes)
     if limit is None or needed <= limit:
         return ""
-    return f"needs {memory.gibibytes(needed)}, {memory.gibibytes(limit)} available"
+    return f"needs {gibibytes(needed)}, {gibibytes(limit)} available"
 
 
 def _refused(request: dict[str, Any], reason: str) -> dict[str, Any]:
@@ -131,7 +85,3 @@ def _refused(request: dict[str, Any], reason: str) -> dict[str, Any]:
     if request["do"] == "side_by_side":
         return {"comparison": dataclasses.asdict(Comparison(skipped))}
     return {"verification": dataclasses.asdict(skipped)}
-
-
-if __name__ == "__main__":
-    serve(Path(sys.argv[1]), _answer)

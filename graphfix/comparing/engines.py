@@ -20,6 +20,7 @@ from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Feed, Value, is_native, numpy_dtype
 from graphfix.protos import all_graphs, all_nodes
 from graphfix.saturation import unsaturated
+from graphfix.worker.sessions import open_session
 
 # onnxruntime's own texts (model_load_utils.h, model.cc, session_state.cc, graph.cc).
 _NO_KERNEL = re.compile(r"Could not find an implementation for ([\w.]+)\(-?\d+\)")
@@ -86,24 +87,12 @@ class OrtEngine:
         wrapped = _with_casts(_without_body_shapes(unsaturated(model)))
         self._renamed_inputs = wrapped.inputs
         self._renamed_outputs = wrapped.outputs
-        options = ort.SessionOptions()
-        level = ort.GraphOptimizationLevel
-        options.graph_optimization_level = (
-            level.ORT_ENABLE_ALL if optimised else level.ORT_DISABLE_ALL
-        )
-        options.log_severity_level = 4
-        # Idle threads spin: for a small model they cost more than all of its nodes.
-        options.intra_op_num_threads = 2 if len(model.graph.node) > _FEW_NODES else 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        options.inter_op_num_threads = 1
-        # Without the arena a memory limit measures what the model needs, not what is reserved.
-        options.enable_cpu_mem_arena = False
-        key = "session.model_external_initializers_file_folder_path"
-        options.add_session_config_entry(key, folder)
-        data = wrapped.model.SerializeToString()
         try:
-            self._session: Any = ort.InferenceSession(
-                data, options, providers=["CPUExecutionProvider"]
+            self._session: Any = open_session(
+                wrapped.model.SerializeToString(),
+                optimised=optimised,
+                threads=2 if len(model.graph.node) > _FEW_NODES else 1,
+                folder=folder,
             )
         except Exception as error:  # onnxruntime's own exception types have no common base
             raise _explained(error, model) from None

@@ -1,11 +1,8 @@
-"""How much memory there is, how much a model needs, and a limit for this process."""
+"""How much memory a model needs."""
 
 from __future__ import annotations
 
 import math
-import os
-import sys
-from pathlib import Path
 
 import onnx
 
@@ -13,41 +10,6 @@ from graphfix.protos import all_graphs
 
 # Engines hold the weights, a copy from parsing and the activations.
 COPIES = 3
-
-
-def available_memory() -> int | None:
-    """Return the bytes that this process may still take, None where the system does not say.
-
-    The least of what /proc/meminfo and the control group (v2 and v1) say.
-    """
-    found: list[int] = []
-    meminfo = _text("/proc/meminfo")
-    for line in meminfo.splitlines():
-        if line.startswith("MemAvailable:"):
-            found.append(int(line.split()[1]) * 1024)
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        (
-            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        ),
-    ):
-        top, now = _text(limit).strip(), _text(used).strip()
-        if top.isdigit() and now.isdigit():
-            found.append(max(0, int(top) - int(now)))
-    if not found and hasattr(os, "sysconf"):
-        try:
-            found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-        except (ValueError, OSError):
-            return None
-    return min(found) if found else None
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ""
 
 
 def weight_bytes(model: onnx.ModelProto) -> int:
@@ -62,30 +24,3 @@ def _size(tensor: onnx.TensorProto) -> int:
         return len(tensor.raw_data)
     dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
     return int(math.prod(tensor.dims) * dtype.itemsize)
-
-
-def limit_memory(size: int) -> None:
-    """Let this process take `size` bytes of address space more than it has now.
-
-    Relative to the present size, because shared libraries and thread stacks alone reserve
-    hundreds of megabytes that hold nothing. Without effect where the system has no such limit.
-    """
-    if sys.platform == "win32":
-        return
-    import resource
-
-    pages = _text("/proc/self/statm").split()
-    now = int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = now + size
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-    except (ValueError, OSError):
-        return  # macOS refuses this limit; the timeout remains
-
-
-def gibibytes(size: int) -> str:
-    """Return a size for a person: ``3.2 GiB``, ``40 MiB``."""
-    return f"{size / 2**30:.1f} GiB" if size >= 2**29 else f"{size / 2**20:.0f} MiB"

@@ -11,6 +11,10 @@ from typing import Any
 from graphfix.comparing.comparison import Comparison, Layer
 from graphfix.errors import EngineFailed
 from graphfix.report import NodeRef, OutputDifference, Verdict, Verification
+from graphfix.worker.limits import Limits
+from graphfix.worker.service import ask
+
+TASK = "graphfix.comparing.child:answer"
 
 Evaluators = Mapping[tuple[str, str], str]
 
@@ -125,8 +129,6 @@ def _asked(
     do: str, before: Path, after: Path, options: ComparisonOptions, **further: Any
 ) -> dict[str, Any] | Verification:
     """Ask the child process; what an engine does to itself is inconclusive."""
-    from graphfix.comparing.process import Limits, ask
-
     request: dict[str, Any] = {
         "do": do,
         "models": [str(before.absolute()), str(after.absolute())],
@@ -140,7 +142,9 @@ def _asked(
     }
     with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         try:
-            return ask(Path(folder), request, Limits(options.timeout, options.memory_limit))
+            # A device's driver reserves more addresses than any machine has memory.
+            limits = Limits(options.timeout, options.memory_limit, held=do != "tensorrt")
+            return ask(TASK, Path(folder), request, limits)
         except EngineFailed as error:
             return Verification(Verdict.INCONCLUSIVE, error.message)
 
@@ -191,7 +195,6 @@ def run_model(
         InvalidModel: The file is missing or not a model.
     """
     from graphfix.comparing.messages import read_values, write_values
-    from graphfix.comparing.process import Limits, ask
 
     with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
         folder = Path(text)
@@ -201,7 +204,7 @@ def run_model(
             "models": [str(path.absolute())],
             "evaluators": listed(evaluators or {}),
         }
-        ask(folder, request, Limits(timeout, memory_limit))
+        ask(TASK, folder, request, Limits(timeout, memory_limit))
         return read_values(folder / "outputs.json")
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +11,16 @@ from onnx import ModelProto, numpy_helper
 
 from graphfix.errors import EngineFailed
 from graphfix.saturation import unsaturated
+from graphfix.worker.limits import Limits
+from graphfix.worker.service import OutOfTime, ask
+from graphfix.worker.sessions import open_session
 
 Array = np.ndarray[Any, Any]
 SECONDS = 120
 MEMORY = 8 << 30
+TASK = "graphfix.folding.running:answer"
+SOURCE = "model.onnx"
+VALUES = "values.npz"
 
 
 def run_constants(model: ModelProto) -> dict[str, Array]:
@@ -31,39 +33,28 @@ def run_constants(model: ModelProto) -> dict[str, Array]:
         EngineFailed: onnxruntime crashed, or ran out of memory or time.
     """
     with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
-        source, target = Path(folder) / "model.onnx", Path(folder) / "values.npz"
+        source = Path(folder) / SOURCE
         source.write_bytes(model.SerializeToString())
-        command = [sys.executable, "-m", "graphfix.folding.running", str(source), str(target)]
+        limits = Limits(SECONDS, MEMORY)
         try:
-            done = subprocess.run(
-                command, capture_output=True, timeout=SECONDS, check=False, env=child_environment()
-            )
-        except subprocess.TimeoutExpired:
+            ask(TASK, Path(folder), {}, limits)
+        except OutOfTime:
             raise EngineFailed(f"folding took more than {SECONDS} s") from None
-        if done.returncode != 0 or not target.exists():
-            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-            raise EngineFailed(f"onnxruntime cannot fold: {' '.join(last) or done.returncode}")
+        except EngineFailed as error:
+            raise EngineFailed(f"onnxruntime cannot fold: {error.message}") from None
         names = [output.name for output in model.graph.output]
-        with np.load(target) as values:
+        with np.load(Path(folder) / VALUES) as values:
             return {name: values[f"v{i}"] for i, name in enumerate(names) if f"v{i}" in values}
 
 
-def child_environment() -> dict[str, str]:
-    """Return the environment of a child that finds this package wherever it is started."""
-    root = str(Path(__file__).resolve().parents[2])
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-
-
-def _child(source: Path, target: Path) -> None:
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    model = ModelProto.FromString(source.read_bytes())
+def answer(folder: Path, _: dict[str, Any]) -> dict[str, Any]:
+    """Compute the outputs of the model in a folder; in a child."""
+    model = ModelProto.FromString((folder / SOURCE).read_bytes())
     values = computed(model)
     names = {output.name: index for index, output in enumerate(model.graph.output)}
     arrays: dict[str, Any] = {f"v{names[name]}": value for name, value in values.items()}
-    np.savez(target, **arrays)
+    np.savez(folder / VALUES, **arrays)
+    return {}
 
 
 def computed(model: ModelProto) -> dict[str, Array]:
@@ -75,14 +66,7 @@ def computed(model: ModelProto) -> dict[str, Array]:
 
 
 def _run(model: ModelProto) -> dict[str, Array]:
-    ort: Any = import_module("onnxruntime")
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    session = ort.InferenceSession(
-        unsaturated(model).SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    session = open_session(unsaturated(model).SerializeToString())
     names = [output.name for output in model.graph.output]
     return {n: np.asarray(v) for n, v in zip(names, session.run(None, {}), strict=True)}
 
@@ -109,7 +93,3 @@ def _one_by_one(model: ModelProto) -> dict[str, Array]:
         for name, value in found.items():
             known[name] = numpy_helper.from_array(value, name)
     return values
-
-
-if __name__ == "__main__":
-    _child(Path(sys.argv[1]), Path(sys.argv[2]))

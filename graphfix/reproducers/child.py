@@ -1,14 +1,11 @@
-"""The child process: ``python -m graphfix.reproducers.child FOLDER``.
+"""What a child does for reproducers: it certifies their sites, beginning with stored inputs.
 
-Certifies the sites of a reproducer, beginning with stored inputs, and keeps the inputs on which
-the sides differ.
+It keeps the inputs on which the sides differ.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,8 +14,7 @@ import numpy as np
 import onnx
 
 from graphfix.certificates.judging import Case, certify
-from graphfix.comparing import memory
-from graphfix.comparing.child import evaluators_of, memory_allowed, serve
+from graphfix.comparing.child import evaluators_of
 from graphfix.comparing.messages import read_values, write_values
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Feed
@@ -47,10 +43,6 @@ def failing_file(folder: Path, number: int) -> Path:
 
 def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Certify the sites of a folder."""
-    limit = memory_allowed(request)
-    importlib.import_module("onnxruntime")
-    if limit is not None:
-        memory.limit_memory(limit)
     evaluators = evaluators_of(request)
     found: list[dict[str, Any]] = []
     with np.errstate(all="ignore"):
@@ -78,7 +70,3 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
 
 def _keep(path: Path, feed: Feed) -> None:
     write_values(path, [feed])
-
-
-if __name__ == "__main__":
-    serve(Path(sys.argv[1]), answer)

@@ -13,13 +13,14 @@ from graphfix.certificates.cutting import READ_AT_MOST, CannotCut, Cut, Function
 from graphfix.certificates.proving import named
 from graphfix.comparing.messages import read_values, write_values
 from graphfix.comparing.models import Evaluators, listed
-from graphfix.comparing.process import Limits, ask
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Feed, leaves
 from graphfix.report import APPROXIMATE, LOSSY, Accuracy, Certificate, Verdict
 from graphfix.reproducers.child import after_file, before_file, failing_file, given_file
+from graphfix.worker.limits import Limits
+from graphfix.worker.service import ask
 
-MODULE = "graphfix.reproducers.child"
+TASK = "graphfix.reproducers.child:answer"
 SECONDS = 120.0
 _MOST_BYTES = 64 * 2**20
 
@@ -87,7 +88,7 @@ def _asked(
             if feed is not None:
                 write_values(given_file(folder, number), [feed])
         try:
-            answers = ask(folder, request, Limits(SECONDS, None), MODULE)["certificates"]
+            answers = ask(TASK, folder, request, Limits(SECONDS))["certificates"]
         except EngineFailed as error:
             return [Proof(Certificate(Verdict.INCONCLUSIVE, reason=error.message)) for _ in cuts]
         return [

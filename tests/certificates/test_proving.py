@@ -13,9 +13,9 @@ from graphfix.authoring.declaring import Pass, rewrite
 from graphfix.authoring.views import NodeView, Value
 from graphfix.certificates import proving
 from graphfix.certificates.proving import Bounds, Prover
-from graphfix.comparing import process
-from graphfix.comparing.process import Limits
 from graphfix.report import EXACT, Accuracy, Certificate, Verdict
+from graphfix.worker import service
+from graphfix.worker.limits import Limits
 from tests.certificates.conftest import Sites, sites_of
 
 
@@ -69,9 +69,9 @@ def _prove(prover: Prover, sites: Sites) -> dict[str, Certificate]:
 def test_sites_that_do_the_same_share_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def ask(folder: Path, request: dict[str, object], limits: Limits, module: str) -> object:
+    def ask(task: str, folder: Path, request: dict[str, object], limits: Limits) -> object:
         asked.append((folder / "cases.json").read_text(encoding="utf-8").count("number"))
-        return process.ask(folder, request, limits, module)
+        return service.ask(task, folder, request, limits)
 
     monkeypatch.setattr(proving, "ask", ask)
     sites, _ = sites_of(_chain(30), _pass(add_to_sub))

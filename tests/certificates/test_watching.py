@@ -132,14 +132,13 @@ def test_a_model_that_takes_too_long_costs_its_own_values_only(
     assert child.WATCHING == -1  # the number that no site has
     source = tmp_path / "slow_child.py"
     source.write_text(
-        "import sys, time\nfrom pathlib import Path\nimport graphfix.certificates.child as c\n"
-        "from graphfix.comparing.child import serve\n"
+        "import time\nimport graphfix.certificates.child as c\n"
         "c.PATIENCE = 0.2\nc.watch = lambda *given: time.sleep(5)\n"
-        "serve(Path(sys.argv[1]), c.answer)\n",
+        "answer = c.answer\n",
         encoding="utf-8",
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr("graphfix.certificates.proving.MODULE", "slow_child")
+    monkeypatch.setattr("graphfix.certificates.proving.TASK", "slow_child:answer")
     proofs = _proofs(_run(tmp_path, SHIFTED))
     assert [(proof.status, proof.own) for proof in proofs.values()] == [(Verdict.EQUAL, 0)] * 2
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import onnx
 import pytest
 
 from graphfix.errors import EngineFailed
-from graphfix.folding import running
+from graphfix.folding import running, simplifying
 from graphfix.folding.running import run_constants
 from graphfix.folding.simplifying import simplified
 
@@ -39,13 +37,14 @@ def test_a_node_that_fails_takes_only_those_with_it_that_need_it() -> None:
 
 
 def test_a_child_that_dies_is_an_engine_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+    for module in (running, simplifying):
+        monkeypatch.setattr(module, "TASK", "tests.worker.tasks:crashes")
     model = onnx.parser.parse_model(
         HEAD + "g () => (float[1] a) <float[1] w = {1.0}> { a = Exp (w) }"
     )
-    with pytest.raises(EngineFailed, match="onnxruntime cannot fold"):
+    with pytest.raises(EngineFailed, match=r"onnxruntime cannot fold: .*\(SIGSEGV\)"):
         run_constants(model)
-    with pytest.raises(EngineFailed, match="onnxsim ended with code 1"):
+    with pytest.raises(EngineFailed, match=r"onnxsim: .*\(SIGSEGV\)"):
         simplified(model, 1024)
 
 

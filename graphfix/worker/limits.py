@@ -1,0 +1,97 @@
+"""What a child may take: how much memory there is, and a limit that the system holds it to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+_SHARE = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a child may take.
+
+    Attributes:
+        timeout: Seconds.
+        memory: Bytes on top of what its libraries reserve; None for a share of what is free.
+        share: Of the free memory, where `memory` is None.
+        held: Whether the system holds the child to it. The driver of a device reserves more
+            addresses than any machine has memory.
+    """
+
+    timeout: float
+    memory: int | None = None
+    share: float = _SHARE
+    held: bool = True
+
+    def allowed(self) -> int | None:
+        """Return the bytes a child may take now; None where neither caller nor system say."""
+        if self.memory is not None:
+            return self.memory
+        free = available_memory()
+        return None if free is None else int(self.share * free)
+
+
+def available_memory() -> int | None:
+    """Return the bytes that this process may still take, None where the system does not say.
+
+    The least of what /proc/meminfo and the control group (v2 and v1) say.
+    """
+    found: list[int] = []
+    meminfo = _text("/proc/meminfo")
+    for line in meminfo.splitlines():
+        if line.startswith("MemAvailable:"):
+            found.append(int(line.split()[1]) * 1024)
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        ),
+    ):
+        top, now = _text(limit).strip(), _text(used).strip()
+        if top.isdigit() and now.isdigit():
+            found.append(max(0, int(top) - int(now)))
+    if not found and hasattr(os, "sysconf"):
+        try:
+            found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        except (ValueError, OSError):
+            return None
+    return min(found) if found else None
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
+
+
+def limit_memory(size: int) -> None:
+    """Let this process take `size` bytes of address space more than it has now.
+
+    Relative to the present size, because shared libraries and thread stacks alone reserve
+    hundreds of megabytes that hold nothing. Without effect where the system has no such limit.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    pages = _text("/proc/self/statm").split()
+    now = int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = now + size
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+    except (ValueError, OSError):
+        return  # macOS refuses this limit; the timeout remains
+
+
+def gibibytes(size: int) -> str:
+    """Return a size for a person: ``3.2 GiB``, ``40 MiB``."""
+    return f"{size / 2**30:.1f} GiB" if size >= 2**29 else f"{size / 2**20:.0f} MiB"

@@ -1,0 +1,195 @@
+"""Ask a child process: the one way in which graphfix runs what it does not trust."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from graphfix.errors import EngineFailed
+from graphfix.worker.limits import Limits
+from graphfix.worker.messages import STDERR, Host, Message, read_answer
+from graphfix.worker.starting import Handle, command, environment, forked, is_single_threaded
+from graphfix.worker.starting import spawned as spawned_template
+
+_LAST_LINES = 400
+_PATIENCE = 5.0
+_CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
+
+
+class OutOfTime(EngineFailed):
+    """A child took longer than it may."""
+
+
+def ask(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """Have a child do one task, and return its answer.
+
+    The child sees the environment, the working folder and the module path of this process as they
+    are now. What it prints is kept for the message about its death, and not shown. It dies with
+    this process.
+
+    Args:
+        task: ``module:function``: takes the folder and the request, in which it finds ``timeout``
+            and ``memory_limit`` too, and returns what can be written as JSON.
+        folder: A temporary folder for this request; both sides may put files there.
+        request: What to do, of what can be written as JSON.
+        limits: Time and memory.
+
+    Raises:
+        EngineFailed: The child crashed, ran out of memory or of time (`OutOfTime`), or said so.
+        UsageError: The request names something that is not there.
+        InvalidModel: A file is not a model.
+    """
+    Message(task, request, limits, Host.here()).write(folder)
+    code = _forked(task, folder, limits) if _CAN_FORK else _spawned(folder, limits)
+    if code != 0:
+        raise EngineFailed(_death(code, folder / STDERR))
+    return read_answer(folder)
+
+
+def fork_here() -> None:
+    """Make the template a copy of this process, which has imported numpy and onnx.
+
+    Only for a process that is ours, before it has threads: the command line. Without effect where
+    there is a template already, or where a copy would not be safe.
+    """
+    if _CAN_FORK and is_single_threaded():
+        _keeper().adopt()
+
+
+def end_template() -> None:
+    """End the template of this process; the next request starts another."""
+    _keeper().end()
+
+
+class _Keeper:
+    """Holds the template of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._handle: Handle | None = None
+
+    def adopt(self) -> None:
+        with self._lock:
+            if self._handle is None:
+                self._handle = forked()
+
+    def channel(self, folder: Path, task: str) -> socket.socket:
+        """Return the channel of a new child, of a new template where the last one is gone."""
+        with self._lock:
+            if self._handle is not None:
+                try:
+                    return self._handle.ask(folder, task)
+                except OSError:
+                    self._handle.end()
+            self._handle = spawned_template()
+            return self._handle.ask(folder, task)
+
+    def end(self) -> None:
+        with self._lock:
+            if self._handle is not None:
+                self._handle.end()
+            self._handle = None
+
+    def forget(self) -> None:
+        """Be that of a copy of the process: the template belongs to the other one."""
+        if self._handle is not None:
+            self._handle.forget()
+        self._handle = None
+        self._lock = threading.Lock()  # the old one may be held by a thread that is not here
+
+
+@cache
+def _keeper() -> _Keeper:
+    keeper = _Keeper()
+    atexit.register(keeper.end)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=keeper.forget)
+    return keeper
+
+
+def _forked(task: str, folder: Path, limits: Limits) -> int:
+    try:
+        channel = _keeper().channel(folder, task)
+    except OSError as error:
+        raise EngineFailed(f"no process can be started: {error.strerror}") from None
+    deadline = time.monotonic() + limits.timeout
+    with channel:
+        try:
+            told = _received(channel, deadline)
+        except BaseException as error:
+            # It is gone before the folder is.
+            with contextlib.suppress(OSError, EOFError):
+                channel.shutdown(socket.SHUT_WR)
+                _received(channel, time.monotonic() + _PATIENCE)
+            if isinstance(error, TimeoutError):
+                raise OutOfTime(f"took longer than {limits.timeout:g} s") from None
+            raise
+    if told is None:
+        raise EngineFailed("its process could not be started, or its parent was killed")
+    return told
+
+
+def _received(channel: socket.socket, deadline: float) -> int | None:
+    """Return the exit code of a child; None where the template ended without telling it.
+
+    Raises:
+        TimeoutError: It runs still.
+    """
+    data = b""
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        channel.settimeout(left)
+        try:
+            part = channel.recv(64)
+        except ConnectionResetError:
+            part = b""
+        if not part:
+            code: int | None = json.loads(data) if data else None
+            return code
+        data += part
+
+
+def _spawned(folder: Path, limits: Limits) -> int:
+    """Run one request in an interpreter of its own, where the system has no fork."""
+    with (
+        (folder / STDERR).open("wb") as stderr,
+        subprocess.Popen(
+            command("once", str(folder)),
+            stdin=subprocess.PIPE,  # it ends with this process, and then the child does
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            env=environment(),
+        ) as process,
+    ):
+        try:
+            return process.wait(limits.timeout)
+        except subprocess.TimeoutExpired:
+            raise OutOfTime(f"took longer than {limits.timeout:g} s") from None
+        finally:
+            process.kill()
+
+
+def _death(code: int, log: Path) -> str:
+    text = log.read_text(encoding="utf-8", errors="replace").strip() if log.exists() else ""
+    tail = " ".join(text[-_LAST_LINES:].split())
+    if "bad_alloc" in text or "MemoryError" in text:
+        return "ran out of memory"
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        return f"the engine crashed ({name}){': ' + tail if tail else ''}"
+    return f"the engine's process ended with code {code}{': ' + tail if tail else ''}"

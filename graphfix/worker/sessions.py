@@ -1,0 +1,37 @@
+"""Opening a model in onnxruntime: one set of options for everything that runs models."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def open_session(
+    model: bytes, *, optimised: bool = False, threads: int = 1, folder: str = ""
+) -> Any:
+    """Return an `onnxruntime.InferenceSession` (it has no types) on the CPU.
+
+    Args:
+        model: The serialized model.
+        optimised: Let onnxruntime rewrite the graph.
+        threads: How many work on one node.
+        folder: Where external data lies.
+
+    Raises:
+        Exception: Whatever onnxruntime raises; its exceptions have no common base.
+    """
+    ort: Any = import_module("onnxruntime")
+    options = ort.SessionOptions()
+    level = ort.GraphOptimizationLevel
+    options.graph_optimization_level = level.ORT_ENABLE_ALL if optimised else level.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = threads
+    # Idle threads spin: for a small model they cost more than all of its nodes.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.inter_op_num_threads = 1
+    # Without the arena a memory limit measures what the model needs, not what is reserved.
+    options.enable_cpu_mem_arena = False
+    if folder:
+        key = "session.model_external_initializers_file_folder_path"
+        options.add_session_config_entry(key, folder)
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,238 @@
+"""The template process: it has imported what children need, and forks one for each request.
+
+It opens no session and starts no thread of its own, reads requests from one socket, and ends with
+the process at the other end of it, its children with it. POSIX only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import warnings
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+from graphfix.worker.dying import die_with_parent
+from graphfix.worker.messages import STDERR
+from graphfix.worker.serving import serve, task_of
+from graphfix.worker.single_thread import single_threaded
+
+# How often it looks whether its parent still lives, should the end of the socket not tell.
+_LOOK = 1.0
+_HEAD = 4
+_FAILED = 1
+
+
+def send_request(control: socket.socket, channel: socket.socket, folder: Path, task: str) -> None:
+    """Ask a template for a child; what becomes of it is told on the channel.
+
+    Args:
+        control: The socket of the template.
+        channel: Its end of a pair. The template writes the exit code there and closes it; where
+            the other end is closed or shut down first, the child is killed.
+        folder: The folder of the request.
+        task: See `graphfix.worker.service.ask`.
+    """
+    payload = json.dumps({"folder": str(folder.absolute()), "task": task}).encode()
+    head = len(payload).to_bytes(_HEAD, "big")
+    socket.send_fds(control, [head + payload], [channel.fileno()])
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    pid: int
+    channel: socket.socket
+
+
+class Template:
+    """Forks children until the process that asks is gone."""
+
+    def __init__(self, control: socket.socket, parent: int) -> None:
+        """Take the socket on which requests come, and the number of the process that asks."""
+        self._control = control
+        self._parent = parent
+        self._children: dict[int, _Child] = {}
+        self._selector = selectors.PollSelector()
+        self._woken, self._waker = os.pipe()
+
+    def run(self) -> None:
+        """Serve requests; returns when the process that asks is gone."""
+        for descriptor in (self._woken, self._waker):
+            os.set_blocking(descriptor, False)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
+        signal.signal(signal.SIGCHLD, _noted)
+        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        self._selector.register(self._control, selectors.EVENT_READ)
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        try:
+            while os.getppid() == self._parent:
+                for key, _ in self._selector.select(_LOOK):
+                    self._handle(key.fileobj)
+        except EOFError:
+            return  # the other end is closed
+        finally:
+            for child in self._children.values():
+                _kill(child.pid)
+
+    def _handle(self, source: Any) -> None:
+        if source is self._control:
+            self._accept()
+        elif source == self._woken:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._woken, 4096)
+            self._reap()
+        elif source.fileno() >= 0:  # nobody waits for this child any more
+            self._selector.unregister(source)
+            for child in self._children.values():
+                if child.channel is source:
+                    _kill(child.pid)
+
+    def _accept(self) -> None:
+        head, descriptors, _, _ = socket.recv_fds(self._control, _HEAD, 1)
+        if not head or not descriptors:
+            raise EOFError
+        payload = b""
+        size = int.from_bytes(head, "big")
+        while len(payload) < size:
+            part = self._control.recv(size - len(payload))
+            if not part:
+                raise EOFError
+            payload += part
+        told = json.loads(payload)
+        channel = socket.socket(fileno=descriptors[0])
+        prepare(told["task"])
+        sys.stderr.flush()
+        try:
+            with warnings.catch_warnings():
+                # The thread that onnxruntime starts when it is imported waits for nothing of ours.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                pid = os.fork()
+        except OSError:
+            _tell(channel, None)
+            return
+        if pid == 0:
+            self._become_child(channel, Path(told["folder"]))
+        with contextlib.suppress(OSError):  # the child does it too: whoever comes first
+            os.setpgid(pid, pid)
+        self._children[pid] = _Child(pid, channel)
+        self._selector.register(channel, selectors.EVENT_READ)
+
+    def _reap(self) -> None:
+        while self._children:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            child = self._children.pop(pid, None)
+            if child is None:
+                continue
+            with contextlib.suppress(KeyError):
+                self._selector.unregister(child.channel)
+            _tell(child.channel, os.waitstatus_to_exitcode(status))
+
+    def _become_child(self, channel: socket.socket, folder: Path) -> NoReturn:
+        code = _FAILED
+        try:
+            template = os.getppid()
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for kept in (self._control, channel, *(c.channel for c in self._children.values())):
+                kept.close()
+            os.close(self._woken)
+            os.close(self._waker)
+            with contextlib.suppress(OSError):
+                os.setpgid(0, 0)  # what an engine starts is killed with it
+            die_with_parent(template)
+            log = os.open(folder / STDERR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            os.dup2(log, 2)
+            os.close(log)
+            serve(folder)
+            code = 0
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+        finally:
+            with contextlib.suppress(Exception):
+                sys.stderr.flush()
+            os._exit(code)
+
+
+def prepare(task: str) -> None:
+    """Import what all children need, and what this task needs.
+
+    A task that cannot be imported fails in its child, where somebody hears of it.
+    """
+    known = len(sys.modules)
+    with single_threaded():
+        for module in ("numpy", "onnx", "onnxruntime"):
+            import_module(module)
+        with contextlib.suppress(Exception):
+            task_of(task)
+    if len(sys.modules) != known:
+        gc.freeze()  # so that the collector of a child does not touch, and copy, these pages
+
+
+def become_template(control: socket.socket, parent: int) -> NoReturn:
+    """Make this process a template: with no input, no output, and nobody's descriptors."""
+    code = _FAILED
+    try:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2, *_others()):
+            if descriptor not in (control.fileno(), nothing):
+                # Not closed: an object that owns the number may close it later on.
+                os.dup2(nothing, descriptor)
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - to the end
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(  # noqa: SIM115
+            2, "w", encoding="utf-8", errors="backslashreplace", closefd=False
+        )
+        for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        Template(control, parent).run()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _others() -> list[int]:
+    """Return the descriptors of this process above the standard ones."""
+    for folder in ("/proc/self/fd", "/dev/fd"):
+        with contextlib.suppress(OSError):
+            listed = [int(name) for name in os.listdir(folder) if name.isdigit()]
+            return [number for number in listed if number > 2 and _is_open(number)]
+    return []
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def _noted(_: int, __: object) -> None:
+    """Take a signal only so that it is written to the pipe that wakes the loop."""
+
+
+def _tell(channel: socket.socket, code: int | None) -> None:
+    with contextlib.suppress(OSError):  # nobody waits for it any more
+        channel.sendall(json.dumps(code).encode())
+    channel.close()
+
+
+def _kill(pid: int) -> None:
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(OSError):
+            kill(pid, signal.SIGKILL)

@@ -1,0 +1,97 @@
+"""What the children of tests do."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from graphfix.errors import EngineFailed, InvalidModel, UsageError
+from graphfix.report import Verdict
+
+Answer = dict[str, Any]
+
+
+def state(_: Path, request: Answer) -> Answer:
+    """Say what this process is like."""
+    variable = request.get("variable", "HOME")
+    return {
+        "pid": os.getpid(),
+        "parent": os.getppid(),
+        "folder": os.getcwd(),
+        "path": sys.path,
+        "variable": os.environ.get(variable),
+        "threads": threading.active_count(),
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "modules": [name for name in ("numpy", "onnx", "onnxruntime") if name in sys.modules],
+        "timeout": request["timeout"],
+        "memory_limit": request["memory_limit"],
+    }
+
+
+def beside(_: Path, request: Answer) -> Answer:
+    """Import a module of the host's path."""
+    return {"said": importlib.import_module(request["module"]).SAID}
+
+
+def loud(_: Path, __: Answer) -> Answer:
+    """Print where nobody is to see it."""
+    print("loud on stdout")
+    print("loud on stderr", file=sys.stderr)
+    os.write(1, b"loud on 1\n")
+    os.write(2, b"loud on 2\n")
+    return {}
+
+
+def fails(_: Path, request: Answer) -> Answer:
+    """Raise an error of ours, or another one."""
+    kinds: dict[str, type[Exception]] = {
+        "engine": EngineFailed,
+        "usage": UsageError,
+        "invalid": InvalidModel,
+    }
+    kind = kinds.get(request["kind"])
+    if kind is None:
+        raise ZeroDivisionError("not ours")
+    raise kind("told", where="there", hint="do that")  # type: ignore[call-arg]
+
+
+def crashes(_: Path, __: Answer) -> Answer:
+    """Touch memory that is not there."""
+    os.write(2, b"last words\n")
+    ctypes.string_at(0)
+    return {}
+
+
+def ends(_: Path, request: Answer) -> Answer:
+    """End by a signal, or with a code."""
+    if request["signal"]:
+        os.kill(os.getpid(), signal.Signals[request["signal"]])
+    os._exit(request["code"])
+
+
+def eats(_: Path, request: Answer) -> Answer:
+    """Take memory."""
+    return {"length": len(bytearray(request["bytes"]))}
+
+
+def sleeps(folder: Path, request: Answer) -> Answer:
+    """Write down who this is, with a child of its own, and take time."""
+    own = subprocess.Popen(["sleep", str(request["seconds"])])
+    text = f"{os.getpid()} {os.getppid()} {own.pid}"
+    (folder / "begun.part").write_text(text, encoding="utf-8")
+    (folder / "begun.part").rename(folder / "begun")
+    time.sleep(request["seconds"])
+    return {}
+
+
+def verdict(_: Path, __: Answer) -> Answer:
+    """Answer with an enumeration, which JSON takes for text."""
+    return {"verdict": Verdict.EQUAL}
