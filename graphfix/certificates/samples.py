@@ -36,6 +36,7 @@ class Style(StrEnum):
     OTHER = "other"
     WIDE = "wide"
     SPECIAL = "special"
+    SIZES = "sizes of 0 and 1"
     OWN = "the model's own"
 
 
@@ -79,11 +80,17 @@ class SampleMaker(FeedMaker):
     special: frozenset[str] = frozenset()
 
     def draw(
-        self, sample: int, attempt: int = 0, redraw: int = 0, *, other_side: bool = False
+        self,
+        sample: int,
+        attempt: int = 0,
+        redraw: int = 0,
+        *,
+        other_side: bool = False,
+        edge: Mapping[str, int] | None = None,
     ) -> Feed:
         """Return one input set; see `FeedMaker.draw`."""
-        style = self.styles[sample % len(self.styles)]
-        feed = super().draw(sample, attempt, redraw, other_side=other_side)
+        style = Style.NATURAL if edge else self.styles[sample % len(self.styles)]
+        feed = super().draw(sample, attempt, redraw, other_side=other_side, edge=edge)
         return self.in_style(feed, style, np.random.default_rng([23, self.seed, sample, redraw]))
 
     def in_style(self, feed: Feed, style: Style, rng: np.random.Generator) -> Feed:

@@ -54,6 +54,7 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
             samples=request["samples"],
             lossy=request["lossy"],
             bindings={name: tuple(dims) for name, dims in request["bindings"].items()},
+            edges=tuple(request["edges"]),
         )
         if request["do"] == "side_by_side":
             # Most children compare outputs alone, and live for less time than imports take.

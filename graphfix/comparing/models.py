@@ -12,7 +12,7 @@ from graphfix.comparing.comparison import Comparison, Layer
 from graphfix.errors import EngineFailed
 from graphfix.report import NodeRef, OutputDifference, Verdict, Verification
 from graphfix.worker.limits import Limits
-from graphfix.worker.service import ask
+from graphfix.worker.service import Crashed, ask
 
 TASK = "graphfix.comparing.child:answer"
 
@@ -36,6 +36,7 @@ class ComparisonOptions:
             ``evaluate(inputs, attributes)`` with arrays (None for absent inputs) and returns a
             tuple of arrays, one per output.
         bindings: Shapes of inputs, by name.
+        edges: Which of 0 and 1 are tried as sizes of dynamic dimensions.
     """
 
     inputs: Path | None = None
@@ -46,6 +47,7 @@ class ComparisonOptions:
     memory_limit: int | None = None
     evaluators: Evaluators = field(default_factory=dict[tuple[str, str], str])
     bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    edges: tuple[int, ...] = (1, 0)
 
 
 def compare_files(
@@ -138,12 +140,20 @@ def _asked(
         "lossy": options.lossy,
         "evaluators": listed(options.evaluators),
         "bindings": {name: list(dims) for name, dims in options.bindings.items()},
+        "edges": list(options.edges),
         **further,
     }
+    # A device's driver reserves more addresses than any machine has memory.
+    limits = Limits(options.timeout, options.memory_limit, held=do != "tensorrt")
     with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         try:
-            # A device's driver reserves more addresses than any machine has memory.
-            limits = Limits(options.timeout, options.memory_limit, held=do != "tensorrt")
+            return ask(TASK, Path(folder), request, limits)
+        except Crashed:
+            # Some kernels divide by a size of 0: without such sizes the rest is compared.
+            request["edges"] = []
+        except EngineFailed as error:
+            return Verification(Verdict.INCONCLUSIVE, error.message)
+        try:
             return ask(TASK, Path(folder), request, limits)
         except EngineFailed as error:
             return Verification(Verdict.INCONCLUSIVE, error.message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +11,17 @@ import onnx
 import onnx.external_data_helper
 
 from graphfix.comparing.engines import Engine, MissingOperator
+from graphfix.comparing.numbers import widened
 from graphfix.errors import EngineFailed
 from graphfix.feeds import sizes
-from graphfix.feeds.kinds import Array, Feed, Value, is_wide_float
+from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 from graphfix.feeds.maker import FeedMaker, required_inputs
 from graphfix.feeds.user import read_inputs
 
 # The part of the time after which rare sizes are no longer tried, and how many samples try all.
 _FOR_RARE = 0.2
+# The part of the time after which sizes of 0 and 1 are no longer tried.
+_FOR_EDGES = 0.5
 _RESCANS = 3
 
 
@@ -82,6 +85,31 @@ class Samples:
                 self._known.append(attempt)
             return feed, outputs
         return None
+
+    def at_edges(
+        self, tried: Sequence[int], engine: Engine | None = None
+    ) -> Iterator[tuple[Feed, dict[str, Value]]]:
+        """Yield input sets with sizes of 0 and 1 that the original runs with, and what it computes.
+
+        The other sizes are those of the first sample. A result with a NaN or an infinity, such as
+        the mean of nothing, is left out.
+
+        Args:
+            tried: 0, 1 or both.
+            engine: What runs the original, if not what runs it on other sizes.
+        """
+        if self._user is not None or self.every is not None or not self._known:
+            return
+        for number, edge in enumerate(self._maker.edges(tried)):
+            if self._spent() > _FOR_EDGES:
+                return
+            try:
+                feed = self._maker.draw(0, self._known[0], number, edge=edge)
+                outputs = (engine or self._engine).run(feed)
+            except EngineFailed:
+                continue
+            if all_finite(outputs):
+                yield feed, outputs
 
     def _spent(self) -> float:
         """Return which part of the time is over."""
@@ -152,6 +180,15 @@ class Samples:
                 if is_wide_float(array.dtype) and array.size > 1:
                     result[tensor.name] = _jittered(array, rng)
         return result
+
+
+def all_finite(values: dict[str, Value]) -> bool:
+    """Say whether no floating tensor has a NaN or an infinity."""
+    return all(
+        array is None or not is_floating(array.dtype) or bool(np.isfinite(widened(array)).all())
+        for value in values.values()
+        for _, array in leaves(value)
+    )
 
 
 def _jittered(value: Value, rng: np.random.Generator) -> Value:

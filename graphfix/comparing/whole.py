@@ -36,6 +36,7 @@ class Task:
     samples: int = 5
     lossy: bool = False
     bindings: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    edges: tuple[int, ...] = (1, 0)
 
 
 def read_model(path: Path) -> onnx.ModelProto:
@@ -169,6 +170,7 @@ class _Comparison:
         )
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []
+        self._edges = 0
         self._dependent = observed.dependent_outputs(task.before)
         self._squashed = observed.squashed_outputs(task.before)
 
@@ -190,7 +192,22 @@ class _Comparison:
             failed = self._run_range(wanted, 2 * wanted)
             if failed is not None:
                 return failed
+        if self._feeds and not self._judge.broken and not self._other_kernels:
+            failed = self._run_edges()
+            if failed is not None:
+                return failed
         return self._conclude()
+
+    def _run_edges(self) -> Verification | None:
+        """Run dynamic sizes of 0 and 1; returns a verdict only where the result does not run."""
+        for feed, expected in self._samples.at_edges(self._task.edges):
+            got = self._got(feed)
+            if isinstance(got, Verification):
+                return got
+            self._edges += self._judge.take(feed, expected, got)
+            if self._judge.broken and not self._task.lossy:
+                return None
+        return None
 
     def _run_range(self, first: int, last: int) -> Verification | None:
         """Run samples; returns a verdict only where the result does not run."""
@@ -201,26 +218,29 @@ class _Comparison:
                     return None
                 continue
             feed, expected = drawn
-            try:
-                got = self._run_after(feed)
-            except MissingOperator as error:
-                return Verification(
-                    Verdict.INCONCLUSIVE,
-                    f"no engine has {error.key[1]} of the result: {error.message}",
-                    self._method(),
-                )
-            except EngineFailed as error:
-                if self._other_kernels:  # it is not the result that is at fault
-                    reason = f"{self._after.name} does not run it: {error.message}"
-                    return Verification(Verdict.INCONCLUSIVE, reason, self._method())
-                reason = f"the result fails where the original runs: {error.message}"
-                return Verification(Verdict.MISMATCH, reason, self._method())
+            got = self._got(feed)
+            if isinstance(got, Verification):
+                return got
             if self._judge.take(feed, expected, got):
                 self._feeds.append(feed)
                 self._values.append(expected)
             if self._judge.broken and not self._task.lossy:
                 return None
         return None
+
+    def _got(self, feed: Feed) -> dict[str, Value] | Verification:
+        """Return what the result computes, or a verdict where it does not run."""
+        try:
+            return self._run_after(feed)
+        except MissingOperator as error:
+            reason = f"no engine has {error.key[1]} of the result: {error.message}"
+            return Verification(Verdict.INCONCLUSIVE, reason, self._method())
+        except EngineFailed as error:
+            if self._other_kernels:  # it is not the result that is at fault
+                reason = f"{self._after.name} does not run it: {error.message}"
+                return Verification(Verdict.INCONCLUSIVE, reason, self._method())
+            reason = f"the result fails where the original runs: {error.message}"
+            return Verification(Verdict.MISMATCH, reason, self._method())
 
     def _run_after(self, feed: Feed) -> dict[str, Value]:
         return self._interface.read(self._after.run(self._interface.fed(feed)))
@@ -241,6 +261,8 @@ class _Comparison:
     def _method(self) -> str:
         names = dict.fromkeys((self._before.name, self._after.name))
         text = f"{' against '.join(names)}, {len(self._feeds)} samples"
+        if self._edges:
+            text += f" and {self._edges} with sizes of 0 or 1"
         if self._judge.noise_used:
             text += ", tolerance from the original's own noise"
         return "; ".join([text, *self._interface.notes])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,8 @@ from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer, nu
 from graphfix.feeds.uses import Use, consumers, uses_of
 
 _GUESSED_RANKS = (2, 4, 3, 1, 0, 5)
+# Sizes that differ, and then square images.
+_GUESSED_SIZES = ((2, 3, 7, 5, 11), (2, 3, 8, 8, 8))
 
 
 def required_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
@@ -86,7 +88,13 @@ class FeedMaker:
             )
 
     def draw(
-        self, sample: int, attempt: int = 0, redraw: int = 0, *, other_side: bool = False
+        self,
+        sample: int,
+        attempt: int = 0,
+        redraw: int = 0,
+        *,
+        other_side: bool = False,
+        edge: Mapping[str, int] | None = None,
     ) -> Feed:
         """Return one input set; raises `EngineFailed` for an input that has no known type.
 
@@ -95,9 +103,10 @@ class FeedMaker:
             attempt: Up to `attempts` - 1; another guess at the dynamic dimensions.
             redraw: Other values for the same sample.
             other_side: Whether what hangs on a single number goes the other way.
+            edge: Sizes of dimensions that go before those of the attempt; see `edges`.
         """
         rng = np.random.default_rng([self.seed, sample, redraw])
-        chosen = self._sizes(sample, attempt)
+        chosen = self._sizes(sample, attempt, edge)
         style = sample + redraw
         self._side = int(other_side)
         return {
@@ -122,6 +131,10 @@ class FeedMaker:
     def attempts(self) -> int:
         """How many guesses at the dynamic dimensions there are."""
         return sizes.attempts_for(self._symbols())
+
+    def edges(self, tried: Sequence[int]) -> list[dict[str, int]]:
+        """Return sizes of 0, 1 or both, for the dynamic dimensions together and for each alone."""
+        return sizes.edges(list(self._symbols()), tried)
 
     def neighbour(self, attempt: int) -> int:
         """Another attempt, in which the dimensions that mattered least have another size."""
@@ -172,8 +185,8 @@ class FeedMaker:
                     pinned[name] = size
         return pinned
 
-    def _sizes(self, sample: int, attempt: int) -> dict[str, int]:
-        return sizes.choose(self._symbols(), sample, attempt) | self._pinned()
+    def _sizes(self, sample: int, attempt: int, edge: Mapping[str, int] | None) -> dict[str, int]:
+        return sizes.choose(self._symbols(), sample, attempt, edge) | self._pinned()
 
     def _value(
         self,
@@ -198,8 +211,9 @@ class FeedMaker:
             return self._map(name, kind.map_type, style, rng)
         shape = self._shape_of(name, kind)
         if shape is None:
-            rank = _GUESSED_RANKS[attempt % len(_GUESSED_RANKS)]
-            shape = list[int | str]([2, 3, 8, 8, 8][:rank] if rank != 1 else [4])
+            turn, place = divmod(attempt, len(_GUESSED_RANKS))
+            rank = _GUESSED_RANKS[place]
+            shape = list[int | str](_GUESSED_SIZES[min(turn, 1)][:rank] if rank != 1 else [4])
         concrete = tuple(_concrete(size, chosen) for size in shape)
         return self._tensor(name, kind.tensor_type.elem_type, concrete, chosen, style, attempt, rng)
 

@@ -67,7 +67,8 @@ def draw(
             return values
     bounds = [b for b in (_table(use, dims) for use in uses) if b is not None]
     if bounds:
-        return rng.integers(max(b[0] for b in bounds), min(b[1] for b in bounds) + 1, shape)
+        low = max(b[0] for b in bounds)
+        return rng.integers(low, max(low, min(b[1] for b in bounds)) + 1, shape)
     if any(use.op in ("Div", "Mod") and use.position == 1 for use in uses):
         values = rng.integers(-5, 6, shape)
         return np.where(values == 0, 3, values)
@@ -151,7 +152,7 @@ def _new_shape(use: Use, count: int, data: list[int] | None, dims: Dims) -> Arra
         return np.ones(count, dtype=np.int64)
     if data is not None and len(data) == count:
         return np.array(data, dtype=np.int64)
-    return np.array([-1] + [1] * (count - 1), dtype=np.int64)
+    return np.array(([-1] + [1] * (count - 1))[:count], dtype=np.int64)
 
 
 def _unique(

@@ -29,7 +29,7 @@ from graphfix.pipeline.original import Original
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, verify
-from graphfix.report import Certificate, Site, Status, Verdict, Verification
+from graphfix.report import APPROXIMATE, Certificate, Site, Status, Verdict, Verification
 from graphfix.targets.profiles import Target
 
 
@@ -193,7 +193,14 @@ class _Search:
 
     def _compare(self, run: Run) -> Verification:
         self._comparisons += 1
-        return verify(self._before, run.model, self._settings, lossy=False, prepared=run.prepared)
+        return verify(
+            self._before,
+            run.model,
+            self._settings,
+            lossy=False,
+            approximate=any(site.accuracy is APPROXIMATE for _, _, site in _applied(run)),
+            prepared=run.prepared,
+        )
 
     def _blame(self, right: Run, wrong: Run) -> list[Blamed]:
         """Return what was made between two runs, the likeliest first."""

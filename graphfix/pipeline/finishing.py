@@ -23,7 +23,9 @@ from graphfix.pipeline.validating import interface, new_complaints, validity_of
 from graphfix.pipeline.verifying import original_on_disk, verify, verify_in_engine
 from graphfix.pipeline.worsening import unharmed
 from graphfix.report import (
+    APPROXIMATE,
     LOSSY,
+    Accuracy,
     IoChange,
     NodeRef,
     Outcome,
@@ -234,7 +236,12 @@ def _judge(before: Original, proved: Certified) -> _Attempt:
     start = perf_counter()
     if run.journal.applied_passes() or settings.verify == "off":
         verification = verify(
-            before, model, settings, lossy=_any_lossy(run.journal), prepared=run.prepared
+            before,
+            model,
+            settings,
+            lossy=_any(LOSSY, run.journal),
+            approximate=_any(APPROXIMATE, run.journal),
+            prepared=run.prepared,
         )
     else:
         verification = Verification(Verdict.EQUAL, "nothing was changed", "the graph is the same")
@@ -252,16 +259,16 @@ def _in_engine(before: Original, attempt: _Attempt) -> _Attempt:
         before,
         run.model,
         attempt.certified.settings,
-        lossy=_any_lossy(run.journal),
+        lossy=_any(LOSSY, run.journal),
         prepared=run.prepared,
     )
     run.seconds["engine"] = perf_counter() - start
     return replace(attempt, verification=verification)
 
 
-def _any_lossy(journal: Journal) -> bool:
+def _any(accuracy: Accuracy, journal: Journal) -> bool:
     return any(
-        site.accuracy is LOSSY
+        site.accuracy is accuracy
         for outcome in journal.outcomes()
         if outcome.status is Status.APPLIED
         for site in outcome.sites

@@ -23,11 +23,16 @@ from graphfix.worker.starting import spawned as spawned_template
 
 _LAST_LINES = 400
 _PATIENCE = 5.0
+_CRASHED = "the engine crashed"
 _CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
 
 class OutOfTime(EngineFailed):
     """A child took longer than it may."""
+
+
+class Crashed(EngineFailed):
+    """A signal ended a child, such as that of a division by zero."""
 
 
 def ask(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> dict[str, Any]:
@@ -45,14 +50,15 @@ def ask(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> dic
         limits: Time and memory.
 
     Raises:
-        EngineFailed: The child crashed, ran out of memory or of time (`OutOfTime`), or said so.
+        EngineFailed: The child crashed (`Crashed`), ran out of memory or of time (`OutOfTime`), or said so.
         UsageError: The request names something that is not there.
         InvalidModel: A file is not a model.
     """
     Message(task, request, limits, Host.here()).write(folder)
     code = _forked(task, folder, limits) if _CAN_FORK else _spawned(folder, limits)
     if code != 0:
-        raise EngineFailed(_death(code, folder / STDERR))
+        text = _death(code, folder / STDERR)
+        raise Crashed(text) if text.startswith(_CRASHED) else EngineFailed(text)
     return read_answer(folder)
 
 
@@ -191,5 +197,5 @@ def _death(code: int, log: Path) -> str:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        return f"the engine crashed ({name}){': ' + tail if tail else ''}"
+        return f"{_CRASHED} ({name}){': ' + tail if tail else ''}"
     return f"the engine's process ended with code {code}{': ' + tail if tail else ''}"
