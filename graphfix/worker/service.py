@@ -50,7 +50,8 @@ def ask(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> dic
         limits: Time and memory.
 
     Raises:
-        EngineFailed: The child crashed (`Crashed`), ran out of memory or of time (`OutOfTime`), or said so.
+        EngineFailed: The child crashed (`Crashed`), ran out of memory or of time (`OutOfTime`),
+            or said so.
         UsageError: The request names something that is not there.
         InvalidModel: A file is not a model.
     """

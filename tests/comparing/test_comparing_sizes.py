@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from onnx import parser
 
+from graphfix.comparing import models
 from graphfix.comparing.models import ComparisonOptions, compare_files
 from graphfix.report import Verdict
+from graphfix.worker.limits import Limits
+from graphfix.worker.service import Crashed, ask
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> '
 KEPT = "g (float[N, M] x) => (float[A, B] y) <int64[2] s = {0, 0}> { y = Reshape (x, s) }"
@@ -52,3 +56,18 @@ def test_height_and_width_that_were_mixed_up_differ(tmp_path: Path) -> None:
     paths = written(tmp_path, "a.onnx", WIDE), written(tmp_path, "b.onnx", HIGH)
     assert compare_files(paths[0], paths[0]).status is Verdict.EQUAL
     assert compare_files(*paths).status is Verdict.MISMATCH
+
+
+def test_an_engine_that_crashes_on_an_empty_input_is_asked_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crashing(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> Any:
+        if request["edges"]:
+            raise Crashed("the engine crashed (SIGFPE)")
+        return ask(task, folder, request, limits)
+
+    monkeypatch.setattr(models, "ask", crashing)
+    path = written(tmp_path, "a.onnx", KEPT)
+    found = compare_files(path, path)
+    assert found.status is Verdict.EQUAL
+    assert "sizes of 0" not in found.method
