@@ -25,6 +25,10 @@ from graphfix.model import Model
 from graphfix.schemas import form_of
 
 SMALL_ELEMENTS = 64
+MAX_PROPAGATED = 1 << 20
+_PROPAGATED = frozenset(
+    {"Add", "Cast", "Concat", "Gather", "Identity", "Mul", "Slice", "Squeeze", "Sub", "Unsqueeze"}
+)
 _SHAPE_INPUT = {"ConstantOfShape": 0, "Reshape": 1}
 _COMPLAINTS = (
     onnx.shape_inference.InferenceError,
@@ -188,14 +192,38 @@ def infer_model(model: Model) -> None:
 
 def infer_proto(proto: ModelProto) -> ModelProto:
     """Run ONNX shape inference; where a node makes it fail, what was known before stays."""
-    try:
-        return onnx.shape_inference.infer_shapes(proto, data_prop=True)
-    except _COMPLAINTS:
-        pass
+    if not _grows(proto.graph):
+        try:
+            return onnx.shape_inference.infer_shapes(proto, data_prop=True)
+        except _COMPLAINTS:
+            pass
     try:
         return onnx.shape_inference.infer_shapes(proto)
     except _COMPLAINTS:
         return proto
+
+
+def _grows(graph: onnx.GraphProto) -> bool:
+    """Say whether what ONNX's inference computes of shapes would outgrow the file.
+
+    It writes out every Concat and Gather of what it knows, whatever the number of elements
+    (onnx/defs/data_propagators.h): 60 nodes that each join a vector with itself fill any memory.
+    """
+    sizes: dict[str, int] = {}
+    for node in graph.node:
+        if node.op_type not in _PROPAGATED or not node.output:
+            continue
+        if node.op_type == "Concat":
+            size = sum(sizes.get(name, SMALL_ELEMENTS) for name in node.input)
+        elif node.op_type == "Gather":
+            size = sizes.get(node.input[-1], SMALL_ELEMENTS) if node.input else 0
+        else:
+            size = max((sizes.get(name, 0) for name in node.input), default=0)
+        if size > MAX_PROPAGATED:
+            return True
+        if size > SMALL_ELEMENTS:
+            sizes[node.output[0]] = size
+    return False
 
 
 def _take(graph: Graph, proto: onnx.GraphProto) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import onnx
 from onnx.defs import OpSchema
@@ -17,6 +19,7 @@ class Form:
         schema: The schema itself.
         since: The opset at which this form came.
         attributes: Names of the attributes.
+        kinds: The AttributeProto.AttributeType of each.
         inputs: Names of the formal inputs, in order.
         variadic_input: Whether the last input may repeat.
         outputs: Names of the formal outputs, in order.
@@ -26,10 +29,15 @@ class Form:
     schema: OpSchema
     since: int
     attributes: frozenset[str]
+    kinds: Mapping[str, int]
     inputs: tuple[str, ...]
     variadic_input: bool
     outputs: tuple[str, ...]
     variadic_output: bool
+
+
+def _number(kind: Any) -> int:
+    return int(kind.value)  # an enum of onnx's own, whose stubs leave its value out
 
 
 @cache
@@ -44,6 +52,7 @@ def form_of(op: str, opset: int, domain: str = "") -> Form | None:
         schema,
         schema.since_version,
         frozenset(schema.attributes),
+        {name: _number(one.type) for name, one in schema.attributes.items()},
         tuple(parameter.name for parameter in schema.inputs),
         bool(schema.inputs) and schema.inputs[-1].option == variadic,
         tuple(parameter.name for parameter in schema.outputs),

@@ -20,6 +20,7 @@ from graphfix.graph import (
     normal_domain,
 )
 from graphfix.report import NodeRef
+from graphfix.schemas import form_of
 from graphfix.storage.weights import dtype_of, load_array, type_name
 from graphfix.surgeon import AttributeRef
 
@@ -288,7 +289,8 @@ class NodeView:
         """Return an attribute: int, float, str, list, array (tensors), Graph, or `default`.
 
         Raises:
-            Refuse: The attribute refers to an attribute of the function around the node.
+            Refuse: The attribute refers to an attribute of the function around the node, or is of
+                another type than the operator takes.
         """
         attrs = self.node.attrs
         if name not in attrs:
@@ -296,9 +298,20 @@ class NodeView:
         value = attrs[name]
         if isinstance(value, AttributeRef):
             raise Refuse(f"attribute {name!r} is given by the caller of the function")
+        proto = attrs.proto(name)
+        if proto is not None and proto.type != self._kind_of(name, proto.type):
+            raise Refuse(f"attribute {name!r} of {self.op} is of a type that it does not take")
         if isinstance(value, TensorProto | onnx.SparseTensorProto):
             return load_array(value, self.graph.root.base_dir)
         return value
+
+    def _kind_of(self, name: str, kind: int) -> int:
+        """Return the type that the schema gives an attribute, or `kind` where it says nothing."""
+        form = form_of(self.op, self.opset, self.domain)
+        declared = None if form is None else form.kinds.get(name)
+        if declared is None or (self.op == "Constant" and name == "value"):
+            return kind  # PyTorch writes a string into `value` for arguments such as norm="ortho"
+        return declared
 
     def ref(self, index: int = -1) -> NodeRef:
         """Return the node as reports name it; its index is the one in the file."""

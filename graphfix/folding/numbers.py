@@ -117,6 +117,8 @@ def _concat(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     parts = [o for o in operands if o is not None]
     if len(parts) != len(operands) or any(p.dtype != parts[0].dtype for p in parts):
         return None
+    if not fits((sum(part.size for part in parts),), parts[0].itemsize):
+        return None
     return _one(np.concatenate(parts, axis=int(node.attr("axis", 1))))
 
 

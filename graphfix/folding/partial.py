@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring.views import NodeView
-from graphfix.folding.numbers import axes_of, reshaped, slices_of
+from graphfix.folding.numbers import axes_of, fits, reshaped, slices_of
 
 Partial = np.ndarray[Any, Any]
 Operands = Sequence["Partial | None"]
+ITEM = 64  # bytes of a boxed number, roughly
 Function = Callable[[NodeView, Operands], "tuple[Partial, ...] | None"]
 
 
@@ -47,7 +48,7 @@ def _plain(operands: Operands) -> list[np.ndarray[Any, Any] | None]:
 
 def _concat(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
     parts = [o for o in operands if o is not None]
-    if len(parts) != len(operands):
+    if len(parts) != len(operands) or not fits((sum(part.size for part in parts),), ITEM):
         return None
     return (np.concatenate(parts, axis=int(node.attr("axis", 1))),)
 
@@ -59,6 +60,8 @@ def _gather(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
         return None
     size = data.shape[axis]
     if np.any(indices < -size) or np.any(indices >= size):
+        return None
+    if size and not fits((indices.size, data.size // size), ITEM):
         return None
     taken = np.take(data, np.where(indices < 0, indices + size, indices), axis=axis)
     return (_boxed(taken),)
@@ -187,6 +190,8 @@ def _where(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
     if condition is None or a is None or b is None:
         return None
     condition, a, b = np.broadcast_arrays(condition, a, b)
+    if not fits(condition.shape, ITEM):
+        return None
     result = np.empty(condition.shape, dtype=object)
     for index in np.ndindex(condition.shape):
         chosen: Any = condition[index]
@@ -204,6 +209,8 @@ def _elementwise(function: Callable[[Any, Any], Any]) -> Function:
         if a is None or b is None or output is None or output.dtype is None or node.opset < 7:
             return None
         left, right = np.broadcast_arrays(a, b)
+        if not fits(left.shape, ITEM):
+            return None
         result = np.empty(left.shape, dtype=object)
         for index in np.ndindex(left.shape):
             result[index] = _within(function(left[index], right[index]), output.dtype)

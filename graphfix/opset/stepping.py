@@ -8,7 +8,7 @@ from graphfix.authoring.editing import Editor
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
-from graphfix.errors import PassBug
+from graphfix.errors import GraphfixError, PassBug
 from graphfix.graph import Graph
 from graphfix.inference import infer_model
 from graphfix.model import Model
@@ -182,6 +182,12 @@ def _plan(roots: list[Graph], planner: Planner, target: int) -> list[Plan]:
                     continue
                 except PassBug as bug:
                     blockers.append(Blocker(view.ref(position), f"a fault of the step: {bug}"))
+                    continue
+                except GraphfixError:
+                    raise
+                except Exception as error:  # whatever an adapter raises is its fault, named here
+                    said = f"a fault of the step: {type(error).__name__}: {error}"
+                    blockers.append(Blocker(view.ref(position), said))
                     continue
                 if plan.edits or plan.draft is not None:
                     plans.append(plan)

@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.attributing import with_removers
 from graphfix.pipeline.binding import bind_shapes
+from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.settings import VERIFY, Settings, parse_options, without
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes, get_pass
@@ -45,12 +47,16 @@ class Result:
     model: Model
 
 
+@guarded
 def load(source: str | Path | ModelProto) -> Model:
     """Load a model from a file, or from a proto (which is copied); external data is not read.
 
     Raises:
         InvalidModel: It cannot be read or is not a model.
     """
+    given: object = source
+    if not isinstance(given, str | PathLike | ModelProto):
+        raise UsageError(f"a model is a path or a ModelProto, not {type(source).__name__}")
     if isinstance(source, ModelProto):
         copy = ModelProto()
         copy.CopyFrom(source)
@@ -80,6 +86,7 @@ def check_acyclic(model: Model) -> None:
                 raise error.at(str(model.path or "")) from None
 
 
+@guarded
 def save(model: Model, path: str | Path, *, data: str = "keep") -> None:
     """Write a model atomically: the old file or the new one is there at any moment.
 
@@ -96,6 +103,7 @@ def save(model: Model, path: str | Path, *, data: str = "keep") -> None:
     save_model(model.to_proto(), Path(path), base_dir=model.base_dir, data=data)
 
 
+@guarded
 def check(
     model: Model | str | Path | ModelProto,
     target: str | Target,
@@ -139,6 +147,7 @@ def _check_settings(
     )
 
 
+@guarded
 def explain(
     model: Model | str | Path | ModelProto,
     target: str | Target,
@@ -172,6 +181,7 @@ def assumed_operators(names: Sequence[str]) -> frozenset[tuple[str, str]]:
     return frozenset(pairs)
 
 
+@guarded
 def run(
     model: Model | str | Path | ModelProto,
     target: str | Target | None = None,

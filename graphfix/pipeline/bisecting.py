@@ -25,6 +25,7 @@ from graphfix.model import Model
 from graphfix.pipeline.api import PassLike, as_model, inputs_file, make_settings
 from graphfix.pipeline.certifying import prove
 from graphfix.pipeline.finishing import first_run
+from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
@@ -84,6 +85,7 @@ class RunBisection:
         return 0 if self.status is Verdict.EQUAL else 1
 
 
+@guarded
 def bisect_run(
     model: Model | str | Path | ModelProto,
     target: str | Target | None = None,

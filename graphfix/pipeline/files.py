@@ -14,6 +14,7 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.api import Result, assumed_operators, findings_of, load, make_settings, save
 from graphfix.pipeline.explaining import explanations_of
+from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.original import facts_of
 from graphfix.pipeline.reproducing import finish_with
 from graphfix.pipeline.settings import Settings
@@ -78,6 +79,7 @@ class CheckResult:
     explanations: tuple[Explanation, ...] = ()
 
 
+@guarded
 def check_file(request: CheckRequest) -> CheckResult:
     """Check a file for a target.
 
@@ -102,6 +104,7 @@ def check_file(request: CheckRequest) -> CheckResult:
     return CheckResult(target, found, notes, explained)
 
 
+@guarded
 def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
     """Repair a file and write the result.
 

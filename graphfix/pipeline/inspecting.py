@@ -6,14 +6,23 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
+from graphfix.pipeline.guarding import guarded
 from graphfix.protos import all_graphs, bodies_of
-from graphfix.storage.reading import parse_model, read_model, walk_nodes, walk_tensors
+from graphfix.storage.reading import (
+    Place,
+    leaves_folder,
+    parse_model,
+    read_bytes,
+    size_below,
+    walk_nodes,
+    walk_tensors,
+)
 from graphfix.storage.weights import external_span, is_external, stored_bytes, type_name
 
 Shape = tuple[int | str | None, ...]
@@ -98,6 +107,7 @@ class Inspection:
     metadata: Mapping[str, str]
 
 
+@guarded
 def inspect_file(path: Path) -> Inspection:
     """Read the graph of `path`, never its external data, and tell what is in it.
 
@@ -105,11 +115,7 @@ def inspect_file(path: Path) -> Inspection:
         InvalidModel: The file cannot be read or is not a model. Missing external data is told,
             not raised.
     """
-    try:
-        raw = path.read_bytes()
-    except OSError:
-        # `read_model` has the words for a file that cannot be opened.
-        return inspect_proto(read_model(path).proto, path, 0)
+    raw = read_bytes(path)
     return inspect_proto(parse_model(raw, str(path)), path, len(raw))
 
 
@@ -277,11 +283,12 @@ def _external_files(proto: ModelProto, folder: Path) -> tuple[ExternalFile, ...]
 
 
 def _external_file(name: str, folder: Path) -> ExternalFile:
-    plain = PurePosixPath(name.replace("\\", "/"))
-    if not name or plain.is_absolute() or ".." in plain.parts or ":" in plain.parts[0]:
+    if leaves_folder(name):
         return ExternalFile(name, None, False, True)
-    data = folder / name
-    if not data.resolve().is_relative_to(folder.resolve()):
-        return ExternalFile(name, None, False, True)
-    exists = data.is_file()
-    return ExternalFile(name, data.stat().st_size if exists else None, exists, False)
+    try:
+        size = size_below(folder, name)
+    except (OSError, ValueError, RuntimeError):  # too long, a NUL in it, a loop of links
+        size = Place.MISSING
+    if isinstance(size, Place):
+        return ExternalFile(name, None, False, size is Place.OUTSIDE)
+    return ExternalFile(name, size, True, False)

@@ -8,6 +8,7 @@ from pathlib import Path
 from graphfix.authoring.workspace import Workspace
 from graphfix.opset.stepping import Blocker, StepBlocked, lower_one
 from graphfix.pipeline.api import load
+from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.running import OLDEST_OPSET
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import shipped_passes
@@ -27,6 +28,7 @@ class Reach:
     blockers: tuple[Blocker, ...]
 
 
+@guarded
 def reach_of(path: Path) -> Reach:
     """Step the opset of a model down as far as it goes; the file is only read.
 

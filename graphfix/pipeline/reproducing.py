@@ -11,6 +11,7 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.api import Result
 from graphfix.pipeline.finishing import finish
+from graphfix.pipeline.guarding import documented
 from graphfix.pipeline.settings import Settings
 from graphfix.report import NodeRef, Reproduced
 from graphfix.reproducers.specimens import Faults, Kind, Specimen
@@ -43,7 +44,8 @@ def finish_with(
     from graphfix.reproducers.writing import write_reproducers
 
     try:
-        result = finish(model, settings, hooks, faults=faults)
+        with documented(model):
+            result = finish(model, settings, hooks, faults=faults)
     except GraphfixError:
         raise
     except Exception as error:

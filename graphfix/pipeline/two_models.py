@@ -18,12 +18,14 @@ from graphfix.diffing.engine import diff_models
 from graphfix.model import Model
 from graphfix.pipeline.api import inputs_file, load
 from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.verifying import on_disk
 from graphfix.registry import all_passes
 
 ModelLike = Model | str | Path | ModelProto
 
 
+@guarded
 def diff(a: ModelLike, b: ModelLike) -> Difference:
     """Compare two models as they are written: nodes, attributes, weights, metadata.
 
@@ -38,6 +40,7 @@ def diff(a: ModelLike, b: ModelLike) -> Difference:
     return diff_models(one.to_proto(), two.to_proto(), (one.base_dir, two.base_dir))
 
 
+@guarded
 def compare(
     a: ModelLike,
     b: ModelLike,
@@ -66,6 +69,7 @@ def compare(
     return _compared(_loaded(a), _loaded(b), (a, b), layers, inputs, seed, shapes, pass_files)
 
 
+@guarded
 def bisect(
     a: ModelLike,
     b: ModelLike,

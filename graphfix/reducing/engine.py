@@ -12,6 +12,7 @@ from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.api import as_model
+from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.validating import validity_of
 from graphfix.pipeline.verifying import on_disk
 from graphfix.reducing.bodies import simpler, without_a_body
@@ -34,6 +35,7 @@ _ANY = (
 )
 
 
+@guarded
 def reduce(
     model: Model | str | Path | ModelProto,
     fails: str | Callable[[Path], bool],

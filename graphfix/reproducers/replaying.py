@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graphfix.errors import InvalidModel, UsageError
+from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.settings import Settings
 from graphfix.registry import all_passes
 from graphfix.report import Certificate, NodeRef
@@ -55,6 +56,7 @@ class Replay:
         return 0 if self.shows is False else 1
 
 
+@guarded
 def replay(
     folder: str | Path,
     *,

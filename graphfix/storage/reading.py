@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path, PurePosixPath
 
 import onnx
@@ -13,7 +15,12 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.errors import InvalidModel
 from graphfix.protos import bodies_of
-from graphfix.storage.weights import external_span, is_external
+from graphfix.storage.vetting import vet
+from graphfix.storage.weights import external_span, is_external, stored_bytes, type_name
+
+MAX_BYTES = (1 << 31) - 1
+LOOKED_AT_FIRST = 1 << 20
+_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +41,50 @@ def read_model(path: Path) -> ModelFile:
             missing, too short, or lies outside the folder of the model.
     """
     where = str(path)
-    if path.is_dir():
-        raise InvalidModel("is a folder, not a model file", where=where)
-    if path.is_char_device() or path.is_block_device():  # which may never end
-        raise InvalidModel("is a device, not a model file", where=where)
+    raw = read_bytes(path)
+    proto = parse_model(raw, where)
+    check_external(proto, path)
+    return ModelFile(proto, path, hashlib.sha256(raw).hexdigest(), len(raw))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a model file; what is no regular file is never opened.
+
+    Raises:
+        InvalidModel: It is missing, no regular file, bigger than ONNX allows, or cannot be read.
+    """
+    where = str(path)
     try:
-        raw = path.read_bytes()
+        status = path.stat()
+        _check_kind(status.st_mode, where)
+        if status.st_size > MAX_BYTES:
+            raise InvalidModel(
+                f"has {status.st_size:,} bytes, and no ONNX file can have more than 2 GiB",
+                where=where,
+                hint="bigger models have their weights in a data file beside them",
+            )
+        if status.st_size > LOOKED_AT_FIRST:
+            with path.open("rb") as stream:
+                if stream.read(1) == b"\0":  # no field has the number 0: a file with holes
+                    raise InvalidModel("not an ONNX model: it begins with zeros", where=where)
+        return path.read_bytes()
     except FileNotFoundError:
         raise InvalidModel("no such file", where=where, hint="check the path") from None
     except OSError as error:
         raise InvalidModel(f"cannot be read: {error.strerror}", where=where) from error
-    proto = parse_model(raw, where)
-    check_external(proto, path)
-    return ModelFile(proto, path, hashlib.sha256(raw).hexdigest(), len(raw))
+    except (ValueError, RuntimeError) as error:  # a NUL in the name; a loop of links
+        raise InvalidModel(f"cannot be read: {error}", where=repr(where)) from None
+
+
+def _check_kind(mode: int, where: str) -> None:
+    if stat.S_ISDIR(mode):
+        raise InvalidModel("is a folder, not a model file", where=where)
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):  # which may never end
+        raise InvalidModel("is a device, not a model file", where=where)
+    if not stat.S_ISREG(mode):  # which waits for somebody who writes
+        raise InvalidModel(
+            "is a pipe or a socket, not a model file", where=where, hint="write it to a file first"
+        )
 
 
 def parse_model(raw: bytes, where: str) -> ModelProto:
@@ -79,6 +117,7 @@ def check_proto(proto: ModelProto, where: str, guess: str = "") -> None:
             where=where,
             hint="the file is truncated, or of another format",
         )
+    vet(proto, where)
     _check_attributes(proto, where)
 
 
@@ -185,6 +224,7 @@ def check_external(proto: ModelProto, path: Path) -> None:
                 f"external data of {tensor.name!r} has an offset or length that is no number",
                 where=str(path),
             ) from None
+        _check_length(tensor, length, path)
         if location not in sizes:
             sizes[location] = _external_size(tensor.name, location, path)
         if offset < 0 or length < 0 or offset + length > sizes[location]:
@@ -196,28 +236,75 @@ def check_external(proto: ModelProto, path: Path) -> None:
             )
 
 
+def _check_length(tensor: TensorProto, length: int, path: Path) -> None:
+    if tensor.data_type == TensorProto.STRING:
+        return
+    wanted = stored_bytes(tensor)
+    if length != wanted:
+        kind = f"{type_name(tensor.data_type)}{list(tensor.dims)}"
+        raise InvalidModel(
+            f"external data of {tensor.name!r} has a length of {length} bytes, "
+            f"but {kind} takes {wanted}",
+            where=str(path),
+            hint="the file is damaged; export it again",
+        )
+
+
 def _external_size(tensor: str, location: str, path: Path) -> int:
     where = str(path)
-    plain = PurePosixPath(location.replace("\\", "/"))
-    if not location or plain.is_absolute() or ".." in plain.parts or ":" in plain.parts[0]:
+    shown = repr(location if len(location) <= _SHOWN else f"{location[:_SHOWN]}...")
+    if leaves_folder(location):
         raise InvalidModel(
-            f"external data of {tensor!r} lies outside the folder of the model: {location!r}",
+            f"external data of {tensor!r} lies outside the folder of the model: {shown}",
             where=where,
             hint="put the data file beside the model",
         )
-    folder = path.parent.resolve()
-    data = path.parent / location
-    if not data.resolve().is_relative_to(folder):
+    try:
+        size = size_below(path.parent, location)
+    except (OSError, ValueError, RuntimeError) as error:
+        said = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise InvalidModel(
-            f"external data of {tensor!r} leaves the folder of the model through a link: "
-            f"{location!r}",
+            f"external data of {tensor!r} cannot be looked up at {shown}: {said}", where=where
+        ) from error
+    if size is Place.OUTSIDE:
+        raise InvalidModel(
+            f"external data of {tensor!r} leaves the folder of the model through a link: {shown}",
             where=where,
             hint="put the data file itself beside the model",
         )
-    if not data.is_file():
+    if size is Place.MISSING:
         raise InvalidModel(
-            f"external data of {tensor!r} is missing: {location!r}",
+            f"external data of {tensor!r} is missing: {shown}",
             where=where,
             hint="the .onnx file needs its data file beside it",
         )
-    return data.stat().st_size
+    return size
+
+
+class Place(Enum):
+    """Why external data has no size."""
+
+    OUTSIDE = "outside"
+    MISSING = "missing"
+
+
+def size_below(folder: Path, location: str) -> int | Place:
+    """Return the bytes of a file below a folder, links followed.
+
+    Raises:
+        OSError: The name is too long, or may not be looked at.
+        ValueError: There is a NUL in it.
+        RuntimeError: The links form a loop (OSError from Python 3.13 on).
+    """
+    data = folder / location
+    if not data.resolve().is_relative_to(folder.resolve()):
+        return Place.OUTSIDE
+    return data.stat().st_size if data.is_file() else Place.MISSING
+
+
+def leaves_folder(location: str) -> bool:
+    """Say whether a location of external data is no path below the model's folder."""
+    plain = PurePosixPath(location.replace("\\", "/"))
+    if not location or not plain.parts:
+        return True
+    return plain.is_absolute() or ".." in plain.parts or ":" in plain.parts[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 from graphfix.errors import InvalidModel
+
+MAX_DENSE = 1 << 30
 
 
 @cache
@@ -51,13 +54,17 @@ def is_external(proto: TensorProto) -> bool:
 
 
 def external_span(proto: TensorProto) -> tuple[str, int, int]:
-    """Return (location, offset, length in bytes) of an external tensor."""
+    """Return (location, offset, length in bytes) of an external tensor.
+
+    Raises:
+        ValueError: Offset or length is no number.
+    """
     entries = external_entries(proto)
-    length = entries.get("length")
+    length = int(entries.get("length", 0))  # 0 stands for a length that nobody wrote
     return (
         entries.get("location", ""),
         int(entries.get("offset", 0)),
-        int(length) if length is not None else stored_bytes(proto),
+        length or stored_bytes(proto),
     )
 
 
@@ -72,7 +79,10 @@ def stored_bytes(proto: TensorProto) -> int:
 
 @cache
 def _bits(elem_type: int) -> int:
-    name = TensorProto.DataType.Name(elem_type)
+    try:
+        name = TensorProto.DataType.Name(elem_type)
+    except ValueError:  # none that this onnx knows
+        return 0
     for prefix, bits in (("INT4", 4), ("UINT4", 4), ("FLOAT4", 4), ("INT2", 2), ("UINT2", 2)):
         if name.startswith(prefix):
             return bits
@@ -88,21 +98,24 @@ def load_array(proto: TensorProto | onnx.SparseTensorProto, base_dir: str) -> np
         base_dir: The folder of the model, for external data.
 
     Raises:
-        InvalidModel: The external data is missing or shorter than the tensor says.
+        InvalidModel: The data is not what element type and dims say, the external data is missing
+            or shorter than that, or a sparse tensor is too big to be written out.
     """
     if isinstance(proto, onnx.SparseTensorProto):
         return _densify(proto, base_dir)
     if not is_external(proto):
-        return numpy_helper.to_array(proto)
+        return _decoded(proto, proto.name)
     location, offset, length = external_span(proto)
     path = Path(base_dir) / location
     try:
         with path.open("rb") as stream:
             stream.seek(offset)
             raw = stream.read(length)
-    except OSError as error:
+    except (OSError, OverflowError, MemoryError, ValueError) as error:
+        said = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
         raise InvalidModel(
-            f"external data of {proto.name!r} cannot be read: {error.strerror}", where=str(path)
+            f"external data of {proto.name!r}, {length} bytes, cannot be read: {said}",
+            where=str(path),
         ) from error
     if len(raw) != length:
         raise InvalidModel(
@@ -110,16 +123,40 @@ def load_array(proto: TensorProto | onnx.SparseTensorProto, base_dir: str) -> np
             where=str(path),
         )
     filled = TensorProto(data_type=proto.data_type, dims=list(proto.dims), raw_data=raw)
-    return numpy_helper.to_array(filled)
+    return _decoded(filled, proto.name)
+
+
+def _decoded(proto: TensorProto, name: str) -> np.ndarray[Any, Any]:
+    """Decode a tensor of a file that nobody vouches for.
+
+    Whatever onnx raises there, the bytes do not make the tensor that they are said to be.
+    """
+    try:
+        return numpy_helper.to_array(proto)
+    except Exception as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        kind = f"{type_name(proto.data_type)}{list(proto.dims)}"
+        raise InvalidModel(
+            f"the data of tensor {name!r} does not make {kind}: {said}",
+            hint="the file is damaged; export it again",
+        ) from error
 
 
 def _densify(proto: onnx.SparseTensorProto, base_dir: str) -> np.ndarray[Any, Any]:
     values = load_array(proto.values, base_dir)
     indices = load_array(proto.indices, base_dir)
     dims = tuple(proto.dims)
-    dense = np.zeros(dims, dtype=values.dtype)
-    if indices.ndim == 1:
-        dense.reshape(-1)[indices] = values
-    else:
-        dense[tuple(indices.T)] = values
+    name = proto.values.name
+    if math.prod(max(dim, 0) for dim in dims) * values.itemsize > MAX_DENSE:
+        raise InvalidModel(
+            f"the sparse tensor {name!r} of {list(dims)} is too big to be written out"
+        )
+    try:
+        dense = np.zeros(dims, dtype=values.dtype)
+        if indices.ndim == 1:
+            dense.reshape(-1)[indices] = values
+        else:
+            dense[tuple(indices.T)] = values
+    except (ValueError, IndexError, TypeError) as error:
+        raise InvalidModel(f"the indices of sparse tensor {name!r} do not fit: {error}") from error
     return dense

@@ -36,6 +36,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -275,7 +276,7 @@ def _foldable(view: NodeView, knowledge: Knowledge, ready: set[int], limit: int)
         shape, dtype = output.static_shape, output.dtype
         if shape is None or dtype is None or not is_plain(dtype):
             return False
-        size += int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        size += math.prod(shape) * dtype.itemsize
     return size <= max(limit, total)
 
 

@@ -1,0 +1,113 @@
+"""The one place where what reading and interpreting a model raises becomes a documented error.
+
+A file that nobody vouches for may make numpy, protobuf, onnx and our own code raise whatever they
+like. What says by its kind that the file asks for too much, or cannot be read, is `InvalidModel`.
+Everything else is a fault of ours, unless the ONNX checker refuses the model as well: nobody has
+promised anything for what is no ONNX model.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import onnx
+from google.protobuf.message import DecodeError, EncodeError
+from onnx import ModelProto
+
+from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
+from graphfix.model import Model
+from graphfix.storage.reading import read_model
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_TOO_MUCH = (MemoryError, RecursionError, DecodeError, EncodeError)
+
+
+def guarded(function: Callable[P, R]) -> Callable[P, R]:
+    """Let only documented errors leave a function whose first argument is a model or its path."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = signature.bind(*args, **kwargs)  # what does not fit is the caller's TypeError
+        with documented(next(iter(given.arguments.values()), None)):
+            return function(*args, **kwargs)
+
+    return call
+
+
+@contextmanager
+def documented(model: object) -> Generator[None]:
+    """Turn what interpreting `model` raises into the errors that graphfix documents.
+
+    Args:
+        model: What was given: a path, a proto, a loaded model, or a request with one in `model`.
+
+    Raises:
+        InvalidModel: The model asks for too much, or is one that the ONNX checker refuses.
+        UsageError: A file cannot be read or written.
+        PassBug: All else; the exception is its cause.
+    """
+    try:
+        yield
+    except (GraphfixError, PassBug):
+        raise
+    except _TOO_MUCH as error:
+        raise InvalidModel(_too_much(error), where=_place(model)) from error
+    except OSError as error:
+        said = error.strerror or str(error)
+        raise UsageError(said, where=str(error.filename or _place(model))) from error
+    except Exception as error:
+        complaint = _complaint(model)
+        if complaint:
+            raise InvalidModel(
+                f"not a valid ONNX model: {complaint}",
+                where=_place(model),
+                hint=f"what stopped the work is {type(error).__name__}: {error}",
+            ) from error
+        raise PassBug(f"{type(error).__name__}: {error}") from error
+
+
+def _too_much(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "takes more memory than there is"
+    if isinstance(error, RecursionError):
+        return "is nested too deeply"
+    return f"cannot be read or written as protobuf: {error}"
+
+
+def _place(model: object) -> str:
+    inner = getattr(model, "model", model)
+    if isinstance(inner, Model):
+        return str(inner.path or "the model")
+    return str(inner) if isinstance(inner, str | Path) else "the model"
+
+
+def _complaint(model: object) -> str:
+    """Return what the ONNX checker says of a model; empty where it is content or cannot tell."""
+    inner = getattr(model, "model", model)
+    try:
+        if isinstance(inner, str | Path):
+            if Path(inner).is_dir():  # of a reproducer
+                return ""
+            proto = read_model(Path(inner)).proto
+        elif isinstance(inner, Model):
+            proto = inner.proto
+        elif isinstance(inner, ModelProto):
+            proto = inner
+        else:
+            return ""
+    except GraphfixError as error:
+        return error.message
+    try:
+        onnx.checker.check_model(proto, full_check=True)  # pyright: ignore[reportUnknownMemberType]
+    except MemoryError:
+        return ""
+    except Exception as error:  # whatever it raises, it is not content
+        return (str(error).strip() or type(error).__name__).partition("\n")[0]
+    return ""
