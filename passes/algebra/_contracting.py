@@ -9,9 +9,11 @@ from math import prod
 import numpy as np
 
 from graphfix.authoring.building import Builder
+from graphfix.authoring.pairwise import combined
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import Value
 from graphfix.passes.algebra._equation import Term, of_ellipsis
+from graphfix.report import APPROXIMATE
 
 _FAR = 2**31 - 1
 _TYPES = ("float16", "float32", "float64", "int32", "int64")
@@ -75,6 +77,9 @@ def _summed(term: Term, kept: Collection[str], build: Builder) -> Term:
     axes = [place for place, label in enumerate(term.labels) if label not in kept]
     if not axes:
         return term
+    if term.value.dtype is not None and term.value.dtype.kind in "iu":
+        # So does Einsum itself in onnxruntime, where it sums without multiplying.
+        build.declare(APPROXIMATE, "ReduceSum of integers rounds in onnxruntime beyond 2^53")
     value = build.ReduceSum(term.value, axes=axes, keepdims=0)
     return Term(value, tuple(label for label in term.labels if label in kept))
 
@@ -107,7 +112,20 @@ def _product(left: Term, right: Term, kept: Collection[str], build: Builder) -> 
             return _joined_matrix_product(left, right, batch, rows, summed, columns, build)
     every = [*batch, *rows, *columns, *summed]
     spread = build.Mul(_arranged(left, every, build), _arranged(right, every, build))
-    return _summed(Term(spread, tuple(every)), kept, build)
+    return _summed(_in_pairs(Term(spread, tuple(every)), kept, build), kept, build)
+
+
+def _in_pairs(term: Term, kept: Collection[str], build: Builder) -> Term:
+    """Sum integers over known sizes as a product of matrices does: wrapping around."""
+    if term.value.dtype is None or term.value.dtype.kind not in "iu":
+        return term
+    for label in [label for label in term.labels if label not in kept]:
+        size = term.number(label)
+        if size:
+            place = term.labels.index(label)
+            value = combined("Add", term.value, place, size, build)
+            term = Term(value, tuple(other for other in term.labels if other != label))
+    return term
 
 
 def _same_size(label: str, left: Term, right: Term) -> bool:

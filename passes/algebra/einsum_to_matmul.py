@@ -23,8 +23,9 @@ When it refuses:
     32 or 64, or the equation does not fit the operands.
 
 Accuracy:
-    Exact for integers whose products and sums stay in their type and, where they are summed
-    without a MatMul, below 2**53; for floating point numbers exact up to the order of summation.
+    Exact for integers, which wrap around; approximate where they are summed without being
+    multiplied, as ReduceSum of onnxruntime goes through float64 (and its own Einsum does the same
+    there). For floating point numbers exact up to the order of summation.
 
 References:
     https://onnx.ai/onnx/operators/onnx__Einsum.html; onnx/onnx-tensorrt release/8.6-GA,

@@ -19,7 +19,8 @@ When it refuses:
     sizes that are known give more than 2**24 products; int64 with an unknown number of terms.
 
 Accuracy:
-    Exact: what does not fit wraps around as it does in MatMul.
+    Exact: what does not fit wraps around as it does in MatMul; of int32, where the number of terms
+    is unknown, for fewer than 2**22 of them.
 
 References:
     builtin_op_importers.cpp:2895 of onnx-tensorrt, release 8.6;
@@ -34,11 +35,13 @@ from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.pairwise import combined
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
 
 _MOST = 1 << 24
+_MOST_TERMS = 1 << 22  # of 32 bits each, which float64 holds
 
 
 @rewrite(
@@ -71,21 +74,10 @@ def matmul_of_integers_to_sum(node: NodeView, build: Builder) -> Value:
 
 def _sum(products: Value, axis: int, size: int | None, build: Builder) -> Value:
     """Sum over an axis; what does not fit wraps around as in MatMul."""
-    if products.type_name == "int32":
+    if products.type_name == "int32" and (size or 1) <= _MOST_TERMS:
         # ReduceSum of onnxruntime goes through float64, which holds these sums.
         wide = build.ReduceSum(build.Cast(products, to=TensorProto.INT64), axes=[axis], keepdims=0)
         return build.Cast(wide, to=TensorProto.INT32)
     if not size:
         raise Refuse("it is not known how many integers of 64 bits are summed")
-    while size > 1:
-        half = size // 2
-        halves = [_part(products, axis, at, at + half, build) for at in (0, half)]
-        total = build.Add(*halves)
-        if size % 2:
-            total = build.Concat(total, _part(products, axis, size - 1, size, build), axis=axis)
-        products, size = total, half + size % 2
-    return build.Squeeze(products, axes=[axis])
-
-
-def _part(value: Value, axis: int, start: int, end: int, build: Builder) -> Value:
-    return build.Slice(value, starts=[start], ends=[end], axes=[axis])
+    return combined("Add", products, axis, size, build)

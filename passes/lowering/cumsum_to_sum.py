@@ -2,9 +2,8 @@
 
 What it does:
     Puts the data beside itself once for each position along the axis, leaves in each copy what
-    comes before that position, and sums. `exclusive` and `reverse` are other masks. A vector of
-    up to 64 integers is added to itself moved by 1, 2, 4, ... places instead, without a second
-    dimension.
+    comes before that position, and sums. `exclusive` and `reverse` are other masks. Integers are
+    added to themselves moved by 1, 2, 4, ... places instead, without a second dimension.
 
 Why engines need it:
     TensorRT has an importer for CumSum from 7.2 on. It makes a loop, which cannot compute a
@@ -27,9 +26,8 @@ When it refuses:
     dtype is unknown.
 
 Accuracy:
-    Exact for integers whose sums stay in their type and below 2**53: ReduceSum of onnxruntime goes
-    through float64 and does not wrap around as CumSum does. For floating point numbers exact up to
-    the order of summation.
+    Exact for integers, which wrap around as in CumSum. For floating point numbers exact up to the
+    order of summation.
 
 References:
     https://onnx.ai/onnx/operators/onnx__CumSum.html
@@ -38,22 +36,19 @@ References:
 from __future__ import annotations
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Option, rewrite
+from graphfix.authoring.pairwise import EMITS, running
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.report import EXACT
-
-_INTEGERS = (TensorProto.INT32, TensorProto.INT64)
-_FLAT = 64
 
 
 @rewrite(
     "CumSum",
     removes=("op:CumSum", "const:CumSum.*", "dtype:CumSum.*", "attr:CumSum.*", "shape:CumSum.*"),
-    emits=("Add", "Concat", "Gather", "ReduceSum", "Unsqueeze", "Where"),
+    emits=(*EMITS, "ReduceSum", "Unsqueeze", "Where"),
     accuracy=EXACT,
     since=11,
     options={"max_size": Option(int, 1024, "Longer axes are refused.")},
@@ -71,8 +66,8 @@ def cumsum_to_sum(node: NodeView, build: Builder) -> Value:
     if size is None or size > build.option("max_size"):
         raise Refuse(f"the size of axis {axis} is unknown or above max_size")
     reverse, exclusive = bool(node.attr("reverse", 0)), bool(node.attr("exclusive", 0))
-    if x.rank == 1 and x.elem_type in _INTEGERS and size <= _FLAT:
-        return _doubled(build, x, size, reverse, exclusive)
+    if x.dtype.kind in "iu":
+        return running("Add", x, axis, size, build, reverse=reverse, exclusive=exclusive)
     # Element [i, j]: whether number j is a part of sum i.
     before = np.arange(size)[None, :] - np.arange(size)[:, None]
     if reverse:
@@ -82,24 +77,3 @@ def cumsum_to_sum(node: NodeView, build: Builder) -> Value:
     spread = build.Unsqueeze(x, axes=[axis])
     kept = build.Where(build.constant(wide), spread, np.zeros((), x.dtype))
     return build.ReduceSum(kept, axes=[axis + 1], keepdims=0)
-
-
-def _doubled(build: Builder, x: Value, size: int, reverse: bool, exclusive: bool) -> Value:
-    """Return the sums of a vector; after each step element i holds twice as many numbers."""
-    total = _moved(build, x, size, 1, reverse) if exclusive else x
-    step = 1
-    while step < size:
-        total = build.Add(total, _moved(build, total, size, step, reverse))
-        step *= 2
-    return total
-
-
-def _moved(build: Builder, x: Value, size: int, step: int, reverse: bool) -> Value:
-    """Return `x` moved by `step` places, with zeros where nothing comes from."""
-    places = np.arange(size)
-    source = places + step if reverse else places - step
-    inside = (source >= 0) & (source < size)
-    # Place 0 of the longer vector is the zero.
-    indices = np.where(inside, source + 1, 0).astype(np.int64)
-    padded = build.Concat(build.constant(np.zeros(1, x.dtype)), x, axis=0)
-    return build.Gather(padded, indices, axis=0)

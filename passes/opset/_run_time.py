@@ -77,15 +77,16 @@ def reduce(node: NodeView, build: Builder) -> Value:
     """Reduce over axes that are computed: each axis in its turn, if it is among them.
 
     Raises:
-        Refuse: A constant is asked for, the rank is unknown, or integers are averaged.
+        Refuse: A constant is asked for, the rank is unknown, or integers are not reduced like this.
     """
     allow(build, "axes")
     x, axes = node.need(0), node.need(1)
     rank = need_rank(x)
     kind = need_elem_type(x)
     floats = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BFLOAT16)
-    if node.op == "ReduceMean" and kind not in floats:
-        raise Refuse("axes is computed at run time, and integers are averaged")
+    if kind not in floats and node.op not in ("ReduceMax", "ReduceMin"):
+        # One axis after the other rounds, cuts off or saturates more often than all at once.
+        raise Refuse(f"axes is computed at run time, and {x.type_name} goes through {node.op}")
     if not node.attr("keepdims", 1) and x.static_shape is not None and 0 in x.static_shape:
         raise Refuse("axes is computed at run time, and the input is empty")
     hits = _hits(node, from_front(axes, rank, build), rank, build)

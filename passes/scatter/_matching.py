@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.building import Builder
+from graphfix.authoring.pairwise import combined as combined_in_pairs
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import Array, Value
 from graphfix.passes.scatter._indices import combined
@@ -14,6 +15,7 @@ EMITS = (
     "Add",
     "ArgMax",
     "Cast",
+    "Concat",
     "Equal",
     "Gather",
     "GatherElements",
@@ -25,11 +27,13 @@ EMITS = (
     "ReduceMin",
     "ReduceProd",
     "ReduceSum",
+    "Slice",
     "Squeeze",
     "TopK",
     "Unsqueeze",
     "Where",
 )
+_PAIRS = {"add": "Add", "mul": "Mul"}
 _REDUCERS = {"add": "ReduceSum", "mul": "ReduceProd", "max": "ReduceMax", "min": "ReduceMin"}
 
 
@@ -88,6 +92,11 @@ def _along(build: Builder, reduction: str, chosen: Value, axis: int) -> Value:
             "TopK", chosen, np.array([1], np.int64), outputs=2, axis=axis, largest=largest
         )[0]
         return build.Squeeze(best, axes=[axis])
+    count = chosen.dim(axis)
+    if chosen.dtype is not None and chosen.dtype.kind == "i" and reduction in _PAIRS:
+        if not count:
+            raise Refuse(f"it is not known how many {chosen.type_name} are combined")
+        return combined_in_pairs(_PAIRS[reduction], chosen, axis, count, build)
     return build.multi(_REDUCERS[reduction], chosen, outputs=1, axes=[axis], keepdims=0)[0]
 
 

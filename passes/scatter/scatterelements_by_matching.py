@@ -23,9 +23,9 @@ When it refuses:
 
 Accuracy:
     Exact: elements are moved. ONNX leaves it open which of two updates of one position stays; it
-    is the last, as in onnxruntime. A reduction is exact up to the order of its sums and products as
-    long as integers stay below 2**53 and in their type (ReduceSum and ReduceProd of onnxruntime go
-    through float64); max and min give NaN for NaN, where a scatter may drop it.
+    is the last, as in onnxruntime. A reduction of integers wraps around as in the scatter, one
+    of floats is exact up to the order of its sums and products; max and min give NaN for NaN, where
+    a scatter may drop it.
 
 References:
     https://onnx.ai/onnx/operators/onnx__ScatterElements.html;
@@ -39,6 +39,7 @@ from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
+from graphfix.authoring.pairwise import combined
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.scatter._indices import axis_of, narrowed, reduction_of, widened
@@ -115,4 +116,8 @@ def _summed(
     zero = np.zeros((), updates.dtype)
     terms = build.Where(only, build.Unsqueeze(updates, axes=[axis + 1]), zero)
     counted = build.ReduceSum(build.Cast(only, to=TensorProto.FLOAT), axes=[axis], keepdims=0)
-    return build.ReduceSum(terms, axes=[axis], keepdims=0), build.Greater(counted, 0)
+    if updates.dtype.kind == "i":
+        total = combined("Add", terms, axis, count, build)
+    else:
+        total = build.ReduceSum(terms, axes=[axis], keepdims=0)
+    return total, build.Greater(counted, 0)

@@ -24,9 +24,9 @@ When it refuses:
 
 Accuracy:
     Exact: elements are moved. ONNX leaves it open which of two updates of one row stays; it is the
-    last, as in onnxruntime. A reduction is exact up to the order of its sums and products as
-    long as integers stay below 2**53 and in their type (ReduceSum and ReduceProd of onnxruntime go
-    through float64); max and min give NaN for NaN, where a scatter may drop it.
+    last, as in onnxruntime. A reduction of integers wraps around as in the scatter, one
+    of floats is exact up to the order of its sums and products; max and min give NaN for NaN, where
+    a scatter may drop it.
 
 References:
     https://onnx.ai/onnx/operators/onnx__ScatterND.html;

@@ -11,7 +11,15 @@ from onnx import ModelProto
 from graphfix import run
 from graphfix.opset.stepping import StepBlocked, move_to
 from graphfix.testing import outputs_of
-from tests.opset.conversion import assert_converts, check, converted, loaded, model_of, operators
+from tests.opset.conversion import (
+    assert_converts,
+    check,
+    converted,
+    loaded,
+    model_of,
+    operators,
+    reasons,
+)
 from tests.sessions import session_of
 
 RNG = np.random.default_rng(11)
@@ -140,6 +148,67 @@ def test_cumulative_products(axis: int, exclusive: int, reverse: int) -> None:
     wanted = np.flip(wanted, axis) if reverse else wanted
     given_ = outputs_of(result, {"x": F, "a": np.array(axis)})["y"]
     np.testing.assert_allclose(given_, wanted, rtol=1e-6)
+
+
+def cumulated(x: np.ndarray, axis: int, exclusive: bool, reverse: bool) -> np.ndarray:
+    x = np.flip(x, axis) if reverse else x
+    wanted = np.cumprod(x, axis, dtype=x.dtype)
+    if exclusive and x.shape[axis]:
+        ones = np.ones_like(np.take(x, [0], axis))
+        wanted = np.concatenate([ones, np.delete(wanted, -1, axis)], axis)
+    return np.flip(wanted, axis) if reverse else wanted
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64", "uint64"])
+@pytest.mark.parametrize(("exclusive", "reverse"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+@pytest.mark.parametrize("dims", ["n,m", "2,45"])
+def test_products_of_integers_are_whole_at_3_to_the_34_and_wrap_around(
+    kind: str, exclusive: int, reverse: int, dims: str
+) -> None:
+    proto = text(f"({kind}[{dims}] x, int64 a) => ({kind}[{dims}] y)",
+                 f"y = CumProd<exclusive = {exclusive}, reverse = {reverse}>(x, a)",
+                 26)  # fmt: skip
+    session = session_of(converted(proto, 13 if kind != "uint64" else 25))
+    for shape in ((2, 45), (2, 0), (0, 3), (2, 1))[: 1 if dims == "2,45" else None]:
+        x = np.full(shape, 3, kind)
+        x[1:] = 5
+        for axis in (0, -1):
+            (given_,) = session.run(None, {"x": x, "a": np.array(axis)})
+            np.testing.assert_array_equal(
+                given_, cumulated(x, axis, bool(exclusive), bool(reverse))
+            )
+
+
+def test_products_of_integers_down_to_opset_9() -> None:
+    body = "a = Constant<value = int64 {1}>() y = CumProd(x, a)"
+    result = converted(text("(int64[n,m] x) => (int64[n,m] y)", body, 26), 9)
+    check(result)
+    x = np.full((2, 40), 3)
+    np.testing.assert_array_equal(outputs_of(result, {"x": x})["y"], np.cumprod(x, 1))
+
+
+@pytest.mark.parametrize(
+    ("op", "wanted"), [("ReduceL1", 4), ("ReduceL2", 2), ("ReduceSumSquare", 4)]
+)
+def test_integers_are_reduced_at_once_as_the_function_body_does(op: str, wanted: int) -> None:
+    # One axis after the other cut off: the root of 2 is 1, and so is that of 1 and 1.
+    proto = text("(int32[2,2] x, int64[n] a) => (int32[i,j] y)", f"y = {op}(x, a)")
+    feed = {"x": np.array([[1, -1], [-1, 1]], np.int32), "a": np.array([0, 1])}
+    np.testing.assert_array_equal(outputs_of(converted(proto, 17), feed)["y"], [[wanted]])
+
+
+def test_products_of_integers_are_not_computed_axis_by_axis() -> None:
+    proto = text("(int64[2,3] x, int64[n] a) => (int64[i,j] y)", "y = ReduceProd(x, a)")
+    assert reasons(proto, 17) == [
+        "ReduceProd: axes is computed at run time, and int64 goes through ReduceProd"
+    ]
+
+
+def test_the_largest_integers_are_found_axis_by_axis() -> None:
+    proto = text("(int64[2,3] x, int64[n] a) => (int64[i,j] y)", "y = ReduceMax(x, a)")
+    x = np.array([[2**53 + 1, 2**53, -(2**63)], [2**63 - 1, 2**63 - 2, 0]])
+    given_ = outputs_of(converted(proto, 17), {"x": x, "a": np.array([1])})["y"]
+    np.testing.assert_array_equal(given_, x.max(1, keepdims=True))
 
 
 @pytest.mark.parametrize("axis", [-3, -2, 1, 2])

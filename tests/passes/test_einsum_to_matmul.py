@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.report import Status
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_untouched,
+    outputs_of,
+    parse,
+    run_pass,
+)
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "einsum-to-matmul"
@@ -106,6 +114,26 @@ def test_dynamic_sizes(case: tuple[str, list[tuple[int, ...]], list[str]], dtype
     tolerance = 0.0 if np.dtype(dtype).kind == "i" else 1e-5
     done = assert_rewrite(PASS, text, feeds=[feed], rtol=tolerance, atol=tolerance)
     assert "Einsum" not in done.ops
+
+
+def test_sums_of_integers_without_a_product_are_approximate() -> None:
+    done = assert_rewrite(
+        PASS, model_of("ij->i", ["int64[n,m]"], "int64[n]"), feeds=[{"x0": np.ones((2, 3), int)}]
+    )
+    (applied,) = done.with_status(Status.APPLIED)
+    assert [site.accuracy.value for site in applied.sites] == ["approximate"]
+
+
+def test_products_of_integers_beyond_2_to_the_53_are_summed_to_the_last_digit() -> None:
+    shapes = [(2, 1), (2, 3)]  # a letter of size 1 broadcasts, and no matrices are multiplied
+    feed = {"x0": np.array([[1], [3]]), "x1": np.array([[2**61, 1, 1], [2**53, 1, 5]])}
+    types = [f"int64{list(shape)}" for shape in shapes]
+    done = run_pass(PASS, model_of("ij,ij->i", types, "int64[2]"))
+    (applied,) = done.with_status(Status.APPLIED)
+    assert [site.accuracy.value for site in applied.sites] == ["exact"]
+    assert "MatMul" not in done.ops
+    wanted = (feed["x0"] * feed["x1"]).sum(1)
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
 
 
 @pytest.mark.parametrize("place", PLACES)

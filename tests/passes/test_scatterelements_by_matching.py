@@ -62,6 +62,42 @@ def test_reductions_of_equal_indices(opset: int, reduction: str) -> None:
     assert_rewrite(PASS, model, feeds=[same], rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize("reduction", ["add", "mul"])
+def test_integers_beyond_2_to_the_53_are_combined_to_the_last_digit(
+    kind: str, reduction: str
+) -> None:
+    model = written(
+        f'@y = ScatterElements <axis = 1, reduction = "{reduction}"> (x, i, u)',
+        f"{kind}[3, 5] x, int64[3, 3] i, {kind}[3, 3] u",
+        f"{kind}[3, 5]",
+        opset=16,
+    )
+    high = int(np.iinfo(kind).max)
+    numbers = np.resize(np.array([high // 2, 1, 3, high // 3, 7, 2**24 + 1, high], kind), (3, 8))
+    given_feed = {
+        "x": numbers[:, :5],
+        "i": np.array([[1, 1, 1], [4, -1, 2], [0, 2, 0]]),
+        "u": numbers[:, 5:],
+    }
+    assert_rewrite(PASS, model, feeds=[given_feed])
+
+
+def test_integers_of_opset_9_keep_their_last_digit() -> None:
+    model = written(
+        "@y = Scatter <axis = 0> (x, i, u)",
+        "int64[3] x, int64[2] i, int64[2] u",
+        "int64[3]",
+        opset=9,
+    )
+    given_feed = {
+        "x": np.array([1, 2, 3]),
+        "i": np.array([2, 0]),
+        "u": np.array([2**53 + 1, -(2**62) - 1]),
+    }
+    assert_rewrite(PASS, model, feeds=[given_feed])
+
+
 def test_opset_9() -> None:
     # Scatter-9; onnxruntime takes distinct indices only for granted.
     model = written(
