@@ -17,7 +17,12 @@ from graphfix.cli.shared import (
     selection_options,
 )
 
-_NAMES = {"options": "--option", "assume_ops": "--assume-op"}
+_NAMES = {
+    "options": "--option",
+    "assume_ops": "--assume-op",
+    "op_types": "--op-type",
+    "op_types_file": "--op-types",
+}
 
 
 @click.command(

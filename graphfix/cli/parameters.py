@@ -19,6 +19,7 @@ Value = TypeVar("Value")
 SHAPE_FORM = "NAME=1x3x224x224"
 OPTION_FORM = "PASS.KEY=VALUE"
 OPERATOR_FORM = "[DOMAIN::]OP"
+OP_TYPE_FORM = "[DOMAIN::]OP=TYPES"
 REPORT_SUFFIXES = (".json", ".md")
 PLOT_SUFFIXES = (".svg", ".png")
 
@@ -61,6 +62,11 @@ def operators(
     return values
 
 
+def op_types(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Read ``[DOMAIN::]OP=TYPES``, repeated; the types are read with the model's."""
+    return _once_each(_op_type(ctx, param, value) for value in values)
+
+
 def report_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
     """Check that a report can be written, before the work and not after it."""
     if value is None:
@@ -99,6 +105,13 @@ def _pass_option(ctx: click.Context, param: click.Parameter, value: str) -> tupl
     if match is None:
         raise _bad(f"{value!r} is not of the form {OPTION_FORM}", ctx, param)
     return match["key"], match["value"]
+
+
+def _op_type(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, str]:
+    name, given, types = value.partition("=")
+    if not given or not types.strip() or _OPERATOR.fullmatch(name) is None:
+        raise _bad(f"{value!r} is not of the form {OP_TYPE_FORM}", ctx, param)
+    return name, types
 
 
 def _once_each(pairs: Iterable[tuple[str, Value]]) -> dict[str, Value]:

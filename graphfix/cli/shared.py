@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 import click
 
 from graphfix.cli.parameters import (
+    OP_TYPE_FORM,
     OPERATOR_FORM,
     OPTION_FORM,
     SHAPE_FORM,
     names,
+    op_types,
     operators,
     pass_options,
     shapes,
@@ -52,7 +54,23 @@ def shape_option(function: Function) -> Function:
 
 
 def assume_option(function: Function) -> Function:
-    """Add ``--assume-op``."""
+    """Add ``--assume-op``, and ``--op-type`` and ``--op-types``, which say what it gives."""
+    function = click.option(
+        "--op-types",
+        "op_types_file",
+        type=FILE,
+        metavar="FILE.toml",
+        help='Read that from a file: ["acme::MyNorm"], and below it outputs = ["like:0"].',
+    )(function)
+    function = click.option(
+        "--op-type",
+        "op_types",
+        multiple=True,
+        callback=op_types,
+        metavar=OP_TYPE_FORM,
+        help="What an operator that ONNX does not know gives: like:0 (type and shape of input 0), "
+        "dtype:0, float32[N,3,?] or ?, outputs separated by ;. Repeat for more.",
+    )(function)
     return click.option(
         "--assume-op",
         "assume_ops",

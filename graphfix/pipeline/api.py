@@ -20,6 +20,8 @@ from graphfix.model import Model
 from graphfix.pipeline.attributing import with_removers
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.op_types import check_op_types
+from graphfix.pipeline.reading_op_types import OpTypes, op_types_of
 from graphfix.pipeline.settings import VERIFY, Settings, parse_options, without
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes, get_pass
@@ -110,15 +112,16 @@ def check(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     assume_ops: Sequence[str] = (),
+    op_types: OpTypes = None,
     passes: Sequence[Pass] | None = None,
 ) -> tuple[Finding, ...]:
     """Return everything that stands in the way of a model on a target.
 
     Raises:
         InvalidModel: The model cannot be read.
-        UsageError: The target is not known, or a shape does not fit its input.
+        UsageError: The target is not known, a shape does not fit its input, or a type its output.
     """
-    settings = _check_settings(target, shapes, assume_ops, passes)
+    settings = _check_settings(target, shapes, assume_ops, op_types, passes)
     return findings_of(as_model(model), settings)
 
 
@@ -127,6 +130,7 @@ def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
     assert settings.target is not None
     bind_shapes(model, settings.shapes)
     infer_types(model, settings.knowing)
+    check_op_types(model, settings.op_types)
     found = counted_behind(model, check_model(model, settings.target, settings.assumed))
     return with_removers(found, settings.available)
 
@@ -135,6 +139,7 @@ def _check_settings(
     target: str | Target,
     shapes: Mapping[str, Sequence[int]] | None,
     assume_ops: Sequence[str],
+    op_types: OpTypes,
     passes: Sequence[Pass] | None,
 ) -> Settings:
     return Settings(
@@ -143,6 +148,7 @@ def _check_settings(
         named=None,
         available=tuple(passes) if passes is not None else all_passes(),
         assumed=assumed_operators(assume_ops),
+        op_types=op_types_of(op_types),
         shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
     )
 
@@ -154,6 +160,7 @@ def explain(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     assume_ops: Sequence[str] = (),
+    op_types: OpTypes = None,
     passes: Sequence[Pass] | None = None,
 ) -> tuple[Explanation, ...]:
     """Return, for every finding, the passes that could remove it, which would, and why not others.
@@ -162,7 +169,7 @@ def explain(
     """
     from graphfix.pipeline.explaining import explanations_of
 
-    settings = _check_settings(target, shapes, assume_ops, passes)
+    settings = _check_settings(target, shapes, assume_ops, op_types, passes)
     found = findings_of(as_model(model), settings)
     return explanations_of(as_model(model), settings, found)
 
@@ -191,6 +198,7 @@ def run(
     skip: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     assume_ops: Sequence[str] = (),
+    op_types: OpTypes = None,
     allow_lossy: bool = False,
     allow_io_change: bool = False,
     partial: bool = False,
@@ -213,6 +221,8 @@ def run(
         skip: Passes that are not to run.
         options: ``"PASS.KEY" -> value``.
         assume_ops: Operators that the engine is said to have, ``[DOMAIN::]OP``.
+        op_types: What operators without schema give, ``{"acme::MyNorm": "like:0"}``, or a file;
+            see `graphfix.pipeline.op_types`.
         allow_lossy: Consent to lossy sites.
         allow_io_change: Consent to changes of inputs and outputs.
         partial: Apply big decompositions although findings are left.
@@ -242,6 +252,7 @@ def run(
             skip=skip,
             options=options,
             assume_ops=assume_ops,
+            op_types=op_types,
             allow_lossy=allow_lossy,
             allow_io_change=allow_io_change,
             partial=partial,
@@ -267,6 +278,7 @@ def make_settings(
     skip: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     assume_ops: Sequence[str] = (),
+    op_types: OpTypes = None,
     allow_lossy: bool = False,
     allow_io_change: bool = False,
     partial: bool = False,
@@ -319,6 +331,7 @@ def make_settings(
         available=available,
         options=parse_options(options or {}, available),
         assumed=assumed_operators(assume_ops),
+        op_types=op_types_of(op_types),
         allow_lossy=allow_lossy,
         allow_io_change=allow_io_change,
         partial=partial,

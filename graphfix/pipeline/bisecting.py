@@ -27,6 +27,7 @@ from graphfix.pipeline.certifying import prove
 from graphfix.pipeline.finishing import first_run
 from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.original import Original
+from graphfix.pipeline.reading_op_types import OpTypes, op_types_of
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, verify
@@ -95,6 +96,8 @@ def bisect_run(
     skip: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     assume_ops: Sequence[str] = (),
+    op_types: OpTypes = None,
+    op_types_file: Path | None = None,
     allow_lossy: bool = False,
     allow_io_change: bool = False,
     partial: bool = False,
@@ -123,6 +126,7 @@ def bisect_run(
             skip=skip,
             options=options,
             assume_ops=assume_ops,
+            op_types=op_types_of(op_types, op_types_file),
             allow_lossy=allow_lossy,
             allow_io_change=allow_io_change,
             partial=partial,

@@ -15,7 +15,9 @@ from graphfix.model import Model
 from graphfix.pipeline.api import Result, assumed_operators, findings_of, load, make_settings, save
 from graphfix.pipeline.explaining import explanations_of
 from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import facts_of
+from graphfix.pipeline.reading_op_types import op_types_of
 from graphfix.pipeline.reproducing import finish_with
 from graphfix.pipeline.settings import Settings
 from graphfix.registry import all_passes
@@ -41,6 +43,8 @@ class RunRequest:
     allow_lossy: bool = False
     allow_io_change: bool = False
     assume_ops: tuple[str, ...] = ()
+    op_types: Mapping[str, str] = field(default_factory=dict[str, str])
+    op_types_file: Path | None = None
     partial: bool = False
     strict: bool = False
     force: bool = False
@@ -65,6 +69,8 @@ class CheckRequest:
     target: str
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     assume_ops: tuple[str, ...] = ()
+    op_types: Mapping[str, str] = field(default_factory=dict[str, str])
+    op_types_file: Path | None = None
     pass_files: tuple[Path, ...] = ()
     explain: bool = False
 
@@ -95,9 +101,11 @@ def check_file(request: CheckRequest) -> CheckResult:
         named=None,
         available=available,
         assumed=assumed_operators(request.assume_ops),
+        op_types=op_types_of(request.op_types, request.op_types_file),
         shapes=request.shapes,
     )
     model = load(request.model)
+    notes = (*notes, *unused(model, settings.op_types))
     again = model.copy() if request.explain else None
     found = findings_of(model, settings)
     explained = explanations_of(again, settings, found) if again is not None else ()
@@ -123,6 +131,7 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
         skip=request.skip,
         options=request.options,
         assume_ops=request.assume_ops,
+        op_types=op_types_of(request.op_types, request.op_types_file),
         allow_lossy=request.allow_lossy,
         allow_io_change=request.allow_io_change,
         partial=request.partial,
@@ -135,6 +144,7 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
     for hook in hooks:
         hook.stage("load")
     model = load(request.model)
+    notes = (*notes, *unused(model, settings.op_types))
     external = model.has_external_data()
     complete = output_path(request, partial=False)
     for path in {complete, output_path(request, partial=True)}:

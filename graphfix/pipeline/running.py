@@ -19,6 +19,7 @@ from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Decision, Legaliser
+from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweeping import (
     Prints,
@@ -102,17 +103,18 @@ class Run:
 
         Raises:
             InvalidModel: The graph has a cycle, or external data cannot be read.
+            UsageError: A shape or a type that the user gives does not fit the model.
             PassBug: A graph pass edited outside its sites.
         """
         self.io_changes = bind_shapes(self.model, self.settings.shapes)
         self.expected_interface = interface(self.model)
         if self.settings.named is not None:
-            self._stage("infer", self._infer)
+            self._stage("infer", self._infer_first)
             self._look_before()
             self._stage("passes", self._named)
         else:
             self._stage("prepare", self._prepare)
-            self._stage("infer", self._infer)
+            self._stage("infer", self._infer_first)
             self._look_before()
             if self.settings.target is not None:
                 self._stage("interface", self._interface)
@@ -203,6 +205,10 @@ class Run:
 
     def _infer(self) -> None:
         infer_types(self.model, self.settings.knowing)
+
+    def _infer_first(self) -> None:
+        self._infer()
+        check_op_types(self.model, self.settings.op_types)
 
     def _findings(self, *, consequences: bool = True) -> tuple[Finding, ...]:
         target = self.settings.target

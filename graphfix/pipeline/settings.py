@@ -10,6 +10,7 @@ from typing import Any
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.workspace import SiteKey
 from graphfix.errors import UsageError
+from graphfix.pipeline.op_types import OperatorTypes
 from graphfix.targets.profiles import Target
 
 VERIFY = ("auto", "sites", "full", "engine", "off")
@@ -26,6 +27,7 @@ class Settings:
         available: Every pass that may be used.
         options: Pass id -> option -> value.
         assumed: (domain, operator) pairs that the user says the engine has.
+        op_types: What the user says that operators give.
         allow_lossy: Whether lossy sites are consented to.
         allow_io_change: Whether inputs and outputs may change.
         partial: Whether big decompositions are applied although findings are left.
@@ -43,6 +45,7 @@ class Settings:
     available: tuple[Pass, ...]
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     assumed: frozenset[tuple[str, str]] = frozenset()
+    op_types: tuple[OperatorTypes, ...] = ()
     allow_lossy: bool = False
     allow_io_change: bool = False
     partial: bool = False
@@ -55,8 +58,9 @@ class Settings:
 
     @property
     def knowing(self) -> tuple[Pass, ...]:
-        """Every pass that knows types, whether it may be used or not."""
-        return (*self.available, *self.left_out)
+        """Every pass that knows types, whether it may be used or not; the user knows best."""
+        told = (each.as_pass() for each in self.op_types)
+        return (*told, *self.available, *self.left_out)
 
     @property
     def proves_sites(self) -> bool:

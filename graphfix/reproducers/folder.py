@@ -343,6 +343,7 @@ def _parsed(index: Mapping[str, Any], folder: Path) -> Reproducer:
 
 def _recipe(given: Mapping[str, Any]) -> Recipe:
     known = {entry.name for entry in fields(Recipe)}
+    given = {"op_types": {}, **given}  # which the first folders lack
     if set(given) != known:
         raise ValueError("pipeline")
     passes: Sequence[str] | None = given["passes"]

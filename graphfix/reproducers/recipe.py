@@ -24,6 +24,7 @@ class Recipe:
         target: The target's name; empty for none.
         opset: The opset to convert to; None for none.
         assume_ops: Operators that the engine is said to have.
+        op_types: What the user said that operators give.
         shapes: Input name -> sizes.
         allow_lossy: Whether lossy sites are consented to.
         allow_io_change: Whether inputs and outputs may change.
@@ -39,6 +40,7 @@ class Recipe:
     target: str = ""
     opset: int | None = None
     assume_ops: tuple[str, ...] = ()
+    op_types: Mapping[str, str] = field(default_factory=dict[str, str])
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     allow_lossy: bool = False
     allow_io_change: bool = False
@@ -62,6 +64,7 @@ class Recipe:
             target=settings.target.name if settings.target is not None else "",
             opset=settings.opset,
             assume_ops=tuple(f"{d}::{op}" if d else op for d, op in sorted(settings.assumed)),
+            op_types={each.name: each.text for each in settings.op_types},
             shapes=dict(settings.shapes),
             allow_lossy=settings.allow_lossy,
             allow_io_change=settings.allow_io_change,
@@ -84,6 +87,7 @@ class Recipe:
             skip=self.skip,
             options=self.options,
             assume_ops=self.assume_ops,
+            op_types=self.op_types,
             allow_lossy=self.allow_lossy,
             allow_io_change=self.allow_io_change,
             partial=self.partial,

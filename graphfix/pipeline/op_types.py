@@ -1,0 +1,233 @@
+"""What the user says of operators that nobody else knows the types of: ``--op-type``.
+
+The grammar of one output, outputs separated by ``;``:
+
+- ``like:N``: type and shape of input N;
+- ``dtype:N`` and ``dtype:N[A,3,?]``: type of input N, with unknown shape or with this one;
+- ``float32`` and ``float32[A,3,?]``: this type, with unknown shape or with this one;
+- ``?``: nothing is known of it.
+
+A dimension is a number, a name, or ``?``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from onnx import TensorProto
+
+from graphfix.authoring.declaring import NAMED, InferredType, Pass
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.errors import UsageError
+from graphfix.graph import Shape
+from graphfix.model import Model
+from graphfix.report import EXACT
+from graphfix.schemas import form_of
+from graphfix.storage.weights import type_name
+
+OPTION = "--op-type"
+_HINT = "like:0, dtype:0, float32[N,3,?] or ?, outputs separated by ;"
+_OUTPUT = re.compile(r"(?:(?P<kind>like|dtype):(?P<place>\d{1,4})|(?P<name>\w+))(?P<dims>\[.*\])?")
+_DIM = re.compile(r"\?|\d{1,18}|[^\W\d]\w*")
+_NAME = re.compile(r"(?:[^\s:=]+(?:::?[^\s:=]+)*::)?[^\s:=]+")
+_TYPES = {type_name(number): number for number in TensorProto.DataType.values() if number}
+
+
+@dataclass(frozen=True, slots=True)
+class OutputType:
+    """What is said of one output.
+
+    Attributes:
+        elem_type: TensorProto.DataType; 0 where it is that of an input.
+        like: The position of that input; -1 where the type is named.
+        shape: The shape; None while unknown.
+        same_shape: Whether the shape is that of the input.
+    """
+
+    elem_type: int
+    like: int = -1
+    shape: Shape | None = None
+    same_shape: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorTypes:
+    """What an operator gives.
+
+    Attributes:
+        domain: Its domain; empty for any.
+        op: The operator.
+        outputs: What is said of each output; None where nothing is.
+        text: As the user wrote it.
+        where: The option, or file and line, for complaints.
+        wanted: Whether the user named it for this model, so that it is said where nothing fits.
+    """
+
+    domain: str
+    op: str
+    outputs: tuple[OutputType | None, ...]
+    text: str
+    where: str
+    wanted: bool = True
+
+    @property
+    def name(self) -> str:
+        """``domain::Op``, or ``Op``."""
+        return f"{self.domain}::{self.op}" if self.domain else self.op
+
+    def infer(self, node: NodeView) -> list[InferredType | None]:
+        """Return the types of the outputs of a node, as far as its inputs tell them.
+
+        Raises:
+            Refuse: The node lacks an input whose type is asked for.
+        """
+        return [None if given is None else _resolved(given, node) for given in self.outputs]
+
+    def is_for(self, node: NodeView) -> bool:
+        """Say whether a node is of this operator, and nothing else tells its types."""
+        if node.op != self.op or self.domain not in ("", node.domain):
+            return False
+        if (node.node.domain or "", node.op, node.overload) in node.graph.root.known_functions:
+            return False
+        return form_of(node.op, node.opset or 1, node.domain) is None
+
+    def as_pass(self) -> Pass:
+        """Return a pass that does nothing but know the types, for inference to ask."""
+        return Pass(
+            id=f"{OPTION} {self.name}",
+            function=_nothing,
+            kind="rewrite",
+            matches=((self.domain or "*", self.op),),
+            removes=(),
+            emits=(),
+            accuracy=EXACT,
+            stage=NAMED,
+            infer=self.infer,
+        )
+
+
+def _nothing(node: NodeView, build: object) -> None:
+    raise Refuse("knows types alone")
+
+
+def _resolved(given: OutputType, node: NodeView) -> InferredType | None:
+    if given.like < 0:
+        return InferredType(given.elem_type, given.shape)
+    value: Value = node.need(given.like)
+    if value.tensor.opaque is not None or not value.elem_type:
+        return None
+    return InferredType(value.elem_type, value.shape if given.same_shape else given.shape)
+
+
+def parse_op_type(name: str, text: str, where: str, *, wanted: bool = True) -> OperatorTypes:
+    """Read ``acme::MyNorm`` and ``like:0;float32[N]``.
+
+    Raises:
+        UsageError: They do not follow the grammar of this module.
+    """
+    if _NAME.fullmatch(name) is None:
+        raise UsageError(f"{name!r} is not of the form OP or DOMAIN::OP", where=where)
+    domain, _, op = name.rpartition("::")
+    outputs = tuple(_output(part.strip(), where) for part in text.split(";"))
+    return OperatorTypes("" if domain == "ai.onnx" else domain, op, outputs, text, where, wanted)
+
+
+def _output(text: str, where: str) -> OutputType | None:
+    if text == "?":
+        return None
+    match = _OUTPUT.fullmatch(text)
+    if match is None:
+        raise UsageError(f"{text!r} is no type of an output", where=where, hint=_HINT)
+    shape = None if match["dims"] is None else _shape(match["dims"], where)
+    if match["kind"] == "like" and shape is not None:
+        hint = f"dtype:{match['place']}{match['dims']} gives a shape of its own"
+        raise UsageError("like: takes the shape of the input too", where=where, hint=hint)
+    if match["kind"] is not None:
+        return OutputType(0, int(match["place"]), shape, match["kind"] == "like")
+    if match["name"] not in _TYPES:
+        hint = "such as float32, float16, int64, int32, uint8 or bool"
+        raise UsageError(f"{match['name']!r} is no element type", where=where, hint=hint)
+    return OutputType(_TYPES[match["name"]], shape=shape)
+
+
+def _shape(text: str, where: str) -> Shape:
+    inside = text[1:-1].strip()
+    dims = [dim.strip() for dim in inside.split(",")] if inside else []
+    for dim in dims:
+        if _DIM.fullmatch(dim) is None:
+            raise UsageError(f"{dim!r} is no dimension", where=where, hint="a number, a name or ?")
+    return tuple(None if d == "?" else int(d) if d.isdigit() else d for d in dims)
+
+
+def check_op_types(model: Model, given: Sequence[OperatorTypes]) -> None:
+    """Check what the user says of operators against the model, whose types are inferred.
+
+    Raises:
+        UsageError: A node lacks the input that is named, or the model says otherwise.
+    """
+    for each, node, _ in _nodes(model, given):
+        try:
+            types = each.infer(node)
+        except Refuse:
+            last = len(node.node.inputs) - 1
+            raise UsageError(
+                f"{_label(node)} lacks an input that {each.text!r} takes the type from",
+                where=each.where,
+                hint=f"its last input is {last}" if last >= 0 else "it has no inputs",
+            ) from None
+        for value, told in zip(node.outputs, types, strict=False):
+            if value is not None and told is not None and not _agree(value, told):
+                known = _text(value.elem_type, value.shape)
+                raise UsageError(
+                    f"output {value.name} of {_label(node)} is {known} in the model, not "
+                    f"{_text(told.elem_type, told.shape)}",
+                    where=each.where,
+                )
+
+
+def unused(model: Model, given: Sequence[OperatorTypes]) -> tuple[str, ...]:
+    """Return a sentence for each operator that the user named and that no node asks about."""
+    used = {place for _, _, place in _nodes(model, given)}
+    return tuple(
+        f"{each.where} says nothing here: no node of the model is a {each.name} whose types are "
+        "open to say"
+        for place, each in enumerate(given)
+        if each.wanted and place not in used
+    )
+
+
+def _nodes(
+    model: Model, given: Sequence[OperatorTypes]
+) -> Iterator[tuple[OperatorTypes, NodeView, int]]:
+    if not given:
+        return
+    ops = {each.op for each in given}
+    for node in model.nodes():
+        if node.op in ops:
+            view = NodeView(node)
+            for place, each in enumerate(given):
+                if each.is_for(view):
+                    yield each, view, place
+
+
+def _agree(value: Value, told: InferredType) -> bool:
+    if value.tensor.opaque is not None or (value.elem_type or told.elem_type) != told.elem_type:
+        return False
+    if value.shape is None or told.shape is None:
+        return True
+    if len(value.shape) != len(told.shape):
+        return False
+    pairs = zip(value.shape, told.shape, strict=True)
+    return all(not (isinstance(a, int) and isinstance(b, int)) or a == b for a, b in pairs)
+
+
+def _text(elem_type: int, shape: Shape | None) -> str:
+    dims = "" if shape is None else f"[{','.join('?' if d is None else str(d) for d in shape)}]"
+    return f"{type_name(elem_type)}{dims}"
+
+
+def _label(node: NodeView) -> str:
+    return node.name or f"{node.op} #{node.node.index}"
