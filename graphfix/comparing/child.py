@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.comparing import memory, whole
+from graphfix.comparing import fitting, whole
 from graphfix.comparing.comparison import Comparison
 from graphfix.comparing.engines import open_engine
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.messages import read_values, write_values
 from graphfix.errors import EngineFailed
 from graphfix.report import Verdict, Verification
-from graphfix.worker.limits import gibibytes
 
 
 def evaluators_of(request: dict[str, Any]) -> Evaluators:
@@ -27,26 +26,22 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Do what a request of `graphfix.comparing.models` says."""
     limit: int | None = request["memory_limit"]
     paths = [Path(text) for text in request["models"]]
-    short = _short_of_memory(_file_sizes(paths), limit)
-    if short:
-        return _refused(request, short)
-    models = [whole.read_model(path) for path in paths]
-    short = _short_of_memory([memory.weight_bytes(model) for model in models], limit)
-    if short:
-        return _refused(request, short)
+    loaded = fitting.load(paths, limit, folder, at_once=request["do"] == "tensorrt")
+    if isinstance(loaded, str):
+        return _refused(request, loaded)
     evaluators = evaluators_of(request)
     # Engines print numpy warnings about NaN and overflow that random inputs are meant to cause.
     with np.errstate(all="ignore"):
         if request["do"] == "run":
-            engine = open_engine(models[0], str(paths[0].parent), evaluators)
+            engine = open_engine(loaded.models[0], loaded.folders[0], evaluators, loaded.turns)
             feeds = read_values(folder / "feeds.json")
             write_values(folder / "outputs.json", [engine.run(feed) for feed in feeds])
             return {"engine": engine.name}
         task = whole.Task(
-            models[0],
-            models[1],
-            str(paths[0].parent),
-            str(paths[1].parent),
+            loaded.models[0],
+            loaded.models[1],
+            loaded.folders[0],
+            loaded.folders[1],
             evaluators,
             inputs=Path(request["inputs"]) if request["inputs"] else None,
             patience=request["timeout"] / 2,
@@ -55,6 +50,8 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
             lossy=request["lossy"],
             bindings={name: tuple(dims) for name, dims in request["bindings"].items()},
             edges=tuple(request["edges"]),
+            turns=loaded.turns,
+            scratch=folder,
         )
         if request["do"] == "side_by_side":
             # Most children compare outputs alone, and live for less time than imports take.
@@ -66,17 +63,6 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
             found = whole.compare_in_tensorrt(task, paths[1], tuple(meant[0]), meant[1])
             return {"verification": dataclasses.asdict(found)}
         return {"verification": dataclasses.asdict(whole.compare(task))}
-
-
-def _file_sizes(paths: list[Path]) -> list[int]:
-    return [path.stat().st_size if path.is_file() else 0 for path in paths]
-
-
-def _short_of_memory(sizes: list[int], limit: int | None) -> str:
-    needed = memory.COPIES * sum(sizes)
-    if limit is None or needed <= limit:
-        return ""
-    return f"needs {gibibytes(needed)}, {gibibytes(limit)} available"
 
 
 def _refused(request: dict[str, Any], reason: str) -> dict[str, Any]:

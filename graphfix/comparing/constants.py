@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import onnx
-import onnx.external_data_helper
 
 from graphfix.feeds.kinds import Array, is_integer, is_wide_float
 from graphfix.feeds.uses import consumers, uses_of
 from graphfix.protos import all_nodes, bodies_of
+from graphfix.storage.weights import is_external, stored_bytes
 
-# External tensors past this many bytes together are left alone.
-_EXTERNAL_LIMIT = 256 * 2**20
+# External tensors past this many bytes together are left alone, the smallest ones first: there is
+# one in every layer.
+EXTERNAL_LIMIT = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,9 @@ def _scalars(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.AttributeProto]
                 yield node.output[0], attribute
 
 
-def changed(model: onnx.ModelProto, folder: str, change: Change) -> onnx.ModelProto | None:
+def changed(
+    model: onnx.ModelProto, folder: str, change: Change, most: int = EXTERNAL_LIMIT
+) -> onnx.ModelProto | None:
     """Return a copy with changed constants, None where nothing changed.
 
     Args:
@@ -74,11 +77,12 @@ def changed(model: onnx.ModelProto, folder: str, change: Change) -> onnx.ModelPr
         folder: Where its external data lies.
         change: Called with each constant of floats (16 bits and more) or integers; returns
             the new array, or None to leave it.
+        most: How many bytes of external data to read.
     """
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     touched = False
-    external = 0
+    left = _left_alone(copy, most)
     for number, (label, tensor) in enumerate(_tensors(copy)):
         unfit = (onnx.TensorProto.STRING, onnx.TensorProto.UNDEFINED)
         if tensor.data_type in unfit or math.prod(tensor.dims) == 0:
@@ -86,10 +90,8 @@ def changed(model: onnx.ModelProto, folder: str, change: Change) -> onnx.ModelPr
         dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
         if not (is_wide_float(dtype) or is_integer(dtype)):
             continue
-        if onnx.external_data_helper.uses_external_data(tensor):
-            external += math.prod(tensor.dims) * dtype.itemsize
-            if external > _EXTERNAL_LIMIT:
-                continue
+        if number in left:
+            continue
         constant = Constant(number, label, onnx.numpy_helper.to_array(tensor, folder))
         new = change(constant)
         if new is not None:
@@ -109,6 +111,22 @@ def changed(model: onnx.ModelProto, folder: str, change: Change) -> onnx.ModelPr
     return copy if touched else None
 
 
+def _left_alone(model: onnx.ModelProto, most: int) -> set[int]:
+    """Return the numbers of the external tensors that are past the limit."""
+    sizes = {
+        number: stored_bytes(tensor)
+        for number, (_, tensor) in enumerate(_tensors(model))
+        if is_external(tensor)
+    }
+    left: set[int] = set()
+    together = 0
+    for number in sorted(sizes, key=lambda n: sizes[n]):
+        together += sizes[number]
+        if together > most:
+            left.add(number)
+    return left
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What a constant is: floats or integers, how many, and whether a small change need not show.
@@ -121,7 +139,7 @@ class Kind:
     silent: bool
 
 
-def kinds(model: onnx.ModelProto, folder: str) -> dict[int, Kind]:
+def kinds(model: onnx.ModelProto, folder: str, most: int = EXTERNAL_LIMIT) -> dict[int, Kind]:
     """Return what each constant is that `changed` would offer, by its running number."""
     found: dict[int, Kind] = {}
     readers = consumers(model.graph)
@@ -135,5 +153,5 @@ def kinds(model: onnx.ModelProto, folder: str) -> dict[int, Kind]:
         infinite = floats and not np.isfinite(constant.array).any()
         found[constant.number] = Kind(floats, constant.array.size, sizing or infinite)
 
-    changed(model, folder, look)
+    changed(model, folder, look, most)
     return found

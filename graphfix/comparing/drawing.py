@@ -16,6 +16,7 @@ from graphfix.comparing import chance
 from graphfix.comparing.engines import Engine, open_engine
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.pieces import type_of_value
+from graphfix.comparing.turns import Turns
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value
 from graphfix.protos import bodies_of
@@ -26,13 +27,17 @@ _MOST_SAMPLES = 2
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The original and the other model, with the folders of their external data."""
+    """The original and the other model, with the folders of their external data.
+
+    `turns` lets their engines take turns.
+    """
 
     before: onnx.ModelProto
     after: onnx.ModelProto
     before_folder: str
     after_folder: str
     evaluators: Evaluators
+    turns: Turns | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ def _compare(models: Models, node: onnx.NodeProto, inputs: Feed) -> int | str:
         (models.before, models.before_folder),
         (models.after, models.after_folder),
     ):
-        engine = open_engine(_alone(model, names, given), folder, models.evaluators)
+        engine = open_engine(_alone(model, names, given), folder, models.evaluators, models.turns)
         sides.append(_drawn(engine, given, names))
     fewest = 0
     for name in names:

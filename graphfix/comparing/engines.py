@@ -16,6 +16,7 @@ import numpy as np
 import onnx
 
 from graphfix.comparing.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
+from graphfix.comparing.turns import Turns
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Feed, Value, is_native, numpy_dtype
 from graphfix.protos import all_graphs, all_nodes
@@ -70,13 +71,22 @@ class Engine(Protocol):
 class OrtEngine:
     """onnxruntime on the CPU; optimisations off unless asked for."""
 
-    def __init__(self, model: onnx.ModelProto, folder: str, *, optimised: bool = False) -> None:
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        folder: str,
+        *,
+        optimised: bool = False,
+        mapped: bool = False,
+    ) -> None:
         """Load a model.
 
         Args:
             model: The model, its external data unread.
             folder: Where its external data lies.
             optimised: Let onnxruntime rewrite the graph (to estimate noise).
+            mapped: Use external data as the system maps it from its file, without a copy of it
+                that is arranged for the kernels. Pages that are only read can be given up.
 
         Raises:
             MissingOperator: onnxruntime has no kernel or schema for an operator.
@@ -93,6 +103,7 @@ class OrtEngine:
                 optimised=optimised,
                 threads=2 if len(model.graph.node) > _FEW_NODES else 1,
                 folder=folder,
+                mapped=mapped,
             )
         except Exception as error:  # onnxruntime's own exception types have no common base
             raise _explained(error, model) from None
@@ -228,31 +239,47 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())[:400]
 
 
-def open_engine(model: onnx.ModelProto, folder: str, evaluators: Evaluators) -> Engine:
+def open_engine(
+    model: onnx.ModelProto, folder: str, evaluators: Evaluators, turns: Turns | None = None
+) -> Engine:
     """Load a model in the first engine that takes it.
+
+    Args:
+        model: The model, its external data unread.
+        folder: Where its external data lies.
+        evaluators: Numpy models of operators that no engine has.
+        turns: Lets it take turns with other models, its external data mapped from the file.
 
     Raises:
         EngineFailed: None does; the text is that of the most telling engine.
     """
+    if turns is not None:
+        return turns.open(lambda: _opened(model, folder, evaluators, mapped=True))
+    return _opened(model, folder, evaluators)
+
+
+def _opened(
+    model: onnx.ModelProto, folder: str, evaluators: Evaluators, *, mapped: bool = False
+) -> Engine:
     from graphfix.comparing.pieces import PiecewiseEngine
 
     foreign = {key for key in _operators(model) if key in evaluators or key in _MISREAD}
     if foreign:
         return _first(
-            lambda: PiecewiseEngine(model, folder, evaluators, foreign),
+            lambda: PiecewiseEngine(model, folder, evaluators, foreign, mapped=mapped),
             lambda: ReferenceEngine(model, folder, evaluators),
         )
     try:
-        return OrtEngine(model, folder)
+        return OrtEngine(model, folder, mapped=mapped)
     except MissingOperator as error:
         key = error.key
         return _first(
-            lambda: PiecewiseEngine(model, folder, evaluators, {key}),
+            lambda: PiecewiseEngine(model, folder, evaluators, {key}, mapped=mapped),
             lambda: ReferenceEngine(model, folder, evaluators),
             told=error,
         )
     except TooNew as error:
-        return open_engine(error.lowered, folder, evaluators)
+        return _opened(error.lowered, folder, evaluators, mapped=mapped)
     except EngineFailed as error:
         return _first(lambda: ReferenceEngine(model, folder, evaluators), told=error)
 

@@ -16,6 +16,7 @@ from graphfix.comparing.numbers import (
     mismatches,
     widened,
 )
+from graphfix.comparing.turns import Turns
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, leaves
 
 
@@ -39,6 +40,7 @@ class Judge:
         evaluators: Evaluators,
         *,
         other_kernels: bool = False,
+        turns: Turns | None = None,
     ) -> None:
         """Remember the original for measuring its noise.
 
@@ -48,8 +50,9 @@ class Judge:
             evaluators: Numpy models of operators that no engine has.
             other_kernels: The other model runs on another device, whose kernels round in ways of
                 their own: floats may differ by as much as the cap of their type.
+            turns: Lets the engines that measure noise take turns.
         """
-        self._noise = Noise(model, folder, evaluators)
+        self._noise = Noise(model, folder, evaluators, turns)
         self._other_kernels = other_kernels
         self._tolerated: dict[str, dict[str, float]] = {}
         self.broken: dict[str, str] = {}

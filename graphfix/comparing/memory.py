@@ -8,7 +8,8 @@ import onnx
 
 from graphfix.protos import all_graphs
 
-# Engines hold the weights, a copy from parsing and the activations.
+# Where all engines of a comparison are loaded at once, they hold the weights of each model, a copy
+# from parsing and the activations.
 COPIES = 3
 
 

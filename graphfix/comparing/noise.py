@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 import onnx
 
-from graphfix.comparing.constants import Change, Constant, changed
+from graphfix.comparing.constants import EXTERNAL_LIMIT, Change, Constant, changed
 from graphfix.comparing.engines import Engine, OrtEngine, open_engine
 from graphfix.comparing.evaluators import Evaluators, ReferenceEngine
 from graphfix.comparing.memory import weight_bytes
 from graphfix.comparing.numbers import cap_of, magnitude_of, mismatches, widened
+from graphfix.comparing.turns import Turns
 from graphfix.comparing.widening import MOST_BYTES, is_double, widened_feed, widened_model
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
@@ -114,11 +115,26 @@ class Measured:
 class Noise:
     """Runs the original with rounding errors; engines are loaded when they are first needed."""
 
-    def __init__(self, model: onnx.ModelProto, folder: str, evaluators: Evaluators) -> None:
-        """Remember the original; its external data lies in `folder`."""
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        folder: str,
+        evaluators: Evaluators,
+        turns: Turns | None = None,
+    ) -> None:
+        """Remember the original.
+
+        Args:
+            model: The original.
+            folder: Where its external data lies.
+            evaluators: Numpy models of operators that no engine has.
+            turns: Lets the engines take turns. Those weights that a changed copy has no room for
+                stay as they are: the noise of a big model is not overestimated.
+        """
         self._model = model
         self._folder = folder
         self._evaluators = evaluators
+        self._turns = turns
         self._engines: list[tuple[int, Engine]] | None = None
         self._precise: Engine | None = None
         self._has_precise = True
@@ -178,17 +194,25 @@ class Noise:
         if self._engines is None:
             self._engines = []
             few = weight_bytes(self._model) > _LARGE
+            most = self._turns.changes if self._turns is not None else EXTERNAL_LIMIT
             for seed in (1,) if few else (1, 2, 3):
-                model = changed(self._model, self._folder, _mover(seed))
+                model = changed(self._model, self._folder, _mover(seed), most)
                 self._open(seed, model or self._model)
             # Not every original runs in onnxruntime; the moved runs remain.
             with contextlib.suppress(EngineFailed):
-                self._engines.append((0, OrtEngine(self._model, self._folder, optimised=True)))
+                self._engines.append((0, self._optimised()))
         return self._engines
+
+    def _optimised(self) -> Engine:
+        if self._turns is None:
+            return OrtEngine(self._model, self._folder, optimised=True)
+        return self._turns.open(
+            lambda: OrtEngine(self._model, self._folder, optimised=True, mapped=True)
+        )
 
     def _open(self, seed: int, model: onnx.ModelProto) -> None:
         try:
-            engine = open_engine(model, self._folder, self._evaluators)
+            engine = open_engine(model, self._folder, self._evaluators, self._turns)
         except EngineFailed:
             return  # one way of measuring less
         if self._engines is not None:

@@ -36,9 +36,15 @@ class PiecewiseEngine:
     """A model cut at the operators that onnxruntime lacks."""
 
     def __init__(
-        self, model: onnx.ModelProto, folder: str, evaluators: Evaluators, foreign: set[OpKey]
+        self,
+        model: onnx.ModelProto,
+        folder: str,
+        evaluators: Evaluators,
+        foreign: set[OpKey],
+        *,
+        mapped: bool = False,
     ) -> None:
-        """Cut the main graph.
+        """Cut the main graph; onnxruntime maps external data of its pieces where `mapped`.
 
         Raises:
             EngineFailed: A foreign operator stands in the body of an If, Loop or Scan.
@@ -46,6 +52,7 @@ class PiecewiseEngine:
         self.name = "onnxruntime in pieces"
         self._model = inlined(model)
         self._folder = folder
+        self._mapped = mapped
         self._evaluators = evaluators
         self._foreign = set(foreign)
         self._initializers = {tensor.name: tensor for tensor in self._model.graph.initializer}
@@ -118,7 +125,7 @@ class PiecewiseEngine:
             model = self._piece_model(piece, types)
             if not piece.foreign:
                 try:
-                    piece.engines[signature] = OrtEngine(model, self._folder)
+                    piece.engines[signature] = OrtEngine(model, self._folder, mapped=self._mapped)
                 except MissingOperator as error:
                     key = _blamed(error.key, piece.nodes, model)
                     raise MissingOperator(key, error.message) from None

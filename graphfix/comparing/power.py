@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import onnx
 
-from graphfix.comparing.constants import Change, Constant, changed, kinds
+from graphfix.comparing.constants import EXTERNAL_LIMIT, Change, Constant, changed, kinds
 from graphfix.comparing.engines import Engine, open_engine
 from graphfix.comparing.evaluators import Evaluators
+from graphfix.comparing.turns import Turns
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer, is_wide_float
 
@@ -22,10 +23,18 @@ _SINGLE_TRIES = 6
 _STEP = 0.05
 
 
-def changed_models(model: onnx.ModelProto, folder: str) -> Iterator[onnx.ModelProto]:
-    """Yield copies of a model with constants changed by 5%, several kinds of change."""
+def changed_models(
+    model: onnx.ModelProto, folder: str, most: int = EXTERNAL_LIMIT
+) -> Iterator[onnx.ModelProto]:
+    """Yield copies of a model with constants changed by 5%, several kinds of change.
+
+    Args:
+        model: The model.
+        folder: Where its external data lies.
+        most: How many bytes of that a copy may hold.
+    """
     rng = np.random.default_rng(7)
-    known = kinds(model, folder)
+    known = kinds(model, folder, most)
     floats = sorted((n for n in known if known[n].floats), key=lambda n: -known[n].size)
     integers = sorted((n for n in known if not known[n].floats), key=lambda n: -known[n].size)
     changes: list[Change] = []
@@ -35,7 +44,7 @@ def changed_models(model: onnx.ModelProto, folder: str) -> Iterator[onnx.ModelPr
         changes += [_moved_floats(rng, chosen) for chosen in floats[:_SINGLE_TRIES]]
     changes += [_stepped_integers(chosen) for chosen in integers[:_SINGLE_TRIES]]
     for change in changes:
-        other = changed(model, folder, change)
+        other = changed(model, folder, change, most)
         if other is not None:
             yield other
 
@@ -139,6 +148,7 @@ def notices(
     engine: Engine,
     feeds: list[Feed],
     differs: Callable[[int, dict[str, Value]], bool],
+    turns: Turns | None = None,
 ) -> str:
     """Look for a change that the comparison notices.
 
@@ -149,18 +159,20 @@ def notices(
         engine: The model as it is, loaded.
         feeds: Its inputs, one per sample.
         differs: Whether outputs differ from those of the original for a sample number.
+        turns: Lets the engines of changed models take turns.
 
     Returns:
         What was noticed (``constants`` or ``inputs``); an empty string if nothing was.
     """
+    most = turns.changes if turns is not None else EXTERNAL_LIMIT
     weights = [
         kind
-        for kind in kinds(model, folder).values()
+        for kind in kinds(model, folder, most).values()
         if kind.floats and kind.size > 1 and not kind.silent
     ]
-    for other in changed_models(model, folder):
+    for other in changed_models(model, folder, most):
         try:
-            loaded = open_engine(other, folder, evaluators)
+            loaded = open_engine(other, folder, evaluators, turns)
             if any(differs(n, loaded.run(feed)) for n, feed in enumerate(feeds)):
                 return "constants"
         except EngineFailed:

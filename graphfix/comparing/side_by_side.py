@@ -133,7 +133,7 @@ class _Probes:
         ready = whole.prepare(task)
         if isinstance(ready, Verification):
             return f"the tensors inside cannot be read: {ready.reason}"
-        judge = Judge(task.before, task.before_folder, task.evaluators)
+        judge = Judge(task.before, task.before_folder, task.evaluators, turns=task.turns)
         judged = 0
         for number in range(task.samples):
             drawn = ready.samples.next(number)

@@ -14,6 +14,8 @@ from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.interface import Interface, compare_interfaces
 from graphfix.comparing.judging import Judge
 from graphfix.comparing.samples import Samples
+from graphfix.comparing.shelf import Shelf
+from graphfix.comparing.turns import Turns
 from graphfix.errors import EngineFailed, InvalidModel
 from graphfix.feeds.exhausting import every_feed
 from graphfix.feeds.kinds import Feed, Value
@@ -23,7 +25,12 @@ from graphfix.report import OutputDifference, Verdict, Verification
 
 @dataclass(slots=True)
 class Task:
-    """Two models and how to compare them; see `graphfix.comparing.models.ComparisonOptions`."""
+    """Two models and how to compare them; see `graphfix.comparing.models.ComparisonOptions`.
+
+    Attributes:
+        turns: Lets engines take turns, where the models are big.
+        scratch: A folder for values that are too big to be kept in memory.
+    """
 
     before: onnx.ModelProto
     after: onnx.ModelProto
@@ -37,6 +44,8 @@ class Task:
     lossy: bool = False
     bindings: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     edges: tuple[int, ...] = (1, 0)
+    turns: Turns | None = None
+    scratch: Path | None = None
 
 
 def read_model(path: Path) -> onnx.ModelProto:
@@ -116,17 +125,19 @@ def prepare(task: Task) -> Prepared | Verification:
     whole, source, chance = task.before, None, None
     try:
         if cut.before is not None and cut.after is not None and cut.source is not None:
-            source = open_engine(cut.source, task.before_folder, task.evaluators)
+            source = open_engine(cut.source, task.before_folder, task.evaluators, task.turns)
             folders = (task.before_folder, task.after_folder)
-            chance = Chance(Models(task.before, task.after, *folders, task.evaluators), cut.nodes)
+            chance = Chance(
+                Models(task.before, task.after, *folders, task.evaluators, task.turns), cut.nodes
+            )
             task.before, task.after = cut.before, cut.after
             if not task.before.graph.output:
                 return _drawn_alone(source, chance, task)
-        before = open_engine(task.before, task.before_folder, task.evaluators)
+        before = open_engine(task.before, task.before_folder, task.evaluators, task.turns)
     except EngineFailed as error:
         return Verification(Verdict.SKIPPED, f"the original cannot be run: {error.message}")
     try:
-        after = open_engine(task.after, task.after_folder, task.evaluators)
+        after = open_engine(task.after, task.after_folder, task.evaluators, task.turns)
     except MissingOperator as error:
         reason = f"no engine has {error.key[1]} of the result: {error.message}"
         return Verification(Verdict.INCONCLUSIVE, reason, before.name)
@@ -166,8 +177,13 @@ class _Comparison:
         self._samples = ready.samples
         self._chance = ready.chance
         self._judge = Judge(
-            task.before, task.before_folder, task.evaluators, other_kernels=other_kernels
+            task.before,
+            task.before_folder,
+            task.evaluators,
+            other_kernels=other_kernels,
+            turns=task.turns,
         )
+        self._shelf = Shelf(task.scratch)
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []
         self._edges = 0
@@ -222,8 +238,8 @@ class _Comparison:
             if isinstance(got, Verification):
                 return got
             if self._judge.take(feed, expected, got):
-                self._feeds.append(feed)
-                self._values.append(expected)
+                self._feeds.append(self._shelf.put(feed))
+                self._values.append(self._shelf.put(expected))
             if self._judge.broken and not self._task.lossy:
                 return None
         return None
@@ -294,6 +310,7 @@ class _Comparison:
             self._after,
             [self._interface.fed(feed) for feed in self._feeds],
             self._differs,
+            self._task.turns,
         )
         if not noticed:
             reason = "no change of a constant or an input by 5% shows in an output"

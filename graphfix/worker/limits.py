@@ -38,7 +38,8 @@ class Limits:
 def available_memory() -> int | None:
     """Return the bytes that this process may still take, None where the system does not say.
 
-    The least of what /proc/meminfo and the control group (v2 and v1) say.
+    The least of what /proc/meminfo, the control group (v2 and v1) and the limit of the address
+    space (``ulimit -v``) say.
     """
     found: list[int] = []
     meminfo = _text("/proc/meminfo")
@@ -55,12 +56,28 @@ def available_memory() -> int | None:
         top, now = _text(limit).strip(), _text(used).strip()
         if top.isdigit() and now.isdigit():
             found.append(max(0, int(top) - int(now)))
+    found += _addressable()
     if not found and hasattr(os, "sysconf"):
         try:
             found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
         except (ValueError, OSError):
             return None
     return min(found) if found else None
+
+
+def _addressable() -> list[int]:
+    """Return the bytes of address space that are left, where there is a limit."""
+    if sys.platform == "win32":
+        return []
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return [] if limit == resource.RLIM_INFINITY else [max(0, limit - _address_space())]
+
+
+def _address_space() -> int:
+    pages = _text("/proc/self/statm").split()
+    return int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
 
 
 def _text(path: str) -> str:
@@ -80,10 +97,8 @@ def limit_memory(size: int) -> None:
         return
     import resource
 
-    pages = _text("/proc/self/statm").split()
-    now = int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = now + size
+    wanted = _address_space() + size
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     try:

@@ -7,7 +7,12 @@ from typing import Any
 
 
 def open_session(
-    model: bytes, *, optimised: bool = False, threads: int = 1, folder: str = ""
+    model: bytes,
+    *,
+    optimised: bool = False,
+    threads: int = 1,
+    folder: str = "",
+    mapped: bool = False,
 ) -> Any:
     """Return an `onnxruntime.InferenceSession` (it has no types) on the CPU.
 
@@ -16,6 +21,8 @@ def open_session(
         optimised: Let onnxruntime rewrite the graph.
         threads: How many work on one node.
         folder: Where external data lies.
+        mapped: Use external data as the system maps it from its file, without a copy of it that
+            is arranged for the kernels: it is memory that the system can take back.
 
     Raises:
         Exception: Whatever onnxruntime raises; its exceptions have no common base.
@@ -31,6 +38,8 @@ def open_session(
     options.inter_op_num_threads = 1
     # Without the arena a memory limit measures what the model needs, not what is reserved.
     options.enable_cpu_mem_arena = False
+    if mapped:
+        options.add_session_config_entry("session.disable_prepacking", "1")
     if folder:
         key = "session.model_external_initializers_file_folder_path"
         options.add_session_config_entry(key, folder)

@@ -290,7 +290,7 @@ def test_weights_that_do_not_fit_are_not_loaded(tmp_path: Path) -> None:
     path.write_bytes(built.SerializeToString())
     found = compare_files(path, path, ComparisonOptions(memory_limit=2**30))
     assert found.status is Verdict.SKIPPED
-    assert found.reason == "needs 48.0 GiB, 1.0 GiB available"
+    assert found.reason == "needs 16.0 GiB, 1.0 GiB available"
 
 
 def test_external_data_is_found(tmp_path: Path) -> None:
