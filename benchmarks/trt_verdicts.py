@@ -28,13 +28,14 @@ import onnx
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from graphfix.checking import check_model
+from graphfix.checking import check_model, file_findings
 from graphfix.errors import GraphfixError
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, Severity
 from graphfix.storage.reading import read_model
 from graphfix.targets.profiles import Target, load_target
+from graphfix.validity.examination import examine
 
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE.parent / "tests" / "rules" / "records.toml"
@@ -94,8 +95,9 @@ def _row(name: str, verdict: Mapping[str, Any], load: Any, target: Target) -> Ro
     invalid = ""
     try:
         model: Model = load()
+        of_file = file_findings(examine(model).complaints, target)
         infer_model(model)
-        findings = check_model(model, target)
+        findings = (*of_file, *check_model(model, target))
     except (GraphfixError, onnx.checker.ValidationError) as error:
         invalid = str(error).partition("\n")[0]
     blocking = [f for f in findings if f.severity in (Severity.REJECT, Severity.WRONG)]

@@ -13,10 +13,12 @@ from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
 from graphfix.rules.consequences import as_the_engine_reads, refused_as_read
-from graphfix.rules.declaring import Answer, Rule, RuleSet, Yes, rules_for
+from graphfix.rules.declaring import Answer, Rule, RuleSet, Yes, file_rules, rules_for
 from graphfix.rules.parsed import is_read
 from graphfix.rules.reported import reported_elsewhere
 from graphfix.targets.profiles import Target
+from graphfix.targets.versions import in_range
+from graphfix.validity.complaint import Complaint
 
 
 def check_node(
@@ -149,3 +151,32 @@ def check_nodes(
                 )
                 if found:
                     yield view, found
+
+
+def file_findings(complaints: Iterable[Complaint], target: Target | None) -> tuple[Finding, ...]:
+    """Return what is wrong with a file as findings.
+
+    Args:
+        complaints: What is wrong with it.
+        target: The engine that is to read it; None for any.
+    """
+    return tuple(_of_file(each, target) for each in complaints if _is_asked(each.kind, target))
+
+
+def _is_asked(kind: str, target: Target | None) -> bool:
+    versions = file_rules()[kind].versions
+    return versions == "*" or (target is not None and in_range(target, versions))
+
+
+def _of_file(complaint: Complaint, target: Target | None) -> Finding:
+    known = file_rules()[complaint.kind]
+    tolerated = known.note_for and target is not None and in_range(target, known.note_for)
+    return Finding(
+        rule=known.id,
+        feature=known.feature,
+        severity=Severity.NOTE if tolerated else known.severity,
+        node=complaint.node.ref() if complaint.node is not None else NodeRef(),
+        message=complaint.message,
+        engine_text=complaint.text,
+        source=known.source,
+    )

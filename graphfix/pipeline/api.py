@@ -13,7 +13,7 @@ from typing import Any
 from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
-from graphfix.checking import check_model
+from graphfix.checking import check_model, file_findings
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
@@ -30,6 +30,7 @@ from graphfix.rules.behind import counted_behind
 from graphfix.sorting import first_misplaced, sorted_nodes
 from graphfix.storage.reading import check_proto, read_model
 from graphfix.targets.profiles import Target, load_target
+from graphfix.validity.examination import examine
 
 PassLike = str | Pass | Callable[..., Any]
 
@@ -129,9 +130,11 @@ def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
     """Bind shapes, infer types and check; the model is edited, so the caller gives its own."""
     assert settings.target is not None
     bind_shapes(model, settings.shapes)
+    of_file = file_findings(examine(model).complaints, settings.target)
     infer_types(model, settings.knowing)
     check_op_types(model, settings.op_types)
-    found = counted_behind(model, check_model(model, settings.target, settings.assumed))
+    engines = counted_behind(model, check_model(model, settings.target, settings.assumed))
+    found = (*of_file, *engines)
     return with_removers(found, settings.available)
 
 

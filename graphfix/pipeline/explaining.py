@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from graphfix.authoring.declaring import INTERFACE, NAMED, Pass
+from graphfix.checking import file_findings
 from graphfix.model import Model
 from graphfix.opset.stepping import OPSET
 from graphfix.pipeline.finishing import overgrown
@@ -23,6 +24,7 @@ from graphfix.report import (
     Site,
     Status,
 )
+from graphfix.validity.examination import examine
 
 _FIRST_CHOSEN = list(Choice)
 
@@ -55,7 +57,8 @@ class _Known:
         self._settings = run.settings
         self._outcomes = run.journal.outcomes()
         self._planned = {o.pass_id: o.reason for o in planned}
-        self._left = {_key(finding) for finding in run.findings_after}
+        of_file = file_findings(examine(run.model).complaints, run.settings.target)
+        self._left = {_key(finding) for finding in (*of_file, *run.findings_after)}
         self._decisions: dict[tuple[str, tuple[str, ...]], list[Decision]] = {}
         for decision in decisions:
             self._decisions.setdefault(_place(decision.node), []).append(decision)

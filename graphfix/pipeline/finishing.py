@@ -9,6 +9,7 @@ from time import perf_counter
 from graphfix import __version__
 from graphfix.certificates.proving import Memory, Prover
 from graphfix.certificates.watching import Whole, too_big
+from graphfix.checking import file_findings
 from graphfix.errors import PassBug
 from graphfix.hooks import Hook
 from graphfix.model import Model
@@ -26,6 +27,7 @@ from graphfix.report import (
     APPROXIMATE,
     LOSSY,
     Accuracy,
+    Finding,
     IoChange,
     NodeRef,
     Outcome,
@@ -47,6 +49,7 @@ class _Attempt:
     verification: Verification
     fault: str
     io_changes: tuple[IoChange, ...]
+    file_findings: tuple[Finding, ...] = ()
 
     @property
     def run(self) -> Run:
@@ -55,6 +58,10 @@ class _Attempt:
     @property
     def broken(self) -> bool:
         return bool(self.fault) or self.verification.status is Verdict.MISMATCH
+
+    @property
+    def findings_after(self) -> tuple[Finding, ...]:
+        return (*self.file_findings, *self.run.findings_after)
 
 
 def finish(
@@ -126,9 +133,9 @@ def finish(
         target=settings.target.name if settings.target is not None else "",
         input=before.facts,
         output=None,
-        findings_before=with_removers(run.findings_before, able),
+        findings_before=with_removers((*_of_file(before, settings), *run.findings_before), able),
         outcomes=(*outcomes, *blamed),
-        findings_after=with_removers(run.findings_after, able),
+        findings_after=with_removers(attempt.findings_after, able),
         io_changes=attempt.io_changes,
         verification=attempt.verification,
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
@@ -224,8 +231,10 @@ def _judge(before: Original, proved: Certified) -> _Attempt:
     model, hooks, io_changes = run.model, run.hooks, run.io_changes
     fault = ""
     start = perf_counter()
-    if run.journal.applied_passes():
-        fault = new_complaints(before.validity, validity_of(model, before.misdeclared))
+    found = before.validity
+    if run.journal.applied_passes() or settings.shapes:
+        found = validity_of(model, before.misdeclared)
+        fault = new_complaints(before.validity, found)
         if not fault and interface(model) != run.expected_interface:
             fault = "inputs or outputs changed"
     run.seconds["validate"] = perf_counter() - start
@@ -246,7 +255,12 @@ def _judge(before: Original, proved: Certified) -> _Attempt:
     else:
         verification = Verification(Verdict.EQUAL, "nothing was changed", "the graph is the same")
     run.seconds["verify"] = perf_counter() - start
-    return _Attempt(proved, verification, "", io_changes)
+    left = file_findings(found.complaints, settings.target)
+    return _Attempt(proved, verification, "", io_changes, left)
+
+
+def _of_file(before: Original, settings: Settings) -> tuple[Finding, ...]:
+    return file_findings(before.validity.complaints, settings.target)
 
 
 def _in_engine(before: Original, attempt: _Attempt) -> _Attempt:
@@ -304,7 +318,7 @@ def exit_code(attempt: _Attempt, settings: Settings, sites_equal: bool) -> int:
     status = attempt.verification.status
     if status is Verdict.MISMATCH:
         return 4
-    left = [f for f in attempt.run.findings_after if f.blocks]
+    left = [f for f in attempt.findings_after if f.blocks]
     if left:
         return 1
     if settings.opset is not None and attempt.run.model.opset != settings.opset:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import onnx
-from onnx import ModelProto
+from dataclasses import dataclass, field
 
 from graphfix.authoring.declaring import Pass
 from graphfix.graph import Shape, Variable, normal_domain
 from graphfix.model import Model
 from graphfix.pipeline.typing import infer_types
 from graphfix.schemas import form_of
+from graphfix.validity.complaint import Complaint
+from graphfix.validity.examination import examine, forget_shapes
 
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """What the checker and strict shape inference say of a model; empty texts for nothing."""
+    """What the checker and strict shape inference say of a model; empty texts for nothing.
+
+    Attributes:
+        checker: The first line of what the checker says.
+        inference: The same of strict shape inference.
+        complaints: All that is wrong with the file, node by node; not compared.
+    """
 
     checker: str
     inference: str
+    complaints: tuple[Complaint, ...] = field(default=(), compare=False)
 
 
 def validity_of(model: Model, misdeclared: frozenset[str] = frozenset()) -> Validity:
@@ -32,19 +38,8 @@ def validity_of(model: Model, misdeclared: frozenset[str] = frozenset()) -> Vali
         model: The model.
         misdeclared: Outputs whose declared shape is known to be wrong, and not looked at.
     """
-    light = model.light_proto()
-    checker = inference = ""
-    try:
-        onnx.checker.check_model(light)  # pyright: ignore[reportUnknownMemberType]
-    except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
-        checker = _first_line(error)
-    if not _foreign(model):
-        _forget_shapes(light, misdeclared)
-        try:
-            onnx.shape_inference.infer_shapes(light, strict_mode=True)
-        except (onnx.shape_inference.InferenceError, RuntimeError, ValueError) as error:
-            inference = _first_line(error)
-    return Validity(checker, inference)
+    found = examine(model, misdeclared)
+    return Validity(found.checker, found.inference, found.complaints)
 
 
 def misdeclared_outputs(model: Model, passes: Sequence[Pass]) -> frozenset[str]:
@@ -59,7 +54,7 @@ def misdeclared_outputs(model: Model, passes: Sequence[Pass]) -> frozenset[str]:
     if not declared or not _foreign(model):
         return frozenset()
     light = model.light_proto()
-    _forget_shapes(light, frozenset(declared))
+    forget_shapes(light, frozenset(declared))
     bare = Model(light, base_dir=model.base_dir)
     infer_types(bare, passes)
     return frozenset(t.name for t in bare.graph.outputs if _differs(declared.get(t.name), t.shape))
@@ -74,22 +69,12 @@ def _differs(declared: Shape | None, found: Shape | None) -> bool:
     )
 
 
-def _forget_shapes(proto: ModelProto, names: frozenset[str]) -> None:
-    for info in proto.graph.output:
-        if info.name in names:
-            info.type.tensor_type.ClearField("shape")
-
-
 def _foreign(model: Model) -> bool:
     return any(
         form_of(n.op, n.graph.opsets.get(normal_domain(n.domain), 1), normal_domain(n.domain))
         is None
         for n in model.nodes()
     )
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).partition("\n")[0]
 
 
 def new_complaints(before: Validity, after: Validity) -> str:

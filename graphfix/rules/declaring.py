@@ -61,6 +61,9 @@ class Rule:
         message: The sentence for the user: the docstring of the function.
         source: File and line, or thread, where the fact was read.
         whole: Whether it is a rule about the model rather than a node.
+        of_file: Whether it is about the file alone, whichever engine reads it: such rules are
+            asked once of the model as it came and once of the result.
+        note_for: The range of targets that it is only a note for; empty for none.
     """
 
     id: str
@@ -74,6 +77,8 @@ class Rule:
     message: str
     source: str
     whole: bool
+    of_file: bool = False
+    note_for: str = ""
 
     def holds_for(self, target: Target) -> bool:
         """Say whether the rule is to be asked for a target."""
@@ -184,12 +189,14 @@ class RuleSet:
         exact: (domain, operator) -> rules, those for every node first.
         any_domain: Operator -> rules that hold in every domain, those for every node first.
         whole: Rules about the model.
+        files: Rules about the file alone.
     """
 
     everywhere: tuple[Rule, ...]
     exact: dict[tuple[str, str], tuple[Rule, ...]]
     any_domain: dict[str, tuple[Rule, ...]]
     whole: tuple[Rule, ...]
+    files: tuple[Rule, ...]
 
     def of(self, domain: str, op: str) -> tuple[Rule, ...]:
         """Return the rules to ask about a node of this operator."""
@@ -212,5 +219,12 @@ def rules_for(target: Target) -> RuleSet:
         everywhere,
         {key: of(*key) for key in keys if key[0] != "*"},
         {op: of("*", op) for domain, op in keys if domain == "*"},
-        tuple(rule for rule in known if rule.whole),
+        tuple(rule for rule in known if rule.whole and not rule.of_file),
+        tuple(rule for rule in known if rule.of_file),
     )
+
+
+@cache
+def file_rules() -> dict[str, Rule]:
+    """Return the rules about the file alone, by id."""
+    return {rule.id: rule for rule in all_rules() if rule.of_file}

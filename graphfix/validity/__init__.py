@@ -1,0 +1,1 @@
+"""What is wrong with a file whichever engine reads it: forms, types, shapes and stored data."""

@@ -1,0 +1,281 @@
+"""What ONNX says of a whole file, and which nodes it says it of; weights are not loaded.
+
+The checker and strict shape inference are asked once, in C++. Only where they have something
+against the file, or cannot see all of it, is it walked node by node: they stop at what they find
+first, and do not always say where that is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import onnx
+from onnx import ModelProto, TypeProto
+
+from graphfix.authoring.views import NodeView
+from graphfix.exporting import make_info
+from graphfix.graph import Function, Graph, Node, Tensor, Variable, normal_domain, shape_of_type
+from graphfix.inference import type_of
+from graphfix.model import Model
+from graphfix.schemas import newest_opset
+from graphfix.validity.complaint import Complaint
+from graphfix.validity.element_types import element_type_complaints
+from graphfix.validity.forms import form_at, form_complaints
+from graphfix.validity.shapes import (
+    CHECKED_HERE,
+    declared_complaint,
+    inferred_types,
+    own_complaint,
+)
+from graphfix.validity.stored_data import data_complaints
+
+_ERRORS = (onnx.checker.ValidationError, onnx.shape_inference.InferenceError)
+_BLAMED = re.compile(r"\(op_type:(\w+)(?:, node name: ([^)]*))?\): (.*)")
+_UNKNOWN_TYPE = (
+    "but instead is null",
+    "Inference error(s):",  # in the function body of an operator, whose attributes it misses there
+    "was not a tensor",  # nor is it known where IR 3 leaves an initializer out of the inputs
+    "No opset import for domain",
+    "type is unknown",
+)
+
+# What the checker asks for and no engine misses, and what other rules and passes are for. The
+# texts are those of onnx/checker.cc.
+_FORMALITIES = (
+    "Field 'shape' of 'type' is required but missing",
+    "Field 'name' of ",
+    "Field 'type' of 'value_info' is required but missing",
+    "in initializer but not in graph input",
+    "initializer name is not unique",
+    "duplicate keys in metadata_props",
+)
+_ELSEWHERE = (
+    "No Op registered for",
+    "No opset import for domain",
+    "must specify opset_import",
+    "should contain one and only one value field",  # data_complaints looks at all of them
+    "raw_data size (",
+    "_data size (",
+    "Negative dimension value",
+    "Opset import version",
+    "IR version",
+)
+_UNSORTED = "Nodes in a graph must be topologically sorted"
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found wrong with a file.
+
+    Attributes:
+        checker: What the checker says, in one line; empty for nothing.
+        inference: What strict shape inference says, in one line; empty for nothing.
+        complaints: Everything, node by node.
+    """
+
+    checker: str
+    inference: str
+    complaints: tuple[Complaint, ...]
+
+
+def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
+    """Look at a file: forms, types, shapes, declarations, stored data.
+
+    Args:
+        model: The model; its types may be inferred or not.
+        misdeclared: Outputs whose declared shape is known to be wrong, and not looked at.
+    """
+    light = model.light_proto()
+    checker = _checker(light)
+    foreign = any(form_at(node) is None for node in model.nodes())
+    forget_shapes(light, misdeclared)
+    inferred, typed = _inferred(light, check_types=True)
+    inference = ""
+    if not foreign and typed:
+        inferred, inference = _inferred(light, check_types=False)
+    complaints = [*_numbers(model), *data_complaints(model)]
+    if checker or typed or foreign:
+        complaints += _walked(model, inference)
+    else:
+        complaints += _own(model, inferred)
+    complaints += _of_the_checker(checker, complaints)
+    return Examination(
+        checker.partition("\n")[0], inference.partition("\n")[0], _distinct(complaints)
+    )
+
+
+def forget_shapes(proto: ModelProto, names: Collection[str]) -> None:
+    """Drop the declared shapes of some outputs."""
+    for info in proto.graph.output:
+        if info.name in names:
+            info.type.tensor_type.ClearField("shape")
+
+
+def _checker(light: ModelProto) -> str:
+    try:
+        onnx.checker.check_model(light)  # pyright: ignore[reportUnknownMemberType]
+    except (*_ERRORS, RuntimeError, ValueError) as error:
+        return str(error).strip() or type(error).__name__
+    return ""
+
+
+def _inferred(light: ModelProto, *, check_types: bool) -> tuple[ModelProto, str]:
+    try:
+        found = onnx.shape_inference.infer_shapes(light, check_type=check_types, strict_mode=True)
+    except (*_ERRORS, RuntimeError, ValueError) as error:
+        return light, str(error).strip() or type(error).__name__
+    return found, ""
+
+
+def _numbers(model: Model) -> Iterator[Complaint]:
+    """Yield what is wrong with the opset numbers of the file."""
+    newest = newest_opset()
+    versions: dict[str, int] = {}
+    for entry in model.proto.opset_import:
+        domain = normal_domain(entry.domain)
+        shown = domain or "ai.onnx"
+        known = versions.setdefault(domain, entry.version)
+        if known != entry.version:
+            message = f"{shown} is imported twice, as opset {known} and as {entry.version}"
+            yield Complaint("opset-number", message)
+    opset = model.graph.opsets.get("")
+    if opset is not None and not 1 <= opset <= newest:
+        message = f"the file says opset {opset}; those that are known here are 1 to {newest}"
+        yield Complaint("opset-number", message)
+
+
+def _own(model: Model, inferred: ModelProto) -> Iterator[Complaint]:
+    """Yield what inference does not look at, in a file that it has nothing against."""
+    nodes = [node for node in model.graph.nodes if node.op in CHECKED_HERE]
+    if not nodes:
+        return
+    infos = {info.name: info.type for info in inferred.graph.value_info}
+
+    def types(tensor: Tensor) -> TypeProto | None:
+        return infos.get(tensor.name) or type_of(tensor)
+
+    for node in nodes:
+        found = own_complaint(node, types)
+        if found is not None:
+            yield found
+
+
+def _walked(model: Model, inference: str) -> Iterator[Complaint]:
+    """Yield what is wrong with single nodes, in every scope."""
+    seen: set[int] = set()
+    for root in model.roots():
+        walk = _Walk()
+        for found in walk.graph(root, typed=not isinstance(root, Function)):
+            if found.node is not None:
+                seen.add(id(found.node.node))
+            yield found
+    yield from _of_inference(model, inference, seen)
+
+
+class _Walk:
+    """Types of tensors as far as they follow from what stands before them."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, TypeProto] = {}
+
+    def types(self, tensor: Tensor) -> TypeProto | None:
+        return self._found.get(id(tensor)) or type_of(tensor)
+
+    def graph(self, graph: Graph, *, typed: bool) -> Iterator[Complaint]:
+        for node in graph.nodes:
+            yield from self._node(node, typed=typed)
+            for _, body in node.graphs():
+                yield from self.graph(body, typed=typed)
+
+    def _node(self, node: Node, *, typed: bool) -> Iterator[Complaint]:
+        form = form_at(node)
+        if form is None:
+            return
+        found = form_complaints(node, form)
+        if not found and typed:
+            found = element_type_complaints(node, form, self.types)
+        yield from found
+        if not typed or any(True for _ in node.graphs()):
+            return
+        if node.op == "Constant" and not node.domain:
+            return  # before opset 9 its schema has floats alone, and engines never minded
+        if any(each.kind != "type-of-newer-opset" for each in found):
+            return
+        own = own_complaint(node, self.types) if node.op in CHECKED_HERE else None
+        given, against = inferred_types(node, form, self.types)
+        complaint = own or (against if not found else None)
+        if complaint is not None:
+            yield complaint
+        for tensor in node.outputs:
+            if tensor.name in given and isinstance(tensor, Variable):
+                wrong = declared_complaint(node, tensor, given[tensor.name])
+                if wrong is not None:
+                    yield wrong
+                self._found[id(tensor)] = _filled(given[tensor.name], tensor)
+
+
+def _filled(found: TypeProto, tensor: Variable) -> TypeProto:
+    """Return what is computed of a type, and what is declared where that says nothing."""
+    elem_type, shape = shape_of_type(found)
+    if not elem_type:
+        return type_of(tensor) or found
+    declared = tensor.shape if tensor.elem_type == elem_type else None
+    if shape is None:
+        shape = declared
+    elif declared is not None and len(declared) == len(shape):
+        shape = tuple(b if a is None else a for a, b in zip(shape, declared, strict=True))
+    return make_info(Variable(tensor.name, elem_type, shape)).type
+
+
+def _of_inference(model: Model, inference: str, seen: set[int]) -> Iterator[Complaint]:
+    """Yield what strict inference says of nodes that the walk has nothing against."""
+    for match in _BLAMED.finditer(inference):
+        op, name, said = match.group(1), match.group(2) or "", match.group(3)
+        if any(part in said for part in _UNKNOWN_TYPE) or "and existing shape differ" in said:
+            continue
+        if "differs from existing elem type" in said:
+            continue
+        node = _first(model, op, name)
+        if node is None or id(node) in seen or _holds(node, seen):
+            continue
+        view = NodeView(node)
+        plain = said.partition("] ")[2] or said
+        if "inputs but 0 were provided" in said:
+            message = f"a branch of {op} {name!r} declares inputs, which branches cannot have"
+            yield Complaint("branch-inputs", message, view, said)
+        else:
+            yield Complaint("type-contradiction", f"{op} {name!r}: {plain}", view, said)
+
+
+def _holds(node: Node, seen: set[int]) -> bool:
+    """Say whether something was found in the bodies of a node, which may be why it fails."""
+    return any(
+        id(inner) in seen for _, body in node.graphs() for g in body.walk() for inner in g.nodes
+    )
+
+
+def _first(model: Model, op: str, name: str) -> Node | None:
+    return next((n for n in model.nodes() if n.op == op and n.name == name), None)
+
+
+def _of_the_checker(text: str, known: Collection[Complaint]) -> Iterator[Complaint]:
+    """Yield what the checker says of the file itself."""
+    first = text.partition("\n")[0]
+    if not text or any(part in text for part in _ELSEWHERE):
+        return
+    if _UNSORTED in first:
+        yield Complaint("unsorted", "nodes stand before what they use", None, first)
+    elif any(part in first for part in _FORMALITIES):
+        yield Complaint("formality", f"the ONNX checker asks for more: {first}", None, first)
+    elif not any(each.node is not None for each in known):
+        yield Complaint("invalid-model", f"the ONNX checker refuses the file: {first}", None, first)
+
+
+def _distinct(complaints: Collection[Complaint]) -> tuple[Complaint, ...]:
+    kept: dict[tuple[str, str, int], Complaint] = {}
+    for each in complaints:
+        node = id(each.node.node) if each.node is not None else 0
+        kept.setdefault((each.kind, each.message, node), each)
+    return tuple(kept.values())

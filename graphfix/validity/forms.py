@@ -1,0 +1,129 @@
+"""Whether nodes have the form that their operator has at the opset of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, cast
+
+import onnx
+from onnx import AttributeProto
+from onnx.defs import OpSchema
+
+from graphfix.authoring.views import NodeView
+from graphfix.exporting import export_node
+from graphfix.graph import Node, normal_domain
+from graphfix.schemas import Form, form_of, newest_opset
+from graphfix.validity.complaint import Complaint, called
+
+_BODIES = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
+
+
+def form_at(node: Node) -> Form | None:
+    """Return the form of a node's operator where it stands; None where ONNX has none."""
+    domain = normal_domain(node.domain)
+    return form_of(node.op, node.graph.opsets.get(domain, 1), domain)
+
+
+def form_complaints(node: Node, form: Form) -> list[Complaint]:
+    """Return what the schema of an operator says against a node, types left out."""
+    view = NodeView(node)
+    found = [Complaint(kind, f"{called(view)} {said}", view) for kind, said in _against(node, form)]
+    if not found:
+        return found
+    text = _said_by_onnx(node)
+    elsewhere = _where_it_fits(node)
+    return [Complaint(each.kind, each.message + elsewhere, view, text) for each in found]
+
+
+def _against(node: Node, form: Form) -> Iterator[tuple[str, str]]:
+    opset = _opset(node)
+    if form.schema.deprecated:
+        yield "deprecated-operator", f"is of no opset from {form.since} on; the file says {opset}"
+        return
+    yield from _attributes(node, form, opset)
+    for kind, count, least, most in (
+        ("input-count", len(node.inputs), form.schema.min_input, form.schema.max_input),
+        ("output-count", len(node.outputs), form.schema.min_output, form.schema.max_output),
+    ):
+        what = kind.removesuffix("-count")
+        if not least <= count <= most:
+            wanted = str(least) if least == most else f"{least} to {most}"
+            wanted = f"{least} or more" if most > 1 << 30 else wanted
+            yield kind, f"has {count} {what}s; at opset {opset} it has {wanted}"
+    single = OpSchema.FormalParameterOption.Single
+    for tensor, formal in zip(node.inputs, form.schema.inputs, strict=False):
+        if not tensor.name and formal.option == single:
+            yield "input-count", f"leaves out its input {formal.name}, which it needs"
+
+
+def _attributes(node: Node, form: Form, opset: int) -> Iterator[tuple[str, str]]:
+    names: set[str] = set()
+    written = node.proto.attribute if node.proto is not None else ()
+    for attribute in written:
+        if attribute.name in names:
+            yield "attribute-twice", f"has the attribute {attribute.name} twice"
+        names.add(attribute.name)
+    for name in node.attrs:
+        known = form.schema.attributes.get(name)
+        if known is None:
+            if not name.startswith("__"):  # which the checker lets pass as a remark of a tool
+                yield "unknown-attribute", f"has no attribute {name} at opset {opset}"
+            continue
+        proto = node.attrs.proto(name)
+        if proto is not None and proto.type and not proto.ref_attr_name:
+            # At run time the type is an enumeration of C++, whatever the stub says.
+            wanted = int(cast("Any", known.type).value)
+            if proto.type != wanted and not (proto.type in _BODIES and wanted in _BODIES):
+                yield (
+                    "attribute-type",
+                    f"has {name} as {_kind(proto.type)}; it is {_kind(wanted)}",
+                )
+    for name, known in form.schema.attributes.items():
+        if known.required and name not in node.attrs:
+            yield "missing-attribute", f"lacks its attribute {name}"
+
+
+@cache
+def _kind(attribute_type: int) -> str:
+    return AttributeProto.AttributeType.Name(attribute_type).lower()
+
+
+def _opset(node: Node) -> int:
+    domain = normal_domain(node.domain)
+    return node.graph.opsets.get(domain, 1)
+
+
+def fits(node: Node, opset: int) -> bool:
+    """Say whether a node of the default domain has the form that its operator has at `opset`."""
+    form = form_of(node.op, opset)
+    return form is not None and not any(True for _ in _against(node, form))
+
+
+def _where_it_fits(node: Node) -> str:
+    """Say at which opsets a node would have the form that it has; empty where at none."""
+    if normal_domain(node.domain):
+        return ""
+    able = [opset for opset in range(1, newest_opset() + 1) if fits(node, opset)]
+    if not able:
+        return ""
+    if able[0] > _opset(node):
+        return f" (it has this form since opset {able[0]})"
+    last = max(opset for opset in able if opset <= max(_opset(node), able[0]))
+    return f" (it has this form up to opset {last})"
+
+
+def _said_by_onnx(node: Node) -> str:
+    """Return what ONNX's checker says of one node; empty where it cannot be asked."""
+    if any(True for _ in node.graphs()):
+        return ""  # it would complain of what the bodies take from around them
+    context = onnx.checker.C.CheckerContext()
+    opsets = {domain: version for domain, version in node.graph.opsets.items() if version > 0}
+    opsets.setdefault("", 1)
+    context.opset_imports = opsets
+    context.ir_version = 10
+    try:
+        onnx.checker.check_node(export_node(node), context)
+    except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
+        return str(error).strip().partition("\n")[0]
+    return ""

@@ -1,0 +1,150 @@
+"""Whether shapes fit together, and whether what a file declares is what its nodes give."""
+
+from __future__ import annotations
+
+from math import prod
+
+import onnx
+from onnx import TensorProto, TypeProto
+
+from graphfix.authoring.views import NodeView
+from graphfix.exporting import export_node
+from graphfix.graph import Constant, Node, Tensor, Variable, normal_domain, shape_of_type
+from graphfix.inference import small_constant
+from graphfix.schemas import Form
+from graphfix.validity.complaint import Complaint, called, named, type_text
+from graphfix.validity.element_types import Types
+
+_UNKNOWN = ("but instead is null", "type is unknown")  # what inference says where it lacks a type
+CHECKED_HERE = frozenset({"Conv", "ConvTranspose", "Reshape"})  # more than inference looks at
+
+
+def inferred_types(
+    node: Node, form: Form, types: Types
+) -> tuple[dict[str, TypeProto], Complaint | None]:
+    """Return the types of what a node gives, or why it cannot be what its inputs say.
+
+    Args:
+        node: The node; it has the form of its operator, and no bodies.
+        form: That form.
+        types: Gives the type of a tensor; None while unknown.
+    """
+    given: dict[str, TypeProto] = {}
+    data: dict[str, TensorProto] = {}
+    for tensor in node.inputs:
+        if not tensor.name:
+            continue
+        known = types(tensor)
+        if known is None:
+            return {}, None
+        given[tensor.name] = known
+        constant = small_constant(tensor)
+        if constant is not None:
+            data[tensor.name] = constant
+    imports = [onnx.helper.make_opsetid(d, v) for d, v in node.graph.opsets.items() if v > 0]
+    proto = export_node(node)
+    try:
+        return dict(
+            onnx.shape_inference.infer_node_outputs(
+                form.schema, proto, given, data, opset_imports=imports
+            )
+        ), None
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError) as e:
+        text = str(e).strip().partition("\n")[0]
+    except ValueError:
+        return {}, None
+    if not text or text.count("(op_type:") or any(part in text for part in _UNKNOWN):
+        # Errors inside the function body of an operator are told by the whole file's inference.
+        return {}, None
+    view = NodeView(node)
+    sides = " and ".join(named(t, types(t)) for t in node.inputs if t.name) or "no input"
+    said = text.partition("] ")[2] or text
+    kind = "type-contradiction" if "TypeInferenceError" in text else "shape-contradiction"
+    message = f"{called(view)} cannot take {sides}: {said.rstrip('.')}"
+    return {}, Complaint(kind, message, view, text)
+
+
+def declared_complaint(node: Node, tensor: Variable, found: TypeProto) -> Complaint | None:
+    """Return where a file declares another type or shape than a node gives."""
+    declared = tensor.info.type if tensor.info is not None else None
+    if declared is None or declared.WhichOneof("value") is None:
+        return None
+    view = NodeView(node)
+    output = tensor.output_count > 0
+    place = f"output {tensor.name}" if output else tensor.name
+    said = f"{called(view)} gives {type_text(found)}; {place} is declared as {type_text(declared)}"
+    if declared.WhichOneof("value") != found.WhichOneof("value"):
+        return Complaint("output-type-declared" if output else "type-declared", said, view)
+    one, shape = shape_of_type(declared)
+    two, computed = shape_of_type(found)
+    if one and two and one != two:
+        return Complaint("output-type-declared" if output else "type-declared", said, view)
+    if shape is None or computed is None:
+        return None
+    if len(shape) == len(computed) and all(
+        a == b for a, b in zip(shape, computed, strict=True) if _both_whole(a, b)
+    ):
+        return None
+    return Complaint("shape-declared", said, view)
+
+
+def _both_whole(one: int | str | None, two: int | str | None) -> bool:
+    return isinstance(one, int) and isinstance(two, int)
+
+
+def own_complaint(node: Node, types: Types) -> Complaint | None:
+    """Return what ONNX's inference does not look at: channels of Conv, volume of Reshape."""
+    if normal_domain(node.domain) or len(node.inputs) < 2:
+        return None
+    first, second = node.inputs[0], node.inputs[1]
+    shape = _shape(types(first))
+    if shape is None:
+        return None
+    view = NodeView(node)
+    if node.op == "Reshape":
+        return _volume(view, first, second, shape)
+    weights = _shape(types(second))
+    group = node.attrs.get("group", 1)
+    if weights is None or min(len(shape), len(weights)) < 2 or not isinstance(group, int):
+        return None
+    channels = shape[1]
+    wanted = weights[0] if node.op == "ConvTranspose" else weights[1]
+    if not isinstance(channels, int) or not isinstance(wanted, int):
+        return None
+    if node.op == "Conv":
+        wanted *= group
+    if channels == wanted:
+        return None
+    sides = f"{named(first, types(first))} and {named(second, types(second))}"
+    message = f"{called(view)} cannot take {sides}: {channels} channels where {wanted} are wanted"
+    return Complaint("shape-contradiction", message, view)
+
+
+def _shape(known: TypeProto | None) -> tuple[int | str | None, ...] | None:
+    return shape_of_type(known)[1] if known is not None else None
+
+
+def _volume(
+    view: NodeView, data: Tensor, target: Tensor, shape: tuple[int | str | None, ...]
+) -> Complaint | None:
+    sizes = [dim for dim in shape if isinstance(dim, int)]
+    proto = small_constant(target)
+    if proto is None or len(sizes) != len(shape) or 0 in sizes:
+        return None
+    wanted = [int(dim) for dim in onnx.numpy_helper.to_array(proto).reshape(-1)]
+    copied = 0 if view.node.attrs.get("allowzero") else 1
+    if any(dim == 0 and (not copied or place >= len(sizes)) for place, dim in enumerate(wanted)):
+        return None
+    wanted = [sizes[place] if dim == 0 else dim for place, dim in enumerate(wanted)]
+    if any(dim < -1 for dim in wanted) or wanted.count(-1) > 1:
+        return None
+    volume, known = prod(sizes), prod(dim for dim in wanted if dim > 0)
+    if volume % known == 0 if -1 in wanted else volume == known:
+        return None
+    constant = "initializer" if isinstance(target, Constant) else "constant"
+    message = (
+        f"{called(view)} cannot give {data.name} ({', '.join(map(str, sizes))}) the shape "
+        f"({', '.join(map(str, wanted))}) of the {constant} {target.name}: "
+        f"{volume} elements do not go into {known}"
+    )
+    return Complaint("shape-contradiction", message, view)
