@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
-from onnx.inliner import inline_local_functions
 
+from graphfix.inlining import inline
 from graphfix.protos import all_nodes, bodies_of
 
 _CONTRIB = "com.microsoft"
@@ -53,7 +53,7 @@ def unsaturated(model: ModelProto) -> ModelProto:
     if not any(_places(node) for body in bodies for node in all_nodes(body)) or not saturates():
         return model
     copy = ModelProto()
-    copy.CopyFrom(inline_local_functions(model) if model.functions else model)
+    copy.CopyFrom(inline(model) if model.functions else model)
     try:
         typed = onnx.shape_inference.infer_shapes(copy)
     except Exception:  # a model that onnxruntime will refuse with a better message

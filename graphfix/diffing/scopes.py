@@ -18,6 +18,7 @@ from onnx import (
 )
 
 from graphfix.errors import InvalidModel
+from graphfix.inlining import inline
 from graphfix.report import NodeRef
 from graphfix.storage.weights import type_name
 
@@ -37,9 +38,7 @@ def inlined(model: ModelProto) -> ModelProto:
     """Return the model with its local functions inlined, so that their tensors are seen."""
     if not model.functions:
         return model
-    import onnx.inliner
-
-    return onnx.inliner.inline_local_functions(model)
+    return inline(model)
 
 
 def normal_domain(domain: str) -> str:

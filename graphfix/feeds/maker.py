@@ -13,6 +13,7 @@ from graphfix.errors import EngineFailed, UsageError
 from graphfix.feeds import draws, roles, sizes, thresholds
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
 from graphfix.feeds.uses import Use, consumers, uses_of
+from graphfix.inlining import inline
 
 _GUESSED_RANKS = (2, 4, 3, 1, 0, 5)
 # Sizes that differ, and then square images.
@@ -338,10 +339,8 @@ def static_limits(model: onnx.ModelProto) -> dict[str, list[int | None]]:
 def _inlined(model: onnx.ModelProto) -> onnx.ModelProto:
     if not model.functions:
         return model
-    import onnx.inliner
-
     try:
-        return onnx.inliner.inline_local_functions(model)
+        return inline(model)
     except Exception:  # an invalid function costs hints about its inputs, nothing else
         return model
 

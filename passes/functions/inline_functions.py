@@ -2,7 +2,7 @@
 
 What it does:
     Inlines every local function of the model into its call sites, nested calls included, and
-    drops the functions.
+    drops the functions. Attributes that a call leaves out get the defaults of the function.
 
 Why engines need it:
     TensorRT before 9.0, onnxruntime before 1.9 and most converters do not read local functions;
@@ -28,12 +28,13 @@ References:
 
 from __future__ import annotations
 
-import onnx.inliner
+import onnx
 
 from graphfix.authoring.declaring import graph_pass
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
+from graphfix.inlining import inline
 from graphfix.report import NodeRef
 
 
@@ -51,7 +52,7 @@ def inline_functions(editor: Editor) -> None:
         if (node.domain or "", node.op, node.overload) in known
     ]
     try:
-        inlined = onnx.inliner.inline_local_functions(model.to_proto())
+        inlined = inline(model.to_proto())
     except (RuntimeError, ValueError, onnx.checker.ValidationError) as error:
         raise Refuse(f"the inliner of onnx fails: {error}") from error
     if len(inlined.functions):

@@ -1,0 +1,93 @@
+"""Inlining local functions, the defaults of their attributes included.
+
+onnx's inliner gives an attribute that a call leaves out no value, whatever `attribute_proto` of the
+function says, so that the operator inside takes its own default. onnxruntime takes the function's.
+Here the defaults are written at the calls first. A call inside a function may pass on an attribute
+that the function was not given, which is then left out as well, so functions are inlined from the
+outer to the inner.
+
+References: FunctionProto in onnx/onnx.proto ("attribute_proto": attributes with default values);
+onnx/inliner/inliner.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from onnx import FunctionProto, ModelProto, NodeProto
+
+from graphfix.protos import all_nodes
+
+Key = tuple[str, str, str]
+
+
+def inline(model: ModelProto) -> ModelProto:
+    """Return the model with all calls of local functions replaced by the bodies.
+
+    Raises:
+        RuntimeError, ValueError, onnx.checker.ValidationError: The inliner of onnx fails.
+    """
+    from onnx.inliner import inline_local_functions, inline_selected_functions
+
+    if not any(function.attribute_proto for function in model.functions):
+        return inline_local_functions(model)
+    result = ModelProto()
+    result.CopyFrom(model)
+    _name_apart(result)
+    while result.functions:
+        _write_defaults(result)
+        inner = {_key(node) for function in result.functions for node in all_nodes(function.node)}
+        outer = [(f.domain, f.name) for f in result.functions if _own_key(f) not in inner]
+        before = len(result.functions)
+        if outer:
+            result = inline_selected_functions(result, outer)
+        if len(result.functions) == before:  # a function calls itself: the inliner says so
+            return inline_local_functions(result)
+    return result
+
+
+def _key(node: NodeProto) -> Key:
+    return (_domain(node.domain), node.op_type, node.overload)
+
+
+def _own_key(function: FunctionProto) -> Key:
+    return (_domain(function.domain), function.name, function.overload)
+
+
+def _domain(name: str) -> str:
+    return "" if name == "ai.onnx" else name
+
+
+def _every_node(model: ModelProto) -> Iterable[NodeProto]:
+    yield from all_nodes(model.graph.node)
+    for function in model.functions:
+        yield from all_nodes(function.node)
+
+
+def _name_apart(model: ModelProto) -> None:
+    """Give each overload a name of its own: the inliner selects functions by name."""
+    taken = {(domain, name) for domain, name, _ in map(_own_key, model.functions)}
+    names: dict[Key, str] = {}
+    for function in model.functions:
+        if not function.overload:
+            continue
+        key = _own_key(function)
+        name = f"{function.name}_{function.overload}"
+        while (key[0], name) in taken:
+            name += "_"
+        taken.add((key[0], name))
+        names[key] = function.name = name
+        function.overload = ""
+    for node in _every_node(model) if names else ():
+        name = names.get(_key(node), "")
+        if name:
+            node.op_type, node.overload = name, ""
+
+
+def _write_defaults(model: ModelProto) -> None:
+    defaults = {_own_key(f): f.attribute_proto for f in model.functions if f.attribute_proto}
+    for node in _every_node(model):
+        given = {attribute.name for attribute in node.attribute}
+        for attribute in defaults.get(_key(node), ()):
+            if attribute.name not in given:
+                node.attribute.append(attribute)
