@@ -67,6 +67,13 @@ def newest_opset() -> int:
 
 
 @cache
+def newest_opset_of(ir_version: int) -> int:
+    """Return the newest opset of the default domain that a file of an IR version may import."""
+    allowed = [v for v in range(1, newest_opset() + 1) if minimal_ir(v) <= max(ir_version, 3)]
+    return allowed[-1]
+
+
+@cache
 def minimal_ir(opset: int) -> int:
     """Return the oldest IR version that may carry `opset` of the default domain."""
     best = 3

@@ -121,7 +121,7 @@ def apply_draft(
         if constant.outputs:
             node.graph.initializers.append(constant)
     for domain in {n.domain or "" for n in draft.nodes} - set(node.graph.opsets):
-        node.graph.opsets[domain] = default_version(workspace, domain)
+        node.graph.opsets[domain] = workspace.version_to_import(domain)
     edit.added.extend(draft.nodes)
     edit.removed.append(node)
     _drop_dead(used_before, edit, refs)
@@ -129,14 +129,6 @@ def apply_draft(
     if edit.evidence is not None:
         edit.evidence.finish(edit.added, version)
     return edit
-
-
-def default_version(workspace: Workspace, domain: str) -> int:
-    """Return the version to import a domain with: the model's where it has one, else 1 (or 17)."""
-    known = workspace.model.graph.opsets.get(domain)
-    if known is not None:
-        return known
-    return 17 if domain == "" else 1
 
 
 def check_results(draft: Draft) -> list[Value | None]:

@@ -17,7 +17,7 @@ from graphfix.errors import PassBug
 from graphfix.graph import Constant, Function, Graph, Node, Tensor, Variable
 from graphfix.inference import infer_node
 from graphfix.report import Accuracy
-from graphfix.schemas import Form, form_of, newest_opset
+from graphfix.schemas import Form, form_of
 
 Operand = Value | Array | np.generic | int | float | bool | Sequence[int] | None
 
@@ -80,7 +80,7 @@ class Builder:
     def _version(self, domain: str) -> int:
         if domain in self.opsets:
             return self.opsets[domain]
-        return min(newest_opset(), 17) if domain == "" else 1
+        return self._workspace.version_to_import(domain)
 
     def option(self, name: str) -> Any:
         """Return the value of an option that the pass declares."""

@@ -144,7 +144,8 @@ class Pass:
         """Say whether operator, domain and opset of the node fit.
 
         One operator, ATen, stands for many: its ``operator`` attribute has to be one whose
-        feature the pass removes. A pass that removes no ATen operator sees all of them.
+        feature the pass removes. A pass that removes no ATen operator sees all of them. Where
+        the default domain is not imported, its opset does not matter: no node is of it.
         """
         if not any(op == node.op and domain in ("*", node.domain) for domain, op in self.matches):
             return False
@@ -153,7 +154,9 @@ class Pass:
             called = operator_feature(node.op, node.domain, named if isinstance(named, str) else "")
             if not self.removes_feature(called):
                 return False
-        opset = node.graph.opsets.get("", 0)
+        opset = node.graph.opsets.get("")
+        if opset is None:  # what the pass emits brings the import along
+            return True
         return self.since <= opset and (not self.until or opset <= self.until)
 
     def default_options(self) -> dict[str, Any]:

@@ -38,6 +38,11 @@ def draft_rewrite(
         Refuse: The pass will not touch this node.
         PassBug: The pass raised something else, or broke its declaration.
     """
+    version = workspace.version_to_import("")
+    if "" not in view.graph.opsets and version < declared.since:
+        raise Refuse(
+            f"it needs opset {declared.since}, and {version} is the newest that can be imported"
+        )
     mark = workspace.mark()
     build = Builder(workspace, view, {**declared.default_options(), **(options or {})})
     try:

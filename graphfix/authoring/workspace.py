@@ -8,7 +8,9 @@ from graphfix.authoring.declaring import Pass
 from graphfix.authoring.evidence import Ledger
 from graphfix.model import Model
 from graphfix.report import NodeRef, Site
+from graphfix.schemas import newest_opset_of
 
+USUAL_OPSET = 17  # what engines and other tools know widely
 # Pass, scope, operator and outputs of a site.
 SiteKey = tuple[str, str, str, tuple[str, ...]]
 
@@ -49,6 +51,7 @@ class Workspace:
         blocked: The sites that are not to be touched.
         allowance: How many sites may be made, and which were.
         passes: The passes at hand.
+        opset_limit: The newest opset of the default domain to import where a file has none.
         rewrites: Those that match an operator; an opset step asks them for what its own
             adapters and the function bodies of onnx lack.
     """
@@ -60,6 +63,7 @@ class Workspace:
         blocked: frozenset[SiteKey] = frozenset(),
         allowance: Allowance | None = None,
         passes: Sequence[Pass] = (),
+        opset_limit: int = USUAL_OPSET,
     ) -> None:
         """Collect the names of `model`; linear in nodes."""
         self.model = model
@@ -67,6 +71,7 @@ class Workspace:
         self.blocked = blocked
         self.allowance = allowance if allowance is not None else Allowance()
         self.passes = passes
+        self.opset_limit = opset_limit
         self.rewrites: dict[str, list[Pass]] = {}
         for declared in passes:
             for _, op in declared.matches:
@@ -81,6 +86,19 @@ class Workspace:
             for node in graph.nodes:
                 self._nodes.add(node.name)
                 self._tensors.update(t.name for t in node.outputs)
+
+    def version_to_import(self, domain: str) -> int:
+        """Return the version in which a graph that lacks a domain is to import it.
+
+        That is the model's where it has one. Of the default domain it is otherwise one that the
+        IR version of the file may carry and that the target takes.
+        """
+        known = self.model.graph.opsets.get(domain)
+        if known is not None:
+            return known
+        if domain:
+            return 1
+        return min(self.opset_limit, USUAL_OPSET, newest_opset_of(self.model.ir_version))
 
     def tensor_name(self, wish: str) -> str:
         """Return `wish`, or the first free name made from it, and take it."""

@@ -81,13 +81,12 @@ def move_to(
 
     Returns:
         One site for each node that was changed, and one for each number; none where the model
-        has the opset already, or imports no default domain.
+        has the opset already. A model that imports no default domain does so then: no node is of
+        it, so nothing else changes.
 
     Raises:
         StepBlocked: Some nodes cannot follow, or onnx knows no such opset; nothing is changed.
     """
-    if not model.opset:
-        return []
     if not 1 <= version <= newest_opset():
         raise StepBlocked(version, [Blocker(NodeRef(), f"onnx knows no opset {version}")])
     if model.opset > newest_opset():
@@ -96,6 +95,8 @@ def move_to(
     before = Memento.of(model, workspace)
     sites: list[Site] = []
     try:
+        if not model.opset:
+            sites += _import(model, workspace, version)
         if version <= model.opset:
             while (highest := max(_versions(model))) > version:
                 sites += _step(model, workspace, highest, highest - 1, at_run_time)
@@ -106,6 +107,13 @@ def move_to(
         before.restore()
         raise
     return sites
+
+
+def _import(model: Model, workspace: Workspace, version: int) -> list[Site]:
+    editor = Editor(model, workspace, {}, EXACT)
+    model.graph.opsets[""] = version
+    editor.record_number(NodeRef(), f"ai.onnx {version} is imported")
+    return [recorded.site for recorded in editor.recorded]
 
 
 def _versions(model: Model) -> list[int]:

@@ -10,7 +10,7 @@ from onnx import ModelProto
 from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED, Pass
 from graphfix.authoring.evidence import Ledger
 from graphfix.authoring.views import NodeView
-from graphfix.authoring.workspace import Allowance, Workspace
+from graphfix.authoring.workspace import USUAL_OPSET, Allowance, Workspace
 from graphfix.checking import check_model
 from graphfix.hooks import Hook
 from graphfix.model import Model
@@ -143,9 +143,20 @@ class Run:
     def _work(self) -> Workspace:
         if self._graph_work is None or self._graph_work.model is not self.model:
             self._graph_work = Workspace(
-                self.model, self.ledger, self.settings.blocked, self.allowance, self._passes
+                self.model,
+                self.ledger,
+                self.settings.blocked,
+                self.allowance,
+                self._passes,
+                self._opset_limit(),
             )
         return self._graph_work
+
+    def _opset_limit(self) -> int:
+        if self.settings.opset is not None:
+            return self.settings.opset
+        target = self.settings.target
+        return target.opset_max if target is not None else USUAL_OPSET
 
     def _of(self, stage: str, kind: str) -> list[Pass]:
         return [p for p in self._passes if p.stage == stage and p.kind == kind]
