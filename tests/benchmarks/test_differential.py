@@ -1,0 +1,164 @@
+"""The generator and the judge of `benchmarks/differential.py`, and a hundred models of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+GRAPHS = (0, 3, 6, 9, 12, 15, 18, 24, 27, 33)
+FAMILIES = tuple(i for i in range(1, 136) if i % 3)
+JOBS = ("trt7.0", "trt8.6", "trt10.10", "ort-1.10", "opset 17", "opset 11")
+CHUNKS = 10
+
+
+@pytest.fixture(scope="module")
+def modules() -> Iterator[dict[str, Any]]:
+    """Import the modules from the folder of the benchmarks."""
+    sys.path.insert(0, str(BENCHMARKS))
+    names = ("differential", "differing.judge", "differing.exempting", "differing.scope",
+             "differing.cases", "differing.draws")  # fmt: skip
+    yield {name.rpartition(".")[2]: import_module(name) for name in names}
+    sys.path.remove(str(BENCHMARKS))
+
+
+def _model(text: str) -> onnx.ModelProto:
+    return onnx.parser.parse_model(text)
+
+
+def _judged(modules: dict[str, Any], one: str, two: str, **inputs: Any) -> Any:
+    scope, judge = modules["scope"], modules["judge"]
+    original, result = _model(one), _model(two)
+    given = [
+        scope.Input(
+            value.name,
+            value.type.tensor_type.elem_type,
+            tuple(d.dim_param or d.dim_value for d in value.type.tensor_type.shape.dim),
+            inputs.get(value.name, ()),
+        )
+        for value in original.graph.input
+    ]
+    return judge.judge(original, result, judge.samples_of(original, given))
+
+
+def test_the_judge_sees_that_two_free_sizes_were_swapped(modules: dict[str, Any]) -> None:
+    head = '<ir_version: 8, opset_import: ["": 17]> g (float[B,2,H,W] x) => (float[B,2,N,M] y)'
+    one = head + "{ y = Identity (x) }"
+    two = head + "{ s = Shape (x) i = Constant <value_ints = [0, 1, 3, 2]> ()"
+    two += " t = Gather (s, i) y = Reshape (x, t) }"
+    found = _judged(modules, one, two)
+    assert found.status == "differs"
+    assert "float32[" in found.text
+
+
+def test_the_judge_sees_a_result_that_raises_on_a_side_of_0(modules: dict[str, Any]) -> None:
+    head = '<ir_version: 8, opset_import: ["": 13]> g (float[B,W] x) => (float[B,W] y)'
+    one = head + "{ y = Identity (x) }"
+    two = head + "{ s = Constant <value_ints = [1, 0, -1]> () a = Unsqueeze (x, z)"
+    two += " z = Constant <value_ints = [0]> () b = Reshape (a, s) y = Squeeze (b, z) }"
+    two = two.replace("a = Unsqueeze (x, z) z = Constant <value_ints = [0]> ()",
+                      "z = Constant <value_ints = [0]> () a = Unsqueeze (x, z)")  # fmt: skip
+    found = _judged(modules, one, two)
+    assert (found.status, 0 in found.draw.sizes.values()) == ("raises", True)
+
+
+def test_the_judge_sees_integers_that_went_through_float64(modules: dict[str, Any]) -> None:
+    head = '<ir_version: 8, opset_import: ["": 17]> g (int64[3,4] x) => (int64[3,4] y)'
+    one = head + "{ y = Identity (x) }"
+    two = head + "{ a = Cast <to = 11> (x) y = Cast <to = 7> (a) }"
+    assert _judged(modules, one, two).status == "differs"
+
+
+def test_the_judge_sees_a_parameter_at_its_extreme(modules: dict[str, Any]) -> None:
+    head = '<ir_version: 8, opset_import: ["": 17]> g (float[3,4] x, int64 k) => (float[3,4] y)'
+    one = head + "{ y = Trilu (x, k) }"
+    two = head + "{ m = Constant <value_int = 9> () n = Min (k, m) y = Trilu (x, n)}"
+    three = head + "{ m = Constant <value_int = 3> () n = Max (k, m) y = Trilu (x, n)}"
+    values = {"k": tuple(np.array(v, np.int64) for v in (3, -2, 2**63 - 1))}
+    assert _judged(modules, one, two, **values).status == "equal"
+    assert _judged(modules, one, three, **values).status == "differs"
+
+
+def test_the_judge_allows_rounding_and_nothing_more(modules: dict[str, Any]) -> None:
+    difference = modules["judge"].difference
+    one = np.array([1.0, -3.0, 0.25], np.float32)
+    near, far = one * np.float32(1 + 2**-22), one * np.float32(1.001)
+    assert difference(one, near, [one]) == ""
+    assert "tolerances" in difference(one, far, [one])
+    assert "NaN" in difference(one, np.array([1.0, np.nan, 0.25], np.float32), [one])
+    assert difference(one, one.astype(np.float64), []) == "float64[3] for float32[3]"
+
+
+def test_the_judge_leaves_out_what_a_unit_in_the_last_place_turns(modules: dict[str, Any]) -> None:
+    difference = modules["judge"].difference
+    one, two = np.array([1, 2]), np.array([1, 3])
+    assert difference(one, two, [one]) == "1 of 2: [2] became [3]"
+    assert difference(one, two, [two]) == ""
+
+
+def test_onnxruntime_overlooks_a_condition_beyond_the_axis(modules: dict[str, Any]) -> None:
+    """The exemption is real: the original runs though the standard does not allow it."""
+    one = _model(
+        '<ir_version: 8, opset_import: ["": 17]> g (float[L] x) => (float[N] y)'
+        "{ c = Constant <value = bool[3] {1, 0, 1}> () y = Compress <axis = 0> (x, c) }"
+    )
+    scope, judge, exempting = modules["scope"], modules["judge"], modules["exempting"]
+    samples = judge.samples_of(one, [scope.Input("x", 1, ("L",))])
+    short = next(s for s in samples if s.draw.sizes["L"] == 2)
+    long = next(s for s in samples if s.draw.sizes["L"] == 4)
+    assert len(short.outputs[0]) == 1
+    raised = judge.Judgement("raises", "indices element out of data bounds, idx=2")
+    assert exempting.exemption(one, raised, short).startswith("Compress")
+    assert exempting.exemption(one, raised, long) == ""
+    assert exempting.exemption(one, dataclasses.replace(raised, status="differs"), short) == ""
+
+
+def test_a_seed_gives_the_same_model_each_time(modules: dict[str, Any]) -> None:
+    differential = modules["differential"]
+    touched = differential.touched_operators()
+    for index in (0, 7):
+        one, two = (differential.make_case(index, touched) for _ in range(2))
+        assert one.model.SerializeToString() == two.model.SerializeToString()
+        assert one.inputs == two.inputs
+
+
+def test_graphs_have_free_sizes_bodies_functions_and_touched_operators(
+    modules: dict[str, Any],
+) -> None:
+    differential = modules["differential"]
+    touched = differential.touched_operators()
+    nodes: list[str] = []
+    functions = symbols = 0
+    for index in GRAPHS:
+        model = differential.make_case(index, touched).model
+        ops = [n.op_type for n in model.graph.node]
+        assert 5 <= len(ops) <= 60
+        nodes += [op for op in ops if op != "Constant"]
+        functions += len(model.functions)
+        symbols += sum(bool(d.dim_param) for i in model.graph.input
+                       for d in i.type.tensor_type.shape.dim)  # fmt: skip
+    assert sum(op in touched for op in nodes) >= 0.4 * len(nodes)
+    assert {"If", "Loop", "Scan"} <= set(nodes)
+    assert functions > 0
+    assert symbols > 5
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_what_comes_out_computes_what_went_in(
+    modules: dict[str, Any], chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred models, ten graphs among them, each for one target or opset in turn."""
+    monkeypatch.chdir(tmp_path)
+    chosen = (GRAPHS[chunk], *FAMILIES[chunk * 9 : chunk * 9 + 9])
+    for place, index in enumerate(chosen):
+        job = JOBS[(place + chunk) % len(JOBS)]
+        for row in modules["differential"].examine(index, [job], "off", None):
+            assert row["status"] in ("equal", "unchanged", "exempt", "wild", "unjudged"), row
