@@ -16,6 +16,7 @@ from graphfix.cli.shared import (
     sample_options,
     selection_options,
 )
+from graphfix.cli.template import offer_template
 
 _NAMES = {
     "options": "--option",
@@ -61,7 +62,11 @@ def bisect(
     if given:
         raise click.UsageError(f"{given[0]} and a second file exclude each other")
     from graphfix.cli.console import emit, emit_json, style_for
-    from graphfix.pipeline.two_models import bisect as bisect_files
+    from graphfix.worker.single_thread import single_threaded
+
+    with single_threaded():
+        from graphfix.pipeline.two_models import bisect as bisect_files
+    offer_template()
 
     found = bisect_files(model, after, **samples, pass_files=pass_files)
     if as_json:
@@ -78,7 +83,11 @@ def bisect(
 def _of_a_run(model: Path, asked: dict[str, Any], as_json: bool) -> int:
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.cli.progress import progress_hooks
-    from graphfix.pipeline.bisecting import bisect_run
+    from graphfix.worker.single_thread import single_threaded
+
+    with single_threaded():
+        from graphfix.pipeline.bisecting import bisect_run
+    offer_template()
 
     if asked["target"] is None and asked["opset"] is None and asked["passes"] is None:
         raise click.UsageError("give a second file, or --target, --passes or --opset")

@@ -41,7 +41,10 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
     MODEL cannot be read or is not a model; 5 a fault in graphfix.
     """
     from graphfix.cli.console import emit, emit_json, say, stdout_kept, style_for
-    from graphfix.pipeline.files import CheckRequest, check_file
+    from graphfix.worker.single_thread import single_threaded
+
+    with single_threaded():
+        from graphfix.pipeline.files import CheckRequest, check_file
 
     request = CheckRequest(explain=explain, **asked)
     with stdout_kept():

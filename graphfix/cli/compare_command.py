@@ -9,6 +9,7 @@ import click
 
 from graphfix.cli.parameters import plot_file
 from graphfix.cli.shared import CONTEXT, FILE, output_options, pass_file_option, sample_options
+from graphfix.cli.template import offer_template
 
 
 @click.command(context_settings=CONTEXT, short_help="Compare what two models compute.")
@@ -47,7 +48,11 @@ def compare(
     different inputs; 3 a file cannot be read or is not a model; 5 a fault in graphfix.
     """
     from graphfix.cli.console import emit, emit_json, style_for
-    from graphfix.pipeline.two_models import compare as compare_files
+    from graphfix.worker.single_thread import single_threaded
+
+    with single_threaded():
+        from graphfix.pipeline.two_models import compare as compare_files
+    offer_template()
 
     found = compare_files(
         before,

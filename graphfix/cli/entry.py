@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -9,8 +10,10 @@ from collections.abc import Sequence
 import click
 
 from graphfix.cli.program import program
+from graphfix.cli.template import OWN_PROCESS
 
 INTERRUPTED = 130
+_OBJECTS = 100_000  # between two collections
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,7 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = program.main(args=words, prog_name="graphfix", standalone_mode=False)
+        owner = None
+        if arguments is None:
+            owner = OWN_PROCESS
+            # Most of a short run is imports, which make much and leave no garbage.
+            gc.set_threshold(_OBJECTS)
+        code = program.main(args=words, prog_name="graphfix", standalone_mode=False, obj=owner)
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
         sys.stderr.write("graphfix: interrupted\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from graphfix.cli.shared import CONTEXT, FILE, output_options, pass_file_option
+from graphfix.cli.template import offer_template
 
 
 @click.command(context_settings=CONTEXT, short_help="Show the fault of a reproducer folder again.")
@@ -34,7 +35,11 @@ def replay(
     fault in graphfix.
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
-    from graphfix.reproducers.replaying import replay as replay_folder
+    from graphfix.worker.single_thread import single_threaded
+
+    with single_threaded():
+        from graphfix.reproducers.replaying import replay as replay_folder
+    offer_template()
 
     with stdout_kept():
         found = replay_folder(folder, pass_files=pass_files, anonymize=anonymize)

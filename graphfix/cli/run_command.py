@@ -17,6 +17,7 @@ from graphfix.cli.shared import (
     sample_options,
     selection_options,
 )
+from graphfix.cli.template import offer_template
 
 if TYPE_CHECKING:
     from graphfix.report import Report
@@ -93,8 +94,12 @@ def run(
         raise click.UsageError("--in-place and --output exclude each other")
     from graphfix.cli.console import stdout_kept
     from graphfix.cli.progress import progress_hooks
-    from graphfix.pipeline.files import RunRequest, run_file
+    from graphfix.worker.single_thread import single_threaded
 
+    with single_threaded():
+        from graphfix.pipeline.files import RunRequest, run_file
+    if asked["verify"] != "off":
+        offer_template()
     request = RunRequest(provenance=not no_provenance, skip=skip or (), **asked)
     with progress_hooks() as hooks, stdout_kept():
         result = run_file(request, hooks)

@@ -41,8 +41,6 @@ def finish_with(
     faults = Faults()
     if folder is None:
         return finish(model, settings, hooks, faults=faults)
-    from graphfix.reproducers.writing import write_reproducers
-
     try:
         with documented(model):
             result = finish(model, settings, hooks, faults=faults)
@@ -51,6 +49,8 @@ def finish_with(
     except Exception as error:
         said = str(error) if isinstance(error, PassBug) else f"{type(error).__name__}: {error}"
         whole = Faults([Specimen(Kind.FAULT, (), NodeRef(), said, settings)])
+        from graphfix.reproducers.writing import write_reproducers
+
         written = write_reproducers(whole, proto, base_dir, folder, anonymize=anonymize)
         made = _first_folder(written)
         if isinstance(error, PassBug):
@@ -61,6 +61,8 @@ def finish_with(
         return result
     for hook in hooks:
         hook.stage("reproduce")
+    from graphfix.reproducers.writing import write_reproducers
+
     written = write_reproducers(faults, proto, base_dir, folder, anonymize=anonymize)
     return Result(result.exit_code, replace(result.report, reproducers=written), result.model)
 

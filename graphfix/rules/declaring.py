@@ -209,16 +209,19 @@ def rules_for(target: Target) -> RuleSet:
     """Return the rules that hold for `target`."""
     known = [rule for rule in all_rules() if rule.holds_for(target)]
     everywhere = tuple(rule for rule in known if not rule.ops and not rule.whole)
-    keys = {key for rule in known for key in rule.ops}
+    by_key: dict[tuple[str, str], list[int]] = {}
+    for place, rule in enumerate(known):
+        for key in dict.fromkeys(rule.ops):
+            by_key.setdefault(key, []).append(place)
 
     def of(domain: str, op: str) -> tuple[Rule, ...]:
-        wanted = {(domain, op), ("*", op)}
-        return everywhere + tuple(rule for rule in known if wanted.intersection(rule.ops))
+        places = {*by_key.get((domain, op), ()), *by_key.get(("*", op), ())}
+        return everywhere + tuple(known[place] for place in sorted(places))
 
     return RuleSet(
         everywhere,
-        {key: of(*key) for key in keys if key[0] != "*"},
-        {op: of("*", op) for domain, op in keys if domain == "*"},
+        {key: of(*key) for key in by_key if key[0] != "*"},
+        {op: of("*", op) for domain, op in by_key if domain == "*"},
         tuple(rule for rule in known if rule.whole and not rule.of_file),
         tuple(rule for rule in known if rule.of_file),
     )

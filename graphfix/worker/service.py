@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,7 @@ def fork_here() -> None:
     there is a template already, or where a copy would not be safe.
     """
     if _CAN_FORK and is_single_threaded():
+        import_module("onnx").defs.has("Relu")  # made here, the table of schemas is shared
         _keeper().adopt()
 
 

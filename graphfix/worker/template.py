@@ -29,6 +29,7 @@ from graphfix.worker.single_thread import single_threaded
 _LOOK = 1.0
 _HEAD = 4
 _FAILED = 1
+_IMPORTED = ("numpy", "numpy.random", "onnx", "onnxruntime")
 
 
 def send_request(control: socket.socket, channel: socket.socket, folder: Path, task: str) -> None:
@@ -175,8 +176,9 @@ def prepare(task: str) -> None:
     """
     known = len(sys.modules)
     with single_threaded():
-        for module in ("numpy", "onnx", "onnxruntime"):
+        for module in _IMPORTED:
             import_module(module)
+        import_module("onnx").defs.has("Relu")  # makes the table of all schemas
         with contextlib.suppress(Exception):
             task_of(task)
     if len(sys.modules) != known:

@@ -33,7 +33,6 @@ References:
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -93,6 +92,8 @@ def _erfinv(x: float) -> float:
         return math.copysign(math.inf, x) if a == 1 else math.nan
     if a < 1e-8:
         return x * math.sqrt(math.pi) / 2
+    from statistics import NormalDist  # it brings fractions and decimals along
+
     # From the quantile of the normal distribution, which is precise in its lower tail.
     y = -NormalDist().inv_cdf((1 - a) / 2) / math.sqrt(2)
     for _ in range(2):

@@ -1,0 +1,23 @@
+"""Children of the command line are copies of it, where the process is its own."""
+
+from __future__ import annotations
+
+import click
+
+
+def offer_template() -> None:
+    """Let children be forked from this process, which has imported what they need.
+
+    Called before there is a thread or a model. In a process that is somebody else's, such as one
+    that calls `graphfix.cli.main` with words of its own, children come from a fresh interpreter.
+    """
+    if click.get_current_context().find_root().obj is OWN_PROCESS:
+        from graphfix.registry import shipped_passes
+        from graphfix.worker.service import fork_here
+
+        shipped_passes()  # this process needs them as well, children for their numpy models
+        fork_here()
+
+
+# What the context of a command carries where the process was started for it alone.
+OWN_PROCESS = "own process"
