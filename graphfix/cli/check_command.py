@@ -37,16 +37,20 @@ from graphfix.report import Finding
 def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
     """List all problems of MODEL on a target, each with the engine's own error text.
 
+    MODEL may be - for standard input.
+
     Exit codes: 0 no problem; 1 problems, certain or possible; 2 wrong usage; 3
     MODEL cannot be read or is not a model; 5 a fault in graphfix.
     """
     from graphfix.cli.console import emit, emit_json, say, stdout_kept, style_for
+    from graphfix.cli.streams import shown, source
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
         from graphfix.pipeline.files import CheckRequest, check_file
 
-    request = CheckRequest(explain=explain, **asked)
+    path: Path = asked.pop("model")
+    request = CheckRequest(source(path), explain=explain, **asked)
     with stdout_kept():
         result = check_file(request)
     code = int(any(f.blocks for f in result.findings))
@@ -61,7 +65,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
 
     emit(
         check_text(
-            str(request.model),
+            shown(path),
             result.target.name,
             result.findings,
             result.notes,

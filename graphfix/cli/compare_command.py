@@ -9,12 +9,13 @@ import click
 
 from graphfix.cli.parameters import plot_file
 from graphfix.cli.shared import CONTEXT, FILE, output_options, pass_file_option, sample_options
+from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 from graphfix.cli.template import offer_template
 
 
 @click.command(context_settings=CONTEXT, short_help="Compare what two models compute.")
-@click.argument("before", metavar="A", type=FILE)
-@click.argument("after", metavar="B", type=FILE)
+@click.argument("before", metavar="A", type=ModelPath())
+@click.argument("after", metavar="B", type=ModelPath())
 @click.option("--layers", is_flag=True, help="Compare every tensor that both models have.")
 @sample_options
 @click.option(
@@ -38,7 +39,7 @@ def compare(
     plot: Path | None,
     pass_files: tuple[Path, ...],
 ) -> int:
-    """Run A and B on the same inputs and compare their outputs.
+    """Run A and B on the same inputs and compare their outputs; one may be - (stdin).
 
     With --layers also the tensors inside: those at the same place of the graph,
     whatever their names, and those with the same name. Tolerances are a small
@@ -54,9 +55,10 @@ def compare(
         from graphfix.pipeline.two_models import compare as compare_files
     offer_template()
 
+    check_one_stream(before, after)
     found = compare_files(
-        before,
-        after,
+        source(before),
+        source(after),
         layers or plot is not None,
         inputs,
         seed,
@@ -70,9 +72,9 @@ def compare(
     if as_json:
         from graphfix.rendering.compare_json import compare_json
 
-        emit_json(compare_json(str(before), str(after), found))
+        emit_json(compare_json(shown(before), shown(after), found))
         return found.exit_code
     from graphfix.rendering.compare_text import compare_text
 
-    emit(compare_text(str(before), str(after), found, style=style_for(sys.stdout)))
+    emit(compare_text(shown(before), shown(after), found, style=style_for(sys.stdout)))
     return found.exit_code

@@ -7,17 +7,20 @@ from pathlib import Path
 
 import click
 
-from graphfix.cli.shared import CONTEXT, FILE, output_options
+from graphfix.cli.shared import CONTEXT, output_options
+from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 
 
 @click.command(
     context_settings=CONTEXT, short_help="Compare how two models are written, names aside."
 )
-@click.argument("before", metavar="A", type=FILE)
-@click.argument("after", metavar="B", type=FILE)
+@click.argument("before", metavar="A", type=ModelPath())
+@click.argument("after", metavar="B", type=ModelPath())
 @output_options
 def diff(*, as_json: bool, before: Path, after: Path) -> int:
     """List the nodes, attributes, weights and metadata that differ from A to B.
+
+    One of them may be - for standard input.
 
     Names of tensors and nodes, and the order of nodes and weights, do not count.
     Weights are read in pieces; what both models refer to is not read at all.
@@ -28,13 +31,14 @@ def diff(*, as_json: bool, before: Path, after: Path) -> int:
     from graphfix.cli.console import emit, emit_json, style_for
     from graphfix.pipeline.two_models import diff as diff_files
 
-    found = diff_files(before, after)
+    check_one_stream(before, after)
+    found = diff_files(source(before), source(after))
     if as_json:
         from graphfix.rendering.diff_json import diff_json
 
-        emit_json(diff_json(str(before), str(after), found))
+        emit_json(diff_json(shown(before), shown(after), found))
         return found.exit_code
     from graphfix.rendering.diff_text import diff_text
 
-    emit(diff_text(str(before), str(after), found, style=style_for(sys.stdout)))
+    emit(diff_text(shown(before), shown(after), found, style=style_for(sys.stdout)))
     return found.exit_code

@@ -17,19 +17,23 @@ from graphfix.cli.shared import CONTEXT, model_argument, output_options
 def inspect(*, as_json: bool, model: Path, reach: bool) -> int:
     """Show opsets, inputs and outputs, operators, biggest weights, functions, data files.
 
+    MODEL may be - for standard input.
+
     Weights are not read, so this is quick on files of any size; --reach converts the
     model in memory and may read some. Exit codes: 0; 2 wrong usage; 3 MODEL cannot be
     read or is not a model.
     """
     from graphfix.cli.console import emit, emit_json, style_for
-    from graphfix.pipeline.inspecting import inspect_file
+    from graphfix.cli.streams import source
+    from graphfix.pipeline.inspecting import inspect_model
 
-    found = inspect_file(model)
+    given = source(model)
+    found = inspect_model(given)
     reached = None
     if reach:
         from graphfix.pipeline.reaching import reach_of
 
-        reached = reach_of(model)
+        reached = reach_of(given)
     if as_json:
         from graphfix.rendering.inspect_json import inspect_json
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from graphfix.cli.shared import (
     sample_options,
     selection_options,
 )
+from graphfix.cli.streams import STANDARD, ModelPath, source, write_out
 from graphfix.cli.template import offer_template
 
 if TYPE_CHECKING:
@@ -31,9 +33,10 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=ModelPath(),
     metavar="OUT",
-    help="Where to write; default: beside MODEL, named after the target.",
+    help="Where to write; default: beside MODEL, named after the target; - is standard output, "
+    "and the report goes to stderr then.",
 )
 @click.option("--strict", is_flag=True, help="Write nothing while a problem is left.")
 @click.option("--force", is_flag=True, help="Overwrite OUT even if graphfix did not write it.")
@@ -84,7 +87,7 @@ def run(
     """Repair MODEL for a target, verify that it computes the same, and write it.
 
     The input is never changed (but see --in-place). Without --target, --passes
-    runs repairs by name and --opset converts.
+    runs repairs by name and --opset converts. MODEL may be - for standard input.
 
     Exit codes: 0 written and verified; 1 written, but problems are left or equality
     could not be shown; 2 wrong usage; 3 MODEL cannot be read or is not a model; 4
@@ -92,31 +95,44 @@ def run(
     """
     if asked["in_place"] and asked["output"] is not None:
         raise click.UsageError("--in-place and --output exclude each other")
+    out = asked["output"] == STANDARD
+    if out and as_json:
+        raise click.UsageError("--json and -o - exclude each other: both want standard output")
+    if out and sys.stdout.isatty() and not asked["dry_run"]:
+        raise click.UsageError("standard output is a terminal, which shows no model")
+    if asked["model"] == STANDARD and (asked["in_place"] or asked["output"] is None):
+        raise click.UsageError(
+            "standard input has no place of its own: give -o OUT.onnx, or -o - for standard output"
+        )
     from graphfix.cli.console import stdout_kept
     from graphfix.cli.progress import progress_hooks
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
         from graphfix.pipeline.files import RunRequest, run_file
+    raw: list[bytes] = []
+    given = source(asked.pop("model"))
     if asked["verify"] != "off":
         offer_template()
-    request = RunRequest(provenance=not no_provenance, skip=skip or (), **asked)
+    request = RunRequest(given, provenance=not no_provenance, skip=skip or (), **asked)
     with progress_hooks() as hooks, stdout_kept():
-        result = run_file(request, hooks)
+        result = run_file(request, hooks, raw.append) if out else run_file(request, hooks)
     code = int(result.exit_code)
     line = ""
     if report is not None or not as_json:
-        line = "" if request.dry_run else _trtexec(result.report, bool(request.assume_ops))
+        line = "" if request.dry_run or out else _trtexec(result.report, bool(request.assume_ops))
     if report is not None:
         _write_report(report, result.report, code, request.dry_run, line)
-    _show(result.report, code, as_json=as_json, dry_run=request.dry_run, line=line)
+    for written in raw:
+        write_out(written)
+    _show(result.report, code, as_json=as_json, dry_run=request.dry_run, line=line, aside=out)
     return code
 
 
-def _show(report: Report, code: int, *, as_json: bool, dry_run: bool, line: str) -> None:
-    """Print the report on stdout; what JSON has no field for goes to stderr."""
-    import sys
-
+def _show(
+    report: Report, code: int, *, as_json: bool, dry_run: bool, line: str, aside: bool
+) -> None:
+    """Print the report on stdout, or aside on stderr; what JSON has no field for goes there too."""
     from graphfix.cli.console import emit, emit_json, say, style_for
 
     if as_json:
@@ -128,7 +144,9 @@ def _show(report: Report, code: int, *, as_json: bool, dry_run: bool, line: str)
         return
     from graphfix.rendering.text_report import report_text
 
-    emit(report_text(report, code, dry_run=dry_run, trtexec=line, style=style_for(sys.stdout)))
+    style = style_for(sys.stderr if aside else sys.stdout)
+    text = report_text(report, code, dry_run=dry_run, trtexec=line, style=style)
+    (say if aside else emit)(text)
 
 
 def _trtexec(report: Report, plugins: bool) -> str:

@@ -19,6 +19,7 @@ from graphfix.cli.parameters import (
     pass_options,
     shapes,
 )
+from graphfix.cli.streams import ModelPath
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -27,8 +28,8 @@ FILE = click.Path(path_type=Path)  # no exists=True: a model that is not there e
 
 
 def model_argument(function: Function) -> Function:
-    """Add ``MODEL``."""
-    return click.argument("model", type=FILE)(function)
+    """Add ``MODEL``, which may be ``-``."""
+    return click.argument("model", type=ModelPath())(function)
 
 
 def output_options(function: Function) -> Function:

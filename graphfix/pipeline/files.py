@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,7 +12,14 @@ from graphfix import __version__
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.api import Result, assumed_operators, findings_of, load, make_settings, save
+from graphfix.pipeline.api import (
+    Result,
+    as_model,
+    assumed_operators,
+    findings_of,
+    make_settings,
+    save,
+)
 from graphfix.pipeline.explaining import explanations_of
 from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.op_types import unused
@@ -20,6 +27,7 @@ from graphfix.pipeline.original import facts_of
 from graphfix.pipeline.reading_op_types import op_types_of
 from graphfix.pipeline.reproducing import finish_with
 from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
 from graphfix.registry import all_passes
 from graphfix.report import Explanation, FileFacts, Finding, Report, Status
 from graphfix.storage.reading import read_model
@@ -31,9 +39,12 @@ PROVENANCE = "graphfix."
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """Everything that `graphfix run` can be asked; see the command line."""
+    """Everything that `graphfix run` can be asked; see the command line.
 
-    model: Path
+    A loaded model is one that came from standard input, and the output ``-`` is standard output.
+    """
+
+    model: Path | Model
     target: str | None = None
     output: Path | None = None
     passes: tuple[str, ...] | None = None
@@ -65,7 +76,7 @@ class RunRequest:
 class CheckRequest:
     """Everything that `graphfix check` can be asked."""
 
-    model: Path
+    model: Path | Model
     target: str
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     assume_ops: tuple[str, ...] = ()
@@ -104,7 +115,7 @@ def check_file(request: CheckRequest) -> CheckResult:
         op_types=op_types_of(request.op_types, request.op_types_file),
         shapes=request.shapes,
     )
-    model = load(request.model)
+    model = as_model(request.model)
     notes = (*notes, *unused(model, settings.op_types))
     again = model.copy() if request.explain else None
     found = findings_of(model, settings)
@@ -113,8 +124,15 @@ def check_file(request: CheckRequest) -> CheckResult:
 
 
 @guarded
-def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
+def run_file(
+    request: RunRequest, hooks: Sequence[Hook] = (), put: Callable[[bytes], object] | None = None
+) -> Result:
     """Repair a file and write the result.
+
+    Args:
+        request: What is asked for.
+        hooks: Told of stages and passes.
+        put: Takes the bytes of a result that goes to standard output.
 
     Raises:
         InvalidModel: The input is not a model; nothing is written.
@@ -143,13 +161,17 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
     )
     for hook in hooks:
         hook.stage("load")
-    model = load(request.model)
+    model = as_model(request.model)
     notes = (*notes, *unused(model, settings.op_types))
     external = model.has_external_data()
-    complete = output_path(request, partial=False)
-    for path in {complete, output_path(request, partial=True)}:
-        check_writable(path, request.model, force=request.force, in_place=request.in_place)
-    folder = request.reproducers or Path(f"{complete}.reproducers")
+    folder = request.reproducers
+    if request.output == STANDARD:
+        check_stream_output(model, request.data)
+    else:
+        complete = output_path(request, partial=False)
+        folder = folder or Path(f"{complete}.reproducers")
+        for path in {complete, output_path(request, partial=True)}:
+            check_writable(path, request.model, force=request.force, in_place=request.in_place)
     result = finish_with(
         model,
         settings,
@@ -159,20 +181,27 @@ def run_file(request: RunRequest, hooks: Sequence[Hook] = ()) -> Result:
     )
     findings_left = any(f.blocks for f in result.report.findings_after)
     report = replace(result.report, notes=(*notes, *result.report.notes))
+    if isinstance(request.model, Model):
+        report = replace(report, input=replace(report.input, path=INPUT))
     if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):
         return Result(result.exit_code, report, result.model)
-    path = output_path(request, partial=findings_left and settings.target is not None)
     unchanged = not any(o.status is Status.APPLIED for o in report.outcomes) and not request.shapes
     if not unchanged and request.provenance:
         result.model.metadata.update(provenance(report))
     if not request.dry_run:
         for hook in hooks:
             hook.stage("save")
-        if unchanged and not external:
+        if request.output == STANDARD:
+            raw = bytes_of(result.model, request.data)
+            (put or len)(raw)
+            report = replace(report, output=_facts_of(result.model, OUTPUT, raw))
+            return Result(result.exit_code, report, result.model)
+        path = output_path(request, partial=findings_left and settings.target is not None)
+        if unchanged and not external and isinstance(request.model, Path):
             _copy(request.model, path, report.input.sha256)
         else:
             save(result.model, path, data=request.data)
-        report = replace(report, output=_written(result.model, path))
+        report = replace(report, output=_facts_of(result.model, str(path), path.read_bytes()))
     return Result(result.exit_code, report, result.model)
 
 
@@ -186,19 +215,24 @@ def _copy(source: Path, path: Path, sha256: str) -> None:
         raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from error
 
 
-def _written(model: Model, path: Path) -> FileFacts:
-    raw = path.read_bytes()
+def _facts_of(model: Model, path: str, raw: bytes) -> FileFacts:
     return replace(
-        facts_of(model), path=str(path), sha256=hashlib.sha256(raw).hexdigest(), bytes=len(raw)
+        facts_of(model), path=path, sha256=hashlib.sha256(raw).hexdigest(), bytes=len(raw)
     )
 
 
 def output_path(request: RunRequest, *, partial: bool) -> Path:
-    """Return where the result goes; see "The command line" of the design."""
+    """Return where the result goes; see "The command line" of the design.
+
+    Raises:
+        UsageError: The model came from standard input, and no output is named.
+    """
+    if request.output is not None and not request.in_place:
+        return request.output
+    if isinstance(request.model, Model):
+        raise UsageError(f"{INPUT} has no place of its own", hint="give -o OUT.onnx, or -o -")
     if request.in_place:
         return request.model
-    if request.output is not None:
-        return request.output
     stem = request.model.name.removesuffix(".onnx")
     if request.target is not None:
         middle = Path(request.target).name.removesuffix(".toml")
@@ -211,7 +245,9 @@ def output_path(request: RunRequest, *, partial: bool) -> Path:
     return request.model.with_name(f"{stem}.{middle}.onnx")
 
 
-def check_writable(path: Path, source: Path, *, force: bool, in_place: bool = False) -> None:
+def check_writable(
+    path: Path, source: Path | Model, *, force: bool, in_place: bool = False
+) -> None:
     """Check, before the work, that a result may be written.
 
     Args:
@@ -237,11 +273,12 @@ def check_writable(path: Path, source: Path, *, force: bool, in_place: bool = Fa
         return
     if not path.is_file():
         raise UsageError("is not a regular file", where=str(path), hint="-o takes a file name")
-    if source.exists() and path.samefile(source):
+    file = source if isinstance(source, Path) else None
+    if file is not None and file.exists() and path.samefile(file):
         raise UsageError(
             "would overwrite the input", where=str(path), hint="use --in-place if that is meant"
         )
-    if not force and not _ours(path, source):
+    if not force and not (written_by_graphfix(path) if file is None else _ours(path, file)):
         raise UsageError(
             "is there already and was not written by graphfix",
             where=str(path),

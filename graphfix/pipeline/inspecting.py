@@ -12,6 +12,7 @@ from typing import NamedTuple
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
+from graphfix.model import Model
 from graphfix.pipeline.guarding import guarded
 from graphfix.protos import all_graphs, bodies_of
 from graphfix.storage.reading import (
@@ -117,6 +118,17 @@ def inspect_file(path: Path) -> Inspection:
     """
     raw = read_bytes(path)
     return inspect_proto(parse_model(raw, str(path)), path, len(raw))
+
+
+def inspect_model(source: Path | Model) -> Inspection:
+    """Tell what is in a file, or in what came from standard input.
+
+    Raises:
+        InvalidModel: As `inspect_file`.
+    """
+    if isinstance(source, Model):
+        return inspect_proto(source.proto, Path("standard input"), source.size)
+    return inspect_file(source)
 
 
 def fed_and_used(path: Path) -> tuple[tuple[Port, ...], frozenset[str]]:

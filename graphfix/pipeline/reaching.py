@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphfix.authoring.workspace import Workspace
+from graphfix.model import Model
 from graphfix.opset.stepping import Blocker, StepBlocked, lower_one
-from graphfix.pipeline.api import load
+from graphfix.pipeline.api import as_model
 from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.running import OLDEST_OPSET
 from graphfix.pipeline.typing import infer_types
@@ -29,7 +30,7 @@ class Reach:
 
 
 @guarded
-def reach_of(path: Path) -> Reach:
+def reach_of(source: Path | Model) -> Reach:
     """Step the opset of a model down as far as it goes; the file is only read.
 
     Weights are read where a step needs their values.
@@ -37,7 +38,7 @@ def reach_of(path: Path) -> Reach:
     Raises:
         InvalidModel: The file cannot be read or is not a model, or data that is needed is missing.
     """
-    model = load(path)
+    model = as_model(source)
     passes = shipped_passes()
     infer_types(model, passes)
     while model.opset > OLDEST_OPSET:
