@@ -206,8 +206,10 @@ def wrong(
     change(model, layers)
     (folder / "wrong.onnx").write_bytes(model.SerializeToString())
     program = (
-        "import sys; from pathlib import Path; from graphfix.comparing.models import compare_files;"
-        "found = compare_files(Path(sys.argv[1]), Path(sys.argv[2]));"
+        "import sys; from pathlib import Path;"
+        "from graphfix.comparing.models import ComparisonOptions, compare_files;"
+        f"options = ComparisonOptions(memory_limit={LIMIT * 4 // 5});"
+        "found = compare_files(Path(sys.argv[1]), Path(sys.argv[2]), options);"
         "print(found.status, found.reason, f'({found.method})')"
     )
     said, own, resident, seconds = watched(

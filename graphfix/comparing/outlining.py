@@ -15,6 +15,7 @@ from graphfix.storage.weights import is_external
 SMALLEST = 2**20
 # Engines read vectors of numbers; no element type asks for more.
 _ALIGNMENT = 64
+_FILE = "weights.bin"
 
 
 def bytes_inside(model: ModelProto) -> int:
@@ -45,13 +46,26 @@ def outlined(model: ModelProto, scratch: Path) -> tuple[ModelProto, str] | None:
     if needed > free_bytes(scratch):
         return None
     folder = Path(tempfile.mkdtemp(prefix="weights-", dir=scratch))
-    with (folder / "weights.bin").open("wb") as stream:
-        for tensor in moved:
-            _move(tensor, stream.tell(), stream.write(tensor.raw_data))
-            stream.write(b"\0" * (-stream.tell() % _ALIGNMENT))
+    try:
+        places = _written(moved, folder / _FILE)
+    except OSError:  # somebody else took the room
+        (folder / _FILE).unlink(missing_ok=True)
+        return None
+    for tensor, (offset, length) in zip(moved, places, strict=True):
+        _move(tensor, offset, length)
     light = ModelProto()
     light.CopyFrom(model)
     return light, str(folder)
+
+
+def _written(tensors: list[TensorProto], path: Path) -> list[tuple[int, int]]:
+    """Write the bytes of tensors to a file; return offset and length of each."""
+    places: list[tuple[int, int]] = []
+    with path.open("wb") as stream:
+        for tensor in tensors:
+            places.append((stream.tell(), stream.write(tensor.raw_data)))
+            stream.write(b"\0" * (-stream.tell() % _ALIGNMENT))
+    return places
 
 
 def free_bytes(folder: Path) -> int:
@@ -66,5 +80,5 @@ def _can_move(tensor: TensorProto) -> bool:
 def _move(tensor: TensorProto, offset: int, length: int) -> None:
     tensor.ClearField("raw_data")
     tensor.data_location = TensorProto.EXTERNAL
-    for key, value in (("location", "weights.bin"), ("offset", offset), ("length", length)):
+    for key, value in (("location", _FILE), ("offset", offset), ("length", length)):
         tensor.external_data.add(key=key, value=str(value))

@@ -201,6 +201,18 @@ def test_weights_inside_a_model_move_to_a_file_as_they_are(tmp_path: Path) -> No
     assert outlined(light, tmp_path) is None
 
 
+def test_weights_stay_where_their_file_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def taken(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("graphfix.comparing.outlining._written", taken)
+    model = layers()
+    assert outlined(model, tmp_path) is None
+    assert model == layers()
+
+
 def test_a_model_with_some_external_data_keeps_the_rest_inside(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", layers(), external=True)
     model = whole.read_model(path)
