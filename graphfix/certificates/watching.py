@@ -17,15 +17,19 @@ import onnx
 from graphfix.comparing import memory
 from graphfix.comparing.engines import open_engine
 from graphfix.comparing.evaluators import Evaluators
+from graphfix.comparing.outlining import bytes_inside
 from graphfix.comparing.samples import Samples
+from graphfix.comparing.turns import Turns
 from graphfix.comparing.whole import read_model
 from graphfix.errors import GraphfixError
 from graphfix.feeds.kinds import Feed, Value, is_floating, leaves, numpy_dtype
 from graphfix.feeds.maker import FeedMaker, required_inputs
 from graphfix.worker.limits import gibibytes
 
-# Bigger models are not run for this: it would cost more than the proofs.
-MOST_WEIGHTS = 256 * 2**20
+# Bigger models are not run for this: it would cost more than the proofs. Weights in files of their
+# own are mapped from there; those inside the model are copied more than once.
+MOST_INSIDE = 256 * 2**20
+MOST_WEIGHTS = 2**30
 MOST_NODES = 4000
 # Seconds after which the run is given up.
 PATIENCE = 5.0
@@ -65,7 +69,7 @@ class Whole:
 def too_big(model: onnx.ModelProto) -> str:
     """Return why a model is not run for the values inside it; empty where it is small enough."""
     weights = memory.weight_bytes(model)
-    if weights > MOST_WEIGHTS:
+    if weights > MOST_WEIGHTS or (weights > MOST_INSIDE and bytes_inside(model) > MOST_INSIDE):
         return f"it has {gibibytes(weights)} of weights"
     if len(model.graph.node) > MOST_NODES:
         return f"it has {len(model.graph.node)} nodes"
@@ -92,7 +96,8 @@ def watch(
         model = read_model(path)
         values = _weights(model, str(path.parent), types)
         probed = _probed(model, types)
-        engine = open_engine(probed, str(path.parent), evaluators)
+        # For one run, weights are not arranged for the kernels.
+        engine = open_engine(probed, str(path.parent), evaluators, Turns(0))
         bindings = {name: tuple(dims) for name, dims in request["bindings"].items()}
         maker = FeedMaker(model, request["seed"], bindings)
         inputs = Path(request["inputs"]) if request["inputs"] else None

@@ -126,6 +126,24 @@ def test_a_model_that_is_too_big_is_not_run(
     assert too_big(SHIFTED).endswith("of weights")
 
 
+def test_weights_in_a_file_of_their_own_may_be_bigger_than_those_inside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watching, "MOST_INSIDE", 2**16)
+    model = onnx.ModelProto()
+    model.CopyFrom(SHIFTED)
+    weights = np.zeros((2**15,), np.float32)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "more"))
+    assert too_big(model) == "it has 0 MiB of weights"
+    tensor = model.graph.initializer[-1]
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="more.bin")
+    assert too_big(model) == ""
+    tensor.dims[:] = [2**28 + 1]
+    assert too_big(model) == "it has 1.0 GiB of weights"
+
+
 def test_a_model_that_takes_too_long_costs_its_own_values_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
