@@ -188,7 +188,7 @@ def repaired(folder: Path, path: Path, size: int) -> Row:
     said, own, resident, seconds = watched([*command, "-o", "out.onnx", "--json"], folder)
     report = json.loads(said)
     found = report["verification"]
-    text = f"{found['status']} {found['reason']} ({found['method']})"
+    text = f"{found['status']} {found['reason']}".strip() + f" ({found['method']})"
     gone = not any(
         node.op_type == "Gelu"
         for node in onnx.load(folder / "out.onnx", load_external_data=False).graph.node
