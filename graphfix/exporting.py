@@ -374,8 +374,9 @@ def _write_light(graph: Graph, target: GraphProto, light: _Light) -> None:
             target.input.add().CopyFrom(make_info(tensor))
             if tensor.overridable or _is_big(tensor):
                 declared.add(tensor.name)
+    last = {constant.name: constant for constant in graph.initializers}  # of one name, it counts
     for constant in graph.initializers:
-        if constant.name not in declared:
+        if constant.name not in declared and last[constant.name] is constant:
             _write_light_constant(constant, target, light, inside=inside)
     target.node.extend(_light_node(node, light) for node in graph.nodes)
     outputs = {tensor.name for tensor in graph.outputs}

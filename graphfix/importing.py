@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 from graphfix.attributes import Attributes
+from graphfix.defining import Definitions
 from graphfix.errors import InvalidModel
 from graphfix.graph import (
     Constant,
@@ -42,7 +43,8 @@ def import_main(proto: ModelProto, base_dir: str) -> Graph:
     """Build the main graph of a model.
 
     Raises:
-        InvalidModel: A node uses a name that nothing defines, or an attribute has no type.
+        InvalidModel: A node uses a name that nothing defines, a name is defined twice, or an
+            attribute has no type.
     """
     opsets = {normal_domain(o.domain): o.version for o in proto.opset_import}
     graph = Graph(proto.graph.name, opsets, proto=proto.graph)
@@ -56,12 +58,14 @@ def import_function(proto: FunctionProto, base_dir: str) -> Function:
     infos = {info.name: info for info in proto.value_info}
     scope = _Scope()
     inputs: list[Tensor] = []
+    definitions = Definitions(function.scope)
     for name in proto.input:
+        definitions.given(name)
         variable = Variable(name, info=infos.get(name))
         scope.tensors[name] = variable
         inputs.append(variable)
     function.inputs = inputs
-    _fill_nodes(function, list(proto.node), scope, infos, base_dir)
+    _fill_nodes(function, list(proto.node), scope, infos, definitions, base_dir)
     function.set_outputs([_output(scope, name, function) for name in proto.output])
     return function
 
@@ -70,16 +74,19 @@ def _fill(
     graph: Graph, proto: GraphProto, scope: _Scope, base_dir: str, *, overridable: bool
 ) -> None:
     tensors = scope.tensors
-    for initializer in proto.initializer:
-        constant = Constant(initializer.name, Weights(initializer, base_dir))
+    definitions = Definitions(graph.scope)
+    dense = [Constant(stored.name, Weights(stored, base_dir)) for stored in proto.initializer]
+    sparse = [
+        Constant(stored.values.name, Weights(stored, base_dir))
+        for stored in proto.sparse_initializer
+    ]
+    for constant in (*dense, *sparse):
         graph.initializers.append(constant)
-        tensors[constant.name] = constant
-    for sparse in proto.sparse_initializer:
-        constant = Constant(sparse.values.name, Weights(sparse, base_dir))
-        graph.initializers.append(constant)
+        definitions.stored(constant.name)
         tensors[constant.name] = constant
     inputs: list[Tensor] = []
     for info in proto.input:
+        definitions.given(info.name)
         known = tensors.get(info.name)
         if isinstance(known, Constant):
             known.overridable = overridable
@@ -91,7 +98,7 @@ def _fill(
     graph.inputs = inputs
     infos = {info.name: info for info in proto.value_info}
     infos.update((info.name, info) for info in proto.output)
-    _fill_nodes(graph, list(proto.node), scope, infos, base_dir)
+    _fill_nodes(graph, list(proto.node), scope, infos, definitions, base_dir)
     graph.set_outputs([_output(scope, info.name, graph) for info in proto.output])
 
 
@@ -111,24 +118,22 @@ def _fill_nodes(
     protos: list[NodeProto],
     scope: _Scope,
     infos: Mapping[str, object],
+    definitions: Definitions,
     base_dir: str,
 ) -> None:
     # Outputs are declared before any input is looked up, so that a file whose nodes are not
     # sorted still gets one object for each tensor.
     tensors = scope.tensors
     produced: list[list[Variable]] = []
-    here: set[str] = set()
-    for proto in protos:
+    for index, proto in enumerate(protos):
         variables: list[Variable] = []
         for name in proto.output:
             variable = Variable(name, info=infos.get(name) if name else None)  # type: ignore[arg-type]
             variables.append(variable)
-            if name and (name in here or name not in tensors):
-                # ONNX forbids two nodes with one output name; onnxruntime takes the last one.
-                here.add(name)
+            if name:
+                definitions.written(name, index, proto)
                 tensors[name] = variable
         produced.append(variables)
-    redefined: dict[str, Variable] = {}
     nodes: list[Node] = []
     for index, (proto, outputs) in enumerate(zip(protos, produced, strict=True)):
         inputs: list[Tensor] = []
@@ -136,7 +141,7 @@ def _fill_nodes(
             if not name:
                 inputs.append(Variable(""))
                 continue
-            tensor: Tensor | None = redefined.get(name) or scope.find(name)
+            tensor = scope.find(name)
             if tensor is None:
                 raise InvalidModel(
                     f"node {index} ({proto.op_type} {proto.name!r}) uses {name!r}, "
@@ -157,13 +162,9 @@ def _fill_nodes(
         node.attach(inputs, list(outputs))
         node.__dict__["snapshot"] = snapshot(node)
         node.__dict__["index"] = index
-        for variable in outputs:
-            if variable.name and variable.name not in here:
-                redefined[variable.name] = variable
         nodes.append(node)
         for attribute in proto.attribute:
             _import_bodies(node, attribute, scope, base_dir)
-    tensors.update(redefined)
     graph.nodes = nodes
 
 

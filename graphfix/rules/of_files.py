@@ -109,3 +109,11 @@ FORMALITY = _known(
     NOTE,
     source="onnx/checker.cc; models of the open corpus that onnxruntime and TensorRT take",
 )
+REPEATED_CONSTANT = _known(
+    "repeated-constant",
+    "Two constants of one scope have the same name.",
+    NOTE,
+    feature="model:duplicate-name",
+    source="graph.cc of onnxruntime 1.32: the last one counts; TensorRT has a rule of its own",
+)
+SHADOWED_NAME = _known("shadowed-name", "A body gives a tensor the name of one around it.")

@@ -23,6 +23,7 @@ from graphfix.schemas import newest_opset
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.element_types import element_type_complaints
 from graphfix.validity.forms import form_at, form_complaints
+from graphfix.validity.names import name_complaints
 from graphfix.validity.shapes import (
     CHECKED_HERE,
     declared_complaint,
@@ -62,6 +63,7 @@ _ELSEWHERE = (
     "Opset import version",
     "IR version",
 )
+_ASSIGNED_TWICE = "single static assignment (SSA) form"
 _UNSORTED = "Nodes in a graph must be topologically sorted"
 
 
@@ -95,7 +97,7 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
     inference = ""
     if not foreign and typed:
         inferred, inference = _inferred(light, check_types=False)
-    complaints = [*_numbers(model), *data_complaints(model)]
+    complaints = [*_numbers(model), *name_complaints(model), *data_complaints(model)]
     if checker or typed or foreign:
         complaints += _walked(model, inference)
     else:
@@ -265,7 +267,11 @@ def _of_the_checker(text: str, known: Collection[Complaint]) -> Iterator[Complai
     first = text.partition("\n")[0]
     if not text or any(part in text for part in _ELSEWHERE):
         return
-    if _UNSORTED in first:
+    if _ASSIGNED_TWICE in first:
+        if all(each.kind != "repeated-constant" for each in known):
+            message = f"a body gives a tensor the name of one around it: {first}"
+            yield Complaint("shadowed-name", message, None, first)
+    elif _UNSORTED in first:
         yield Complaint("unsorted", "nodes stand before what they use", None, first)
     elif any(part in first for part in _FORMALITIES):
         yield Complaint("formality", f"the ONNX checker asks for more: {first}", None, first)
