@@ -77,11 +77,11 @@ def make_case(index: int, touched: frozenset[str]) -> Case | None:
 def examine(index: int, targets: Sequence[str], verify: str, keep: Path | None) -> list[Row]:
     """Return one row for each target of one model."""
     touched = touched_operators()
+    mark = Path(ORIGINAL_RUNS)
+    mark.touch()
     case = make_case(index, touched)
     if case is None:
         return [{"index": index, "job": job, "status": "no model"} for job in targets]
-    mark = Path(ORIGINAL_RUNS)
-    mark.touch()
     samples = samples_of(case.model, case.inputs)
     mark.unlink()
     nodes = [n.op_type for n in case.model.graph.node if n.op_type != "Constant"]

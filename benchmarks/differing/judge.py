@@ -10,9 +10,10 @@ It imports nothing of graphfix. Of each sample that the original runs:
   the tensor, when its float inputs move by one unit in the last place, in several draws. ``eps``
   and ``cap`` are those of the type of the output, of float32 where a site says ``approximate``.
 
-A sample is ``wild`` where the original has a NaN, an infinity or a number beyond float32 anywhere
-inside, or integers beyond 2^24: passes say what they make of those (``claims``), or are approximate
-there, and `differential.py` counts a difference as wild where they do.
+A sample is ``wild`` where the original has a NaN, an infinity or a number within a factor of 4 of
+overflow anywhere inside: passes say what they make of those (``claims``). It is ``wide`` with
+floats beyond float32 or integers beyond 2^24, for which approximate sites do not stand.
+`differential.py` counts a difference on a sample as wild where the passes do not stand for it.
 
 A sample on which the moved original gives another integer, shape or NaN says nothing of that
 output: the model is not continuous there.
@@ -51,7 +52,7 @@ class Sample:
         fed: The inputs.
         outputs: What the original gives.
         moved: What it gives when its floats move by one unit in the last place.
-        wild: Whether a NaN or an infinity is anywhere in the original.
+        wild: Whether a NaN, an infinity or what is close to one is anywhere in the original.
         wide: Whether a float beyond float32 or an integer beyond 2^24 is.
     """
 
@@ -149,8 +150,8 @@ def samples_of(model: ModelProto, inputs: Sequence[Input]) -> list[Sample]:
             continue
         if all(_identical(a, b) for a, b in zip(outputs, again, strict=True)):
             inside = values_inside(model, fed)
-            wild = any(v.dtype.kind == "f" and not np.isfinite(v).all() for v in inside)
-            found.append(Sample(draw, fed, outputs, moved, wild, any(map(_beyond, inside))))
+            wild, wide = any(map(_overflows, inside)), any(map(_beyond, inside))
+            found.append(Sample(draw, fed, outputs, moved, wild, wide))
     return found
 
 
@@ -171,6 +172,12 @@ def values_inside(model: ModelProto, fed: Mapping[str, Array]) -> list[Array]:
         found = []
     plain = (np.asarray(v) for v in (*found, *fed.values()) if not isinstance(v, list))
     return [v.astype(np.float64) if v.dtype.name == "bfloat16" else v for v in plain]
+
+
+def _overflows(value: Array) -> bool:
+    if value.dtype.kind != "f":
+        return False
+    return bool((~(np.abs(value) < np.finfo(value.dtype).max / 4)).any())
 
 
 def _beyond(value: Array) -> bool:

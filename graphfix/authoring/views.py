@@ -288,13 +288,16 @@ class NodeView:
     def attr(self, name: str, default: Any = None) -> Any:
         """Return an attribute: int, float, str, list, array (tensors), Graph, or `default`.
 
+        Floats of attributes are float32 in the file, and so is a default: 1e-5 in arithmetic of
+        float64 is another number than the 1e-5 that an engine reads or fills in.
+
         Raises:
             Refuse: The attribute refers to an attribute of the function around the node, or is of
                 another type than the operator takes.
         """
         attrs = self.node.attrs
         if name not in attrs:
-            return default
+            return float(np.float32(default)) if isinstance(default, float) else default
         value = attrs[name]
         if isinstance(value, AttributeRef):
             raise Refuse(f"attribute {name!r} is given by the caller of the function")

@@ -142,6 +142,12 @@ def function_body(node: NodeView, form: Form, opset: int) -> FunctionProto:
     if version in schema.function_opset_versions:
         body.ParseFromString(schema.get_function_with_opset_version(version))
     else:
+        if any(isinstance(value, AttributeRef) for value in node.node.attrs.values()):
+            # onnx would take the value that is not known yet for 0.
+            raise Refuse(
+                f"an attribute of {node.op} is one of the function around it: inline-functions, "
+                "run before, puts its value there"
+            )
         try:
             data = schema.get_context_dependent_function_with_opset_version(
                 version, export_node(node.node).SerializeToString(), _input_types(node)

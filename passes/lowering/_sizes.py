@@ -85,8 +85,19 @@ def sum_of(first: Value | None, second: Value, build: Builder) -> Value:
     return build.Add(first, second)
 
 
-def joined(value: Value, count: int, build: Builder) -> Value:
-    """Join the first axes of a tensor into one."""
+def rows_of(value: Value, count: int, rows: Value, build: Builder) -> Value:
+    """Gather rows of a tensor whose first axes count as one, by their numbers there."""
+    joined = _joined(value, count, build)
+    if joined is not None:
+        return build.Gather(joined, rows, axis=0)
+    return build.Gather(build.Reshape(value, [-1]), _elements(value, count, rows, build), axis=0)
+
+
+def _joined(value: Value, count: int, build: Builder) -> Value | None:
+    """Join the first axes of a tensor into one; None where no Reshape does it for all sizes.
+
+    A size of 0 in a shape that is computed means "copy", which is the size of another axis here.
+    """
     assert value.rank is not None
     rest = [value.dim(axis) for axis in range(count, value.rank)]
     if count == 1:
@@ -99,5 +110,19 @@ def joined(value: Value, count: int, build: Builder) -> Value:
     first = [size for axis in range(count) if (size := value.dim(axis))]
     if rest.count(None) == 1 and len(first) == count:
         return build.Reshape(value, [prod(first), *(-1 if s is None else s for s in rest)])
-    tail = build.Slice(build.Shape(value), starts=[count], ends=[value.rank], axes=[0])
-    return build.Reshape(value, build.Concat(np.array([-1], dtype=np.int64), tail, axis=0))
+    return None
+
+
+def _elements(value: Value, count: int, rows: Value, build: Builder) -> Value:
+    """Return the number of each element of rows among all elements of a tensor."""
+    assert value.rank is not None
+    assert rows.rank is not None
+    rank = rows.rank + value.rank - count
+    stride: Size = 1
+    total: Value | None = None
+    for axis in reversed(range(count, value.rank)):
+        entries = along(counted(value, axis, build), rows.rank + axis - count, rank, build)
+        total = sum_of(total, offset(entries, stride, build), build)
+        stride = times(stride, size_of(value, axis, build), build)
+    starts = build.Unsqueeze(offset(rows, stride, build), axes=list(range(rows.rank, rank)))
+    return sum_of(total, starts, build)

@@ -36,8 +36,8 @@ from graphfix.passes.lowering._sizes import (
     along,
     counted,
     from_front,
-    joined,
     offset,
+    rows_of,
     size_of,
     sum_of,
 )
@@ -50,7 +50,6 @@ from graphfix.report import EXACT
     emits=(
         "Add",
         "Cast",
-        "Concat",
         "Gather",
         "Less",
         "Mul",
@@ -59,6 +58,7 @@ from graphfix.report import EXACT
         "Shape",
         "Slice",
         "Squeeze",
+        "Unsqueeze",
         "Where",
     ),
     accuracy=EXACT,
@@ -89,7 +89,7 @@ def gathernd_to_gather(node: NodeView, build: Builder) -> Value:
             rows = offset(rows, size_of(data, axis, build), build)
         rows = sum_of(rows, entries, build)
     assert rows is not None
-    return build.Gather(joined(data, batch + length, build), rows, axis=0)
+    return rows_of(data, batch + length, rows, build)
 
 
 def _entries(indices: Value, place: int, length: int, build: Builder) -> Value:

@@ -36,7 +36,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
-from graphfix.passes.lowering._sizes import along, counted, joined, size_of
+from graphfix.passes.lowering._sizes import along, counted, rows_of, size_of
 from graphfix.report import EXACT
 
 
@@ -45,16 +45,15 @@ from graphfix.report import EXACT
     removes=("op:ReverseSequence", "shape:ReverseSequence.dynamic", "dtype:ReverseSequence.*"),
     emits=(
         "Add",
-        "Concat",
         "Gather",
         "Less",
         "Mul",
         "Range",
         "Reshape",
         "Shape",
-        "Slice",
         "Sub",
         "Transpose",
+        "Unsqueeze",
         "Where",
     ),
     accuracy=EXACT,
@@ -70,7 +69,7 @@ def reverse_sequence_to_gather(node: NodeView, build: Builder) -> Value:
     swap = [1, 0, *range(2, x.rank)]
     by_time = int(node.attr("time_axis", 0)) % x.rank == 0
     rows = build.Transpose(x, perm=swap) if by_time else x
-    taken = build.Gather(joined(rows, 2, build), _places(rows, lengths, build), axis=0)
+    taken = rows_of(rows, 2, _places(rows, lengths, build), build)
     return build.Transpose(taken, perm=swap) if by_time else taken
 
 

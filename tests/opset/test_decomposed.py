@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from onnx import ModelProto
 
+import graphfix
 from graphfix.testing import outputs_of
 from tests.opset.conversion import assert_converts, check, converted, model_of, operators, reasons
 
@@ -245,3 +246,19 @@ def test_refused() -> None:
                  "y = LpPool<kernel_shape = [2], dilations = [2]>(x)", 18)  # fmt: skip
     (reason,) = reasons(proto, 17)
     assert "the size of spatial axis 0 is unknown" in reason
+
+
+def test_a_body_that_depends_on_an_attribute_of_a_function_is_refused() -> None:
+    """Onnx makes the body of Celu from the value of alpha, and takes an unknown one for 0."""
+    given = """<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+    g (float[4] x) => (float[4] y) { y = local.f <alpha = 0.5> (x) }
+    <domain: "local", opset_import: ["" : 17]>
+    f <alpha> (x) => (y) { y = Celu <alpha: float = @alpha> (x) }"""
+    assert any("attribute of Celu" in reason for reason in reasons(model_of(given), 11))
+    inlined = graphfix.run(model_of(given), passes=["inline-functions"], verify="off")
+    below = graphfix.run(inlined.model, opset=11)
+    assert (inlined.exit_code, below.exit_code) == (0, 0)
+    x = np.array([-2.0, -0.5, 0.0, 3.0], np.float32)
+    wanted = np.maximum(x, 0) + np.minimum(0, 0.5 * (np.exp(x / np.float32(0.5)) - 1))
+    got = outputs_of(below.model.to_proto(), {"x": x})["y"]
+    np.testing.assert_allclose(got, wanted, rtol=1e-5)

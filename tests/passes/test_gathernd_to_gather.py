@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "gathernd-to-gather"
@@ -85,6 +85,15 @@ def test_batches_and_sizes_known_at_run_time(
     rank = 2 + 3 - length - batch
     text = written(body, inputs, f"float[{', '.join('pqrst'[:rank])}]")
     assert_rewrite(PASS, text, feeds=[feed])
+
+
+@pytest.mark.parametrize("rest", [(0, 5), (5, 0), (0, 0), (3, 5)])
+def test_rows_of_no_elements(rest: tuple[int, int]) -> None:
+    text = written("@y = GatherND (x, i)", "float[A, B, C, D] x, int64[4, 2] i", "float[4, C, D]")
+    x = np.arange(6 * rest[0] * rest[1], dtype=np.float32).reshape(2, 3, *rest)
+    index = np.array([[0, 0], [1, 2], [-1, -3], [-2, 1]])
+    done = assert_rewrite(PASS, text, feeds=[{"x": x, "i": index}])
+    assert np.array_equal(outputs_of(done.after, {"x": x, "i": index})["y"], x[*index.T])
 
 
 def test_refuses_tuples_that_do_not_fit() -> None:

@@ -38,6 +38,17 @@ def test_axes(lengths: str, first: str, dims: str, place: str) -> None:
     assert_rewrite(PASS, text, feeds=[feed])
 
 
+@pytest.mark.parametrize("first", ["batch", "time"])
+@pytest.mark.parametrize("shape", [(2, 2, 0), (2, 0, 3), (0, 2, 3), (2, 0, 0), (0, 2, 0)])
+def test_sequences_of_no_elements(shape: tuple[int, ...], first: str) -> None:
+    body = f"@y = ReverseSequence {AXES[first]} (x, n)"
+    text = written(body, "float[A, B, C] x, int64[N] n", "float[A, B, C]")
+    batch, time = shape[:2] if first == "batch" else (shape[1], shape[0])
+    feed = {"x": np.zeros(shape, np.float32), "n": np.full(batch, min(time, 1))}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert outputs_of(done.after, feed)["y"].shape == shape
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_any_lengths(data: st.DataObject) -> None:
