@@ -259,12 +259,15 @@ class Verification:
         reason: Why, for anything but equal.
         method: Engine and way, such as ``onnxruntime 1.31, 5 samples``.
         outputs: Per output, the largest differences.
+        runs_never: Whether an engine that has all operators ran the model with no input at all,
+            those of the user included.
     """
 
     status: Verdict
     reason: str = ""
     method: str = ""
     outputs: tuple[OutputDifference, ...] = ()
+    runs_never: bool = False
 
 
 @dataclass(frozen=True, slots=True)

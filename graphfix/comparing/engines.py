@@ -33,6 +33,7 @@ _NO_SCHEMA = re.compile(
 )
 _OPSET_TOO_NEW = re.compile(r"till opset (\d+)")
 _FEW_NODES = 64
+LONGEST_TEXT = 2000  # the shapes stand at the end of what onnxruntime says
 _IR_TOO_NEW = re.compile(r"max supported IR version: (\d+)")
 
 # onnxruntime computes these by their function body in ONNX, which says another thing than their
@@ -236,7 +237,7 @@ def _raise_if_out_of_memory(text: str) -> None:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:400]
+    return " ".join(text.split())[:LONGEST_TEXT]
 
 
 def open_engine(

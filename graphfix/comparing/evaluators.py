@@ -19,8 +19,9 @@ from graphfix.protos import all_nodes
 
 Evaluate = Callable[["list[Array | None]", "dict[str, object]"], "tuple[Array, ...]"]
 
-
 OpKey = tuple[str, str]
+
+_LONGEST_TEXT = 2000
 
 
 def key_of(node: onnx.NodeProto) -> OpKey:
@@ -219,7 +220,9 @@ class ReferenceEngine:
         except (UsageError, MemoryError):
             raise
         except Exception as error:  # it raises whatever its operators raise
-            raise EngineFailed(" ".join(str(error).split())[:400], where=self.name) from error
+            raise EngineFailed(
+                " ".join(str(error).split())[:_LONGEST_TEXT], where=self.name
+            ) from error
 
     def run(self, feed: Feed) -> dict[str, Value]:
         """Run once; see `graphfix.comparing.engines.Engine`."""
@@ -231,7 +234,7 @@ class ReferenceEngine:
             raise
         except Exception as error:  # as above
             text = f"{error} {error.__cause__ or ''}"
-            raise EngineFailed(" ".join(text.split())[:400], where=self.name) from error
+            raise EngineFailed(" ".join(text.split())[:_LONGEST_TEXT], where=self.name) from error
         return dict(zip(self._evaluator.output_names, results, strict=True))
 
 

@@ -164,7 +164,9 @@ def _verification(found: dict[str, Any]) -> Verification:
         OutputDifference(o["name"], o["max_abs"], o["max_rel"], Verdict(o["status"]))
         for o in found["outputs"]
     )
-    return Verification(Verdict(found["status"]), found["reason"], found["method"], outputs)
+    return Verification(
+        Verdict(found["status"]), found["reason"], found["method"], outputs, found["runs_never"]
+    )
 
 
 def _layer(found: dict[str, Any]) -> Layer:

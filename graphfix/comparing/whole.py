@@ -202,7 +202,8 @@ class _Comparison:
             what = "the original runs with no input that was tried"
             if isinstance(error, MissingOperator):
                 what = f"the original cannot be run, no engine has {error.key[1]}"
-            return Verification(Verdict.SKIPPED, f"{what}: {text}")
+            never = error is not None and not isinstance(error, MissingOperator)
+            return Verification(Verdict.SKIPPED, f"{what}: {text}", runs_never=never)
         if every is None and (self._silent() or len(self._feeds) < wanted):
             # Other styles and sizes may move what has not moved yet, or avoid a tie.
             failed = self._run_range(wanted, 2 * wanted)

@@ -128,6 +128,8 @@ def finish(
     run = attempt.run
     outcomes = attempt.certified.outcomes()
     code = exit_code(attempt, settings, every_site_equal(outcomes))
+    if code == 0 and _undone((*outcomes, *blamed), asked):
+        code = 1
     report = Report(
         version=__version__,
         target=settings.target.name if settings.target is not None else "",
@@ -253,7 +255,11 @@ def _judge(before: Original, proved: Certified) -> _Attempt:
             prepared=run.prepared,
         )
     else:
-        verification = Verification(Verdict.EQUAL, "nothing was changed", "the graph is the same")
+        reason = "no node was changed" if io_changes else "nothing was changed"
+        verification = Verification(Verdict.EQUAL, reason, "the graph is the same")
+        if settings.inputs is not None:  # whoever gives inputs wants to know whether it takes them
+            found_there = verify(before, model, settings, lossy=False, prepared=run.prepared)
+            verification = found_there if found_there.runs_never else verification
     run.seconds["verify"] = perf_counter() - start
     left = file_findings(found.complaints, settings.target)
     return _Attempt(proved, verification, "", io_changes, left)
@@ -323,6 +329,22 @@ def exit_code(attempt: _Attempt, settings: Settings, sites_equal: bool) -> int:
         return 1
     if settings.opset is not None and attempt.run.model.opset != settings.opset:
         return 1
+    if attempt.verification.runs_never:
+        return 1
     if sites_equal and settings.verify != "engine":
         return 0
     return 1 if status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED) else 0
+
+
+def _undone(outcomes: Sequence[Outcome], asked: Settings) -> bool:
+    """Say whether what was named was not done: a pass refused or failed, or none did anything.
+
+    With a target a named pass is for its findings alone, and none of them is nothing to do.
+    """
+    if asked.named is None:
+        return False
+    wanted = {declared.id for declared in asked.named}
+    ours = [outcome for outcome in outcomes if outcome.pass_id in wanted]
+    if any(outcome.status in (Status.REFUSED, Status.FAILED) for outcome in ours):
+        return True
+    return asked.target is None and all(o.status is not Status.APPLIED for o in ours)

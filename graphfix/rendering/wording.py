@@ -105,8 +105,9 @@ def _done(report: Report, dry_run: bool) -> Headline:
     extra = ""
     if every_site_equal(report.outcomes) and report.verification.status in _UNDECIDED:
         extra = " Every single repair was run before and after, and compared equal."
-    what = _written(report, dry_run, "repaired and written to", "can be repaired")
-    word = "WOULD BE FIXED" if dry_run else "FIXED"
+    word, past, would = _deed(report)
+    what = _written(report, dry_run, f"{past} and written to", would)
+    word = f"WOULD BE {word}" if dry_run else word
     if report.verification.status is Verdict.LOSSY:
         word += ", WITH LOSS"
     elif report.verification.status is Verdict.OFF:
@@ -118,11 +119,25 @@ def _done(report: Report, dry_run: bool) -> Headline:
     )
 
 
+def _deed(report: Report) -> tuple[str, str, str]:
+    """Return the word for what was done, what became of the model, and what would.
+
+    Only what had a problem is fixed; a model that was changed without one was done as asked.
+    """
+    if problems(report.findings_before):
+        return "FIXED", "repaired", "can be repaired"
+    if not _applied(report):
+        return "DONE", "given other inputs or outputs, its nodes unchanged,", "can be changed so"
+    if report.target:
+        return "DONE", "simplified (it had no problem)", "has no problem and can be simplified"
+    return "DONE", "changed as asked", "can be changed so"
+
+
 def _not_done(report: Report, dry_run: bool) -> Headline:
     """Word a run that ended in 1."""
     left = problems(report.findings_after)
     if report.output is not None and not dry_run:
-        what = "What could be repaired was" if _changed(report) else "Nothing could be repaired;"
+        what = "What could be done was" if _changed(report) else "Nothing could be repaired;"
         copy = "" if _changed(report) else " a copy was"
         written = f"{what}{copy} written to {report.output.path}."
     else:
@@ -154,8 +169,11 @@ def _written(report: Report, dry_run: bool, past: str, would: str) -> str:
 
 def _changed(report: Report) -> bool:
     """Say whether anything was changed: by a pass, or at the interface."""
-    applied = any(o.status is Status.APPLIED for o in report.outcomes)
-    return applied or bool(report.io_changes)
+    return _applied(report) or bool(report.io_changes)
+
+
+def _applied(report: Report) -> bool:
+    return any(o.status is Status.APPLIED for o in report.outcomes)
 
 
 def _source(report: Report) -> str:
