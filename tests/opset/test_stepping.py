@@ -83,7 +83,8 @@ g (float[2,3] x, int64[1] axes, int32[2,3] i, float[1,5,5] c, int64[2] s, int64[
   z = Col2Im(c, s, b)
 }""")
     assert reasons(proto, 17) == [
-        "ReduceMean: axes is computed at run time, and integers are averaged",
+        "ReduceMean: axes is computed at run time, and ReduceMean of int32 taken one axis after the "
+        "other is not exact",
         "Col2Im: opset 17 has no Col2Im",
     ]
 
@@ -169,10 +170,12 @@ g (float[2,3,4] x) => (float[2,3,4] y) { a = com.microsoft.FastGelu(x) y = Nones
     assert result.graph == proto.graph
 
 
-def test_without_the_default_domain_there_is_nothing_to_do() -> None:
+def test_without_the_default_domain_only_its_import_is_added() -> None:
     proto = model_of("""<ir_version: 8, opset_import: ["com.microsoft" : 1]>
 g (float[2] x) => (float[2] y) { y = com.microsoft.FastGelu(x) }""")
-    assert converted(proto, 13) == proto
+    result = converted(proto, 13)
+    assert {o.domain: o.version for o in result.opset_import} == {"": 13, "com.microsoft": 1}
+    assert result.graph == proto.graph
 
 
 def test_an_unknown_dtype_decides_nothing() -> None:
