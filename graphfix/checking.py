@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import cast
 
@@ -16,6 +17,7 @@ from graphfix.rules.consequences import as_the_engine_reads, refused_as_read
 from graphfix.rules.declaring import Answer, Rule, RuleSet, Yes, file_rules, rules_for
 from graphfix.rules.parsed import is_read
 from graphfix.rules.reported import reported_elsewhere
+from graphfix.schemas import form_of
 from graphfix.targets.profiles import Target
 from graphfix.targets.versions import in_range
 from graphfix.validity.complaint import Complaint
@@ -59,10 +61,10 @@ def _ask(known: Rule, node: NodeView, target: Target, index: int) -> Finding | N
         answer = cast(Answer, known.check(node, target))
     except Refuse as refusal:
         answer = Unknown(refusal.reason)
-    return _finding(known, answer, node, index)
+    return judged(known, answer, node, index)
 
 
-def _finding(known: Rule, answer: Answer, node: NodeView | None, index: int = -1) -> Finding | None:
+def judged(known: Rule, answer: Answer, node: NodeView | None, index: int = -1) -> Finding | None:
     if answer is None or answer is False:
         return None
     certain, missing, message, text = True, "", known.message, known.text
@@ -81,12 +83,30 @@ def _finding(known: Rule, answer: Answer, node: NodeView | None, index: int = -1
         feature=feature.replace("{op}", op),
         severity=severity,
         node=node.ref(index) if node is not None else NodeRef(),
-        message=message.replace("{op}", op),
-        engine_text=text.replace("{op}", op),
+        message=filled(message, node),
+        engine_text=filled(text, node),
         certain=certain,
         missing=missing,
         source=known.source,
     )
+
+
+_OPEN = re.compile(r"\{[a-z_]+\}")
+
+
+def filled(text: str, node: NodeView | None) -> str:
+    """Return a text of a rule with what is known of a node put in; what is not becomes dots.
+
+    A rule that cannot judge does not know the element type that the engine would name either.
+    """
+    if "{" not in text:
+        return text
+    if node is not None:
+        form = form_of(node.op, node.opset or 1, node.domain)
+        since = form.since if form is not None else node.opset
+        text = text.replace("{op}", node.op).replace("{name}", node.name)
+        text = text.replace("{since}", str(since))
+    return _OPEN.sub("...", text)
 
 
 def check_model(
@@ -124,7 +144,7 @@ def check_whole(model: Model, target: Target) -> Iterator[Finding]:
         answers = known.check(model, target)
         several = isinstance(answers, Sequence) and not isinstance(answers, str)
         for answer in cast("Iterable[Answer]", answers if several else [answers]):
-            finding = _finding(known, answer, None)
+            finding = judged(known, answer, None)
             if finding is not None:
                 yield finding
 

@@ -16,6 +16,7 @@ import onnx
 from onnx import GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
 
 from graphfix.attributes import Attributes
+from graphfix.report import NodeRef
 from graphfix.storage.weights import dtype_of, load_array
 from graphfix.surgeon import (
     GsConstant,
@@ -230,9 +231,11 @@ class Node(GsNode):
         inherit: The proto of the node it replaces: doc string and metadata go on to it.
         graph: The graph it stands in.
         index: Its position among the nodes of its graph in the file; -1 for new nodes.
+        origin: The node of the file that a new node stands for; None where that is not known.
     """
 
     index: int
+    origin: NodeRef | None
     proto: NodeProto | None
     inherit: NodeProto | None
     graph: Graph
@@ -264,6 +267,7 @@ class Node(GsNode):
         fields["overload"] = overload
         fields["snapshot"] = None
         fields["index"] = -1
+        fields["origin"] = None
 
     def attach(self, inputs: list[Tensor], outputs: list[Tensor]) -> None:
         """Connect the node: tensors learn that it uses or produces them."""

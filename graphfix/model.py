@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from onnx import ModelProto
@@ -117,7 +117,25 @@ class Model:
         """Return an independent copy as the model is now; an edited one has no file any more."""
         proto = self.to_proto()
         if proto == self._file:
-            return Model(
+            fresh = Model(
                 proto, path=self.path, sha256=self.sha256, size=self.size, base_dir=self.base_dir
             )
-        return Model(proto, base_dir=self.base_dir)
+        else:
+            fresh = Model(proto, base_dir=self.base_dir)
+        keep_places(self.graphs(), fresh.graphs())
+        return fresh
+
+
+def keep_places(before: Iterable[Graph], after: Iterable[Graph]) -> None:
+    """Give nodes that were loaded anew the place in the file that they had; others have none."""
+    known: dict[tuple[str, str, tuple[str, ...]], Node] = {}
+    for graph in before:
+        scope = graph.scope
+        for node in graph.nodes:
+            known[scope, node.op, tuple(t.name for t in node.outputs)] = node
+    for graph in after:
+        scope = graph.scope
+        for node in graph.nodes:
+            old = known.get((scope, node.op, tuple(t.name for t in node.outputs)))
+            node.__dict__["index"] = old.index if old is not None else -1
+            node.__dict__["origin"] = old.origin if old is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,6 +83,7 @@ def apply_draft(
     if workspace.ledger is not None:
         edit.evidence = evidence or Evidence.of(node)
     refs = {id(node): edit.node}
+    _stand_for(node.origin or edit.node, draft.nodes)
     doc_holder = node.proto if node.proto is not None else node.inherit
     drafted = {id(t): n for n in draft.nodes for t in n.outputs}
     taken: dict[int, Tensor] = {}
@@ -277,6 +278,14 @@ def drop_orphans(graph: Graph, before: set[int]) -> None:
     ]
     if len(kept) != len(graph.initializers):
         graph.initializers = kept
+
+
+def _stand_for(origin: NodeRef, nodes: Iterable[Node]) -> None:
+    """Take down, of nodes and those in their bodies, which node of the file they stand for."""
+    for node in nodes:
+        node.__dict__["origin"] = origin
+        for _, body in node.graphs():
+            _stand_for(origin, body.nodes)
 
 
 def unused_constants(graph: Graph) -> set[int]:

@@ -25,7 +25,7 @@ from graphfix.authoring.reloading import finish_reloaded, successors
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.graph import Graph, Node, Shape, Variable
-from graphfix.model import Model
+from graphfix.model import Model, keep_places
 from graphfix.report import Accuracy, IoChange, NodeRef, Site
 
 
@@ -247,11 +247,14 @@ class Editor:
     def reload(self, proto: ModelProto) -> None:
         """Take the graph and the functions of `proto`, which was made from this model."""
         fresh = Model(proto, base_dir=self.model.base_dir)
+        keep_places(self.model.graphs(), fresh.graphs())
         self.model.proto = proto
         self.model.graph = fresh.graph
         self.model.functions = fresh.functions
         old = self.workspace
-        self.workspace = Workspace(self.model, old.ledger, old.blocked, old.allowance, old.passes)
+        self.workspace = Workspace(
+            self.model, old.ledger, old.blocked, old.allowance, old.passes, old.opset_limit
+        )
 
     def replace_file(self, proto: ModelProto, nodes: Sequence[NodeView], note: str = "") -> None:
         """Take `proto`, in which some nodes gave way to others, and record a site for each.

@@ -137,7 +137,7 @@ def _step(
         rounds += 1
         if rounds > MAX_DEPTH:
             reason = f"function bodies nest deeper than {MAX_DEPTH}"
-            raise StepBlocked(target, [Blocker(NodeView(p.node).ref(), reason) for p in first])
+            raise StepBlocked(target, [_blocker(NodeView(p.node), reason) for p in first])
         sites += _apply(Editor(model, workspace, {}, EXACT), first, source)
         infer_model(model)
         plans = _plan(roots, planner, target)
@@ -173,29 +173,38 @@ def _edit_in_place(editor: Editor, plan: Plan, target: int) -> None:
         ledger.note(site, evidence)
 
 
+def _blocker(view: NodeView, reason: str) -> Blocker:
+    """Return what is in the way, at the node of the file that has become what is in the way."""
+    origin = view.node.origin
+    if origin is None:
+        return Blocker(view.ref(), reason)
+    became = f"{view.op}, which it becomes on the way: " if view.op != origin.op else ""
+    return Blocker(origin, f"{became}{reason}")
+
+
 def _plan(roots: list[Graph], planner: Planner, target: int) -> list[Plan]:
     plans: list[Plan] = []
     blockers: list[Blocker] = []
     for root in roots:
         for graph in root.walk():
-            for position, node in enumerate(graph.nodes):
+            for node in graph.nodes:
                 view = NodeView(node)
                 if planner.workspace.blocks(OPSET, view.ref()):
-                    blockers.append(Blocker(view.ref(position), DIFFERS))
+                    blockers.append(_blocker(view, DIFFERS))
                     continue
                 try:
                     plan = planner.plan(view, root.opsets)
                 except Refuse as refusal:
-                    blockers.append(Blocker(view.ref(position), refusal.reason))
+                    blockers.append(_blocker(view, refusal.reason))
                     continue
                 except PassBug as bug:
-                    blockers.append(Blocker(view.ref(position), f"a fault of the step: {bug}"))
+                    blockers.append(_blocker(view, f"a fault of the step: {bug}"))
                     continue
                 except GraphfixError:
                     raise
                 except Exception as error:  # whatever an adapter raises is its fault, named here
                     said = f"a fault of the step: {type(error).__name__}: {error}"
-                    blockers.append(Blocker(view.ref(position), said))
+                    blockers.append(_blocker(view, said))
                     continue
                 if plan.edits or plan.draft is not None:
                     plans.append(plan)

@@ -26,7 +26,7 @@ from graphfix.pipeline.settings import VERIFY, Settings, parse_options, without
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes, get_pass
 from graphfix.report import Explanation, Finding, Report
-from graphfix.rules.behind import counted_behind
+from graphfix.rules.placing import as_told
 from graphfix.sorting import first_misplaced, sorted_nodes
 from graphfix.storage.reading import check_proto, read_model
 from graphfix.targets.profiles import Target, load_target
@@ -133,7 +133,7 @@ def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
     of_file = file_findings(examine(model).complaints, settings.target)
     infer_types(model, settings.knowing)
     check_op_types(model, settings.op_types)
-    engines = counted_behind(model, check_model(model, settings.target, settings.assumed))
+    engines = as_told(model, check_model(model, settings.target, settings.assumed))
     found = (*of_file, *engines)
     return with_removers(found, settings.available)
 

@@ -32,7 +32,7 @@ from graphfix.registry import all_passes
 from graphfix.report import Explanation, FileFacts, Finding, Report, Status
 from graphfix.storage.reading import read_model
 from graphfix.storage.saving import write_all, write_atomically
-from graphfix.targets.profiles import Target, resolve
+from graphfix.targets.profiles import Target, resolve, resolve_briefly
 
 PROVENANCE = "graphfix."
 
@@ -104,7 +104,7 @@ def check_file(request: CheckRequest) -> CheckResult:
         InvalidModel: The file is not a model.
         UsageError: The target, a shape or a pass file is wrong.
     """
-    target, notes = resolve(request.target)
+    target, notes = (resolve if request.explain else resolve_briefly)(request.target)
     available = all_passes(request.pass_files)
     settings = Settings(
         target=target,
@@ -141,7 +141,7 @@ def run_file(
     """
     notes: tuple[str, ...] = ()
     if request.target is not None:
-        _, notes = resolve(request.target)
+        _, notes = resolve_briefly(request.target)
     settings = make_settings(
         target=request.target,
         opset=request.opset,

@@ -40,7 +40,7 @@ from graphfix.report import (
     Site,
     blocking_by_severity,
 )
-from graphfix.rules.behind import counted_behind
+from graphfix.rules.placing import as_told
 from graphfix.schemas import form_of, newest_opset
 
 FUNCTION = "scope:local-function"
@@ -228,10 +228,10 @@ class Run:
         return check_model(self.model, target, self.settings.assumed, consequences=consequences)
 
     def _look_before(self) -> None:
-        self.findings_before = counted_behind(self.model, self._findings())
+        self.findings_before = as_told(self.model, self._findings())
 
     def _look_after(self) -> None:
-        self.findings_after = counted_behind(self.model, self._findings())
+        self.findings_after = as_told(self.model, self._findings())
         for declared in self._of(INTERFACE, "graph"):
             reason = self._consent_wanting(declared)
             for finding in self.findings_after if reason else ():

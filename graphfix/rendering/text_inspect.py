@@ -7,6 +7,7 @@ from os.path import basename
 
 from graphfix.pipeline.inspecting import ExternalFile, Inspection, OpCount, Port, Weight
 from graphfix.pipeline.reaching import Reach
+from graphfix.rendering.grouping import node_label
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, size, table
 
 _FUNCTIONS_SHOWN = 20
@@ -55,10 +56,7 @@ def shape_text(shape: tuple[int | str | None, ...] | None) -> str:
 
 
 def _blockers(reach: Reach) -> list[str]:
-    rows = [
-        (printable(b.node.name or f"{b.node.op} #{b.node.index}"), printable(b.reason))
-        for b in reach.blockers[:_BLOCKERS_SHOWN]
-    ]
+    rows = [(node_label(b.node), printable(b.reason)) for b in reach.blockers[:_BLOCKERS_SHOWN]]
     more = len(reach.blockers) - len(rows)
     return table(rows) + ([f"  and {more} more"] if more > 0 else [])
 

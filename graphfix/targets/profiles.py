@@ -145,6 +145,17 @@ def resolve(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
     return _by_name(name)
 
 
+def resolve_briefly(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
+    """Return a target as `resolve` does, with notes that every run can bear.
+
+    What a device holds is told where somebody asks for it: ``graphfix targets trt8``.
+    """
+    target, notes = resolve(name)
+    told = [note.partition("; ") for note in notes]
+    more = f"; `graphfix targets {name}` says more"
+    return target, tuple(f"{said}{more if rest else ''}" for said, _, rest in told)
+
+
 @cache
 def target_names() -> tuple[str, ...]:
     """Return the names of the shipped profiles, family by family, oldest first."""

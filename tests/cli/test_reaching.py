@@ -31,7 +31,7 @@ def test_the_node_in_the_way_is_named(tmp_path: Path) -> None:
     found = reach_of(path)
     assert found.lowest == 10
     assert [(b.node.op, b.reason) for b in found.blockers] == [
-        ("Slice", "steps is computed at run time")
+        ("Einsum", "Slice, which it becomes on the way: steps is computed at run time")
     ]
     assert path.read_bytes() == before
 
@@ -59,5 +59,5 @@ def test_the_command_shows_it_where_it_is_asked_for(
     reach = json.loads(said("--reach", "--json"))["reach"]
     assert reach["lowest_opset"] == 10
     [blocker] = reach["blockers"]
-    assert blocker["node"]["op"] == "Slice"
-    assert blocker["reason"] == "steps is computed at run time"
+    assert (blocker["node"]["op"], blocker["node"]["index"]) == ("Einsum", 0)
+    assert blocker["reason"] == "Slice, which it becomes on the way: steps is computed at run time"
