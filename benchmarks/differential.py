@@ -85,8 +85,14 @@ def examine(index: int, targets: Sequence[str], verify: str, keep: Path | None) 
     samples = samples_of(case.model, case.inputs)
     mark.unlink()
     nodes = [n.op_type for n in case.model.graph.node if n.op_type != "Constant"]
-    about: Row = {"index": index, "name": case.name, "samples": len(samples), "nodes": len(nodes),
-                  "touched": sum(op in touched for op in nodes)}  # fmt: skip
+    about: Row = {
+        "index": index,
+        "verify": verify,
+        "name": case.name,
+        "samples": len(samples),
+        "nodes": len(nodes),
+        "touched": sum(op in touched for op in nodes),
+    }
     rows: list[Row] = []
     for job in targets:
         start = time.process_time()
@@ -196,7 +202,8 @@ def main() -> int:
     for module in ("graphfix.pipeline.api", "graphfix.pipeline.finishing", "onnxruntime"):
         import_module(module)
     touched_operators()
-    done = {(row["index"], row["job"]) for row in read_rows(given.rows)}
+    done = {(r["index"], r["job"]) for r in read_rows(given.rows)
+            if r.get("verify", given.verify) == given.verify}  # fmt: skip
     indices = range(given.first, given.first + given.models)
     workers: list[int] = []
     for number in range(given.jobs):
@@ -208,7 +215,7 @@ def main() -> int:
     for child in workers:
         os.waitpid(child, 0)
     rows = [r for r in read_rows(given.rows) if r["job"] in given.targets and r["index"] in indices]
-    given.output.write_text(page(rows, given.targets, given.verify), encoding="utf-8")
+    given.output.write_text(page(rows, given.targets), encoding="utf-8")
     print(given.output.read_text(encoding="utf-8"))
     return int(any(r["status"] in FAULTS and r.get("exit", 0) != 1 for r in rows))
 

@@ -12,45 +12,53 @@ STATUSES = ("equal", "unchanged", "unjudged", "exempt", "wild", "unloadable", "d
 FAULTS = ("differs", "raises", "interface", "exception", "crashed")
 
 
-def page(rows: Sequence[Row], jobs: Sequence[str], verify: str) -> str:
+def page(rows: Sequence[Row], jobs: Sequence[str]) -> str:
     """Return the page.
 
     Args:
-        rows: One for each model and job.
+        rows: One for each model, job and mode of the proof.
         jobs: The targets and opsets, in order.
-        verify: The mode of the runs.
     """
     made = [r for r in rows if r["status"] != "no model"]
+    lines = [
+        "# Random graphs and families, judged",
+        "",
+        "Written by `benchmarks/differential.py`, whose judge imports nothing of graphfix. Rows",
+        "are what was asked for and how the run ended, columns what the judge said. A difference with",
+        "exit code 0 is a fault; `wild` are those on NaN, infinities or numbers close to overflow",
+        "that a pass does not claim, or beyond what a pass that is approximate stands for.",
+    ]
+    for verify, told in (("auto", "As users run it"), ("off", "Without the proof")):
+        chosen = [r for r in made if r.get("verify", "auto") == verify]
+        if chosen:
+            lines += ["", f"## {told} (`verify={verify}`)", "", *_section(chosen, jobs)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(made: Sequence[Row], jobs: Sequence[str]) -> list[str]:
     models = {r["index"]: r for r in made if "nodes" in r}
     graphs = [r for r in models.values() if r["name"].startswith("graph-")]
     nodes = sum(r["nodes"] for r in graphs)
     share = 100 * sum(r["touched"] for r in graphs) / max(nodes, 1)
     lines = [
-        "# Random graphs and families, judged",
-        "",
         f"{len(models)} models ({len(graphs)} random graphs with {nodes} nodes, {share:.0f}% of",
-        "them of operators that passes match; the others show one operator each), `graphfix.run`",
-        f"with `verify={verify}`; written by `benchmarks/differential.py`, whose judge imports",
-        "nothing of graphfix. Rows are what was asked for and how the run ended, columns what the",
-        "judge said. A difference with exit code 0 is a fault; `wild` are those on NaN, infinities",
-        "or numbers beyond float32 that a pass does not claim or calls approximate.",
+        "them of operators that passes match; the others show one operator each).",
         "",
         "| job | exit | " + " | ".join(STATUSES) + " |",
         "|---|---:" + "|---:" * len(STATUSES) + "|",
     ]
     for job in jobs:
         for code in sorted({r.get("exit", -1) for r in made if r["job"] == job}):
-            count = Counter(
-                r["status"] for r in made if r["job"] == job and r.get("exit", -1) == code
-            )
+            ended = [r for r in made if (r["job"], r.get("exit", -1)) == (job, code)]
+            count = Counter(r["status"] for r in ended)
             cells = " | ".join(str(count[s]) for s in STATUSES)
             lines.append(f"| {job} | {code if code >= 0 else 'none'} | {cells} |")
-    ended = [r for r in made if r.get("exit", -1) == 0]
-    judged = sum(r["status"] in ("equal", "exempt", "differs", "raises") for r in ended)
-    wrong = sum(r["status"] in FAULTS for r in ended)
-    samples = sum(r["samples"] for r in ended if r["status"] == "equal")
-    lines += ["", f"With exit code 0: {len(ended)} runs, {judged} results judged on {samples} "
-              f"samples, {wrong} differences."]  # fmt: skip
+    done = [r for r in made if r.get("exit", -1) == 0]
+    judged = sum(r["status"] in ("equal", "exempt", "differs", "raises") for r in done)
+    wrong = sum(r["status"] in FAULTS for r in done)
+    samples = sum(r["samples"] for r in done if r["status"] == "equal")
+    told = f"{len(done)} runs, {judged} results judged on {samples} samples, {wrong} differences"
+    lines += ["", f"With exit code 0: {told}."]
     exempt = Counter(r["exemption"] for r in made if r["status"] == "exempt")
     if exempt:
         lines += ["", "Exempt, with a test that each is real:", ""]
@@ -63,4 +71,4 @@ def page(rows: Sequence[Row], jobs: Sequence[str], verify: str) -> str:
             f"{r.get('text', '')[:160]}".replace("|", "/")
             for r in faults[:60]
         ]
-    return "\n".join(lines) + "\n"
+    return lines

@@ -25,7 +25,7 @@ def modules() -> Iterator[dict[str, Any]]:
     """Import the modules from the folder of the benchmarks."""
     sys.path.insert(0, str(BENCHMARKS))
     names = ("differential", "differing.judge", "differing.exempting", "differing.scope",
-             "differing.cases", "differing.draws")  # fmt: skip
+             "differing.cases", "differing.draws", "differing.table")  # fmt: skip
     yield {name.rpartition(".")[2]: import_module(name) for name in names}
     sys.path.remove(str(BENCHMARKS))
 
@@ -116,9 +116,26 @@ def test_onnxruntime_overlooks_a_condition_beyond_the_axis(modules: dict[str, An
     long = next(s for s in samples if s.draw.sizes["L"] == 4)
     assert len(short.outputs[0]) == 1
     raised = judge.Judgement("raises", "indices element out of data bounds, idx=2")
-    assert exempting.exemption(one, raised, short).startswith("Compress")
+    assert exempting.exemption(one, raised, short).startswith("an index beyond")
     assert exempting.exemption(one, raised, long) == ""
     assert exempting.exemption(one, dataclasses.replace(raised, status="differs"), short) == ""
+
+
+def test_onnxruntime_overlooks_an_index_into_data_without_elements(
+    modules: dict[str, Any],
+) -> None:
+    """The exemption is real: there is no element 0 of an empty axis, and the original runs."""
+    one = _model(
+        """<ir_version: 8, opset_import: ["": 17]> g (float[B,C] x) => (float[1,C] y)
+        { i = Constant <value = int64[1,1] {0}> () y = GatherND (x, i) }"""
+    )
+    scope, judge, exempting = modules["scope"], modules["judge"], modules["exempting"]
+    samples = judge.samples_of(one, [scope.Input("x", 1, ("B", "C"))])
+    empty = next(s for s in samples if not any(s.draw.sizes.values()))
+    full = next(s for s in samples if all(s.draw.sizes.values()))
+    raised = judge.Judgement("raises", "indices element out of data bounds, idx=0")
+    assert exempting.exemption(one, raised, empty).startswith("an index beyond")
+    assert exempting.exemption(one, raised, full) == ""
 
 
 def test_onnxruntime_rounds_a_normalised_element_more_than_the_result(
@@ -172,6 +189,24 @@ def test_graphs_have_free_sizes_bodies_functions_and_touched_operators(
     assert {"If", "Loop", "Scan"} <= set(nodes)
     assert functions > 0
     assert symbols > 5
+
+
+def test_the_page_counts_what_came_of_each_job_and_names_the_faults(
+    modules: dict[str, Any],
+) -> None:
+    table = modules["table"]
+    about = {"name": "graph-0", "nodes": 8, "touched": 4, "samples": 3, "verify": "auto"}
+    rows = [
+        {**about, "index": 0, "job": "trt8.6", "exit": 0, "status": "equal"},
+        {**about, "index": 1, "job": "trt8.6", "exit": 0, "status": "differs", "text": "a|b"},
+        {**about, "index": 2, "job": "trt8.6", "exit": 1, "status": "exempt", "exemption": "why"},
+        {"index": 3, "job": "trt8.6", "status": "no model"},
+    ]
+    lines = table.page(rows, ["trt8.6"]).splitlines()
+    assert "| trt8.6 | 0 | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |" in lines
+    assert "With exit code 0: 2 runs, 2 results judged on 3 samples, 1 differences." in lines
+    assert "- 1 graph-0 trt8.6, exit 0: differs: a/b" in lines
+    assert "- why: 1" in lines
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
