@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from graphfix.graph import Node, normal_domain
 from graphfix.schemas import Form, form_of, newest_opset
 from graphfix.validity.complaint import Complaint, called
 
+_ANY_NUMBER = 1 << 30  # of a variadic input
 _BODIES = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 
 
@@ -36,28 +38,63 @@ def form_complaints(node: Node, form: Form) -> list[Complaint]:
     return [Complaint(each.kind, each.message + elsewhere, view, text) for each in found]
 
 
+@dataclass(frozen=True, slots=True)
+class _Demands:
+    """What a schema asks of a node, read once: each look at a schema copies what it holds.
+
+    Attributes:
+        deprecated: Whether the operator is no longer there.
+        counts: For inputs and for outputs, the fewest and the most.
+        needed: The formal inputs in order, with whether they may not be left out.
+        attributes: Name -> type and whether it must be there.
+    """
+
+    deprecated: bool
+    counts: tuple[tuple[str, int, int], ...]
+    needed: tuple[tuple[str, bool], ...]
+    attributes: dict[str, tuple[int, bool]]
+
+
+@cache
+def _demands(op: str, since: int, domain: str) -> _Demands:
+    form = form_of(op, since, domain)
+    assert form is not None
+    schema = form.schema
+    single = OpSchema.FormalParameterOption.Single
+    return _Demands(
+        bool(schema.deprecated),
+        (
+            ("input", schema.min_input, schema.max_input),
+            ("output", schema.min_output, schema.max_output),
+        ),
+        tuple((formal.name, formal.option == single) for formal in schema.inputs),
+        {
+            # At run time the type is an enumeration of C++, whatever the stub says.
+            name: (int(cast("Any", known.type).value), bool(known.required))
+            for name, known in schema.attributes.items()
+        },
+    )
+
+
 def _against(node: Node, form: Form) -> Iterator[tuple[str, str]]:
     opset = _opset(node)
-    if form.schema.deprecated:
+    asked = _demands(node.op, form.since, normal_domain(node.domain))
+    if asked.deprecated:
         yield "deprecated-operator", f"is of no opset from {form.since} on; the file says {opset}"
         return
-    yield from _attributes(node, form, opset)
-    for kind, count, least, most in (
-        ("input-count", len(node.inputs), form.schema.min_input, form.schema.max_input),
-        ("output-count", len(node.outputs), form.schema.min_output, form.schema.max_output),
-    ):
-        what = kind.removesuffix("-count")
+    yield from _attributes(node, asked, opset)
+    for (what, least, most), tensors in zip(asked.counts, (node.inputs, node.outputs), strict=True):
+        count = len(tensors)
         if not least <= count <= most:
             wanted = str(least) if least == most else f"{least} to {most}"
-            wanted = f"{least} or more" if most > 1 << 30 else wanted
-            yield kind, f"has {count} {what}s; at opset {opset} it has {wanted}"
-    single = OpSchema.FormalParameterOption.Single
-    for tensor, formal in zip(node.inputs, form.schema.inputs, strict=False):
-        if not tensor.name and formal.option == single:
-            yield "input-count", f"leaves out its input {formal.name}, which it needs"
+            wanted = f"{least} or more" if most > _ANY_NUMBER else wanted
+            yield f"{what}-count", f"has {count} {what}s; at opset {opset} it has {wanted}"
+    for tensor, (name, needed) in zip(node.inputs, asked.needed, strict=False):
+        if needed and not tensor.name:
+            yield "input-count", f"leaves out its input {name}, which it needs"
 
 
-def _attributes(node: Node, form: Form, opset: int) -> Iterator[tuple[str, str]]:
+def _attributes(node: Node, asked: _Demands, opset: int) -> Iterator[tuple[str, str]]:
     names: set[str] = set()
     written = node.proto.attribute if node.proto is not None else ()
     for attribute in written:
@@ -65,22 +102,21 @@ def _attributes(node: Node, form: Form, opset: int) -> Iterator[tuple[str, str]]
             yield "attribute-twice", f"has the attribute {attribute.name} twice"
         names.add(attribute.name)
     for name in node.attrs:
-        known = form.schema.attributes.get(name)
+        known = asked.attributes.get(name)
         if known is None:
             if not name.startswith("__"):  # which the checker lets pass as a remark of a tool
                 yield "unknown-attribute", f"has no attribute {name} at opset {opset}"
             continue
         proto = node.attrs.proto(name)
         if proto is not None and proto.type and not proto.ref_attr_name:
-            # At run time the type is an enumeration of C++, whatever the stub says.
-            wanted = int(cast("Any", known.type).value)
+            wanted = known[0]
             if proto.type != wanted and not (proto.type in _BODIES and wanted in _BODIES):
                 yield (
                     "attribute-type",
                     f"has {name} as {_kind(proto.type)}; it is {_kind(wanted)}",
                 )
-    for name, known in form.schema.attributes.items():
-        if known.required and name not in node.attrs:
+    for name, (_, required) in asked.attributes.items():
+        if required and name not in node.attrs:
             yield "missing-attribute", f"lacks its attribute {name}"
 
 

@@ -9,6 +9,7 @@ from onnx import ModelProto, parser
 import graphfix
 from graphfix import Refuse, rewrite
 from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import Pass
 from graphfix.authoring.views import NodeView, Value
 from graphfix.rendering.wording import headline
 from graphfix.report import Status, Verdict
@@ -40,10 +41,10 @@ def broken_relu(node: NodeView, build: Builder) -> Value:
 )
 @pytest.mark.parametrize("target", [None, "trt8.6"])
 def test_a_named_pass_that_is_refused_or_fails_is_not_done(
-    declared: object, status: Status, target: str | None
+    declared: Pass, status: Status, target: str | None
 ) -> None:
-    passes = ["mod-elimination", declared]
-    result = graphfix.run(model_of(RELU), target, passes=passes)  # type: ignore[list-item]
+    passes: list[str | Pass] = ["mod-elimination", declared]
+    result = graphfix.run(model_of(RELU), target, passes=passes)
     told = {o.status for o in result.report.outcomes if o.pass_id != "mod-elimination"}
     if target is None:
         assert result.exit_code == 1

@@ -165,9 +165,12 @@ def test_a_contradiction_is_a_reject_for_every_family(case: str) -> None:
 def test_a_contradiction_is_never_fixed_where_no_target_is_given(
     case: str, asked: dict[str, object]
 ) -> None:
-    graph, opset, _, message = CASES[case]
+    graph, opset, rule, message = CASES[case]
     result = graphfix.run(model_of(graph, opset), verify="off", **asked)  # type: ignore[arg-type]
-    assert result.exit_code == 1
+    mended = (
+        rule == "deprecated-operator" and "opset" in asked
+    )  # a prepare pass corrects the import
+    assert result.exit_code == int(not mended)
     assert message in [f.message for f in result.report.findings_before]
 
 

@@ -1,0 +1,102 @@
+"""Import the opset that the nodes are written for.
+
+What it does:
+    Where a node has a form that its operator does not have at the imported opset (axes as an
+    attribute at opset 13, as an input at 11), imports the nearest opset of the default domain at
+    which every node has its form, and at which all the others mean what they meant.
+
+Why engines need it:
+    onnxruntime refuses the file ("Unrecognized attribute: axes"), others read the form that the
+    number promises and take the attribute for missing. Files become so when they are edited by
+    hand, or joined from two exports.
+
+Before:
+    opset_import: ["" : 11]
+    y = Squeeze (x, axes)
+
+After:
+    opset_import: ["" : 13]
+    y = Squeeze (x, axes)
+
+When it refuses:
+    Where no opset has the forms of all nodes, where another node would mean something else there
+    (Softmax before and after 13), and where a node lacks an attribute or has one of another type.
+
+Accuracy:
+    Exact: the nodes that the file as it was gives a meaning keep it.
+
+References:
+    https://onnx.ai/onnx/repo-docs/Versioning.html#operator-sets
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import PREPARE, graph_pass
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.views import NodeView
+from graphfix.graph import Graph, Node, normal_domain
+from graphfix.opset.verdicts import Verdict, verdict_of
+from graphfix.schemas import form_of, newest_opset
+from graphfix.validity.forms import fits, form_complaints
+
+# A node that lacks an attribute would get the default of a form that nobody had in mind.
+_MENDED = ("unknown-attribute", "input-count", "deprecated-operator")
+_SAME = Verdict()
+
+
+@graph_pass(
+    stage=PREPARE,
+    removes=tuple(f"model:{kind}" for kind in _MENDED),
+)
+def opset_import_correction(editor: Editor) -> None:
+    """Look at the main graph and at each function."""
+    for root in editor.model.roots():
+        opset = root.opsets.get("")
+        if opset is None or not 1 <= opset <= newest_opset():
+            continue
+        nodes = [n for g in root.walk() for n in g.nodes if not normal_domain(n.domain)]
+        odd = [n for n in nodes if form_of(n.op, opset) is not None and not fits(n, opset)]
+        if odd:
+            _correct(editor, root, nodes, odd)
+
+
+def _correct(editor: Editor, root: Graph, nodes: list[Node], odd: list[Node]) -> None:
+    opset = root.opsets[""]
+    others = [node for node in nodes if all(node is not one for one in odd)]
+    able = [v for v in range(1, newest_opset() + 1) if all(fits(node, v) for node in nodes)]
+    for node in odd:
+        form = form_of(node.op, opset)
+        lacking = [c for c in form_complaints(node, form) if c.kind not in _MENDED] if form else []
+        if lacking:
+            editor.refuse(NodeView(node), lacking[0].message)
+            return
+    able.sort(key=lambda version: abs(version - opset))
+    for version in able:
+        if all(_means_the_same(node, opset, version) for node in others):
+            root.opsets[""] = version
+            note = f"opset {opset} becomes {version}, for which the nodes are written"
+            editor.record_number(NodeView(odd[0]).ref(), note)
+            return
+    reason = "no opset has the forms of all nodes"
+    if able:
+        other = next(n for n in others if not _means_the_same(n, opset, able[0]))
+        reason = f"at opset {able[0]}, {other.op} {other.name!r} would mean something else"
+    editor.refuse(NodeView(odd[0]), reason)
+
+
+def _means_the_same(node: Node, one: int, other: int) -> bool:
+    """Say whether a node means the same at two opsets, whatever its attributes are."""
+    low, high = min(one, other), max(one, other)
+    known = form_of(node.op, low)
+    if known is None:
+        return False
+    since = known.since
+    for version in range(low + 1, high + 1):
+        form = form_of(node.op, version)
+        if form is None:
+            return False
+        if form.since != since:
+            if verdict_of(node.op, since, form.since) != _SAME:
+                return False
+            since = form.since
+    return True

@@ -1,0 +1,70 @@
+"""opset-import-correction: the number follows the forms of the nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import ModelProto, parser
+
+import graphfix
+from graphfix.report import Status, Verdict
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+
+PASS = "opset-import-correction"
+X = np.array([[1, -2, 3]], np.float32)
+
+
+def model_of(graph: str, opset: int) -> ModelProto:
+    return parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> g {graph}')
+
+
+AS_ATTRIBUTE = "(float[1,3] x) => (float[3] y) { a = Relu (x) y = Squeeze <axes = [0]> (a) }"
+AS_INPUT = (
+    "(float[1,3] x) => (float[3] y) <int64[1] axes = {0}> { a = Relu (x) y = Squeeze (a, axes) }"
+)
+
+
+@pytest.mark.parametrize(("graph", "opset", "wanted"), [(AS_ATTRIBUTE, 13, 12), (AS_INPUT, 11, 13)])
+def test_the_nearest_opset_that_has_the_form(graph: str, opset: int, wanted: int) -> None:
+    done = run_pass(PASS, model_of(graph, opset))
+    assert done.with_status(Status.APPLIED)
+    assert done.after.opset_import[0].version == wanted
+    onnx.checker.check_model(done.after)  # pyright: ignore[reportUnknownMemberType]
+    np.testing.assert_array_equal(outputs_of(done.after, {"x": X})["y"], [1, 0, 3])
+
+
+@pytest.mark.parametrize("target", ["trt8.6", "ort-1.20"])
+@pytest.mark.parametrize(("graph", "opset"), [(AS_ATTRIBUTE, 13), (AS_INPUT, 11)])
+def test_a_run_mends_it_and_proves_what_comes_after(graph: str, opset: int, target: str) -> None:
+    result = graphfix.run(model_of(graph, opset), target)
+    assert result.exit_code == 0
+    assert next(f.rule for f in result.report.findings_before if f.blocks) in (
+        "unknown-attribute",
+        "input-count",
+    )
+    assert not [f for f in result.report.findings_after if f.blocks]
+    assert result.report.verification.status is Verdict.EQUAL
+
+
+def test_another_node_that_would_mean_something_else_is_in_the_way() -> None:
+    graph = (
+        "(float[2,1,3] x) => (float[2,3] y) <int64[1] axes = {1}> "
+        "{ a = Softmax (x) y = Squeeze (a, axes) }"
+    )
+    assert_refused(PASS, model_of(graph, 11), "Softmax")
+
+
+def test_a_missing_attribute_is_not_taken_for_an_old_default() -> None:
+    graph = "(float[1,3] x) => (float[1,6] y) { y = Concat (x, x) }"
+    assert_refused(PASS, model_of(graph, 13), "lacks its attribute axis")
+
+
+def test_a_form_that_no_opset_has_stays() -> None:
+    graph = "(float[1,3] x) => (float[1,3] y) { y = Relu <foo = 1> (x) }"
+    assert_refused(PASS, model_of(graph, 13), "no opset")
+
+
+def test_nodes_of_their_opset_are_left_alone() -> None:
+    assert_untouched(PASS, model_of(AS_INPUT, 13))
+    assert_untouched(PASS, model_of(AS_ATTRIBUTE, 12))
