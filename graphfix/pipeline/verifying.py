@@ -20,6 +20,7 @@ from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Verdict, Verification
 from graphfix.storage.reading import walk_tensors
+from graphfix.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline
 from graphfix.storage.weights import is_external
 from graphfix.targets.profiles import Target
 
@@ -117,7 +118,7 @@ def _on_disk_both(
 ) -> Generator[tuple[Path, Path]]:
     with (
         original_on_disk(before, prepared) as old,
-        on_disk(after.to_proto(), after.base_dir) as new,
+        on_disk(after.to_proto(), after.base_dir, spent=True) as new,
     ):
         yield old, new
 
@@ -147,15 +148,42 @@ def _still_there(path: Path, sha256: str) -> bool:
 
 
 @contextlib.contextmanager
-def on_disk(proto: ModelProto, base_dir: str) -> Generator[Path]:
-    """Give the model as a file from which its external data can be reached."""
+def on_disk(proto: ModelProto, base_dir: str, *, spent: bool = False) -> Generator[Path]:
+    """Give the model as a file from which its external data can be reached.
+
+    Args:
+        proto: The model.
+        base_dir: Where its external data lies.
+        spent: Nobody needs the proto any more.
+
+    Raises:
+        UsageError: There is no room for it.
+    """
     external = any(is_external(t) for t in walk_tensors(proto))
     # Engines look for external data beside the file and refuse links that lead elsewhere.
     folder = base_dir if external and os.access(base_dir, os.W_OK) else None
-    descriptor, path = tempfile.mkstemp(prefix=".graphfix-", suffix=".onnx", dir=folder)
+    descriptor, name = tempfile.mkstemp(prefix=".graphfix-", suffix=".onnx", dir=folder)
+    os.close(descriptor)
+    path = Path(name)
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(proto.SerializeToString())
-        yield Path(path)
+        _write(proto, path, spent=spent)
+        del proto  # what is big is held by whoever runs the file
+        yield path
     finally:
-        os.unlink(path)
+        for file in (path, data_file(path)):
+            file.unlink(missing_ok=True)
+
+
+def _write(proto: ModelProto, path: Path, *, spent: bool) -> None:
+    try:
+        if inline_bytes(proto) > PROTO_LIMIT:  # one message cannot hold that
+            if not spent:
+                whole, proto = proto, ModelProto()
+                proto.CopyFrom(whole)
+            outline(proto, path)
+        path.write_bytes(proto.SerializeToString())
+    except OSError as error:
+        raise UsageError(
+            f"the model cannot be written here to be compared: {error.strerror}",
+            where=str(path.parent),
+        ) from error

@@ -41,14 +41,14 @@ def save_model(proto: ModelProto, path: Path, *, base_dir: str, data: str = "kee
         raise UsageError("the folder does not exist", where=str(folder), hint="make it first")
     try:
         _place_data(proto, path, Path(base_dir), data)
-        if _inline_bytes(proto) > PROTO_LIMIT:
+        if inline_bytes(proto) > PROTO_LIMIT:
             if data == "inline":
                 raise UsageError(
                     "the model is over 2 GiB and cannot be one file",
                     where=str(path),
                     hint="leave --data inline out",
                 )
-            _outline(proto, path)
+            outline(proto, path)
         raw = proto.SerializeToString()
         write_atomically(path, lambda descriptor: write_all(descriptor, raw))
     except OSError as error:
@@ -224,13 +224,27 @@ def take_in(tensor: TensorProto, base: Path) -> None:
     tensor.data_location = TensorProto.DEFAULT
 
 
-def _inline_bytes(proto: ModelProto) -> int:
+def inline_bytes(proto: ModelProto) -> int:
+    """Return the bytes of the raw weights that lie inside a model."""
     return sum(len(t.raw_data) for t in walk_tensors(proto) if not is_external(t))
 
 
-def _outline(proto: ModelProto, path: Path) -> None:
-    """Move the inline weights of the main graph into ``<out>.data``."""
-    name = f"{path.name}.data"
+def data_file(path: Path) -> Path:
+    """Return the file that `outline` writes beside a model."""
+    return path.parent / f"{path.name}.data"
+
+
+def outline(proto: ModelProto, path: Path) -> None:
+    """Move the inline weights of the main graph into ``<out>.data``.
+
+    Args:
+        proto: The model, which is changed.
+        path: The .onnx file that it will be written to.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    name = data_file(path).name
     moved = [
         t
         for t in proto.graph.initializer
@@ -241,7 +255,7 @@ def _outline(proto: ModelProto, path: Path) -> None:
         for tensor in moved:
             write_all(descriptor, tensor.raw_data)
 
-    write_atomically(path.parent / name, fill)
+    write_atomically(data_file(path), fill)
     offset = 0
     for tensor in moved:
         length = len(tensor.raw_data)
