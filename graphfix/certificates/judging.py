@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx
 
+from graphfix.certificates.parameters import driven, parameters_of
 from graphfix.certificates.samples import (
     EXTREME,
+    FOR_INTEGERS,
     STYLES,
     SampleMaker,
     Style,
@@ -20,6 +22,7 @@ from graphfix.certificates.samples import (
     text_of,
 )
 from graphfix.certificates.shrinking import shrink
+from graphfix.certificates.truth import Telling, Truth
 from graphfix.comparing.engines import Engine, MissingOperator, open_engine
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.judging import Judge
@@ -145,22 +148,6 @@ def _elements(model: onnx.ModelProto) -> int:
     return total
 
 
-class _Telling:
-    """What was there before, on inputs that give it something to compute."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.name = engine.name
-        self._engine = engine
-
-    def run(self, feed: Feed) -> dict[str, Value]:
-        found = self._engine.run(feed)
-        arrays = [array for value in found.values() for _, array in leaves(value)]
-        if arrays and all(array is not None and not array.size for array in arrays):
-            # Sizes such as h // 4 - 1 can come out as zero: others are tried.
-            raise EngineFailed("every result is empty")
-        return found
-
-
 class _Proof:
     def __init__(
         self,
@@ -178,6 +165,8 @@ class _Proof:
         self._unread = shape_only(case.before, case.after)
         self._maker = SampleMaker(case.before)
         self._maker.unread = self._unread
+        self._parameters = parameters_of(case.before)
+        self._maker.parameters = frozenset(p.name for p in self._parameters)
         styles: tuple[Style, ...] = STYLES
         if gentle:
             styles = (Style.NATURAL, Style.OTHER)
@@ -191,6 +180,9 @@ class _Proof:
             styles = styles * _ROUNDS
             count *= _ROUNDS
         styles = styles[:count]
+        if not gentle and not case.approximate and self._maker.has_integers():
+            styles = (*styles, *FOR_INTEGERS * _ROUNDS)
+        self._truth = Truth(case.before, evaluators)
         if case.claims and not gentle:
             styles = (*styles[:_CLAIMED_AFTER], Style.SPECIAL, *styles[_CLAIMED_AFTER:])
         self._maker.styles = self._styles = styles
@@ -201,6 +193,8 @@ class _Proof:
         self._gentle = gentle
         self._taken = 0
         self._own_taken = 0
+        self._untried = ""
+        self._first: Feed | None = None
         self._said_something: set[str] = set()
 
     def run(self) -> Certificate:
@@ -217,7 +211,7 @@ class _Proof:
             found = self._look(feed, expected, Style.NATURAL)
             if found is not None:
                 return found
-        telling = _Telling(self._before) if self._maker.is_dynamic() else self._before
+        telling = Telling(self._before) if self._maker.is_dynamic() else self._before
         samples = Samples(self._case.before, telling, self._maker, None, 15.0)
         for number, style in enumerate(self._styles):
             drawn = samples.next(number)
@@ -240,14 +234,14 @@ class _Proof:
                 return found
         if not self._taken:
             return self._nothing(samples)
-        found = self._look_at_edges(samples)
+        found = self._look_at_edges(samples) or self._look_at_parameters()
         if found is not None:
             return found
         silent = [o.name for o in self._case.before.graph.output]
         silent = [marked(name) for name in silent if name not in self._said_something]
         if silent:
             return _open(f"{', '.join(silent)} is empty or NaN in every sample", self._taken)
-        return self._measured(Verdict.EQUAL, "")
+        return self._measured(Verdict.EQUAL, self._untried)
 
     def _look_at_own(self, own: Feed) -> Certificate | None:
         """Compare on the values of the model itself, as far as they say something."""
@@ -287,6 +281,26 @@ class _Proof:
                 return found
         return None
 
+    def _look_at_parameters(self) -> Certificate | None:
+        """Compare on parameters at the ends of what the original takes."""
+        if self._gentle or self._case.approximate or self._first is None:
+            return None
+        ran: set[str] = set()
+        for name, feed in driven(self._parameters, self._first, np.random.default_rng(31)):
+            try:
+                expected = self._before.run(feed)
+            except (EngineFailed, MemoryError):
+                continue
+            ran.add(name)
+            if all_finite(expected):
+                found = self._look(feed, expected, Style.DRIVEN)
+                if found is not None:
+                    return found
+        refused = [marked(p.name) for p in self._parameters if p.name not in ran]
+        if refused and "" not in ran:
+            self._untried = f"the original takes {', '.join(refused)} as drawn and in no other way"
+        return None
+
     def _look(self, feed: Feed, expected: dict[str, Value], style: Style) -> Certificate | None:
         """Compare on one sample; a certificate where nothing more is to be looked at."""
         try:
@@ -298,9 +312,14 @@ class _Proof:
             told = text_of(feed)
             reason = f"the result fails where the original runs ({told}): {error.message}"
             return Certificate(Verdict.MISMATCH, samples=self._taken, reason=reason)
+        meant = self._truth.of(feed, expected, got)
+        if meant is None:
+            return None
+        expected = meant
         if self._judge.take(feed, expected, got):
             self._taken += 1
-            if style is not Style.SIZES:
+            if style not in (Style.SIZES, Style.DRIVEN):
+                self._first = self._first or feed
                 self._listen(expected, style)
         return self._differs(feed, style) if self._judge.broken else None
 

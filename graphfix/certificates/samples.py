@@ -18,8 +18,8 @@ from graphfix.certificates.indices import counted_from_the_end
 from graphfix.errors import EngineFailed
 from graphfix.feeds import draws, roles
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
-from graphfix.feeds.maker import FeedMaker
-from graphfix.feeds.uses import Use, consumers, uses_of
+from graphfix.feeds.maker import FeedMaker, required_inputs
+from graphfix.feeds.uses import Use, consumers, int_attribute, uses_of
 
 
 class Style(StrEnum):
@@ -35,8 +35,11 @@ class Style(StrEnum):
     LARGE = "large"
     OTHER = "other"
     WIDE = "wide"
+    POWERS = "large integer"
+    FACTORS = "integer factor"
     SPECIAL = "special"
     SIZES = "sizes of 0 and 1"
+    DRIVEN = "extreme parameters"
     OWN = "the model's own"
 
 
@@ -54,7 +57,12 @@ STYLES = (
     Style.LARGE,
 )
 # Results that are not finite say nothing in these: they lie outside of what a pass claims.
-EXTREME = frozenset({Style.EDGES, Style.ONES, Style.ZEROS, Style.LARGE, Style.WIDE})
+EXTREME = frozenset(
+    {Style.EDGES, Style.ONES, Style.ZEROS, Style.LARGE, Style.WIDE, Style.POWERS, Style.FACTORS}
+)
+# Come where a site computes with integers: sums and products past what floats hold exactly.
+FOR_INTEGERS = (Style.POWERS, Style.FACTORS)
+_HELD = (24, 31, 53, 62)
 _FROM_FEEDS = {Style.NATURAL: 0, Style.OTHER: 4}
 # The greatest magnitude of "large", by dtype: its square is still a number.
 _LARGE = {"float16": 200.0, "bfloat16": 1e6, "float32": 1e6, "float64": 1e9}
@@ -62,6 +70,15 @@ _LEAST = {"float16": 6e-8, "bfloat16": 1e-40, "float32": 1e-45, "float64": 5e-32
 _NO_EXTREMES = frozenset({"Gather", "Pow", "Range"})
 _DIVISIONS = frozenset({"Div", "Mod"})
 _SIZES = frozenset({"Shape", "Size"})
+# Their first input is integers like any others, though the rest may not be.
+_TAKE_NUMBERS = frozenset(
+    {"CumSum", "CumProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "Reshape", "Slice", "Expand"}
+    | {"Pad", "Gemm", "Einsum", "Identity", "Trilu", "GatherElements", "GatherND"}
+)
+_WIDE_INTEGERS = frozenset(
+    {onnx.TensorProto.INT32, onnx.TensorProto.INT64}
+    | {onnx.TensorProto.UINT32, onnx.TensorProto.UINT64}
+)
 # Sizes that are free to choose are not chosen so that an input has more elements than this.
 MOST_DRAWN = 2**22
 
@@ -73,11 +90,14 @@ class SampleMaker(FeedMaker):
         styles: The styles, one for each sample.
         unread: Inputs of which nothing but the shape is read.
         special: What the special style has, ``nan`` and ``inf``.
+        parameters: Inputs that decide what a node does, if only through arithmetic: any number
+            there may ask for more memory than there is.
     """
 
     styles: Sequence[Style] = STYLES
     unread: frozenset[str] = frozenset()
     special: frozenset[str] = frozenset()
+    parameters: frozenset[str] = frozenset()
 
     def draw(
         self,
@@ -100,7 +120,7 @@ class SampleMaker(FeedMaker):
         readers = consumers(self.model.graph)
         return {
             name: value
-            if name in self.unread
+            if name in self.unread or name in self.parameters
             else self._restyled(name, value, style, uses_of(name, readers), rng)
             for name, value in feed.items()
         }
@@ -130,16 +150,37 @@ class SampleMaker(FeedMaker):
         if not isinstance(value, np.ndarray) or style in _FROM_FEEDS:
             return value
         if is_floating(value.dtype):
+            if style in FOR_INTEGERS:
+                return value
             if not draws.is_free(value.shape, uses):
                 return value
             if style is Style.SPECIAL:
                 return _with_special(value, self.special, rng)
             return draws.cast(_floats(value, style, uses, rng), value.dtype)
-        if is_integer(value.dtype) and value.dtype.isbuiltin == 1:
-            free = bool(uses) and all(use.op in roles.ARITHMETIC for use in uses)
-            if free and roles.draw(uses, value.shape, lambda _: None, rng) is None:
-                return _integers(value, style, uses, rng)
+        plain = is_integer(value.dtype) and value.dtype.isbuiltin == 1 and _is_number(uses)
+        if plain and roles.draw(uses, value.shape, lambda _: None, rng) is None:
+            return _integers(value, style, uses, rng)
         return value
+
+    def has_integers(self) -> bool:
+        """Say whether an input is integers of 32 bits or more that are computed with."""
+        readers = consumers(self.model.graph)
+        rng = np.random.default_rng(0)
+        for info in required_inputs(self.model.graph):
+            wide = info.type.tensor_type.elem_type in _WIDE_INTEGERS
+            if wide and info.name not in self.parameters and info.name not in self.unread:
+                uses = uses_of(info.name, readers)
+                if _is_number(uses) and roles.draw(uses, (2,), lambda _: None, rng) is None:
+                    return True
+        return False
+
+
+def _is_number(uses: Sequence[Use]) -> bool:
+    """Say whether any integer may go where a tensor is used."""
+    return bool(uses) and all(
+        use.op in roles.ARITHMETIC or (use.op in _TAKE_NUMBERS and use.position == 0)
+        for use in uses
+    )
 
 
 def shape_only(*models: onnx.ModelProto) -> frozenset[str]:
@@ -212,6 +253,8 @@ def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gen
     if style is Style.TIES:
         values = rng.integers(max(low, -3), 4, shape)
         return np.where(values == 0, 2 if divides else 0, values).astype(dtype)
+    if style in FOR_INTEGERS and not any(use.op in _NO_EXTREMES for use in uses):
+        return _past_floats(like, style, uses, rng)
     if style in (Style.EDGES, Style.LARGE, Style.WIDE) and not any(
         use.op in _NO_EXTREMES for use in uses
     ):
@@ -230,6 +273,33 @@ def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gen
             edges[edges == 0] = 2
         return edges[rng.integers(0, len(edges), shape)].astype(dtype)
     return like
+
+
+def _past_floats(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator) -> Array:
+    """Return integers that float32, float64 or int32 do not hold, or whose product they do not."""
+    shape = like.shape
+    limits = np.iinfo(like.dtype)
+    signed = int(limits.min) < 0
+    # The smallest by -1 ends the process of an engine.
+    low, high = int(limits.min) + signed, int(limits.max)
+    if any(use.op == "Mod" and int_attribute(use.node, "fmod", 0) for use in uses):
+        high = min(high, 2**52)  # onnxruntime computes the remainder of C in float64
+        low = max(low, -high)
+    if style is Style.FACTORS:
+        # The product along an axis passes a limit, and no factor does.
+        along = max(like.shape[rng.integers(0, like.ndim)] if like.ndim else 1, 2)
+        bits = _HELD[rng.integers(0, len(_HELD))] / along
+        most = max(3, min(int(2.0**bits) * 2, high // 4, 2**40))
+        numbers = rng.integers(1, most, shape).astype(object) * 2 + 1
+    else:
+        powers = [p for p in _HELD if 2**p <= high] or [0]
+        chosen = rng.integers(0, len(powers), shape)
+        numbers = np.array([2**p for p in powers], dtype=object)[chosen]
+        numbers = numbers + rng.integers(-3, 4, shape).astype(object)
+        few = rng.random(shape) < 0.25
+        numbers = np.where(few, rng.integers(1, 9, shape).astype(object), numbers)
+    signs = np.where(rng.random(shape) < 0.3, -1, 1) if signed else np.ones(shape, np.int64)
+    return np.asarray(np.clip(numbers * signs.astype(object), low, high)).astype(like.dtype)
 
 
 def marked(name: str) -> str:
