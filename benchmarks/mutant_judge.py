@@ -53,7 +53,8 @@ class Judgement:
     """What became of a result.
 
     Attributes:
-        status: ``equal``, ``below`` (it differs, within the tolerance), ``differs`` or ``fails``.
+        status: ``equal``, ``below`` (it differs, within the tolerance), ``differs`` (or raises
+            on some input) or ``fails`` (on all of them).
         excess: The largest difference in tolerances; infinite for integers, shapes and types.
         text: What was seen.
     """
@@ -112,7 +113,7 @@ def judge(model: onnx.ModelProto, trials: Sequence[Trial]) -> Judgement:
     except Exception as error:
         return Judgement("fails", text=_line(error))
     worst = Judgement("equal")
-    failed = ""
+    failed, ran = "", False
     for trial in trials:
         try:
             with np.errstate(all="ignore"):
@@ -120,13 +121,15 @@ def judge(model: onnx.ModelProto, trials: Sequence[Trial]) -> Judgement:
         except Exception as error:
             failed = failed or _line(error)
             continue
+        ran = True
         for place, (truth, got) in enumerate(zip(trial.truth, found, strict=True)):
             excess, text = _excess(truth, got, trial.allowed[place])
             if excess > worst.excess:
                 status = "differs" if excess > 1.0 else "below"
                 worst = Judgement(status, excess, text)
     if failed and worst.status != "differs":
-        return Judgement("fails", text=failed)
+        # What runs on some inputs and raises on others that the original takes is another result.
+        return Judgement("differs" if ran else "fails", math.inf if ran else 0.0, failed)
     return worst
 
 

@@ -14,11 +14,14 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-KINDS = (
+import mutating_sizes
+
+_OLDER = (
     "swapped operands", "off by one", "wrong axis", "wrong rounding", "dropped Cast",
     "wrong dtype", "changed constant", "dropped Refuse",
 )  # fmt: skip
-OPERANDS, OFF_BY_ONE, AXIS, ROUNDING, CAST, DTYPE, CONSTANT, REFUSE = KINDS
+OPERANDS, OFF_BY_ONE, AXIS, ROUNDING, CAST, DTYPE, CONSTANT, REFUSE = _OLDER
+KINDS = (*_OLDER, *mutating_sizes.KINDS)
 
 _ORDERED = frozenset(
     {"Sub", "Div", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Mod", "Pow", "MatMul"}
@@ -228,6 +231,10 @@ def _called(call: ast.Call) -> str:
 
 
 def _variants(node: ast.AST, parents: Mapping[int, ast.AST]) -> list[tuple[str, ast.AST]]:
+    return [*_of_numbers(node, parents), *mutating_sizes.of_sizes(node, parents)]
+
+
+def _of_numbers(node: ast.AST, parents: Mapping[int, ast.AST]) -> list[tuple[str, ast.AST]]:
     if isinstance(node, ast.BinOp):
         return _of_arithmetic(node)
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARED:

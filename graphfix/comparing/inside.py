@@ -1,0 +1,77 @@
+"""Whether ONNX says what a model computes from some inputs, by a look at the tensors inside.
+
+At sizes of 0 and 1, and with extreme parameters, a division by nothing gives a NaN inside, of
+which no pass claims anything, and onnxruntime runs what ONNX forbids.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+
+from graphfix.comparing.engines import Engine, open_engine
+from graphfix.comparing.evaluators import Evaluators
+from graphfix.comparing.numbers import widened
+from graphfix.errors import EngineFailed
+from graphfix.feeds.kinds import Feed, Value, is_floating, leaves
+from graphfix.feeds.uses import int_attribute
+
+
+# A shape has no more elements than that.
+_FEW = 16
+
+
+class Inside:
+    """Runs the original once more with everything that its main graph computes as an output."""
+
+    def __init__(self, model: onnx.ModelProto, folder: str, evaluators: Evaluators) -> None:
+        """Remember the original; it is loaded when it is first asked for."""
+        self._model = model
+        self._folder = folder
+        self._evaluators = evaluators
+        self._engine: Engine | None = None
+
+    def is_meant(self, feed: Feed) -> bool:
+        """Say whether what the original computes is what ONNX says; True where nobody can look."""
+        try:
+            if self._engine is None:
+                self._engine = open_engine(_open(self._model), self._folder, self._evaluators)
+            found = self._engine.run(feed)
+        except (EngineFailed, MemoryError):
+            return True
+        small: dict[str, Value] = {
+            tensor.name: onnx.numpy_helper.to_array(tensor)
+            for tensor in self._model.graph.initializer
+            if tensor.data_location != onnx.TensorProto.EXTERNAL and np.prod(tensor.dims) <= _FEW
+        }
+        if not all(_is_finite(value) for value in found.values()):
+            return False
+        values = {**small, **feed, **found}
+        return not any(_is_forbidden(node, values) for node in self._model.graph.node)
+
+
+def _open(model: onnx.ModelProto) -> onnx.ModelProto:
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    known = {info.name for info in copy.graph.output}
+    for node in copy.graph.node:
+        for name in node.output:
+            if name and name not in known:
+                known.add(name)
+                copy.graph.output.add(name=name)
+    return copy
+
+
+def _is_finite(value: Value) -> bool:
+    return all(
+        array is None or not is_floating(array.dtype) or bool(np.isfinite(widened(array)).all())
+        for _, array in leaves(value)
+    )
+
+
+def _is_forbidden(node: onnx.NodeProto, values: dict[str, Value]) -> bool:
+    """Say whether a Reshape with allowzero has a 0 and a -1, of which ONNX says no size."""
+    if node.op_type != "Reshape" or not int_attribute(node, "allowzero", 0):
+        return False
+    shape = values.get(node.input[1]) if len(node.input) > 1 else None
+    return isinstance(shape, np.ndarray) and bool((shape == 0).any() and (shape == -1).any())
