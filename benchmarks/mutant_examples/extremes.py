@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mutant_examples.example import Example
 
 # The judge looks at 0, 1 and sizes without a common factor.
@@ -49,12 +47,14 @@ _PADS = (
     ),
     _one(
         "pad-constant-to-concat",
-        "g (T[N, H, W, 3] x) => (T[A, B, C, 3] y) <int64[8] p = {0, 1, 2, 0, 0, 3, 1, 0}> { y = Pad (x, p) }",
+        "g (T[N, H, W, 3] x) => (T[A, B, C, 3] y) <int64[8] p = {0, 1, 2, 0, 0, 3, 1, 0}>"
+        " { y = Pad (x, p) }",
         types=("float", "int64"),
     ),
     _one(
         "pad-by-repeating",
-        'g (T[H, W] x) => (T[A, B] y) <int64[4] p = {1, 2, 3, 1}> { y = Pad <mode = "edge"> (x, p) }',
+        "g (T[H, W] x) => (T[A, B] y) <int64[4] p = {1, 2, 3, 1}>"
+        ' { y = Pad <mode = "edge"> (x, p) }',
         sizes={"H": (15, 19, 17, 14), "W": (17, 14, 6, 11)},
     ),
     _one(

@@ -12,10 +12,10 @@ import onnx
 from graphfix.comparing.engines import Engine, open_engine
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.numbers import widened
+from graphfix.comparing.turns import Turns
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Feed, Value, is_floating, leaves
 from graphfix.feeds.uses import int_attribute
-
 
 # A shape has no more elements than that.
 _FEW = 16
@@ -24,18 +24,26 @@ _FEW = 16
 class Inside:
     """Runs the original once more with everything that its main graph computes as an output."""
 
-    def __init__(self, model: onnx.ModelProto, folder: str, evaluators: Evaluators) -> None:
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        folder: str,
+        evaluators: Evaluators,
+        turns: Turns | None = None,
+    ) -> None:
         """Remember the original; it is loaded when it is first asked for."""
         self._model = model
         self._folder = folder
         self._evaluators = evaluators
+        self._turns = turns
         self._engine: Engine | None = None
 
     def is_meant(self, feed: Feed) -> bool:
         """Say whether what the original computes is what ONNX says; True where nobody can look."""
         try:
             if self._engine is None:
-                self._engine = open_engine(_open(self._model), self._folder, self._evaluators)
+                model = _open(self._model)
+                self._engine = open_engine(model, self._folder, self._evaluators, self._turns)
             found = self._engine.run(feed)
         except (EngineFailed, MemoryError):
             return True

@@ -87,7 +87,7 @@ class Samples:
         return None
 
     def at_edges(
-        self, tried: Sequence[int], engine: Engine | None = None
+        self, tried: Sequence[int], engine: Engine | None = None, *, alone: bool = True
     ) -> Iterator[tuple[Feed, dict[str, Value]]]:
         """Yield input sets with sizes of 0 and 1 that the original runs with, and what it computes.
 
@@ -97,10 +97,12 @@ class Samples:
         Args:
             tried: 0, 1 or both.
             engine: What runs the original, if not what runs it on other sizes.
+            alone: Try each dimension alone too, not only all of them together.
         """
         if self._user is not None or self.every is not None or not self._known:
             return
-        for number, edge in enumerate(self._maker.edges(tried)):
+        edges = self._maker.edges(tried)
+        for number, edge in enumerate(edges if alone else edges[: len(tried)]):
             if self._spent() > _FOR_EDGES:
                 return
             try:

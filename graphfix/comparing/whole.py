@@ -219,10 +219,9 @@ class _Comparison:
     def _run_edges(self) -> Verification | None:
         """Run dynamic sizes of 0 and 1; returns a verdict only where the result does not run."""
         task = self._task
+        inside = Inside(task.before, task.before_folder, task.evaluators, task.turns)
         # Each change of turns loads a big model again.
-        tried = task.edges if task.turns is None else ()
-        inside = Inside(task.before, task.before_folder, task.evaluators)
-        for feed, expected in self._samples.at_edges(tried):
+        for feed, expected in self._samples.at_edges(task.edges, alone=task.turns is None):
             got = self._got(feed)
             wrong = isinstance(got, Verification) or self._judge.differs(expected, got)
             if wrong and not inside.is_meant(feed):
