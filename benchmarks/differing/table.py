@@ -24,9 +24,9 @@ def page(rows: Sequence[Row], jobs: Sequence[str]) -> str:
         "# Random graphs and families, judged",
         "",
         "Written by `benchmarks/differential.py`, whose judge imports nothing of graphfix. Rows",
-        "are what was asked for and how the run ended, columns what the judge said. A difference with",
-        "exit code 0 is a fault; `wild` are those on NaN, infinities or numbers close to overflow",
-        "that a pass does not claim, or beyond what a pass that is approximate stands for.",
+        "are what was asked for and how the run ended, columns what the judge said. A difference",
+        "with exit code 0 is a fault; `wild` are those on NaN, infinities or numbers close to",
+        "overflow that a pass does not claim, or beyond what an approximate pass stands for.",
     ]
     for verify, told in (("auto", "As users run it"), ("off", "Without the proof")):
         chosen = [r for r in made if r.get("verify", "auto") == verify]
