@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
+from graphfix.cli.limits import take_model
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
+    limit_options,
     output_options,
     pass_file_option,
     sample_options,
@@ -29,8 +31,9 @@ _NAMES = {
 @click.command(
     context_settings=CONTEXT, short_help="Find the node or the repair that breaks outputs."
 )
-@click.argument("model", metavar="A", type=FILE)
-@click.argument("after", metavar="[B]", type=FILE, required=False)
+@limit_options
+@click.argument("model", metavar="A", type=FILE, callback=take_model)
+@click.argument("after", metavar="[B]", type=FILE, required=False, callback=take_model)
 @selection_options
 @sample_options
 @pass_file_option

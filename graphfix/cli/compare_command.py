@@ -7,15 +7,24 @@ from pathlib import Path
 
 import click
 
+from graphfix.cli.limits import take_model
 from graphfix.cli.parameters import plot_file
-from graphfix.cli.shared import CONTEXT, FILE, output_options, pass_file_option, sample_options
+from graphfix.cli.shared import (
+    CONTEXT,
+    FILE,
+    limit_options,
+    output_options,
+    pass_file_option,
+    sample_options,
+)
 from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 from graphfix.cli.template import offer_template
 
 
 @click.command(context_settings=CONTEXT, short_help="Compare what two models compute.")
-@click.argument("before", metavar="A", type=ModelPath())
-@click.argument("after", metavar="B", type=ModelPath())
+@limit_options
+@click.argument("before", metavar="A", type=ModelPath(), callback=take_model)
+@click.argument("after", metavar="B", type=ModelPath(), callback=take_model)
 @click.option("--layers", is_flag=True, help="Compare every tensor that both models have.")
 @sample_options
 @click.option(

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import click
 
-from graphfix.cli.shared import CONTEXT, output_options
+from graphfix.cli.limits import take_model
+from graphfix.cli.shared import CONTEXT, limit_options, output_options
 from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 
 
 @click.command(
     context_settings=CONTEXT, short_help="Compare how two models are written, names aside."
 )
-@click.argument("before", metavar="A", type=ModelPath())
-@click.argument("after", metavar="B", type=ModelPath())
+@limit_options
+@click.argument("before", metavar="A", type=ModelPath(), callback=take_model)
+@click.argument("after", metavar="B", type=ModelPath(), callback=take_model)
 @output_options
 def diff(*, as_json: bool, before: Path, after: Path) -> int:
     """List the nodes, attributes, weights and metadata that differ from A to B.

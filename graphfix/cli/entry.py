@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from graphfix.cli.program import program
+from graphfix.cli.program import COMMANDS, program
 from graphfix.cli.template import OWN_PROCESS
 
+if TYPE_CHECKING:
+    from graphfix.cli.page import Page
+
 INTERRUPTED = 130
+INTERPRETING = frozenset(COMMANDS) - {"passes", "targets"}
+CAN_FORK = hasattr(os, "fork") and hasattr(signal, "set_wakeup_fd")
 _OBJECTS = 100_000  # between two collections
 
 
@@ -20,13 +27,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; see the table in `graphfix --help`.
 
     Args:
-        arguments: The words after `graphfix`; those of the process when None.
+        arguments: The words after `graphfix`, worked on in this process; None for those that the
+            process was started with, of which a child is made, with limits.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is not None:
+        return _main(list(arguments), None, own=False)
+    words = sys.argv[1:]
+    if not CAN_FORK or not interprets(words):
+        return _main(words, None, own=True)
+    from graphfix.cli.supervising import supervised
+
+    return supervised(lambda page: _main(words, page, own=True))
+
+
+def interprets(words: Sequence[str]) -> bool:
+    """Say whether a command line interprets a model, and is not a question for help."""
+    first = next((word for word in words if not word.startswith("-")), "")
+    return first in INTERPRETING and not {"-h", "--help", "--version"} & set(words)
+
+
+def _main(words: list[str], page: Page | None, *, own: bool) -> int:
+    if page is not None:
+        page.as_json = _has_flag(words, "--json")
     try:
-        owner = None
-        if arguments is None:
-            owner = OWN_PROCESS
+        owner = page or (OWN_PROCESS if own else None)
+        if own:
             # Most of a short run is imports, which make much and leave no garbage.
             gc.set_threshold(_OBJECTS)
         code = program.main(args=words, prog_name="graphfix", standalone_mode=False, obj=owner)
@@ -41,7 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from graphfix.cli.failures import report_failure
 
         return report_failure(
-            error, words, as_json=_has_flag(words, "--json"), debug=_wants_debug(words)
+            error,
+            words,
+            as_json=_has_flag(words, "--json"),
+            debug=_wants_debug(words),
+            lasting=page.lasting_folder if page is not None else None,
         )
     return code if isinstance(code, int) else 0
 

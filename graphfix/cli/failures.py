@@ -36,30 +36,45 @@ class Failure:
         return one_line(f"graphfix: error: {where}{self.message}{hint}")
 
 
-def report_failure(error: Exception, words: Sequence[str], *, as_json: bool, debug: bool) -> int:
+def report_failure(
+    error: Exception,
+    words: Sequence[str],
+    *,
+    as_json: bool,
+    debug: bool,
+    lasting: str | None = None,
+) -> int:
     """Tell the user about `error` and return the exit code.
 
     The line goes to stderr; with `as_json` the error object goes to stdout; the traceback is
     shown with `debug` only.
     """
-    failure = describe(error, words)
+    failure = describe(error, words, lasting)
     if debug:
         traceback.print_exception(error, file=sys.stderr)
+    return tell(failure, as_json=as_json)
+
+
+def tell(failure: Failure, *, as_json: bool) -> int:
+    """Write the line of a failure to stderr, as JSON to stdout too; return its exit code."""
     if as_json:
         emit_json(error_json(failure.code, failure.message, failure.where, failure.hint))
     sys.stderr.write(failure.line() + "\n")
     return failure.code
 
 
-def describe(error: Exception, words: Sequence[str]) -> Failure:
-    """Turn an exception into what the user is told; faults of graphfix get a reproducer."""
+def describe(error: Exception, words: Sequence[str], lasting: str | None = None) -> Failure:
+    """Turn an exception into what the user is told; faults of graphfix get a reproducer.
+
+    It is written to the folder `lasting`, or to the usual one for temporary files.
+    """
     if isinstance(error, GraphfixError):
         return Failure(error.exit_code, error.message, error.where, error.hint)
     if isinstance(error, click.ClickException):
         return _usage(error)
     if isinstance(error, OSError) and error.errno in _SURROUNDINGS:
         return Failure(2, os.strerror(error.errno), str(error.filename or ""))
-    return _fault(error, words)
+    return _fault(error, words, lasting)
 
 
 def _usage(error: click.ClickException) -> Failure:
@@ -83,12 +98,12 @@ def _parameter_name(param: click.Parameter) -> str:
     return param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
 
 
-def _fault(error: Exception, words: Sequence[str]) -> Failure:
+def _fault(error: Exception, words: Sequence[str], lasting: str | None) -> Failure:
     """Describe a fault of ours; name the reproducer, or write down what is known."""
     where = error.pass_id if isinstance(error, PassBug) else ""
     reproducer = error.reproducer if isinstance(error, PassBug) else ""
     if not reproducer:
-        reproducer = _write_fault_file(error, words)
+        reproducer = _write_fault_file(error, words, lasting)
     said = str(error) if isinstance(error, PassBug) else f"{type(error).__name__}: {error}"
     kept = f"reproducer: {reproducer}" if reproducer else "no reproducer could be written"
     return Failure(
@@ -96,7 +111,7 @@ def _fault(error: Exception, words: Sequence[str]) -> Failure:
     )
 
 
-def _write_fault_file(error: Exception, words: Sequence[str]) -> str:
+def _write_fault_file(error: Exception, words: Sequence[str], lasting: str | None) -> str:
     """Write command line and traceback to a new temporary file; empty when that fails."""
     from graphfix import __version__
 
@@ -108,7 +123,7 @@ def _write_fault_file(error: Exception, words: Sequence[str]) -> str:
         *traceback.format_exception(error),
     ]
     try:
-        handle, path = tempfile.mkstemp(prefix="graphfix-fault-", suffix=".txt")
+        handle, path = tempfile.mkstemp(prefix="graphfix-fault-", suffix=".txt", dir=lasting)
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write("\n".join(lines))
     except OSError:

@@ -57,8 +57,9 @@ def _group_help() -> None:
       graphfix run model.onnx --target trt8      repair, verify, write
 
     Exit codes: 0 done and verified; 1 written, but findings are left or equality
-    could not be shown; 2 wrong usage; 3 the input is not a readable model; 4 the
-    result differs, nothing written; 5 a fault in graphfix.
+    could not be shown; 2 wrong usage; 3 the input is not a readable model, or more
+    than --max-memory or --timeout allow; 4 the result differs, nothing written; 5 a
+    fault in graphfix; 130 Ctrl-C.
     """
 
 

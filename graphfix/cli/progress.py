@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
+from graphfix.cli.page import Page
 from graphfix.hooks import Hook, SilentHook
 from graphfix.report import Outcome
 
@@ -29,6 +30,24 @@ def progress_hooks(stream: TextIO | None = None) -> Generator[tuple[Hook, ...]]:
         yield (hook,)
     finally:
         hook.close()
+
+
+class PlaceHook(SilentHook):
+    """Notes stages and passes on the page that the watching process reads."""
+
+    def __init__(self, page: Page) -> None:
+        """Write to that page."""
+        self._page = page
+        self._stage = ""
+
+    def stage(self, name: str) -> None:
+        """Note the stage."""
+        self._stage = name
+        self._page.place = f"at stage {name}"
+
+    def pass_done(self, outcome: Outcome) -> None:
+        """Note the pass that is done, which is before the one at work."""
+        self._page.place = f"at stage {self._stage}, after {outcome.pass_id}"
 
 
 class ProgressHook(SilentHook):

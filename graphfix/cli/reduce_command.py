@@ -7,13 +7,16 @@ from typing import Any
 
 import click
 
-from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
+from graphfix.cli.limits import take_model_untimed
+from graphfix.cli.shared import CONTEXT, FILE, memory_option, output_options
+from graphfix.cli.streams import ModelPath
 
 
 @click.command(
     context_settings=CONTEXT, short_help="Shrink a model while a command still fails on it."
 )
-@model_argument
+@memory_option
+@click.argument("model", type=ModelPath(), callback=take_model_untimed)
 @click.option(
     "--fails",
     required=True,

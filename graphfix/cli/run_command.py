@@ -105,7 +105,8 @@ def run(
             "standard input has no place of its own: give -o OUT.onnx, or -o - for standard output"
         )
     from graphfix.cli.console import stdout_kept
-    from graphfix.cli.progress import progress_hooks
+    from graphfix.cli.page import page_of
+    from graphfix.cli.progress import PlaceHook, progress_hooks
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
@@ -115,8 +116,11 @@ def run(
     if asked["verify"] != "off":
         offer_template()
     request = RunRequest(given, provenance=not no_provenance, skip=skip or (), **asked)
+    page = page_of(click.get_current_context())
+    noting = () if page is None else (PlaceHook(page),)
     with progress_hooks() as hooks, stdout_kept():
-        result = run_file(request, hooks, raw.append) if out else run_file(request, hooks)
+        told = (*hooks, *noting)
+        result = run_file(request, told, raw.append) if out else run_file(request, told)
     code = int(result.exit_code)
     line = ""
     if report is not None or not as_json:

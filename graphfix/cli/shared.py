@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from graphfix.cli.limits import take_memory, take_model, take_timeout
 from graphfix.cli.parameters import (
     OP_TYPE_FORM,
     OPERATOR_FORM,
@@ -28,8 +29,36 @@ FILE = click.Path(path_type=Path)  # no exists=True: a model that is not there e
 
 
 def model_argument(function: Function) -> Function:
-    """Add ``MODEL``, which may be ``-``."""
-    return click.argument("model", type=ModelPath())(function)
+    """Add ``MODEL``, which may be ``-``, and the limits under which it is read."""
+    return limit_options(click.argument("model", type=ModelPath(), callback=take_model)(function))
+
+
+def limit_options(function: Function) -> Function:
+    """Add ``--max-memory`` and ``--timeout``, which every command has that interprets a model."""
+    function = click.option(
+        "--timeout",
+        "_timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        expose_value=False,
+        is_eager=True,
+        callback=take_timeout,
+        metavar="SECONDS",
+        help="End after that long; default: 900, and one for each MiB of MODEL.",
+    )(function)
+    return memory_option(function)
+
+
+def memory_option(function: Function) -> Function:
+    """Add ``--max-memory``."""
+    return click.option(
+        "--max-memory",
+        expose_value=False,
+        is_eager=True,
+        callback=take_memory,
+        metavar="SIZE",
+        help="What each process may take, such as 2GiB; default: for reading a model 1.5 GiB and "
+        "30 times its size, for running it 80% of what is free.",
+    )(function)
 
 
 def output_options(function: Function) -> Function:

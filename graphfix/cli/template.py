@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from graphfix.cli.page import page_of
+
 
 def offer_template() -> None:
     """Let children be forked from this process, which has imported what they need.
@@ -11,7 +13,8 @@ def offer_template() -> None:
     Called before there is a thread or a model. In a process that is somebody else's, such as one
     that calls `graphfix.cli.main` with words of its own, children come from a fresh interpreter.
     """
-    if click.get_current_context().find_root().obj is OWN_PROCESS:
+    ctx = click.get_current_context()
+    if ctx.find_root().obj is OWN_PROCESS or page_of(ctx) is not None:
         from graphfix.registry import shipped_passes
         from graphfix.worker.service import fork_here
 

@@ -57,8 +57,7 @@ def load(source: str | Path | ModelProto) -> Model:
     Raises:
         InvalidModel: It cannot be read or is not a model.
     """
-    given: object = source
-    if not isinstance(given, str | PathLike | ModelProto):
+    if not _may_be_model(source):
         raise UsageError(f"a model is a path or a ModelProto, not {type(source).__name__}")
     if isinstance(source, ModelProto):
         copy = ModelProto()
@@ -73,6 +72,10 @@ def load(source: str | Path | ModelProto) -> Model:
             raise error.at(str(source)) from None
     check_acyclic(model)
     return model
+
+
+def _may_be_model(source: object) -> bool:
+    return isinstance(source, str | PathLike | ModelProto)
 
 
 def check_acyclic(model: Model) -> None:

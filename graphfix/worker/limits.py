@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+DEADLINE = "GRAPHFIX_DEADLINE"
 _SHARE = 0.8
 
 
@@ -97,6 +100,7 @@ def limit_memory(size: int) -> None:
         return
     import resource
 
+    _lift_data_limit()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = _address_space() + size
     if hard != resource.RLIM_INFINITY:
@@ -105,6 +109,28 @@ def limit_memory(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
     except (ValueError, OSError):
         return  # macOS refuses this limit; the timeout remains
+
+
+def _lift_data_limit() -> None:
+    """Take back the lower limit under which a command reads a model, whose weights it leaves."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+
+
+def seconds_left() -> float:
+    """Return how long the command that this process serves may still take.
+
+    The command line says so in the environment, by the clock that all processes of a machine
+    share; nobody says so to those who use graphfix from Python.
+    """
+    try:
+        deadline = float(os.environ.get(DEADLINE, "inf"))
+    except ValueError:
+        return float("inf")
+    return max(0.0, (deadline - time.monotonic()) * _SHARE)
 
 
 def gibibytes(size: int) -> str:

@@ -11,13 +11,14 @@ import socket
 import subprocess
 import threading
 import time
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from graphfix.errors import EngineFailed
-from graphfix.worker.limits import Limits
+from graphfix.worker.limits import Limits, seconds_left
 from graphfix.worker.messages import STDERR, Host, Message, read_answer
 from graphfix.worker.starting import Handle, command, environment, forked, is_single_threaded
 from graphfix.worker.starting import spawned as spawned_template
@@ -56,6 +57,7 @@ def ask(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> dic
         UsageError: The request names something that is not there.
         InvalidModel: A file is not a model.
     """
+    limits = replace(limits, timeout=min(limits.timeout, seconds_left()))
     Message(task, request, limits, Host.here()).write(folder)
     code = _forked(task, folder, limits) if _CAN_FORK else _spawned(folder, limits)
     if code != 0:

@@ -1,0 +1,125 @@
+"""What a command may take: ``--max-memory``, ``--timeout``, and what holds without them.
+
+A model is read, inferred and rewritten without its weights, so what that takes is a multiple of the
+file; engines, which do hold weights, run in children of their own and lift the lower limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+import click
+
+from graphfix.cli.page import page_of
+from graphfix.worker.limits import available_memory
+
+SIZE_FORM = "a size is a number and B, KiB, MiB or GiB, such as 2GiB"
+READING = 3 << 29  # 1.5 GiB
+PER_BYTE = 30
+PIPED = 1 << 27
+PER_BYTE_BESIDE = 3  # a pass may need the values of a weight
+SECONDS = 900.0
+SMALLEST = 1 << 28  # what Python, numpy and onnx take by themselves
+_UNITS = {
+    "": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+    "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30,
+}  # fmt: skip
+_TIMEOUT, _MEMORY, _SIZES = "graphfix.timeout", "graphfix.max_memory", "graphfix.sizes"
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes of ``2GiB``, ``1500 MB``, ``1073741824``.
+
+    Raises:
+        click.BadParameter: It is none, or less than what graphfix takes by itself.
+    """
+    digits = text.strip().rstrip("BbKkMmGgTtIi ")
+    unit = text.strip()[len(digits) :].strip().lower()
+    try:
+        size = int(float(digits) * _UNITS[unit])
+    except (ValueError, KeyError, OverflowError):
+        raise click.BadParameter(f"{text!r} is no size: {SIZE_FORM}") from None
+    if size < SMALLEST:
+        raise click.BadParameter(f"{text!r} is too little to start with: at least 256MiB")
+    return size
+
+
+def take_timeout(ctx: click.Context, _param: click.Parameter, seconds: float | None) -> None:
+    """Hold the command to ``--timeout``."""
+    page = page_of(ctx)
+    if seconds is None:
+        return
+    ctx.meta[_TIMEOUT] = seconds
+    if page is not None:
+        page.limit(time.monotonic() + seconds, seconds)
+
+
+def take_memory(ctx: click.Context, _param: click.Parameter, text: str | None) -> None:
+    """Hold the command and its children to ``--max-memory``."""
+    if text is None:
+        return
+    size = parse_size(text)
+    ctx.meta[_MEMORY] = size
+    if page_of(ctx) is not None:
+        _limit_data(size, for_good=True)
+
+
+def take_model_untimed(
+    ctx: click.Context, _param: click.Parameter, path: Path | None
+) -> Path | None:
+    """Hold a command that may take hours to what reading its model takes of memory."""
+    ctx.meta[_TIMEOUT] = None
+    page = page_of(ctx)
+    if page is not None:
+        page.limit(float("inf"), 0.0)
+    return take_model(ctx, _param, path)
+
+
+def take_model(ctx: click.Context, _param: click.Parameter, path: Path | None) -> Path | None:
+    """Hold the command to what reading its models may take, unless the user said it."""
+    page = page_of(ctx)
+    if page is None or path is None:
+        return path
+    page.subject = page.subject or str(path)
+    page.place = page.place or f"in `graphfix {ctx.info_name}`"
+    own, beside = ctx.meta[_SIZES] = _added(ctx.meta.get(_SIZES, (0, 0)), _sizes(path))
+    if _TIMEOUT not in ctx.meta:
+        seconds = SECONDS + own / (1 << 20)
+        page.limit(time.monotonic() + seconds, seconds)
+    if _MEMORY not in ctx.meta:
+        wanted = READING + PER_BYTE * own + PER_BYTE_BESIDE * beside
+        free = available_memory()
+        _limit_data(wanted if free is None else min(wanted, free))
+    return path
+
+
+def _sizes(path: Path) -> tuple[int, int]:
+    """Return the bytes of a model, and of all beside it that may be its data."""
+    own = beside = 0
+    if path == Path("-"):  # as much as comes
+        return PIPED, 0
+    with contextlib.suppress(OSError, ValueError):
+        own = path.stat().st_size
+        with os.scandir(path.parent) as entries:
+            for entry in entries:
+                if not entry.name.endswith(".onnx") and entry.is_file():
+                    beside += entry.stat().st_size
+    return own, beside
+
+
+def _added(one: tuple[int, int], two: tuple[int, int]) -> tuple[int, int]:
+    return one[0] + two[0], one[1] + two[1]
+
+
+def _limit_data(size: int, *, for_good: bool = False) -> None:
+    """Let this process hold that many bytes of its own; what it maps of files is not counted."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard != resource.RLIM_INFINITY:
+        size = min(size, hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (size, size if for_good else hard))
