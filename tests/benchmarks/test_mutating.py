@@ -38,6 +38,16 @@ def sample(node, build):
 def helper(build, x, axis: int = 1 - 1):
     return build.ReduceSum(x, axes=[axis], keepdims=1)
 '''
+SIZES = '''
+@rewrite("Mean", removes="op:Mean", emits=("Sub",))
+def sample(node, build):
+    x, given = node.need(0), node.need(1)
+    rows = x.dim(axis)
+    last = build.Gather(build.Shape(x), 2)
+    y = build.Pad(x, given)
+    z = build.Neg(build.Add(y, 3))
+    return build.Reshape(z, [rows, -1, x.shape[1]])
+'''
 
 
 @pytest.fixture(name="mutating")
@@ -70,6 +80,28 @@ def test_every_kind_of_change_is_found(mutating: Any, kind: str, text: str) -> N
     assert any(known.startswith(text) for known in texts(mutating, kind)), texts(mutating, kind)
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("wrong size", "x.dim(axis) -> x.dim(axis - 1)"),
+        ("wrong size", "x.shape[1] -> x.shape[1 - 1]"),
+        ("wrong size", "build.Gather(build.Shape(x), 2) -> build.Gather(build.Shape(x), 2 - 1)"),
+        ("broken on 0", "build.Shape(x) -> build.Max(build.Shape(x), 1)"),
+        ("broken on 0", "build.Reshape(z, [rows, -1, x.shape[1]]) -> build.Reshape(z, [rows, 0, "),
+        ("swapped dims", "[rows, -1, x.shape[1]] -> [-1, rows, x.shape[1]]"),
+        ("dropped sign", "build.Pad(x, given) -> build.Pad(x, build.Abs(given))"),
+        ("dropped sign", "build.Neg(build.Add(y, 3)) -> build.Add(y, 3)"),
+        ("through floats", "build.Add(y, 3) -> (lambda value: build.Cast(build.Cast(value, to=1)"),
+    ],
+)
+def test_every_change_of_sizes_and_signs_is_found(mutating: Any, kind: str, text: str) -> None:
+    found = mutating.points({"sample": SIZES}, ["sample"])
+    known = [point.text for point in found if point.kind == kind]
+    assert any(one.startswith(text) for one in known), known
+    for point in found:
+        compile(mutating.changed(SIZES, point.place), "mutant", "exec")
+
+
 def test_what_is_no_part_of_the_rewriting_stays(mutating: Any) -> None:
     found = mutating.points({"sample": SOURCE}, ["sample"])
     lines = {point.line for point in found}
@@ -81,7 +113,7 @@ def test_each_change_is_made_in_one_place_and_compiles(mutating: Any) -> None:
     found = mutating.points({"sample": SOURCE}, ["sample"])
     plain = ast.unparse(ast.parse(SOURCE)).splitlines()
     made = [mutating.changed(SOURCE, point.place) for point in found]
-    assert len(set(made)) == len(made) == 14
+    assert len(set(made)) == len(made) == 21
     for text in made:
         compile(text, "mutant", "exec")
         differing = [a for a, b in zip(plain, text.splitlines(), strict=True) if a != b]
@@ -90,8 +122,8 @@ def test_each_change_is_made_in_one_place_and_compiles(mutating: Any) -> None:
 
 def test_the_choice_is_the_same_each_time_and_has_all_kinds(mutating: Any) -> None:
     found = mutating.points({"sample": SOURCE}, ["sample"])
-    first, again = (mutating.chosen(found, 8, 3) for _ in range(2))
+    first, again = (mutating.chosen(found, 12, 3) for _ in range(2))
     assert first == again
-    assert {point.kind for point in first} == set(mutating.KINDS)
-    assert mutating.chosen(found, 8, 4) != first
+    assert {point.kind for point in first} == {point.kind for point in found}
+    assert mutating.chosen(found, 12, 4) != first
     assert len(mutating.chosen(found, 1000, 3)) == len(found)
