@@ -87,8 +87,8 @@ def reduce(node: NodeView, build: Builder) -> Value:
     if kind not in floats and node.op not in ("ReduceMax", "ReduceMin"):
         # One axis after the other rounds, cuts off or saturates more often than all at once.
         raise Refuse(
-            f"axes is computed at run time, and {node.op} of {x.type_name} taken one axis after the "
-            "other is not exact"
+            f"axes is computed at run time, and {node.op} of {x.type_name} taken one axis "
+            "after the other is not exact"
         )
     if not node.attr("keepdims", 1) and x.static_shape is not None and 0 in x.static_shape:
         raise Refuse("axes is computed at run time, and the input is empty")
