@@ -6,6 +6,7 @@ that everything else keeps the semantics of its opset.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,9 +20,11 @@ from graphfix.diffing.scopes import inlined
 from graphfix.errors import EngineFailed
 from graphfix.feeds.kinds import Array, Feed, Value
 from graphfix.protos import bodies_of
-from graphfix.schemas import form_of
+from graphfix.schemas import form_of, minimal_ir
 
 _MOST_FOREIGN = 32
+_GRID_SAMPLE = 20
+_FLOATS = (onnx.TensorProto.FLOAT16, onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
 
 
 @dataclass(slots=True)
@@ -130,14 +133,18 @@ class PiecewiseEngine:
                     key = _blamed(error.key, piece.nodes, model)
                     raise MissingOperator(key, error.message) from None
             else:
-                try:
-                    piece.engines[signature] = ReferenceEngine(
-                        model, self._folder, self._evaluators
-                    )
-                except EngineFailed as error:
-                    node = piece.nodes[0]
-                    raise MissingOperator(key_of(node), error.message) from error
+                piece.engines[signature] = self._foreign_engine(piece.nodes[0], model)
         return piece.engines[signature]
+
+    def _foreign_engine(self, node: onnx.NodeProto, model: onnx.ModelProto) -> Engine:
+        doubled = _in_doubles(model)
+        if doubled is not None:
+            with contextlib.suppress(EngineFailed):
+                return OrtEngine(doubled, self._folder)
+        try:
+            return ReferenceEngine(model, self._folder, self._evaluators)
+        except EngineFailed as error:
+            raise MissingOperator(key_of(node), error.message) from error
 
     def _piece_model(self, piece: _Piece, types: dict[str, onnx.TypeProto]) -> onnx.ModelProto:
         read = _names_read(piece.nodes)
@@ -178,6 +185,47 @@ def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:
             return None
     tensor.name = node.output[0]
     return tensor
+
+
+def _in_doubles(model: onnx.ModelProto) -> onnx.ModelProto | None:
+    """Return a GridSample of floats as one of doubles at opset 20; None for other operators.
+
+    onnxruntime has no kernel for an image of another type than the grid, nor for doubles in the
+    older form, and the reference evaluator takes seconds for what its kernel computes in
+    milliseconds. Both forms define the same for images and call two modes otherwise (operator
+    page); doubles hold every float.
+    """
+    (node,) = model.graph.node
+    types = {info.name: info.type.tensor_type.elem_type for info in model.graph.input}
+    types |= {tensor.name: tensor.data_type for tensor in model.graph.initializer}
+    kind = types.get(node.input[0], 0)
+    if key_of(node) != ("", "GridSample") or kind not in _FLOATS:
+        return None
+    double, make = onnx.TensorProto.DOUBLE, onnx.helper.make_node
+    sample = onnx.NodeProto()
+    sample.CopyFrom(node)
+    sample.input[:] = ["graphfix_image", "graphfix_grid"]
+    sample.output[:] = ["graphfix_samples"]
+    names = {b"bilinear": b"linear", b"bicubic": b"cubic"}
+    for attribute in sample.attribute:
+        if attribute.name == "mode":
+            attribute.s = names.get(attribute.s, attribute.s)
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    del copy.graph.node[:]
+    copy.graph.node.extend(
+        [
+            make("Cast", [node.input[0]], [sample.input[0]], to=double),
+            make("Cast", [node.input[1]], [sample.input[1]], to=double),
+            sample,
+            make("Cast", [sample.output[0]], [node.output[0]], to=kind),
+        ]
+    )
+    copy.ir_version = max(copy.ir_version, minimal_ir(_GRID_SAMPLE))
+    for entry in copy.opset_import:
+        if entry.domain in ("", "ai.onnx"):
+            entry.version = max(entry.version, _GRID_SAMPLE)
+    return copy
 
 
 def _blamed(key: OpKey, nodes: list[onnx.NodeProto], model: onnx.ModelProto) -> OpKey:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from onnx import parser
 
-from graphfix.comparing.evaluators import GivenEvaluators
+from graphfix.comparing import pieces
+from graphfix.comparing.evaluators import GivenEvaluators, ReferenceEngine
 from graphfix.comparing.pieces import PiecewiseEngine
-from graphfix.feeds.kinds import Array
+from graphfix.feeds.kinds import Array, Feed
 
 TEXT = """
 <ir_version: 8, opset_import: ["" : 17, "own" : 1]>
@@ -51,3 +53,34 @@ def test_bfloat16_crosses_pieces_and_functions_are_run_whole() -> None:
     found = np.asarray(engine.run({"x": x})["y"])
     scores = np.exp(x @ x.T - (x @ x.T).max(axis=1, keepdims=True))
     np.testing.assert_allclose(found, scores / scores.sum(axis=1, keepdims=True), rtol=1e-2)
+
+
+@pytest.mark.parametrize("image", ["float", "double", "float16"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_a_grid_of_doubles_is_sampled_by_a_kernel_as_the_reference_does(
+    image: str, mode: str, padding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = parser.parse_model(
+        f"""<ir_version: 8, opset_import: ["" : 16]>
+        g ({image}[1,2,3,5] x, double[1,2,4,2] grid) => ({image}[1,2,2,4] y) {{
+          y = GridSample <mode = "{mode}", padding_mode = "{padding}"> (x, grid) }}"""
+    )
+    rng = np.random.default_rng(5)
+    kind = {"float": np.float32, "double": np.float64, "float16": np.float16}[image]
+    feed: Feed = {
+        "x": rng.normal(size=(1, 2, 3, 5)).astype(kind),
+        "grid": rng.uniform(-1.3, 1.3, size=(1, 2, 4, 2)),
+    }
+    expected = np.asarray(ReferenceEngine(model, "", GivenEvaluators({})).run(feed)["y"])
+
+    def never(*_: object) -> None:
+        pytest.fail("the reference evaluator was asked")
+
+    monkeypatch.setattr(pieces, "ReferenceEngine", never)
+    engine = PiecewiseEngine(model, "", GivenEvaluators({}), {("", "GridSample")})
+    found = np.asarray(engine.run(feed)["y"])
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(
+        found, expected, rtol=1e-3 if image == "float16" else 1e-6, atol=1e-6
+    )
