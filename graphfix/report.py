@@ -175,7 +175,8 @@ class Certificate:
         max_abs: Largest absolute difference; None when not measured.
         max_rel: Largest relative difference; None when not measured.
         samples: How many input sets were compared.
-        reason: Why, for anything but equal.
+        reason: Why, for anything but equal; by what, where both sides are the same as they stand
+            and nothing had to be run.
         own: How many of the samples were values that the model itself computed there.
     """
 

@@ -10,7 +10,6 @@ import re
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from graphfix.certificates.cutting import (
     Functions,
     cut,
 )
+from graphfix.certificates.identical import same_by
 from graphfix.certificates.watching import Whole
 from graphfix.comparing.models import listed
 from graphfix.errors import EngineFailed
@@ -102,6 +102,11 @@ class _Wanted:
         return cls(_Case.of(found, accuracy), found.made_up)
 
 
+def _unrun(reason: str) -> Certificate:
+    """Return the certificate of a site whose sides are the same as they stand."""
+    return Certificate(Verdict.EQUAL, 0.0, 0.0, 0, reason)
+
+
 def _bytes(model: ModelProto) -> bytes:
     return model.SerializeToString(deterministic=True)
 
@@ -161,16 +166,18 @@ class Prover:
         wanted: list[_Wanted | Certificate] = []
         for evidence, accuracy in sites:
             try:
-                wanted.append(_Wanted.of(cut(evidence, functions, TAKEN_IN), accuracy))
+                found = cut(evidence, functions, TAKEN_IN)
+                same = same_by(found.before, found.after)
+                wanted.append(_unrun(same) if same else _Wanted.of(found, accuracy))
             except CannotCut as reason:
                 wanted.append(Certificate(Verdict.INCONCLUSIVE, reason=str(reason)))
         with contextlib.ExitStack() as stack:
             look = _Look(start, self.whole, prepared, stack)
             self._run([w.case for w in wanted if isinstance(w, _Wanted)], look)
-            found = [w if isinstance(w, Certificate) else self._of(w) for w in wanted]
-            self._confirm(sites, functions, wanted, found, look)
+            proofs = [w if isinstance(w, Certificate) else self._of(w) for w in wanted]
+            self._confirm(sites, functions, wanted, proofs, look)
         self._spent += time.monotonic() - start
-        return found
+        return proofs
 
     def _of(self, wanted: _Wanted) -> Certificate:
         certificate = self.memory.known.get(wanted.case.key)
@@ -231,11 +238,17 @@ class Prover:
             batch.run()
             return batch
 
-        with ThreadPoolExecutor(count) as pool:
-            for part, batch in zip(parts, pool.map(work, parts), strict=True):
-                for number, certificate in batch.found.items():
-                    self.memory.known[part[number].key] = certificate
-                    self.memory.costs[part[number].key] = batch.costs.get(number, 0.0)
+        if count == 1:
+            batches = [work(parts[0])]
+        else:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(count) as pool:
+                batches = list(pool.map(work, parts))
+        for part, batch in zip(parts, batches, strict=True):
+            for number, certificate in batch.found.items():
+                self.memory.known[part[number].key] = certificate
+                self.memory.costs[part[number].key] = batch.costs.get(number, 0.0)
 
 
 @dataclass(slots=True)

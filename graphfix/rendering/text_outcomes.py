@@ -51,6 +51,9 @@ def _block(outcome: Outcome, style: Style) -> list[str]:
 def _proof(outcome: Outcome) -> str:
     """Return how many sites were compared on their own, and with what result."""
     verdicts = Counter(s.certificate.status for s in outcome.sites if s.certificate is not None)
-    return "".join(
+    said = "".join(
         f", {verdicts[verdict]} compared {verdict}" for verdict in Verdict if verdicts[verdict]
     )
+    proofs = [s.certificate for s in outcome.sites if s.certificate is not None]
+    unrun = sum(proof.status is Verdict.EQUAL and not proof.samples for proof in proofs)
+    return f"{said} ({unrun} as they stand)" if unrun else said
