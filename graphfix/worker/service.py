@@ -25,6 +25,7 @@ from graphfix.worker.starting import spawned as spawned_template
 
 _LAST_LINES = 400
 _PATIENCE = 5.0
+_TRIES = 2
 _CRASHED = "the engine crashed"
 _CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
@@ -129,14 +130,25 @@ def _keeper() -> _Keeper:
 
 
 def _forked(task: str, folder: Path, limits: Limits) -> int:
-    try:
-        channel = _keeper().channel(folder, task)
-    except OSError as error:
-        raise EngineFailed(f"no process can be started: {error.strerror}") from None
-    deadline = time.monotonic() + limits.timeout
+    for _ in range(_TRIES):
+        try:
+            channel = _keeper().channel(folder, task)
+        except OSError as error:
+            raise EngineFailed(f"no process can be started: {error.strerror}") from None
+        told = _waited(channel, limits)
+        if told:  # else the template was killed before it had begun
+            code: int | None = json.loads(told) if told.strip() else None
+            if code is not None:
+                return code
+            break
+    raise EngineFailed("its process could not be started, or its parent was killed")
+
+
+def _waited(channel: socket.socket, limits: Limits) -> bytes:
+    """Return what a template tells of a child, which is killed when its time is up."""
     with channel:
         try:
-            told = _received(channel, deadline)
+            return _received(channel, time.monotonic() + limits.timeout)
         except BaseException as error:
             # It is gone before the folder is.
             with contextlib.suppress(OSError, EOFError):
@@ -145,16 +157,13 @@ def _forked(task: str, folder: Path, limits: Limits) -> int:
             if isinstance(error, TimeoutError):
                 raise OutOfTime(f"took longer than {limits.timeout:g} s") from None
             raise
-    if told is None:
-        raise EngineFailed("its process could not be started, or its parent was killed")
-    return told
 
 
-def _received(channel: socket.socket, deadline: float) -> int | None:
-    """Return the exit code of a child; None where the template ended without telling it.
+def _received(channel: socket.socket, deadline: float) -> bytes:
+    """Return all that comes until the other end is closed.
 
     Raises:
-        TimeoutError: It runs still.
+        TimeoutError: It is open still.
     """
     data = b""
     while True:
@@ -167,8 +176,7 @@ def _received(channel: socket.socket, deadline: float) -> int | None:
         except ConnectionResetError:
             part = b""
         if not part:
-            code: int | None = json.loads(data) if data else None
-            return code
+            return data
         data += part
 
 

@@ -27,6 +27,8 @@ from graphfix.worker.single_thread import single_threaded
 
 # How often it looks whether its parent still lives, should the end of the socket not tell.
 _LOOK = 1.0
+# What is told of a child that was begun; the exit code follows it.
+BEGUN = b" "
 _HEAD = 4
 _FAILED = 1
 _IMPORTED = ("numpy", "numpy.random", "onnx", "onnxruntime")
@@ -37,8 +39,8 @@ def send_request(control: socket.socket, channel: socket.socket, folder: Path, t
 
     Args:
         control: The socket of the template.
-        channel: Its end of a pair. The template writes the exit code there and closes it; where
-            the other end is closed or shut down first, the child is killed.
+        channel: Its end of a pair. The template writes `BEGUN` there, then the exit code, and
+            closes it; where the other end is closed or shut down first, the child is killed.
         folder: The folder of the request.
         task: See `graphfix.worker.service.ask`.
     """
@@ -123,6 +125,8 @@ class Template:
             self._become_child(channel, Path(told["folder"]))
         with contextlib.suppress(OSError):  # the child does it too: whoever comes first
             os.setpgid(pid, pid)
+        with contextlib.suppress(OSError):
+            channel.sendall(BEGUN)
         self._children[pid] = _Child(pid, channel)
         self._selector.register(channel, selectors.EVENT_READ)
 

@@ -135,10 +135,11 @@ def test_memory_is_a_share_of_what_is_free_where_nobody_says(tmp_path: Path) -> 
 
 
 def test_a_child_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Path) -> None:
+    _ask(tmp_path, "state")
     start = time.monotonic()
-    with pytest.raises(OutOfTime, match=r"took longer than 0\.5 s"):
-        _ask(tmp_path, "sleeps", Limits(0.5, None), seconds=60)
-    assert time.monotonic() - start < 10
+    with pytest.raises(OutOfTime, match="took longer than 2 s"):
+        _ask(tmp_path, "sleeps", Limits(2.0, None), seconds=60)
+    assert time.monotonic() - start < 20
     child, _, grandchild = _begun(tmp_path)
     assert _wait_until([child, grandchild]) == []
 
