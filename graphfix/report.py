@@ -328,6 +328,7 @@ class Report:
         seconds: Seconds by stage.
         notes: Sentences for the user that belong to no finding (aliases, versions, trtexec line).
         reproducers: Folders that show again what passes did wrong.
+        open_inputs: The inputs whose sizes the file leaves open, with what it says of them.
     """
 
     version: str
@@ -342,3 +343,4 @@ class Report:
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     notes: tuple[str, ...] = ()
     reproducers: tuple[Reproduced, ...] = ()
+    open_inputs: tuple[tuple[str, tuple[int | str | None, ...]], ...] = ()

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,10 @@ def _main(words: list[str], page: Page | None, *, own: bool) -> int:
         if own:
             # Most of a short run is imports, which make much and leave no garbage.
             gc.set_threshold(_OBJECTS)
+            if not (_wants_debug(words) or sys.warnoptions):
+                # What numpy, onnx and protobuf warn of while they look at a model says nothing
+                # to who gave it.
+                warnings.simplefilter("ignore")
         code = program.main(args=words, prog_name="graphfix", standalone_mode=False, obj=owner)
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):

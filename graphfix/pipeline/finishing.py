@@ -11,6 +11,7 @@ from graphfix.certificates.proving import Memory, Prover
 from graphfix.certificates.watching import Whole, too_big
 from graphfix.checking import file_findings
 from graphfix.errors import PassBug
+from graphfix.graph import Shape
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.api import Result
@@ -39,6 +40,7 @@ from graphfix.report import (
     every_site_equal,
 )
 from graphfix.reproducers.specimens import Faults, Kind, Specimen
+from graphfix.rules.interfaces import given_inputs
 
 MAX_BLAMED = 8
 
@@ -138,6 +140,7 @@ def finish(
         findings_before=with_removers((*_of_file(before, settings), *run.findings_before), able),
         outcomes=(*outcomes, *blamed),
         findings_after=with_removers(attempt.findings_after, able),
+        open_inputs=_open_inputs(attempt.run.model),
         io_changes=attempt.io_changes,
         verification=attempt.verification,
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
@@ -284,6 +287,15 @@ def _in_engine(before: Original, attempt: _Attempt) -> _Attempt:
     )
     run.seconds["engine"] = perf_counter() - start
     return replace(attempt, verification=verification)
+
+
+def _open_inputs(model: Model) -> tuple[tuple[str, Shape], ...]:
+    """Return the inputs that have open sizes, with their declared shapes."""
+    return tuple(
+        (tensor.name, tensor.shape)
+        for tensor in given_inputs(model)
+        if tensor.shape is not None and not all(isinstance(dim, int) for dim in tensor.shape)
+    )
 
 
 def _any(accuracy: Accuracy, journal: Journal) -> bool:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from graphfix.rendering.grouping import distinct, node_label
 from graphfix.rendering.style import capped
 from graphfix.rendering.wording import problems
 from graphfix.report import Accuracy, Report, Reproduced, Status, Verdict
+
+UNTYPED = "types-unknown"
+_INPUTS_SHOWN = 3
+_EXAMPLE = 8  # the size that an example begins with; all are different
+_OF_SIZES = re.compile(
+    r"\b(size|shape|dim|dimension|length|rank|number)s?\b.*\b(known|unknown|open|dynamic|fixed|static)\b"
+    r"|\b(unknown|dynamic|open) (size|shape|dimension|length|rank)s?\b"
+)
 
 
 def reproduced_at(made: Reproduced) -> str:
@@ -24,6 +33,24 @@ def replay_line(made: Reproduced) -> str:
     return shlex.join(["graphfix", "replay", made.folder])
 
 
+def _sizes(report: Report) -> str:
+    """Return the options that fix the sizes of the inputs, with what the file says of them."""
+    options: list[str] = []
+    declared: list[str] = []
+    known: dict[int | str, int] = {}  # of a symbol, or of one place where there is none
+    for place, (name, shape) in enumerate(report.open_inputs[:_INPUTS_SHOWN]):
+        dims: list[int] = []
+        for axis, dim in enumerate(shape):
+            example = 1 if axis == 0 else max(_EXAMPLE - len(known) + (1 in known.values()), 1)
+            key = place * _EXAMPLE + axis if dim is None else dim
+            dims.append(dim if isinstance(dim, int) else known.setdefault(key, example))
+        options.append(f"--shape {shlex.quote(f'{name}=' + 'x'.join(map(str, dims)))}")
+        sizes = ", ".join("?" if dim is None else str(dim) for dim in shape)
+        declared.append(f"{name} is [{sizes}]")
+    told = f"`{' '.join(options)}` with your own sizes fixes what is open ({'; '.join(declared)})"
+    return f"{told}; passes that refused for want of a size may act then."
+
+
 def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     """Return sentences, the most useful first; empty when there is nothing to do."""
     steps: list[str] = []
@@ -37,16 +64,27 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
             f"`--allow-lossy` lets {capped(lossy, 3)} run; the outputs change then, and the "
             "report says by how much."
         )
-    missing = distinct(f.missing for f in left)
-    if missing:
+    untyped = distinct(f.feature.removeprefix("op:") for f in left if f.rule == UNTYPED)
+    if untyped:
         steps.append(
-            f"Some problems hang on what the file does not say ({capped(missing, 3)}); "
-            "`--shape INPUT=1x3x224x224` fixes open sizes, one per input."
+            f"What {capped(untyped, 3)} gives is not known; `--op-type {untyped[0]}=like:0` says "
+            "that it is of the type and shape of its input 0, other forms are in "
+            "`graphfix run --help`."
         )
+    missing = distinct(f.missing for f in left if f.rule != UNTYPED)
+    if missing:
+        steps.append(f"Some problems hang on what the file does not say ({capped(missing, 3)}).")
+    wanting = [m for m in missing if not m.startswith("dtype")]
+    wanting += [o.reason for o in refused if _OF_SIZES.search(o.reason)] if exit_code else []
+    if wanting and report.open_inputs:
+        steps.append(_sizes(report))
     own = distinct(
-        f"{f.node.domain}::{f.node.op}"
+        f.feature.removeprefix("op:")
         for f in left
-        if f.feature.startswith("op:") and f.node.domain not in ("", "ai.onnx") and not f.removed_by
+        if f.feature.startswith("op:")
+        and f.rule != UNTYPED
+        and f.node.domain not in ("", "ai.onnx")
+        and not f.removed_by
     )
     if own:
         steps.append(

@@ -1,0 +1,66 @@
+"""What is left to do is said with the option that would help, and the model's own names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+
+import graphfix
+from graphfix.rendering.next_steps import next_steps
+from graphfix.testing import parse
+
+
+def _steps(proto: onnx.ModelProto, target: str, *assumed: str) -> str:
+    result = graphfix.run(proto, target, assume_ops=assumed, verify="off")
+    assert result.exit_code == 1
+    return " ".join(next_steps(result.report, result.exit_code))
+
+
+def test_an_open_size_of_an_input_is_named_with_the_option_that_fixes_it() -> None:
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[N,4,H,H] x, float[N,W] w) => '
+        "(float[a,b] y, float[N,W] z) { y = Det (x) z = Relu (w) }"
+    )
+    told = _steps(proto, "trt8")
+    assert (
+        "`--shape x=1x4x8x8 --shape w=1x7` with your own sizes fixes what is open "
+        "(x is [N, 4, H, H]; w is [N, W])"
+    ) in told
+
+
+def test_a_model_of_fixed_sizes_gets_no_such_advice() -> None:
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[2] x) => (float[2] y) '
+        "{ y = acme.Foo (x) }"
+    )
+    told = _steps(proto, "trt8")
+    assert "--shape" not in told
+    assert "`--assume-op acme::Foo`" in told
+
+
+def test_types_that_nobody_knows_are_asked_for_by_their_option() -> None:
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[N] x) => (float[M] y) '
+        "{ a = acme.Foo (x) y = Exp (a) }"
+    )
+    told = _steps(proto, "trt8", "acme::Foo")
+    assert "`--op-type acme::Foo=like:0`" in told
+    assert "--assume-op" not in told
+    assert "--shape" not in told
+
+
+def test_warnings_of_libraries_do_not_reach_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) '
+        "<float[2] big = {300.0, 300.0}, float[2] neg = {-1.0, 0.0}> "
+        "{ a = Exp (big) b = Log (neg) c = Div (b, neg) d = Add (a, c) y = Add (x, d) }"
+    )
+    path.write_bytes(proto.SerializeToString())
+    for words in (["check", "--target", "trt8.6"], ["inspect"], ["run", "--target", "trt8.6"]):
+        line = [sys.executable, "-m", "graphfix", words[0], str(path), *words[1:]]
+        done = subprocess.run(line, capture_output=True, check=False, text=True)
+        assert (done.stderr, done.returncode in (0, 1)) == ("", True)
