@@ -20,7 +20,6 @@ from graphfix.pipeline.api import (
     make_settings,
     save,
 )
-from graphfix.pipeline.explaining import explanations_of
 from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import facts_of
@@ -119,8 +118,11 @@ def check_file(request: CheckRequest) -> CheckResult:
     notes = (*notes, *unused(model, settings.op_types))
     again = model.copy() if request.explain else None
     found = findings_of(model, settings)
-    explained = explanations_of(again, settings, found) if again is not None else ()
-    return CheckResult(target, found, notes, explained)
+    if again is None:
+        return CheckResult(target, found, notes)
+    from graphfix.pipeline.explaining import explanations_of
+
+    return CheckResult(target, found, notes, explanations_of(again, settings, found))
 
 
 @guarded
