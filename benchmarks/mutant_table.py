@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
 
+import mutating_sizes
 from mutant_judge import CAP, EPS, NOISE_FACTOR, VALUES
 from mutant_survivors import REASONS
 from mutating import KINDS, Point
 
-LEAST_CAUGHT, LEAST, LEAST_PASSES = 0.98, 200, 15
+LEAST_CAUGHT, LEAST, LEAST_PASSES, LEAST_NEW = 0.98, 400, 15, 80
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def verdict(found: Found) -> bool:
     counted = [row for row in found.rows if row.counts]
     units = {row.unit for row in counted}
     caught = sum(row.caught for row in counted)
-    enough = len(counted) >= LEAST and len(units) >= LEAST_PASSES
+    newer = sum(row.point.kind in mutating_sizes.KINDS for row in counted)
+    enough = len(counted) >= LEAST and len(units) >= LEAST_PASSES and newer >= LEAST_NEW
     return enough and not faults and caught >= LEAST_CAUGHT * len(counted)
 
 

@@ -13,8 +13,8 @@ refuses, gives an invalid model, or the same one, does not count.
 
 The right passes are tried first: there the judge and the certificates have to find nothing.
 
-Writes `results/mutants.md` and ends with 1 where fewer than 98% are caught, fewer than 200 count
-over at least 15 passes, or something is wrong with an example.
+Writes `results/mutants.md` and ends with 1 where fewer than 98% are caught, fewer than 400 count
+over at least 15 passes or fewer than 80 of `mutating_sizes`, or something is wrong with an example.
 """
 
 from __future__ import annotations

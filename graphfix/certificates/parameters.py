@@ -62,6 +62,7 @@ _MEANINGS: Mapping[str, Meaning] = {
     "depth": Meaning.COUNT,
     "split": Meaning.COUNT,
     "size": Meaning.COUNT,
+    "num_mel_bins": Meaning.COUNT,
     "start": Meaning.TERM,
     "limit": Meaning.TERM,
     "delta": Meaning.TERM,

@@ -19,7 +19,7 @@ from graphfix.errors import EngineFailed
 from graphfix.feeds import draws, roles
 from graphfix.feeds.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
 from graphfix.feeds.maker import FeedMaker, required_inputs
-from graphfix.feeds.uses import Use, consumers, int_attribute, uses_of
+from graphfix.feeds.uses import Use, attribute_of, consumers, int_attribute, uses_of
 
 
 class Style(StrEnum):
@@ -70,10 +70,10 @@ _LEAST = {"float16": 6e-8, "bfloat16": 1e-40, "float32": 1e-45, "float64": 5e-32
 _NO_EXTREMES = frozenset({"Gather", "Pow", "Range"})
 _DIVISIONS = frozenset({"Div", "Mod"})
 _SIZES = frozenset({"Shape", "Size"})
-# Their first input is integers like any others, though the rest may not be.
-_TAKE_NUMBERS = frozenset(
-    {"CumSum", "CumProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "Reshape", "Slice", "Expand"}
-    | {"Pad", "Gemm", "Einsum", "Identity", "Trilu", "GatherElements", "GatherND"}
+# Operators of other libraries whose first input says how much is made.
+_MAKERS = frozenset(
+    {"arange", "full", "zeros", "ones", "empty", "eye", "linspace", "logspace", "range", "rand"}
+    | {"randn", "randint"}
 )
 _WIDE_INTEGERS = frozenset(
     {onnx.TensorProto.INT32, onnx.TensorProto.INT64}
@@ -158,7 +158,7 @@ class SampleMaker(FeedMaker):
                 return _with_special(value, self.special, rng)
             return draws.cast(_floats(value, style, uses, rng), value.dtype)
         plain = is_integer(value.dtype) and value.dtype.isbuiltin == 1 and _is_number(uses)
-        if plain and roles.draw(uses, value.shape, lambda _: None, rng) is None:
+        if plain and not _has_role(uses, value.shape, rng):
             return _integers(value, style, uses, rng)
         return value
 
@@ -170,7 +170,7 @@ class SampleMaker(FeedMaker):
             wide = info.type.tensor_type.elem_type in _WIDE_INTEGERS
             if wide and info.name not in self.parameters and info.name not in self.unread:
                 uses = uses_of(info.name, readers)
-                if _is_number(uses) and roles.draw(uses, (2,), lambda _: None, rng) is None:
+                if _is_number(uses) and not _has_role(uses, (2,), rng):
                     return True
         return False
 
@@ -178,9 +178,21 @@ class SampleMaker(FeedMaker):
 def _is_number(uses: Sequence[Use]) -> bool:
     """Say whether any integer may go where a tensor is used."""
     return bool(uses) and all(
-        use.op in roles.ARITHMETIC or (use.op in _TAKE_NUMBERS and use.position == 0)
-        for use in uses
+        use.op in roles.ARITHMETIC or (use.position == 0 and not _makes(use)) for use in uses
     )
+
+
+def _makes(use: Use) -> bool:
+    named = attribute_of(use.node, "operator")
+    name = named.s.decode("utf-8", "replace") if named is not None else use.op
+    return name.removeprefix("aten::") in _MAKERS
+
+
+def _has_role(uses: Sequence[Use], shape: tuple[int, ...], rng: np.random.Generator) -> bool:
+    """Say whether integers must suit their use; a divisor only must not be 0."""
+    divides = [use for use in uses if use.op in _DIVISIONS and use.position == 1]
+    others = [use for use in uses if use not in divides]
+    return roles.draw(others, shape, lambda _: None, rng) is not None
 
 
 def shape_only(*models: onnx.ModelProto) -> frozenset[str]:

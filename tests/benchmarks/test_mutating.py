@@ -38,7 +38,7 @@ def sample(node, build):
 def helper(build, x, axis: int = 1 - 1):
     return build.ReduceSum(x, axes=[axis], keepdims=1)
 '''
-SIZES = '''
+SIZES = """
 @rewrite("Mean", removes="op:Mean", emits=("Sub",))
 def sample(node, build):
     x, given = node.need(0), node.need(1)
@@ -47,7 +47,7 @@ def sample(node, build):
     y = build.Pad(x, given)
     z = build.Neg(build.Add(y, 3))
     return build.Reshape(z, [rows, -1, x.shape[1]])
-'''
+"""
 
 
 @pytest.fixture(name="mutating")

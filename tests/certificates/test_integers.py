@@ -120,3 +120,28 @@ def test_the_table_says_which_integer_kernels_round(op: str) -> None:
 
 def test_each_kernel_of_the_table_is_measured() -> None:
     assert set(CASES) >= INEXACT_FOR_INTEGERS
+
+
+LEFT_OVER = "g (int64[3, 4] x, int64[3, 4] d) => (int64[3, 4] y) { y = Mod (x, d) }"
+LEFT_OVER_ROUNDED = """
+    g (int64[3, 4] x, int64[3, 4] d) => (int64[3, 4] y)
+    { m = Mod (x, d)  f = Cast <to = 11> (m)  y = Cast <to = 7> (f) }
+"""
+STRETCHED = """
+    g (int32[1, 1, 2, 3] x) => (int32[1, 1, 4, 6] y) <float[4] s = {1, 1, 2, 2}>
+    { y = Resize (x, , s) }
+"""
+STRETCHED_ROUNDED = """
+    g (int32[1, 1, 2, 3] x) => (int32[1, 1, 4, 6] y) <float[4] s = {1, 1, 2, 2}>
+    { f = Cast <to = 1> (x)  r = Resize (f, , s)  y = Cast <to = 6> (r) }
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(LEFT_OVER, LEFT_OVER_ROUNDED), (STRETCHED, STRETCHED_ROUNDED)],
+    ids=["large divisors", "integers that are moved"],
+)
+def test_integers_are_large_wherever_they_are_data(before: str, after: str) -> None:
+    assert proof(before, before).status is Verdict.EQUAL
+    assert proof(before, after).status is Verdict.MISMATCH
