@@ -6,6 +6,9 @@ which no pass claims anything, and onnxruntime runs what ONNX forbids.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import onnx
 
@@ -19,6 +22,7 @@ from graphfix.feeds.uses import int_attribute
 
 # A shape has no more elements than that.
 _FEW = 16
+Array = np.ndarray[Any, Any]
 
 
 class Inside:
@@ -78,8 +82,43 @@ def _is_finite(value: Value) -> bool:
 
 
 def _is_forbidden(node: onnx.NodeProto, values: dict[str, Value]) -> bool:
-    """Say whether a Reshape with allowzero has a 0 and a -1, of which ONNX says no size."""
-    if node.op_type != "Reshape" or not int_attribute(node, "allowzero", 0):
+    """Say whether ONNX forbids what a node is given, and onnxruntime runs it all the same."""
+    check = _FORBIDDEN.get(node.op_type)
+    given = [values.get(name) for name in node.input]
+    if check is None or len(given) < 2:
         return False
-    shape = values.get(node.input[1]) if len(node.input) > 1 else None
-    return isinstance(shape, np.ndarray) and bool((shape == 0).any() and (shape == -1).any())
+    first, second = given[:2]
+    if not isinstance(second, np.ndarray):
+        return False
+    return check(node, first if isinstance(first, np.ndarray) else None, second)
+
+
+def _no_size(node: onnx.NodeProto, x: Array | None, shape: Array) -> bool:
+    """A Reshape with allowzero that has a 0 and a -1, of which ONNX says no size."""
+    zero = int_attribute(node, "allowzero", 0)
+    return bool(zero) and bool((shape == 0).any() and (shape == -1).any())
+
+
+def _no_element(node: onnx.NodeProto, data: Array | None, indices: Array) -> bool:
+    """A GatherND of an element that is not there, from data without elements."""
+    if data is None or data.size:
+        return False
+    batch = int_attribute(node, "batch_dims", 0)
+    sizes = np.array(data.shape[batch : batch + indices.shape[-1]])
+    return bool(((indices < -sizes) | (indices >= sizes)).any())
+
+
+def _no_place(node: onnx.NodeProto, x: Array | None, condition: Array) -> bool:
+    """A Compress whose condition holds behind the last element."""
+    if x is None:
+        return False
+    flat = all(attribute.name != "axis" for attribute in node.attribute)
+    size = x.size if flat else x.shape[int_attribute(node, "axis", 0)]
+    return bool(condition[size:].any())
+
+
+_FORBIDDEN: dict[str, Callable[[onnx.NodeProto, Array | None, Array], bool]] = {
+    "Reshape": _no_size,
+    "GatherND": _no_element,
+    "Compress": _no_place,
+}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import parser
 
+import graphfix
 from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.inside import Inside
 from graphfix.feeds.kinds import Feed
@@ -31,3 +32,24 @@ def test_a_size_that_is_left_of_nothing_is_seen(sizes: list[int], meant: bool) -
     rows = 0 if 0 in sizes else 2
     feed: Feed = {"x": np.ones((rows, 3), np.float32), "s": np.array(sizes)}
     assert inside(text).is_meant(feed) is meant
+
+
+@pytest.mark.parametrize(("rows", "meant"), [(0, False), (2, True)])
+def test_an_element_of_nothing_is_seen(rows: int, meant: bool) -> None:
+    """Onnxruntime does not look at the tuples of GatherND where nothing is taken."""
+    text = "g (float[N, M] x, int64[1, 1] i) => (float[1, M] y) { y = GatherND (x, i) }"
+    feed: Feed = {"x": np.ones((rows, 0), np.float32), "i": np.zeros((1, 1), np.int64)}
+    assert inside(text).is_meant(feed) is meant
+
+
+@pytest.mark.parametrize(("size", "meant"), [(0, False), (2, False), (3, True), (9, True)])
+def test_a_condition_behind_the_last_element_is_seen(size: int, meant: bool) -> None:
+    text = """g (float[1, N] x) => (float[1, M] y) {
+      c = Constant <value = bool[4] {1, 0, 1, 0}> ()  y = Compress <axis = 1> (x, c) }"""
+    assert inside(text).is_meant({"x": np.ones((1, size), np.float32)}) is meant
+
+
+def test_a_gather_nd_of_free_sizes_is_repaired() -> None:
+    text = """<ir_version: 8, opset_import: ["": 11]>
+    g (float[B,C,H,W] x, int64[1,1] i) => (float[1,C,H,W] y) { y = GatherND (x, i) }"""
+    assert graphfix.run(parser.parse_model(text), target="trt7.0").exit_code == 0
