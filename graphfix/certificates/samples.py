@@ -68,6 +68,7 @@ _FROM_FEEDS = {Style.NATURAL: 0, Style.OTHER: 4}
 _LARGE = {"float16": 200.0, "bfloat16": 1e6, "float32": 1e6, "float64": 1e9}
 _LEAST = {"float16": 6e-8, "bfloat16": 1e-40, "float32": 1e-45, "float64": 5e-324}
 _NO_EXTREMES = frozenset({"Gather", "Pow", "Range"})
+_UPDATED = frozenset({"Scatter", "ScatterElements", "ScatterND"})
 _DIVISIONS = frozenset({"Div", "Mod"})
 _SIZES = frozenset({"Shape", "Size"})
 # Operators of other libraries whose first input says how much is made.
@@ -178,7 +179,10 @@ class SampleMaker(FeedMaker):
 def _is_number(uses: Sequence[Use]) -> bool:
     """Say whether any integer may go where a tensor is used."""
     return bool(uses) and all(
-        use.op in roles.ARITHMETIC or (use.position == 0 and not _makes(use)) for use in uses
+        use.op in roles.ARITHMETIC
+        or (use.position == 0 and not _makes(use))
+        or (use.op in _UPDATED and use.position == 2)
+        for use in uses
     )
 
 
@@ -265,7 +269,7 @@ def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gen
     if style is Style.TIES:
         values = rng.integers(max(low, -3), 4, shape)
         return np.where(values == 0, 2 if divides else 0, values).astype(dtype)
-    if style in FOR_INTEGERS and not any(use.op in _NO_EXTREMES for use in uses):
+    if style in FOR_INTEGERS and not any(_is_limited(use) for use in uses):
         return _past_floats(like, style, uses, rng)
     if style in (Style.EDGES, Style.LARGE, Style.WIDE) and not any(
         use.op in _NO_EXTREMES for use in uses
@@ -285,6 +289,10 @@ def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gen
             edges[edges == 0] = 2
         return edges[rng.integers(0, len(edges), shape)].astype(dtype)
     return like
+
+
+def _is_limited(use: Use) -> bool:
+    return use.op in _NO_EXTREMES and (use.op, use.position) != ("Gather", 0)
 
 
 def _past_floats(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator) -> Array:

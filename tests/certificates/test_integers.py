@@ -137,10 +137,30 @@ STRETCHED_ROUNDED = """
 """
 
 
+TAKEN = "g (int32[5, 3] x) => (int32[2, 3] y) <int64[2] i = {1, 4}> { y = Gather (x, i) }"
+TAKEN_ROUNDED = """
+    g (int32[5, 3] x) => (int32[2, 3] y) <int64[2] i = {1, 4}>
+    { t = Gather (x, i)  f = Cast <to = 1> (t)  y = Cast <to = 6> (f) }
+"""
+PUT = """
+    g (int32[5] x, int32[2] u) => (int32[5] y) <int64[2] i = {1, 4}>
+    { y = ScatterElements (x, i, u) }
+"""
+PUT_ROUNDED = """
+    g (int32[5] x, int32[2] u) => (int32[5] y) <int64[2] i = {1, 4}>
+    { f = Cast <to = 1> (u)  v = Cast <to = 6> (f)  y = ScatterElements (x, i, v) }
+"""
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
-    [(LEFT_OVER, LEFT_OVER_ROUNDED), (STRETCHED, STRETCHED_ROUNDED)],
-    ids=["large divisors", "integers that are moved"],
+    [
+        (LEFT_OVER, LEFT_OVER_ROUNDED),
+        (STRETCHED, STRETCHED_ROUNDED),
+        (TAKEN, TAKEN_ROUNDED),
+        (PUT, PUT_ROUNDED),
+    ],
+    ids=["large divisors", "integers that are moved", "taken", "put"],
 )
 def test_integers_are_large_wherever_they_are_data(before: str, after: str) -> None:
     assert proof(before, before).status is Verdict.EQUAL
