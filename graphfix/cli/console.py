@@ -38,12 +38,17 @@ def say(text: str) -> None:
 
 @contextmanager
 def stdout_kept() -> Generator[None]:
-    """Keep stdout for the result: what passes and native libraries print meanwhile goes to stderr.
+    """Keep stdout for the result: what passes print meanwhile goes to stderr.
 
-    ONNX's checker warns with `std::cout` (onnx/checker.cc), which Python's streams do not see.
+    ONNX's checker warns with `std::cout` (onnx/checker.cc), which Python's streams do not see; what
+    native libraries print says nothing to who gave the model, and is thrown away.
     """
-    with redirect_stdout(sys.stderr), _descriptor_kept(1, 2):
-        yield
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        with redirect_stdout(sys.stderr), _descriptor_kept(1, nowhere):
+            yield
+    finally:
+        os.close(nowhere)
 
 
 @contextmanager
