@@ -11,6 +11,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto
 from graphfix.attributes import decode_attribute
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.views import NodeView, Value
 from graphfix.exporting import export_node
 from graphfix.graph import Graph, Variable, is_empty, normal_domain
@@ -68,6 +69,10 @@ def _emit(
         if known is not None:
             values[inner.output[0]] = known
             continue
+        whole = _whole_shape(inner, inputs, build)
+        if whole is not None:
+            values[inner.output[0]] = whole
+            continue
         given = _attributes(inner, attributes)
         for proto in inner.attribute:
             if proto.type == AttributeProto.GRAPH:
@@ -80,6 +85,21 @@ def _emit(
             **given,
         )
         values.update(zip(inner.output, results, strict=True))
+
+
+def _whole_shape(inner: NodeProto, inputs: Sequence[Value | None], build: Builder) -> Value | None:
+    """Return a tensor in the shape that another one has, where a size of it may be 0.
+
+    The bodies say Reshape there, to which a 0 means another thing. None for any other node.
+    """
+    if inner.op_type != "Reshape" or len(inputs) != 2 or inner.attribute:
+        return None
+    data, sizes = inputs
+    made = sizes.producer if sizes is not None else None
+    if data is None or sizes is None or made is None or made.op != "Shape":
+        return None
+    shape = made.need(0).static_shape
+    return None if shape is not None and 0 not in shape else reshaped(data, sizes, build)
 
 
 def _body(

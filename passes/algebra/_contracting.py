@@ -61,11 +61,15 @@ def _every_nth(term: Term, first: int, second: int, size: int | None, build: Bui
     others = [place for place in range(len(term.labels)) if place not in (first, second)]
     value = _transposed(term.value, [*others, first, second], build)
     axis = len(others)
+    # Where a size is 0, Reshape copies it; of the square, that of the first of the two axes.
     if size is None:
-        flat = build.Reshape(value, [*[0] * axis, -1])
-        step = build.Add(_size(term, term.labels[first], build), 1)
+        number = _size(term, term.labels[first], build)
+        square = build.Mul(number, number)
+        front = [build.constant(np.zeros(axis, dtype=np.int64))] if axis else []
+        sizes = build.Concat(*front, square, axis=0) if front else square
+        flat = build.Reshape(value, sizes)
+        step = build.Add(number, 1)
     else:
-        # Where the size is 0, Reshape copies that of the first of the two axes.
         flat = build.Reshape(value, [*[0] * axis, size * size])
         step = build.constant(np.array([size + 1], dtype=np.int64))
     taken = build.Slice(flat, starts=[0], ends=[_FAR], axes=[axis], steps=step)

@@ -11,6 +11,7 @@ from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.adapting import (
     KEEP,
@@ -371,7 +372,7 @@ def gather_elements_down(node: NodeView, build: Builder) -> Adapted:
             place = build.Add(build.Mul(place, scale), row)
     if place is None:
         raise Refuse("a scalar has no entries to gather")
-    return build.Reshape(build.Gather(build.Reshape(data, [-1]), place, axis=0), wanted)
+    return reshaped(build.Gather(build.Reshape(data, [-1]), place, axis=0), wanted, build)
 
 
 def _entry(rows: Value, position: int, build: Builder) -> Value:

@@ -7,11 +7,14 @@ onnx/defs/quantization (defs.cc and old.cc).
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.adapting import (
     KEEP,
@@ -55,8 +58,17 @@ def softmax_up(node: NodeView, build: Builder) -> Adapted:
     rank = need_rank(x)
     if axis % rank == rank - 1:
         return respell(node, build, axis=axis)
+    axis %= rank
+    dims = [x.dim(place) for place in range(axis, rank)]
+    known = [size for size in dims if size is not None]
+    if 0 in known:
+        return build.Identity(x)
+    if len(known) == len(dims):  # a 0 copies the size of an axis in front, whatever it is
+        front = [0] * axis
+        joined = build.Reshape(x, [*front, prod(known)])
+        return build.Reshape(build.multi(node.op, joined, axis=-1)[0], [*front, *known])
     flat = build.multi(node.op, build.Flatten(x, axis=axis), axis=-1)[0]
-    return build.Reshape(flat, build.Shape(x))
+    return reshaped(flat, build.Shape(x), build)
 
 
 @adapter(_AXES, 13, 12)

@@ -11,6 +11,7 @@ from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.views import NodeView, Value
 from graphfix.inference import type_of
 from graphfix.opset.adapting import (
@@ -92,14 +93,7 @@ def reshape_down(node: NodeView, build: Builder) -> Adapted:
     x, wanted = node.need(0), node.need(1)
     if _zeros_agree(node, build):
         return respell(node, build, drop=("allowzero",))
-    shape = wanted.static_shape
-    if shape is None:
-        raise Refuse("allowzero, and the rank of the result is unknown")
-    rank = shape[0]
-    flat = build.Reshape(x, [-1] + [1] * (rank - 1))
-    zero, one = np.array(0, dtype=np.int64), np.array(1, dtype=np.int64)
-    marks = build.Where(build.Equal(wanted, zero), zero, one)
-    return build.Reshape(build.Expand(flat, marks), wanted)
+    return reshaped(x, wanted, build)
 
 
 def _zeros_agree(node: NodeView, build: Builder) -> bool:

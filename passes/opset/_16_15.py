@@ -14,6 +14,7 @@ from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.adapting import Adapted, adapter, need_elem_type
 
@@ -70,7 +71,7 @@ def grid_sample_down(node: NodeView, build: Builder) -> Adapted:
     align = bool(node.attr("align_corners", 0))
     columns = _axis(grid, 0, width, mode, padding, align, build)
     rows = _axis(grid, 1, height, mode, padding, align, build)
-    flat = build.Reshape(x, [0, 0, -1])
+    flat = build.Reshape(x, [0, 0, height * width])
     total: Value | None = None
     across = _taps(columns, mode, build)
     for row in _taps(rows, mode, build):
@@ -78,11 +79,12 @@ def grid_sample_down(node: NodeView, build: Builder) -> Adapted:
             term = _read(flat, row, column, channels, width, build)
             total = term if total is None else build.Add(total, term)
     assert total is not None
-    ends = (grid.dim(1), grid.dim(2))
-    if None not in ends:
-        return build.Reshape(total, [0, 0, *(int(end or 0) for end in ends)])
+    ends = [end for end in (grid.dim(1), grid.dim(2)) if end]
+    if len(ends) == 2:
+        return build.Reshape(total, [0, 0, *ends])
+    outer = build.Slice(build.Shape(x), starts=[0], ends=[2], axes=[0])
     inner = build.Slice(build.Shape(grid), starts=[1], ends=[3], axes=[0])
-    return build.Reshape(total, build.Concat([0, 0], inner, axis=0))
+    return reshaped(total, build.Concat(outer, inner, axis=0), build)
 
 
 def _axis(
@@ -169,12 +171,17 @@ def _tap(axis: _Axis, at: Value, weight: Value | None, build: Builder) -> _Tap:
 def _read(flat: Value, row: _Tap, column: _Tap, channels: int, width: int, build: Builder) -> Value:
     """Read one neighbour of every output pixel, times its weight, as (N, C, Ho * Wo)."""
     place = build.Add(build.Mul(row.index, width), column.index)
-    spread = build.Expand(build.Reshape(place, [0, 1, -1]), [1, channels, 1])
+    spread = build.Expand(_line(place, build), [1, channels, 1])
     pixels = build.GatherElements(flat, spread, axis=2)
     inside = build.And(row.inside, column.inside)
     if row.weight is None or column.weight is None:
-        counted = build.Reshape(inside, [0, 1, -1])
+        counted = _line(inside, build)
         return build.Where(counted, pixels, _number(pixels, 0.0, build))
     weight = build.Mul(row.weight, column.weight)
     kept = build.Where(inside, weight, _number(weight, 0.0, build))
-    return build.Mul(pixels, build.Reshape(kept, [0, 1, -1]))
+    return build.Mul(pixels, _line(kept, build))
+
+
+def _line(value: Value, build: Builder) -> Value:
+    """Join what belongs to one image: (N, Ho, Wo) becomes (N, 1, Ho * Wo), whatever is 0."""
+    return build.Unsqueeze(build.Flatten(value, axis=1), axes=[1])

@@ -11,6 +11,7 @@ from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.adapting import (
     KEEP,
@@ -71,7 +72,7 @@ def equal_down(node: NodeView, build: Builder) -> Adapted:
     parts = ((build.constant(np.array([0])), split), (split, build.constant(_END)))
     for value, (start, end) in zip((left, right), parts, strict=True):
         part = build.Slice(numbers, start, end, [0])
-        sides.append(build.Reshape(part, build.Shape(value)))
+        sides.append(reshaped(part, build.Shape(value), build))
     return build.Equal(*sides)
 
 

@@ -12,6 +12,7 @@ from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import ComputedLate, Refuse
+from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.views import NodeView, Value
 from graphfix.opset.adapting import need_elem_type, need_rank
 
@@ -103,7 +104,7 @@ def reduce(node: NodeView, build: Builder) -> Value:
         return result
     left = [build.Reshape(build.Cast(build.Not(hit), to=_INT64), [1]) for hit in hits]
     kept = build.Reshape(build.NonZero(build.Concat(*left, axis=0)), [-1])
-    return build.Reshape(result, build.Gather(build.Shape(result), kept, axis=0))
+    return reshaped(result, build.Gather(build.Shape(result), kept, axis=0), build)
 
 
 def _hits(node: NodeView, counted: Value, rank: int, build: Builder) -> list[Value]:

@@ -150,6 +150,15 @@ def test_a_batch_without_elements() -> None:
     assert_rewrite(PASS, text, feeds=[numbers([(0, 2, 3), (0, 3, 4)])])
 
 
+@pytest.mark.parametrize("shape", [(3, 2, 2), (0, 2, 2), (3, 0, 0), (0, 0, 0), (1, 1, 1)])
+def test_diagonals_of_any_size(shape: tuple[int, ...]) -> None:
+    text = model_of("bii->bi", ["float[b,n,n]"], "float[b,n]")
+    done = run_pass(PASS, text)
+    x = RNG.normal(size=shape).astype(np.float32)
+    found = outputs_of(done.after, {"x0": x})["y"]
+    np.testing.assert_array_equal(found, np.einsum("bii->bi", x))
+
+
 def test_numbers_off_the_diagonal_do_not_matter() -> None:
     x = np.full((3, 3), np.nan, np.float32)
     x[range(3), range(3)] = [-0.0, np.inf, 2.0]
