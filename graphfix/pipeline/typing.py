@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from graphfix.authoring.declaring import InferredType, Pass
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
-from graphfix.errors import PassBug
+from graphfix.errors import GraphfixError, PassBug
 from graphfix.graph import Node, Variable, normal_domain
 from graphfix.inference import infer_model, learn_rank
 from graphfix.model import Model
@@ -102,6 +102,8 @@ def _ask(declared: Pass, given: Infer | None, node: Node) -> bool:
         types = infer(view)
     except Refuse:
         return False
+    except GraphfixError:
+        raise
     except Exception as error:
         raise PassBug(
             f"infer of {declared.id} raised {type(error).__name__}: {error}", pass_id=declared.id

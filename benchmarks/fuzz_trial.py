@@ -1,0 +1,166 @@
+"""One command on one file: forked from a process that has imported all, measured from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+import time
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+PATIENCE = 20.0
+MEMORY_MB = 2048.0
+_POLL = 0.01
+_COMMANDS = ("run", "check", "inspect")
+MODULES = (
+    "onnxruntime", "graphfix.pipeline.finishing", "graphfix.pipeline.files",
+    "graphfix.pipeline.inspecting", "graphfix.pipeline.explaining", "graphfix.pipeline.streams",
+    "graphfix.rendering.text_report", "graphfix.rendering.text_check", "graphfix.cli.failures",
+    "graphfix.rendering.text_inspect", "graphfix.cli.supervising", "graphfix.certificates.child",
+    *(f"graphfix.cli.{name}_command" for name in _COMMANDS),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a command ended.
+
+    Attributes:
+        code: The exit code; minus the number of a signal.
+        seconds: Wall time.
+        megabytes: The most memory of its own that the tree of processes held at once.
+        late: Whether it had to be killed.
+        said: The end of stderr.
+        left: Files that were not there before, the result left out.
+        written: Whether there is a result.
+    """
+
+    code: int
+    seconds: float
+    megabytes: float
+    late: bool
+    said: str
+    left: tuple[str, ...]
+    written: bool
+
+    def faults(self) -> list[str]:
+        """Return what must not be."""
+        wrong = {
+            f"exit {self.code}": self.code not in (0, 1, 2, 3, 4),
+            "traceback": "Traceback" in self.said,
+            f"over {PATIENCE:g} s": self.late or self.seconds > PATIENCE,
+            f"over {MEMORY_MB:g} MB": self.megabytes > MEMORY_MB,
+            "result on exit 2 to 5": self.written and self.code not in (0, 1),
+            "files left": bool(self.left),
+        }
+        return [what for what, holds in wrong.items() if holds]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return asdict(self)
+
+
+def warm_up() -> None:
+    """Import what commands import, so that each of them costs a fork."""
+    for module in MODULES:
+        import_module(module)
+    import_module("graphfix.registry").all_passes(())
+    import_module("graphfix.targets.profiles").resolve("trt8")
+
+
+def trial(words: list[str], folder: Path, result: Path) -> Trial:
+    """Run `graphfix` with these words in a folder, as if the process had been started with them.
+
+    Args:
+        words: The words after `graphfix`.
+        folder: Holds the file alone; temporary files go to a folder beside it.
+        result: What the command is to write.
+    """
+    temporary = folder.parent / f"{folder.name}.tmp"
+    temporary.mkdir()
+    said = folder.parent / f"{folder.name}.err"
+    before = set(folder.rglob("*"))
+    start = time.monotonic()
+    pid = os.fork()
+    if pid == 0:
+        _be_command(words, folder, temporary, said)
+    peak, late = 0.0, False
+    while True:
+        ended, status, used = os.wait4(pid, os.WNOHANG)
+        if ended:
+            break
+        peak = max(peak, sum(_held(each) for each in family(pid)))
+        if time.monotonic() - start > PATIENCE + 2:
+            late = True
+            for each in [*family(pid), pid]:
+                with contextlib.suppress(OSError):
+                    os.kill(each, signal.SIGKILL)
+            _, status, used = os.wait4(pid, 0)
+            break
+        time.sleep(_POLL)
+    left = {str(p.relative_to(folder.parent)) for p in temporary.rglob("*")}
+    left |= {str(p.relative_to(folder.parent)) for p in set(folder.rglob("*")) - before}
+    written = result.exists()
+    left.discard(str(result.relative_to(folder.parent)))
+    text = said.read_text(encoding="utf-8", errors="replace") if said.exists() else ""
+    return Trial(
+        os.waitstatus_to_exitcode(status),
+        round(time.monotonic() - start, 2),
+        round(max(peak, used.ru_maxrss / 1024), 1),
+        late,
+        text[-600:],
+        tuple(sorted(name for name in left if ".reproducers" not in name)),
+        written,
+    )
+
+
+def family(pid: int) -> list[int]:
+    """Return a process and all below it; those that ended meanwhile may be missing."""
+    found = [pid]
+    for each in found:
+        with contextlib.suppress(OSError):
+            for task in os.listdir(f"/proc/{each}/task"):
+                text = Path(f"/proc/{each}/task/{task}/children").read_text(encoding="ascii")
+                found += [int(word) for word in text.split()]
+    return found
+
+
+def _held(pid: int) -> float:
+    """Return the megabytes that a process holds for itself."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def _be_command(words: list[str], folder: Path, temporary: Path, said: Path) -> None:
+    code = 70
+    try:
+        os.setsid()
+        os.chdir(folder)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        error = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        for old, new in ((nothing, 0), (nothing, 1), (error, 2)):
+            os.dup2(old, new)
+        os.environ["TMPDIR"] = str(temporary)
+        import tempfile
+
+        tempfile.tempdir = None
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        sys.argv = ["graphfix", *words]
+        main: Any = import_module("graphfix.cli").main
+        code = main()
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code & 0xFF)
