@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -12,15 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from graphfix.cli.program import COMMANDS, program
-from graphfix.cli.template import OWN_PROCESS
+from graphfix.cli.program import COMMANDS, OWN_PROCESS, program
 
 if TYPE_CHECKING:
     from graphfix.cli.page import Page
 
 INTERRUPTED = 130
 INTERPRETING = frozenset(COMMANDS) - {"passes", "targets"}
-CAN_FORK = hasattr(os, "fork") and hasattr(signal, "set_wakeup_fd")
 _OBJECTS = 100_000  # between two collections
 
 
@@ -34,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         return _main(list(arguments), None, own=False)
     words = sys.argv[1:]
-    if not CAN_FORK or not interprets(words):
+    if not hasattr(os, "fork") or not interprets(words):
         return _main(words, None, own=True)
     from graphfix.cli.supervising import supervised
 

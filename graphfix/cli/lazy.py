@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from typing import NamedTuple
 
 import click
+
+_COLUMNS = 80  # where nothing tells
+_NARROWEST = 50  # as click has it
 
 
 class LazyCommand(NamedTuple):
@@ -15,12 +20,38 @@ class LazyCommand(NamedTuple):
     summary: str
 
 
+class _Context(click.Context):
+    """A context that asks how wide the terminal is without `shutil`, which is slow to import."""
+
+    def make_formatter(self) -> click.HelpFormatter:
+        """Return a formatter as wide as click would make it."""
+        if self.terminal_width is None:
+            wide = min(terminal_columns(), self.max_content_width or _COLUMNS)
+            return click.HelpFormatter(width=max(wide - 2, _NARROWEST))
+        return super().make_formatter()
+
+
+def terminal_columns() -> int:
+    """Return how many columns the terminal has, as `shutil.get_terminal_size` does."""
+    try:
+        columns = int(os.environ.get("COLUMNS", ""))
+    except ValueError:
+        columns = 0
+    if columns > 0:
+        return columns
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _COLUMNS  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):  # closed, none, or no terminal
+        return _COLUMNS
+
+
 class LazyGroup(click.Group):
     """A group that knows its commands by address only.
 
     The list of `graphfix --help` comes from the summaries held here, so it costs no import.
     """
 
+    context_class = _Context
     lazy_commands: dict[str, LazyCommand]
 
     def __init__(self, lazy_commands: dict[str, LazyCommand], **rest: object) -> None:

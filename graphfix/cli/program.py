@@ -6,6 +6,8 @@ import click
 
 from graphfix.cli.lazy import LazyCommand, LazyGroup
 
+# What the context of a command carries where the process was started for it alone.
+OWN_PROCESS = "own process"
 COMMANDS = {
     "run": LazyCommand(
         "graphfix.cli.run_command:run", "Repair a model for a target, verify it, write it."

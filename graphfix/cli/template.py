@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from graphfix.cli.page import page_of
+from graphfix.cli.program import OWN_PROCESS
 
 
 def offer_template() -> None:
@@ -20,7 +21,3 @@ def offer_template() -> None:
 
         shipped_passes()  # this process needs them as well, children for their numpy models
         fork_here()
-
-
-# What the context of a command carries where the process was started for it alone.
-OWN_PROCESS = "own process"

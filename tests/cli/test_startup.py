@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import shutil
+import struct
 import subprocess
 import sys
+import termios
 
+import click
 import pytest
 
+from graphfix.cli.lazy import terminal_columns
 from graphfix.cli.program import COMMANDS, program
 
 HEAVY = ("onnx", "numpy", "rich", "tomllib", "onnxruntime", "onnx_graphsurgeon", "dataclasses")
+SLOW = ("shutil", "signal", "mmap", "tempfile", "traceback")  # a tenth of the start, together
 SCRIPT = """
-import contextlib, io, json, sys
+import io, sys
 from graphfix.cli import main
-with contextlib.redirect_stdout(io.StringIO()) as out:
-    code = main(sys.argv[1:])
-print(json.dumps([code, out.getvalue(), sorted(sys.modules)]))
+sys.stdout = out = io.StringIO()
+code, modules, sys.stdout = main(), sorted(sys.modules), sys.__stdout__
+import json
+print(json.dumps([code, out.getvalue(), modules]))
 """
 
 
@@ -34,8 +43,32 @@ def test_nothing_heavy_is_imported(words: tuple[str, ...]) -> None:
     code, out, modules = run_in_child(*words)
     assert code == 0
     assert "graphfix" in out
-    assert [name for name in HEAVY if name in modules] == []
+    assert [name for name in HEAVY + SLOW if name in modules] == []
     assert not any(name.startswith("graphfix.cli.") and "_command" in name for name in modules)
+
+
+@pytest.mark.parametrize(("columns", "longest"), [("60", 58), ("20", 50), ("200", 78), ("x", 78)])
+def test_the_list_is_as_wide_as_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, columns: str, longest: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    context = program.make_context("graphfix", ["check"])
+    assert context.make_formatter().width == longest
+    plain = click.Context(program, max_content_width=80)
+    assert plain.make_formatter().width == longest
+
+
+def test_the_width_of_a_terminal_is_that_which_python_reports(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    main, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 63, 0, 0))
+    with open(terminal, "w") as stream:
+        monkeypatch.setattr(sys, "__stdout__", stream)
+        assert (terminal_columns(), shutil.get_terminal_size().columns) == (63, 63)
+    assert (terminal_columns(), shutil.get_terminal_size().columns) == (80, 80)
+    os.close(main)
 
 
 @pytest.mark.parametrize("command", list(COMMANDS))
