@@ -29,6 +29,7 @@ from graphfix.report import Explanation, Finding, Report
 from graphfix.rules.placing import as_told
 from graphfix.sorting import first_misplaced, sorted_nodes
 from graphfix.storage.reading import check_proto, read_model
+from graphfix.targets.installed import means_installed
 from graphfix.targets.profiles import Target, load_target
 from graphfix.validity.examination import examine
 
@@ -138,6 +139,12 @@ def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
     check_op_types(model, settings.op_types)
     engines = as_told(model, check_model(model, settings.target, settings.assumed))
     found = (*of_file, *engines)
+    if settings.installed:
+        from graphfix.pipeline.loading import findings_of_loading
+        from graphfix.pipeline.verifying import as_it_came
+
+        file = as_it_came(model.proto, model.path, model.sha256, model.base_dir)
+        found = (*found, *findings_of_loading(model, file, settings, found))
     return with_removers(found, settings.available)
 
 
@@ -156,6 +163,7 @@ def _check_settings(
         assumed=assumed_operators(assume_ops),
         op_types=op_types_of(op_types),
         shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
+        installed=means_installed(target),
     )
 
 
@@ -345,6 +353,7 @@ def make_settings(
         inputs=inputs,
         shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
         seed=seed,
+        installed=target is not None and means_installed(target),
     )
     return without(settings, skipped)
 

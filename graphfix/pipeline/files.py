@@ -31,6 +31,7 @@ from graphfix.registry import all_passes
 from graphfix.report import Explanation, FileFacts, Finding, Report, Status
 from graphfix.storage.reading import read_model
 from graphfix.storage.saving import write_all, write_atomically
+from graphfix.targets.installed import means_installed
 from graphfix.targets.profiles import Target, resolve, resolve_briefly
 
 PROVENANCE = "graphfix."
@@ -113,6 +114,7 @@ def check_file(request: CheckRequest) -> CheckResult:
         assumed=assumed_operators(request.assume_ops),
         op_types=op_types_of(request.op_types, request.op_types_file),
         shapes=request.shapes,
+        installed=means_installed(request.target),
     )
     model = as_model(request.model)
     notes = (*notes, *unused(model, settings.op_types))

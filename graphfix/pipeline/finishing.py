@@ -18,11 +18,12 @@ from graphfix.pipeline.api import Result
 from graphfix.pipeline.attributing import with_removers
 from graphfix.pipeline.certifying import Certified, certified
 from graphfix.pipeline.journal import Journal
+from graphfix.pipeline.loading import findings_of_loading
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings, without
 from graphfix.pipeline.validating import interface, new_complaints, validity_of
-from graphfix.pipeline.verifying import original_on_disk, verify, verify_in_engine
+from graphfix.pipeline.verifying import on_disk, original_on_disk, verify, verify_in_engine
 from graphfix.pipeline.worsening import unharmed
 from graphfix.report import (
     APPROXIMATE,
@@ -127,6 +128,9 @@ def finish(
         raise PassBug(f"the result is not valid: {attempt.fault}")
     if settings.verify == "engine" and not attempt.broken:
         attempt = _in_engine(before, attempt)
+    known = (*_of_file(before, settings), *attempt.run.findings_before)
+    if settings.installed:
+        known, attempt = _in_session(before, attempt, known)
     run = attempt.run
     outcomes = attempt.certified.outcomes()
     code = exit_code(attempt, settings, every_site_equal(outcomes))
@@ -137,7 +141,7 @@ def finish(
         target=settings.target.name if settings.target is not None else "",
         input=before.facts,
         output=None,
-        findings_before=with_removers((*_of_file(before, settings), *run.findings_before), able),
+        findings_before=with_removers(known, able),
         outcomes=(*outcomes, *blamed),
         findings_after=with_removers(attempt.findings_after, able),
         open_inputs=_open_inputs(attempt.run.model),
@@ -287,6 +291,21 @@ def _in_engine(before: Original, attempt: _Attempt) -> _Attempt:
     )
     run.seconds["engine"] = perf_counter() - start
     return replace(attempt, verification=verification)
+
+
+def _in_session(
+    before: Original, attempt: _Attempt, known: tuple[Finding, ...]
+) -> tuple[tuple[Finding, ...], _Attempt]:
+    """Add what the onnxruntime installed here says of the model and of the result."""
+    settings, model = attempt.certified.settings, attempt.run.model
+    found = findings_of_loading(before.again(), original_on_disk(before), settings, known)
+    if attempt.run.journal.applied_passes() or settings.shapes:
+        file = on_disk(model.to_proto(), model.base_dir, spent=True)
+        left = findings_of_loading(model, file, settings, attempt.findings_after)
+    else:
+        left = found
+    added = replace(attempt, file_findings=(*attempt.file_findings, *left))
+    return (*known, *found), added
 
 
 def _open_inputs(model: Model) -> tuple[tuple[str, Shape], ...]:

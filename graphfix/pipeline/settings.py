@@ -37,6 +37,7 @@ class Settings:
         seed: For made inputs.
         blocked: Sites that are left alone, because an earlier run found them to be wrong.
         left_out: Passes that may not be used; they still know the types of their operators.
+        installed: Whether the target is the onnxruntime installed here, which is asked itself.
     """
 
     target: Target | None
@@ -55,6 +56,7 @@ class Settings:
     seed: int = 0
     blocked: frozenset[SiteKey] = frozenset()
     left_out: tuple[Pass, ...] = ()
+    installed: bool = False
 
     @property
     def knowing(self) -> tuple[Pass, ...]:

@@ -131,11 +131,29 @@ def original_on_disk(before: Original, prepared: ModelProto | None = None) -> Ge
         before: The model as it came.
         prepared: What stands for it, where order and imports had to be mended.
     """
-    if prepared is None and before.path and _still_there(before.path, before.facts.sha256):
-        yield before.path
+    if prepared is None:
+        with as_it_came(before.proto, before.path, before.facts.sha256, before.base_dir) as path:
+            yield path
         return
-    with on_disk(prepared or before.proto, before.base_dir) as path:
+    with on_disk(prepared, before.base_dir) as path:
         yield path
+
+
+@contextlib.contextmanager
+def as_it_came(proto: ModelProto, path: Path | None, sha256: str, base_dir: str) -> Generator[Path]:
+    """Give a model that nothing has touched as a file: its own where that is still the same.
+
+    Args:
+        proto: The model.
+        path: The file that it was read from; None for none.
+        sha256: Of that file.
+        base_dir: Where its external data lies.
+    """
+    if path is not None and _still_there(path, sha256):
+        yield path
+        return
+    with on_disk(proto, base_dir) as written:
+        yield written
 
 
 def _still_there(path: Path, sha256: str) -> bool:

@@ -116,4 +116,17 @@ REPEATED_CONSTANT = _known(
     feature="model:duplicate-name",
     source="graph.cc of onnxruntime 1.32: the last one counts; TensorRT has a rule of its own",
 )
+DOES_NOT_LOAD = _known(
+    "does-not-load",
+    "The onnxruntime that is installed here refuses to load the model.",
+    versions="ort",
+    source="the onnxruntime that is installed here, asked where it is the target's version",
+)
+NOT_OPENED = _known(
+    "not-opened",
+    "The onnxruntime that is installed here could not be asked whether it loads the model.",
+    NOTE,
+    versions="ort",
+    source="the onnxruntime that is installed here, asked where it is the target's version",
+)
 SHADOWED_NAME = _known("shadowed-name", "A body gives a tensor the name of one around it.")

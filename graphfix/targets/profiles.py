@@ -185,6 +185,11 @@ def _by_name(name: str) -> tuple[Target, tuple[str, ...]]:
     return target, (f"there is no profile {name}: {lower}, the next lower one, is taken",)
 
 
+def spelled(name: str) -> VersionedName | None:
+    """Take a name apart as users write it, ``ONNXRuntime 1.20``; None without a version."""
+    return parse_name(_spelled(name, _index()))
+
+
 def _spelled(name: str, index: _Index) -> str:
     """Return `name` in lower case with the family's own spelling."""
     text = re.sub(r"[\s_]+", "-", name.strip().lower())
