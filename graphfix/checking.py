@@ -15,7 +15,7 @@ from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
 from graphfix.rules.consequences import as_the_engine_reads, refused_as_read
 from graphfix.rules.declaring import Answer, Rule, RuleSet, Yes, file_rules, rules_for
-from graphfix.rules.parsed import is_read
+from graphfix.rules.parsed import read_graphs
 from graphfix.rules.reported import reported_elsewhere
 from graphfix.schemas import form_of
 from graphfix.targets.profiles import Target
@@ -159,9 +159,7 @@ def check_nodes(
     """
     rules = rules_for(target)
     for root in model.roots() if target.functions else (model.graph,):
-        for graph in root.walk():
-            if graph.parent is not None and not is_read(graph, target):
-                continue
+        for graph in read_graphs(root, target):
             for index, node in enumerate(graph.nodes):
                 view = NodeView(node)
                 found = (

@@ -46,9 +46,11 @@ class Definitions:
         Raises:
             InvalidModel: The name is defined already, and one of both is computed or given.
         """
-        known = self._nodes.setdefault(name, (index, node))
-        if list(node.output).count(name) > 1:
+        known = self._nodes.get(name)
+        if known is not None and known[0] == index:
             raise self._refused(f"{_shown(index, node)} writes {name!r} twice")
+        if known is None:
+            known = self._nodes[name] = (index, node)
         if known[0] != index:
             if not (_is_constant(node) and _is_constant(known[1])):
                 both = f"{_shown(*known)} and {_shown(index, node)}"

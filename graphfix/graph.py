@@ -379,11 +379,22 @@ class Graph(GsGraph):
 
     def walk(self) -> Iterator[Graph]:
         """Walk this graph and every body below it, outer ones first."""
-        yield self
+        # Not by recursion, in which each body would be handed up through all that it lies in.
+        pending: list[Iterator[Graph]] = [iter((self,))]
+        while pending:
+            graph = next(pending[-1], None)
+            if graph is None:
+                pending.pop()
+            else:
+                yield graph
+                pending.append(graph.bodies())
+
+    def bodies(self) -> Iterator[Graph]:
+        """Walk the bodies of the nodes of this graph, not those below them."""
         for node in self.nodes:
             if node.attrs.holds_values:
                 for _, body in node.graphs():
-                    yield from body.walk()
+                    yield body
 
 
 class Function(Graph):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from onnx import ModelProto, TensorProto, helper
 
 import graphfix
 from graphfix.cli import main
+from graphfix.defining import Definitions
 from graphfix.errors import InvalidModel, PassBug, UsageError
 from graphfix.pipeline.guarding import documented, guarded
 from graphfix.storage import vetting
@@ -270,6 +272,51 @@ def test_a_sparse_tensor_too_big_to_be_written_out_is_named() -> None:
     beyond = helper.make_tensor("i", TensorProto.INT64, [1], [9])
     with pytest.raises(InvalidModel, match="indices of sparse tensor 'w' do not fit"):
         load_array(helper.make_sparse_tensor(values, beyond, [4]), "")
+
+
+def test_data_that_does_not_make_its_tensor_is_the_models_fault_where_a_pass_infers_from_it(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    size = helper.make_node("Constant", [], ["size"])
+    wrong = TensorProto(data_type=TensorProto.INT64, dims=[2, 65536], raw_data=bytes(16))
+    size.attribute.append(helper.make_attribute("value", wrong))
+    pool = helper.make_node("adaptive_avg_pool2d", ["x", "size"], ["y"], domain="org.pytorch.aten")
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 8, 8])
+    y = helper.make_tensor_value_info("y", TensorProto.UNDEFINED, None)
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("org.pytorch.aten", 1)]
+    graph = helper.make_graph([size, pool], "g", [x], [y])
+    proto = helper.make_model(graph, opset_imports=imports, ir_version=8)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(proto.SerializeToString())
+    for words in COMMANDS:
+        code, said = ended(tmp_path, capsys, path, *words)
+        assert code == 3
+        assert "does not make int64[2, 65536]" in said
+
+
+def test_a_node_of_many_outputs_costs_no_more_for_each_than_one_of_few() -> None:
+    node = helper.make_node("Split", ["x"], [f"y{i}" for i in range(50_000)])
+    definitions = Definitions("main")
+    start = time.process_time()
+    for name in node.output:
+        definitions.written(name, 0, node)
+    assert time.process_time() - start < 5  # 10 minutes, where each looks at all
+    with pytest.raises(InvalidModel, match=r"node 0 \(Split\) writes 'y7' twice"):
+        definitions.written("y7", 0, node)
+
+
+def test_bodies_in_bodies_are_walked_in_the_order_of_the_file() -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[1] x) => (float[1] y, '
+        "float[1] z) { y = If(c) <then_branch = a () => (float[1] t) { t = If(c) "
+        "<then_branch = b () => (float[1] p) { p = Neg(x) }, "
+        "else_branch = d () => (float[1] q) { q = Neg(x) }> }, "
+        "else_branch = e () => (float[1] u) { u = Neg(x) }> "
+        "z = If(c) <then_branch = f () => (float[1] v) { v = Neg(x) }, "
+        "else_branch = h () => (float[1] w) { w = Neg(x) }> }"
+    )
+    loaded = graphfix.load(onnx.parser.parse_model(text))
+    assert [graph.name for graph in loaded.graph.walk()] == list("gabdefh")
 
 
 def test_an_attribute_of_another_type_is_refused_by_what_reads_it() -> None:

@@ -10,7 +10,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.graph import Constant, Variable
 from graphfix.model import Model
 from graphfix.rules.declaring import BUILDER, NOTE, REJECT, Answer, Yes, model_rule
-from graphfix.rules.parsed import is_read
+from graphfix.rules.parsed import read_graphs
 from graphfix.storage.weights import type_name
 from graphfix.targets.profiles import Target
 
@@ -178,8 +178,8 @@ def initializer_type(model: Model, target: Target) -> list[Answer]:
     taken = weight_types(target)
     found: dict[str, str] = {}
     for root in model.roots() if target.functions else (model.graph,):
-        for graph in root.walk():
-            for constant in graph.initializers if is_read(graph, target) else ():
+        for graph in read_graphs(root, target):
+            for constant in graph.initializers:
                 name = type_name(constant.elem_type)
                 if name not in taken:
                     found.setdefault(name, constant.name)

@@ -5,7 +5,7 @@ Files of onnx-tensorrt are cited at commit 6ba67d3, the parser of TensorRT 8.6.1
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
@@ -33,20 +33,31 @@ def is_weights(value: Value | None) -> bool:
     return node is not None and node.op == "Constant"
 
 
-def is_read(graph: Graph, target: Target) -> bool:
-    """Say whether the engine looks into a body: not into a branch that a known condition excludes.
+def read_graphs(root: Graph, target: Target) -> Iterator[Graph]:
+    """Walk the scopes that the engine looks into: not a branch that a known condition excludes.
 
     Where the condition of If is an initializer or a Constant only the chosen branch is imported,
     with what is defined in it (builtin_op_importers.cpp:2139-2154 of 8.6.1).
+
+    Args:
+        root: The main graph or a local function.
+        target: The target.
     """
-    if target.family != "trt":
+    pending: list[Iterator[Graph]] = [iter((root,))]
+    while pending:
+        graph = next(pending[-1], None)
+        if graph is None:
+            pending.pop()
+        elif target.family != "trt" or _is_imported(graph):
+            yield graph
+            pending.append(graph.bodies())
+
+
+def _is_imported(graph: Graph) -> bool:
+    if graph.parent is None:
         return True
-    while graph.parent is not None:
-        node = NodeView(graph.parent)
-        if node.op == "If" and not node.domain and graph is _excluded(node):
-            return False
-        graph = graph.parent.graph
-    return True
+    node = NodeView(graph.parent)
+    return node.op != "If" or bool(node.domain) or graph is not _excluded(node)
 
 
 def _excluded(node: NodeView) -> Graph | None:

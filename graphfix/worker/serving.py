@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +25,7 @@ def serve(folder: Path) -> None:
     """
     message = Message.read(folder)
     message.host.enter()
+    _settle(folder)
     task = task_of(message.task)
     # Its libraries are mapped before the limit is counted from.
     import_module("onnxruntime")
@@ -37,6 +40,17 @@ def serve(folder: Path) -> None:
     except MemoryError:
         answer = error_of(EngineFailed("ran out of memory"))
     (folder / ANSWER).write_text(json.dumps(answer), encoding="utf-8")
+
+
+def _settle(folder: Path) -> None:
+    """Have temporary files go with the request, and libraries keep to themselves what they do.
+
+    The host removes the folder, also where a signal ends this process before it has tidied up.
+    Recent versions of onnxruntime report what it runs, by way of a database in the home folder and
+    a file ``.ses`` among the temporary ones; a user who sets the variable decides.
+    """
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 def task_of(name: str) -> Task:

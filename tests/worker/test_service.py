@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -82,6 +83,35 @@ def test_a_child_sees_the_environment_folder_and_path_of_the_host_as_they_are_no
     monkeypatch.delenv("GRAPHFIX_TEST")
     assert _ask(tmp_path, "state", variable="GRAPHFIX_TEST")["variable"] is None
     assert _ask(tmp_path, "state", variable="OPENBLAS_NUM_THREADS")["variable"] is None
+
+
+@pytest.mark.parametrize("signal_name", ["", "SIGKILL"])
+def test_temporary_files_of_a_child_go_with_its_request_however_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal_name: str
+) -> None:
+    request, temporary = tmp_path / "request", tmp_path / "temporary"
+    request.mkdir()
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    if signal_name:
+        with pytest.raises(EngineFailed, match=signal_name):
+            _ask(request, "leaves_files", signal=signal_name)
+    else:
+        _ask(request, "leaves_files", signal="")
+    assert list(temporary.iterdir()) == []
+    assert len(list(request.glob("left-*"))) == 2
+
+
+@pytest.mark.parametrize(("chosen", "seen"), [(None, "1"), ("0", "0")])
+def test_onnxruntime_reports_nothing_unless_the_user_wants_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None, seen: str
+) -> None:
+    monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
+    if chosen is not None:
+        monkeypatch.setenv("ORT_DISABLE_TELEMETRY", chosen)
+    assert _ask(tmp_path, "state", variable="ORT_DISABLE_TELEMETRY")["variable"] == seen
+    assert os.environ.get("ORT_DISABLE_TELEMETRY") == chosen
 
 
 def test_what_the_host_was_started_as_does_not_matter(
