@@ -86,6 +86,7 @@ class Finding:
         missing: What is unknown (``dtype of x``, ``rank of y``); empty when certain.
         removed_by: The passes that remove the feature, best first; computed.
         source: Where the fact was read.
+        needs: For those of `removed_by` that want a consent which was not given: id and options.
         behind: What is not known only because of this one, and is counted in it.
     """
 
@@ -99,6 +100,7 @@ class Finding:
     missing: str = ""
     removed_by: tuple[str, ...] = ()
     source: str = ""
+    needs: tuple[tuple[str, str], ...] = ()
     behind: tuple[Finding, ...] = ()
 
     @property

@@ -17,7 +17,7 @@ from graphfix.checking import check_model, file_findings
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.attributing import with_removers
+from graphfix.pipeline.attributing import opsets_of, with_removers
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.op_types import check_op_types
@@ -145,7 +145,7 @@ def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
 
         file = as_it_came(model.proto, model.path, model.sha256, model.base_dir)
         found = (*found, *findings_of_loading(model, file, settings, found))
-    return with_removers(found, settings.available)
+    return with_removers(found, settings, opsets_of(model))
 
 
 def _check_settings(

@@ -1,25 +1,109 @@
-"""Saying of each finding which passes remove it."""
+"""Saying of each finding which passes remove it, and what they want of the user first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
-from graphfix.authoring.declaring import Pass
+from graphfix.authoring.declaring import NAMED, Pass
+from graphfix.model import Model
+from graphfix.pipeline.settings import Settings
 from graphfix.report import APPROXIMATE, EXACT, LOSSY, Finding
 
+Opsets = dict[str, "int | None"]
+
+ALLOW_LOSSY = "--allow-lossy"
+ALLOW_IO_CHANGE = "--allow-io-change"
 _RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2}
+_OF_ANOTHER_NODE = frozenset({"misread-form", "reported-here"})
 
 
-def with_removers(findings: Iterable[Finding], passes: Sequence[Pass]) -> tuple[Finding, ...]:
-    """Fill in ``removed_by``: computed from what the passes declare, exact ones first."""
-    by_feature: dict[tuple[str, str], tuple[str, ...]] = {}
+def opsets_of(model: Model) -> Opsets:
+    """Return the opset of the default domain by scope; None where it is not imported."""
+    return {graph.scope: graph.opsets.get("") for graph in model.graphs()}
+
+
+def with_removers(
+    findings: Iterable[Finding], settings: Settings, opsets: Opsets
+) -> tuple[Finding, ...]:
+    """Fill in ``removed_by`` and ``needs``: computed from what passes declare, exact ones first.
+
+    Args:
+        findings: What was found.
+        settings: Which passes there are, and what the user has consented to.
+        opsets: The opset of the default domain by scope, as `opsets_of` gives it.
+    """
+    known: dict[tuple[object, ...], Finding] = {}
     result: list[Finding] = []
     for finding in findings:
-        key = (finding.feature, finding.node.op)
-        if key not in by_feature:
-            able = [p for p in passes if p.removes_feature(finding.feature)]
+        node = finding.node
+        opset = opsets.get(node.scope, opsets.get("main"))
+        elsewhere = finding.rule in _OF_ANOTHER_NODE
+        key = (finding.feature, node.domain, node.op, opset, elsewhere)
+        if key not in known:
+            able = [p for p in settings.available if can_remove(p, finding, opset)]
             able.sort(key=lambda p: (_RANK[p.accuracy], p.id))
-            by_feature[key] = tuple(p.id for p in able)
-        result.append(replace(finding, removed_by=by_feature[key]))
+            wants = [(p.id, " and ".join(consents_wanting(p, settings))) for p in able]
+            known[key] = replace(
+                finding,
+                removed_by=tuple(p.id for p in able),
+                needs=tuple((name, options) for name, options in wants if options),
+            )
+        like = known[key]
+        result.append(replace(finding, removed_by=like.removed_by, needs=like.needs))
     return tuple(result)
+
+
+def can_remove(declared: Pass, finding: Finding, opset: int | None) -> bool:
+    """Say whether a pass declares the feature of a finding and may act where it stands.
+
+    A rewrite acts at the nodes that it matches. Where a finding is about its own node, that node
+    has to be one of them, in domain and opset too, unless the pass declares to remove what another
+    operator shows, as the one that replaces the reader of a sequence removes its maker. Where it
+    is about a node before it or inside of it, what the feature names has to be.
+
+    Args:
+        declared: The pass.
+        finding: What was found.
+        opset: Of the default domain, where the finding stands; None where it is not imported.
+    """
+    if not declared.removes_feature(finding.feature):
+        return False
+    if declared.kind != "rewrite" or not finding.node.op:
+        return True
+    domain, op = _subject(finding.feature)
+    of_this_node = finding.rule not in _OF_ANOTHER_NODE
+    if of_this_node and all(name != finding.node.op for _, name in declared.matches):
+        return op == finding.node.op
+    if of_this_node:
+        domain, op = finding.node.domain, finding.node.op
+    domains = {known for known, name in declared.matches if name == op}
+    if domains and not {"*", domain} & domains and domain != "*":
+        return False
+    return not domains or opset is None or _reads(declared, opset)
+
+
+def _subject(feature: str) -> tuple[str, str]:
+    """Return domain and operator that a feature names; `aten` stands for several domains."""
+    domain, _, name = feature.partition(":")[2].rpartition("::")
+    return ("*" if domain == "aten" else domain), name.partition(".")[0]
+
+
+def _reads(declared: Pass, opset: int) -> bool:
+    return declared.since <= opset and (not declared.until or opset <= declared.until)
+
+
+def consents_wanting(declared: Pass, settings: Settings) -> tuple[str, ...]:
+    """Return the options by which the user lets a pass act, of those that were not given.
+
+    A pass that runs only when it is named wants that as well.
+    """
+    wanting: list[str] = []
+    unnamed = settings.named is None or all(p.id != declared.id for p in settings.named)
+    if declared.stage == NAMED and unnamed and declared.changes_io:
+        wanting.append(f"--passes {declared.id}")
+    if declared.changes_io and not settings.allow_io_change:
+        wanting.append(ALLOW_IO_CHANGE)
+    if declared.accuracy is LOSSY and not settings.allow_lossy:
+        wanting.append(ALLOW_LOSSY)
+    return tuple(wanting)

@@ -15,7 +15,7 @@ from graphfix.graph import Shape
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.api import Result
-from graphfix.pipeline.attributing import with_removers
+from graphfix.pipeline.attributing import opsets_of, with_removers
 from graphfix.pipeline.certifying import Certified, certified
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.loading import findings_of_loading
@@ -101,7 +101,6 @@ def finish(
         too_big(before.proto),
     )
     prover = Prover(before.evaluators, memory=memory or Memory(), whole=whole)
-    able = settings.available  # what may remove a finding, also where it is left out below
     run, settings, blamed = first_run(before, model, settings, hooks)
     for outcome in blamed:
         if outcome.status is Status.FAILED:
@@ -141,9 +140,10 @@ def finish(
         target=settings.target.name if settings.target is not None else "",
         input=before.facts,
         output=None,
-        findings_before=with_removers(known, able),
+        # What was left out meanwhile may remove a finding all the same.
+        findings_before=with_removers(known, asked, run.opsets_before),
         outcomes=(*outcomes, *blamed),
-        findings_after=with_removers(attempt.findings_after, able),
+        findings_after=with_removers(attempt.findings_after, asked, opsets_of(run.model)),
         open_inputs=_open_inputs(attempt.run.model),
         io_changes=attempt.io_changes,
         verification=attempt.verification,

@@ -16,6 +16,7 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.opset.formats import needed_ir
 from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
+from graphfix.pipeline.attributing import Opsets, opsets_of
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Decision, Legaliser
@@ -60,6 +61,7 @@ class Run:
         journal: What the passes did.
         findings_before: What stood in the way; empty without a target.
         findings_after: What stands in the way now.
+        opsets_before: The opset of each scope when `findings_before` were found.
         seconds: Seconds by stage.
         io_changes: Interface changes that were consented to, and declared shapes that were wrong.
         expected_interface: The inputs and outputs that the result must have.
@@ -87,6 +89,7 @@ class Run:
         self.journal: Journal = Journal()
         self.findings_before: tuple[Finding, ...] = ()
         self.findings_after: tuple[Finding, ...] = ()
+        self.opsets_before: Opsets = {}
         self.seconds: dict[str, float] = {}
         self.io_changes: tuple[IoChange, ...] = ()
         self.expected_interface: dict[str, str] = {}
@@ -229,6 +232,7 @@ class Run:
 
     def _look_before(self) -> None:
         self.findings_before = as_told(self.model, self._findings())
+        self.opsets_before = opsets_of(self.model)
 
     def _look_after(self) -> None:
         self.findings_after = as_told(self.model, self._findings())

@@ -39,6 +39,14 @@ class Group:
         return distinct(name for f in self.findings for name in f.removed_by)
 
     @property
+    def removers(self) -> str:
+        """The same in words, each with the options that it needs first."""
+        needs = dict(pair for f in self.findings for pair in f.needs)
+        return ", ".join(
+            f"{name} (needs {needs[name]})" if name in needs else name for name in self.removed_by
+        )
+
+    @property
     def nodes(self) -> tuple[str, ...]:
         """How the nodes are called; empty for findings about the model."""
         return tuple(label for f in self.findings if (label := node_label(f.node)))

@@ -79,7 +79,7 @@ def _findings(findings: Iterable[Finding]) -> str:
                 else "the model",
                 _cell(capped(distinct(f.message for f in g.findings), 2)),
                 _cell(capped(distinct(f.engine_text for f in g.findings), 2)),
-                _cell(", ".join(g.removed_by) or "no pass"),
+                _cell(g.removers or "no pass"),
             )
             for g in group_findings(findings)
         ],

@@ -75,9 +75,7 @@ def _block(group: Group, style: Style, remark: str, *, every_node: bool, brief: 
         lines += _engine_lines(distinct(f.engine_text for f in group.findings))
     lines += labelled("unknown", printable(capped(distinct(f.missing for f in group.findings), 3)))
     if group.severity is not Severity.NOTE:
-        lines += labelled(
-            "removed", f"by {', '.join(group.removed_by)}" if group.removed_by else "by no pass"
-        )
+        lines += labelled("removed", f"by {group.removers or 'no pass'}")
     lines += labelled("rule", group.rule)
     if every_node:
         lines += labelled("source", capped(distinct(f.source for f in group.findings), 3))
