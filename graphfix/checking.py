@@ -191,7 +191,7 @@ def _of_file(complaint: Complaint, target: Target | None) -> Finding:
     tolerated = known.note_for and target is not None and in_range(target, known.note_for)
     return Finding(
         rule=known.id,
-        feature=known.feature,
+        feature=known.feature.replace("{op}", complaint.node.op if complaint.node else ""),
         severity=Severity.NOTE if tolerated else known.severity,
         node=complaint.node.ref() if complaint.node is not None else NodeRef(),
         message=complaint.message,

@@ -20,6 +20,7 @@ from graphfix.pipeline.attributing import Opsets, opsets_of
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Decision, Legaliser
+from graphfix.pipeline.mending import mend_nodes
 from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweeping import (
@@ -120,14 +121,17 @@ class Run:
             self._stage("infer", self._infer_first)
             self._look_before()
             if self.settings.target is not None:
+                self._stage("prepare", self._mend)
                 self._stage("interface", self._interface)
                 self._stage("canonicalise", self._canonicalise)
                 # What is folded by now may be what a pass was missing.
                 if self._interface():
                     self._stage("canonicalise", self._canonicalise)
                 self._stage("legalise", self._legalise)
+                self._stage("prepare", self._mend)  # what stood in functions has types by now
             if self.settings.opset is not None:
                 self._stage("opset", self._convert)
+                self._stage("prepare", self._mend)  # at a newer opset there may be nothing to mend
             elif self.settings.target is not None:
                 self._stage("opset", self._step_down)
                 if self.settings.allow_lossy:
@@ -178,6 +182,12 @@ class Run:
     def _prepare(self) -> None:
         if sum(self._graph_pass(declared) for declared in self._of(PREPARE, "graph")):
             self.prepared = self.model.to_proto()
+
+    def _mend(self) -> None:
+        """Run the rewrites of nodes that the file may not have at its opset."""
+        passes = self._of(PREPARE, "rewrite")
+        if mend_nodes(self.model, self._work, passes, self.settings, self.journal):
+            self._infer()
 
     def _interface(self) -> int:
         """Run the passes that change inputs or outputs, where that was consented to."""

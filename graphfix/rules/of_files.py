@@ -59,6 +59,7 @@ TYPE_OF_NEWER_OPSET = _known(
     "type-of-newer-opset",
     "A node gets an element type that its operator takes from a newer opset on.",
     note_for="trt",
+    feature="model:type-of-newer-opset.{op}",
     source=f"{_ORT}; TensorRT looks at the type alone, whatever the opset: verdicts of its parser",
 )
 TYPES_DIFFER = _known("types-differ", "A node gets two types where its operator wants one.")

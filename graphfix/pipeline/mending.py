@@ -1,0 +1,58 @@
+"""Rewriting nodes that a file may not have at its opset, where the engine that is meant minds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from graphfix.authoring.declaring import Pass
+from graphfix.authoring.views import NodeView
+from graphfix.authoring.workspace import Workspace
+from graphfix.checking import file_findings
+from graphfix.inference import type_of
+from graphfix.model import Model
+from graphfix.pipeline.journal import Journal
+from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.sweeping import sweep_rewrite
+from graphfix.targets.profiles import Target
+from graphfix.validity.element_types import element_type_complaints
+from graphfix.validity.forms import fits, form_at
+
+
+def mend_nodes(
+    model: Model,
+    workspace: Workspace,
+    passes: Sequence[Pass],
+    settings: Settings,
+    journal: Journal,
+) -> int:
+    """Apply rewrites to the nodes whose element types their opset does not have; return how many.
+
+    Args:
+        model: The model; its types are inferred.
+        workspace: Its names.
+        passes: The rewrites.
+        settings: What was asked for; a target that only notes such a type needs no rewrite.
+        journal: Where sites and refusals go.
+    """
+    return sum(
+        sweep_rewrite(
+            model,
+            workspace,
+            declared,
+            settings.options,
+            journal,
+            _wanted(declared, settings.target),
+        )
+        for declared in passes
+    )
+
+
+def _wanted(declared: Pass, target: Target | None) -> Callable[[NodeView], bool]:
+    def wanted(view: NodeView) -> bool:
+        form = form_at(view.node)
+        if form is None or not fits(view.node, view.opset):
+            return False
+        found = file_findings(element_type_complaints(view.node, form, type_of), target)
+        return any(each.blocks and declared.removes_feature(each.feature) for each in found)
+
+    return wanted
