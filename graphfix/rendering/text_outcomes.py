@@ -56,4 +56,4 @@ def _proof(outcome: Outcome) -> str:
     )
     proofs = [s.certificate for s in outcome.sites if s.certificate is not None]
     unrun = sum(proof.status is Verdict.EQUAL and not proof.samples for proof in proofs)
-    return f"{said} ({unrun} as they stand)" if unrun else said
+    return f"{said} ({unrun} identical, not run)" if unrun else said

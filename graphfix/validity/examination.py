@@ -54,6 +54,7 @@ _FORMALITIES = (
 )
 _ELSEWHERE = (
     "No Op registered for",
+    "is deprecated in domain_version of",  # form_complaints says which have a meaning all the same
     "No opset import for domain",
     "must specify opset_import",
     "should contain one and only one value field",  # data_complaints looks at all of them

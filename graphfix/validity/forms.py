@@ -43,7 +43,7 @@ class _Demands:
     """What a schema asks of a node, read once: each look at a schema copies what it holds.
 
     Attributes:
-        deprecated: Whether the operator is no longer there.
+        deprecated: Whether the operator was there and no longer is.
         counts: For inputs and for outputs, the fewest and the most.
         needed: The formal inputs in order, with whether they may not be left out.
         attributes: Name -> type and whether it must be there.
@@ -62,7 +62,9 @@ def _demands(op: str, since: int, domain: str) -> _Demands:
     schema = form.schema
     single = OpSchema.FormalParameterOption.Single
     return _Demands(
-        bool(schema.deprecated),
+        # GroupNormalization is marked so from its first version on, yet has a meaning there that
+        # onnxruntime computes.
+        bool(schema.deprecated) and form_of(op, since - 1, domain) is not None,
         (
             ("input", schema.min_input, schema.max_input),
             ("output", schema.min_output, schema.max_output),

@@ -29,6 +29,8 @@ def inferred_types(
         form: That form.
         types: Gives the type of a tensor; None while unknown.
     """
+    if form.schema.deprecated:  # inference refuses it whatever its inputs are
+        return {}, None
     given: dict[str, TypeProto] = {}
     data: dict[str, TensorProto] = {}
     for tensor in node.inputs:

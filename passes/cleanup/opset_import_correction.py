@@ -37,6 +37,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.graph import Graph, Node, normal_domain
 from graphfix.opset.verdicts import Verdict, verdict_of
 from graphfix.schemas import form_of, newest_opset
+from graphfix.validity.complaint import Complaint
 from graphfix.validity.forms import fits, form_complaints
 
 # A node that lacks an attribute would get the default of a form that nobody had in mind.
@@ -65,11 +66,14 @@ def _correct(editor: Editor, root: Graph, nodes: list[Node], odd: list[Node]) ->
     others = [node for node in nodes if all(node is not one for one in odd)]
     able = [v for v in range(1, newest_opset() + 1) if all(fits(node, v) for node in nodes)]
     for node in odd:
-        form = form_of(node.op, opset)
-        lacking = [c for c in form_complaints(node, form) if c.kind not in _MENDED] if form else []
+        lacking = [c for c in _complaints(node, opset) if c.kind not in _MENDED]
         if lacking:
             editor.refuse(NodeView(node), lacking[0].message)
             return
+    # What is no longer there was written for an older opset. A younger one may bring the name back
+    # with another meaning, as 21 does with GroupNormalization.
+    if any(c.kind == "deprecated-operator" for n in odd for c in _complaints(n, opset)):
+        able = [version for version in able if version < opset]
     able.sort(key=lambda version: abs(version - opset))
     for version in able:
         if all(_means_the_same(node, opset, version) for node in others):
@@ -82,6 +86,11 @@ def _correct(editor: Editor, root: Graph, nodes: list[Node], odd: list[Node]) ->
         other = next(n for n in others if not _means_the_same(n, opset, able[0]))
         reason = f"at opset {able[0]}, {other.op} {other.name!r} would mean something else"
     editor.refuse(NodeView(odd[0]), reason)
+
+
+def _complaints(node: Node, opset: int) -> list[Complaint]:
+    form = form_of(node.op, opset)
+    return [] if form is None else form_complaints(node, form)
 
 
 def _means_the_same(node: Node, one: int, other: int) -> bool:

@@ -55,6 +55,14 @@ def test_another_node_that_would_mean_something_else_is_in_the_way() -> None:
     assert_refused(PASS, model_of(graph, 11), "Softmax")
 
 
+def test_what_is_no_longer_there_was_written_for_an_older_opset() -> None:
+    graph = (
+        "(float[1,1,2,3] x) => (float[1,1,4,6] y) <float[4] s = {1, 1, 2, 2}> "
+        "{ y = Upsample (x, s) }"
+    )
+    assert run_pass(PASS, model_of(graph, 10)).after.opset_import[0].version == 9
+
+
 def test_a_missing_attribute_is_not_taken_for_an_old_default() -> None:
     graph = "(float[1,3] x) => (float[1,6] y) { y = Concat (x, x) }"
     assert_refused(PASS, model_of(graph, 13), "lacks its attribute axis")

@@ -9,7 +9,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, parser
 
 import graphfix
-from graphfix.report import Finding, Severity
+from graphfix.report import Finding, Severity, Verdict
 from graphfix.rules.declaring import file_rules
 from graphfix.targets.profiles import target_names
 
@@ -172,6 +172,17 @@ def test_a_contradiction_is_never_fixed_where_no_target_is_given(
     )  # a prepare pass corrects the import
     assert result.exit_code == int(not mended)
     assert message in [f.message for f in result.report.findings_before]
+
+
+def test_an_operator_that_was_never_anything_but_deprecated_keeps_its_meaning() -> None:
+    graph = (
+        "(float[N,4,3] a) => (float[N,4,3] y) <float[2] s = {1, 2}, float[2] b = {0, 1}> "
+        "{ y = GroupNormalization <num_groups = 2> (a, s, b) }"
+    )
+    assert of_file(model_of(graph, 18), "trt8.6") == []
+    result = graphfix.run(model_of(graph, 18), "trt8.2")
+    assert result.exit_code == 0
+    assert result.report.verification.status is Verdict.EQUAL
 
 
 def test_an_attribute_that_is_there_twice_is_named() -> None:
