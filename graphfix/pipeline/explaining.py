@@ -9,6 +9,7 @@ from graphfix.authoring.declaring import INTERFACE, NAMED, Pass
 from graphfix.checking import file_findings
 from graphfix.model import Model
 from graphfix.opset.stepping import OPSET
+from graphfix.pipeline.consenting import LOSSY_UNASKED
 from graphfix.pipeline.finishing import overgrown
 from graphfix.pipeline.legalising import Attempt, Decision
 from graphfix.pipeline.running import Run
@@ -130,7 +131,8 @@ class _Known:
                 reason = _outranked(attempt, tried[chosen])
                 return replace(candidate, choice=Choice.OUTRANKED, reason=reason)
         for outcome in self._outcomes:
-            if outcome.pass_id == name and _speaks_of(outcome, finding.node):
+            unasked = outcome.reason == LOSSY_UNASKED
+            if outcome.pass_id == name and _speaks_of(outcome, finding.node) and not unasked:
                 choice = Choice.FAILED if outcome.status is Status.FAILED else Choice.REFUSED
                 return replace(candidate, choice=choice, reason=outcome.reason)
         reason = self._unsuitable(declared, finding, winners, removed=removed)
@@ -151,7 +153,7 @@ class _Known:
         if declared.stage == INTERFACE and not self._settings.allow_io_change:
             return "needs --allow-io-change"
         if declared.accuracy is LOSSY and not self._settings.allow_lossy:
-            return "lossy, and needs --allow-lossy"
+            return LOSSY_UNASKED
         ops = {name for _, name in declared.matches}
         if declared.kind == "rewrite" and op not in ops:
             what = f"at {op}" if op else "about the model"

@@ -156,8 +156,10 @@ class Legaliser:
             self.rejections.append(Rejection(declared.id, str(bug), bug))
             return None
         if drafted.accuracy is LOSSY and not self.allow_lossy:
-            note = drafted.note or "needs consent"
-            self.rejections.append(Rejection(declared.id, f"lossy: {note}"))
+            note = drafted.note or "the outputs change"
+            self.rejections.append(
+                Rejection(declared.id, f"lossy, and needs --allow-lossy: {note}")
+            )
             return None
         tree = Tree(
             drafted.draft,

@@ -18,6 +18,7 @@ from graphfix.opset.formats import needed_ir
 from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
 from graphfix.pipeline.attributing import Opsets, opsets_of
 from graphfix.pipeline.binding import bind_shapes
+from graphfix.pipeline.consenting import consent_wanting, note_unconsented
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Decision, Legaliser
 from graphfix.pipeline.mending import mend_nodes
@@ -197,7 +198,9 @@ class Run:
         passes = self._of(INTERFACE, "graph")
         self.journal.forget_refusals({declared.id for declared in passes})
         for declared in passes:
-            if not self._consent_wanting(declared) and first_of(self._blocking(), declared):
+            if not consent_wanting(declared, self.settings) and first_of(
+                self._blocking(), declared
+            ):
                 changed += self._graph_pass(declared)
                 self._infer()
         self._expect_changes()
@@ -208,15 +211,6 @@ class Run:
         self.expected_interface = interface(self.model)
         news = [c for c in self.journal.io_changes if c not in self.io_changes]
         self.io_changes = (*self.io_changes, *news)
-
-    def _consent_wanting(self, declared: Pass) -> str:
-        """Say which consent of the user a graph pass needs and has not; empty where none is."""
-        needs: list[str] = []
-        if declared.changes_io and not self.settings.allow_io_change:
-            needs.append("--allow-io-change")
-        if declared.accuracy is LOSSY and not self.settings.allow_lossy:
-            needs.append("--allow-lossy")
-        return f"needs {' and '.join(needs)}" if needs else ""
 
     def _expect_corrections(self) -> None:
         """Expect of an output the shape that a pass proved, where another one was declared."""
@@ -246,17 +240,16 @@ class Run:
 
     def _look_after(self) -> None:
         self.findings_after = as_told(self.model, self._findings())
-        for declared in self._of(INTERFACE, "graph"):
-            reason = self._consent_wanting(declared)
-            for finding in self.findings_after if reason else ():
-                if declared.removes_feature(finding.feature):
-                    self.journal.refused(declared.id, reason, finding.node)
+        if self.findings_after:
+            aside = self._legaliser(lossy=True)
+            aside.decisions = None
+            note_unconsented(self.findings_after, self.settings, aside, self.journal)
 
     def _named(self) -> None:
         for declared in self.settings.named or ():
             if declared.kind == "graph":
                 # To name a pass is no consent, as for the sites of a rewrite.
-                if reason := self._consent_wanting(declared):
+                if reason := consent_wanting(declared, self.settings):
                     self.journal.refused(declared.id, reason, NodeRef())
                 elif self._graph_pass(declared) and declared.changes_io:
                     self._infer()

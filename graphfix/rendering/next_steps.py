@@ -13,6 +13,13 @@ from graphfix.report import Accuracy, Report, Reproduced, Status, Verdict
 UNTYPED = "types-unknown"
 _INPUTS_SHOWN = 3
 _EXAMPLE = 8  # the size that an example begins with; all are different
+_LOSSY = "--allow-lossy"
+_CONSENT = re.compile(r"--allow-(?:lossy|io-change)\b")
+_CHANGES = {
+    _LOSSY: "the outputs change",
+    "--allow-io-change": "inputs or outputs get another type or shape",
+    f"--allow-io-change {_LOSSY}": "inputs or outputs get another type, and the outputs change",
+}
 _OF_SIZES = re.compile(
     r"\b(size|shape|dim|dimension|length|rank|number)s?\b.*\b(known|unknown|open|dynamic|fixed|static)\b"
     r"|\b(unknown|dynamic|open) (size|shape|dimension|length|rank)s?\b"
@@ -51,19 +58,31 @@ def _sizes(report: Report) -> str:
     return f"{told}; passes that refused for want of a size may act then."
 
 
+def _consents(report: Report) -> list[str]:
+    """Return one sentence for each consent that would let passes try what is left."""
+    able = {name for f in problems(report.findings_after) for name in f.removed_by}
+    asked: dict[str, list[str]] = {}
+    for outcome in report.outcomes:
+        if outcome.status is not Status.REFUSED:
+            continue
+        options = _CONSENT.findall(outcome.reason)
+        if not options and any(s.accuracy is Accuracy.LOSSY for s in outcome.sites):
+            options = [_LOSSY]
+        if options and (outcome.pass_id in able or _LOSSY in options):
+            asked.setdefault(" ".join(sorted(set(options))), []).append(outcome.pass_id)
+    return [
+        f"`{options}` lets {capped(distinct(names), 3)} run; {_CHANGES[options]}; the "
+        "report says how."
+        for options, names in asked.items()
+    ]
+
+
 def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     """Return sentences, the most useful first; empty when there is nothing to do."""
     steps: list[str] = []
     left = problems(report.findings_after)
     refused = [o for o in report.outcomes if o.status is Status.REFUSED]
-    lossy = distinct(
-        o.pass_id for o in refused if any(s.accuracy is Accuracy.LOSSY for s in o.sites)
-    )
-    if left and lossy:
-        steps.append(
-            f"`--allow-lossy` lets {capped(lossy, 3)} run; the outputs change then, and the "
-            "report says by how much."
-        )
+    steps += _consents(report) if left else []
     untyped = distinct(f.feature.removeprefix("op:") for f in left if f.rule == UNTYPED)
     if untyped:
         steps.append(

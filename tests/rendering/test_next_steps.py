@@ -64,3 +64,58 @@ def test_warnings_of_libraries_do_not_reach_the_user(tmp_path: Path) -> None:
         line = [sys.executable, "-m", "graphfix", words[0], str(path), *words[1:]]
         done = subprocess.run(line, capture_output=True, check=False, text=True)
         assert (done.stderr, done.returncode in (0, 1)) == ("", True)
+
+
+LINEAR = (
+    '<ir_version: 8, opset_import: ["" : 11]> g (float[N,3,H,W] x, float[8] roi) '
+    "=> (float[a,b,c,d] y) <float[4] s = {{1.0, 1.0, 2.0, 2.0}}> "
+    '{{ y = Resize <mode = "{}"> (x, roi, s) }}'
+)
+
+
+def test_a_lossy_pass_that_was_never_tried_is_offered_with_its_option() -> None:
+    proto = parse(LINEAR.format("linear"))
+    result = graphfix.run(proto, "trt7.0", verify="off")
+    assert result.exit_code == 1
+    assert any(
+        o.pass_id == "resize-linear-to-nearest" and o.reason == "lossy, and needs --allow-lossy"
+        for o in result.report.outcomes
+    )
+    told = " ".join(next_steps(result.report, result.exit_code))
+    assert "`--allow-lossy` lets resize-linear-to-nearest run" in told
+    assert "--allow-io-change" not in told
+
+
+def test_a_lossy_pass_that_would_refuse_is_not_offered_and_says_why() -> None:
+    result = graphfix.run(parse(LINEAR.format("cubic")), "trt7.0", verify="off")
+    told = " ".join(next_steps(result.report, result.exit_code))
+    assert "--allow-lossy" not in told
+    reasons = {(o.pass_id, o.reason) for o in result.report.outcomes}
+    assert ("resize-linear-to-nearest", "the mode is cubic") in reasons
+
+
+def test_nothing_is_offered_once_it_is_consented_to() -> None:
+    result = graphfix.run(parse(LINEAR.format("cubic")), "trt7.0", verify="off", allow_lossy=True)
+    assert "--allow-lossy" not in " ".join(next_steps(result.report, result.exit_code))
+
+
+def test_a_pass_that_changes_the_interface_is_offered_with_its_option() -> None:
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17]> g (uint8[1,3] x) => (float[1,3] y) '
+        "{ t = Cast <to = 1> (x) y = Relu (t) }"
+    )
+    told = _steps(proto, "trt8.2")
+    assert "`--allow-io-change` lets" in told
+    assert "uint8-input-by-cast" in told
+    assert "--allow-lossy" not in told
+
+
+def test_a_problem_that_no_consent_removes_gets_no_such_advice() -> None:
+    told = _steps(
+        parse(
+            '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[2] x) => (float[2] y) '
+            "{ y = acme.Foo (x) }"
+        ),
+        "trt8",
+    )
+    assert "--allow-" not in told
