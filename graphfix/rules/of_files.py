@@ -117,6 +117,12 @@ REPEATED_CONSTANT = _known(
     feature="model:duplicate-name",
     source="graph.cc of onnxruntime 1.32: the last one counts; TensorRT has a rule of its own",
 )
+BAKED_SIZE = _known(
+    "baked-size",
+    "A free dimension of an input runs with one size alone, which a Reshape has baked in.",
+    NOTE,
+    source="Reshape in onnx/defs/tensor: the number of elements stays",
+)
 DOES_NOT_LOAD = _known(
     "does-not-load",
     "The onnxruntime that is installed here refuses to load the model.",

@@ -8,7 +8,7 @@ first, and do not always say where that is.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import onnx
@@ -20,6 +20,7 @@ from graphfix.graph import Function, Graph, Node, Tensor, Variable, normal_domai
 from graphfix.inference import type_of
 from graphfix.model import Model
 from graphfix.schemas import newest_opset
+from graphfix.validity.baked_sizes import FreeSide, baked_sizes, free_sides
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.element_types import element_type_complaints
 from graphfix.validity.forms import form_at, form_complaints
@@ -155,6 +156,7 @@ def _own(model: Model, inferred: ModelProto) -> Iterator[Complaint]:
     if not nodes:
         return
     infos = {info.name: info.type for info in inferred.graph.value_info}
+    free = free_sides(model)
 
     def types(tensor: Tensor) -> TypeProto | None:
         return infos.get(tensor.name) or type_of(tensor)
@@ -163,13 +165,14 @@ def _own(model: Model, inferred: ModelProto) -> Iterator[Complaint]:
         found = own_complaint(node, types)
         if found is not None:
             yield found
+        yield from baked_sizes(node, types, free)
 
 
 def _walked(model: Model, inference: str) -> Iterator[Complaint]:
     """Yield what is wrong with single nodes, in every scope."""
     seen: set[int] = set()
     for root in model.roots():
-        walk = _Walk()
+        walk = _Walk(free_sides(model))
         for found in walk.graph(root, typed=not isinstance(root, Function)):
             if found.node is not None:
                 seen.add(id(found.node.node))
@@ -180,7 +183,8 @@ def _walked(model: Model, inference: str) -> Iterator[Complaint]:
 class _Walk:
     """Types of tensors as far as they follow from what stands before them."""
 
-    def __init__(self) -> None:
+    def __init__(self, free: Mapping[str, FreeSide]) -> None:
+        self._free = free
         self._found: dict[int, TypeProto] = {}
 
     def types(self, tensor: Tensor) -> TypeProto | None:
@@ -206,6 +210,7 @@ class _Walk:
             return  # before opset 9 its schema has floats alone, and engines never minded
         if any(each.kind != "type-of-newer-opset" for each in found):
             return
+        yield from baked_sizes(node, self.types, self._free)
         own = own_complaint(node, self.types) if node.op in CHECKED_HERE else None
         given, against = inferred_types(node, form, self.types)
         complaint = own or (against if not found else None)

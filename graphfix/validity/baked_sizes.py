@@ -1,0 +1,120 @@
+"""Free dimensions of inputs that can have one size only, because a Reshape has it baked in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import cast
+
+import onnx
+from onnx import TensorProto
+
+from graphfix.authoring.views import NodeView
+from graphfix.graph import Constant, Node, Tensor, Variable, shape_of_type
+from graphfix.inference import small_constant
+from graphfix.model import Model
+from graphfix.validity.complaint import Complaint, called
+from graphfix.validity.element_types import Types
+
+KIND = "baked-size"
+Sizes = tuple[int | str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FreeSide:
+    """A dimension that the caller of a model chooses.
+
+    Attributes:
+        name: The input.
+        axis: Which of its dimensions.
+        shape: All of them.
+    """
+
+    name: str
+    axis: int
+    shape: Sizes
+
+
+def free_sides(model: Model) -> dict[str, FreeSide]:
+    """Return the free dimensions of the inputs: by symbol, or by ``input axis`` without one."""
+    found: dict[str, FreeSide] = {}
+    for tensor in model.graph.inputs:
+        shape = tensor.shape if isinstance(tensor, Variable) else None
+        for axis, dim in enumerate(shape or ()):
+            if not isinstance(dim, int):
+                key = dim or f"{tensor.name} {axis}"
+                found.setdefault(key, FreeSide(tensor.name, axis, tuple(shape or ())))
+    return found
+
+
+def baked_sizes(node: Node, types: Types, free: Mapping[str, FreeSide]) -> Iterator[Complaint]:
+    """Yield the dimension that a Reshape to a constant shape leaves one size to.
+
+    Both sides of a Reshape have the same number of elements. Where all of the new sizes are
+    given, and all of the old ones but one, that one follows. A branch may not run at all, so
+    bodies are left out.
+
+    Args:
+        node: A node of the default domain.
+        types: Gives the type of a tensor; None while unknown.
+        free: What `free_sides` says.
+    """
+    if node.op != "Reshape" or len(node.inputs) < 2 or not free or node.graph.parent is not None:
+        return
+    data, target = node.inputs[0], node.inputs[1]
+    known = types(data)
+    shape = shape_of_type(known)[1] if known is not None else None
+    wanted = _constant(target)
+    if shape is None or wanted is None:
+        return
+    open_axes = [axis for axis, dim in enumerate(shape) if not isinstance(dim, int)]
+    given = [dim for dim in shape if isinstance(dim, int)]
+    if len(open_axes) != 1 or 0 in given:
+        return
+    side = free.get(str(shape[open_axes[0]] or f"{data.name} {open_axes[0]}"))
+    sizes = _copied(wanted, shape, allowed=bool(node.attrs.get("allowzero")))
+    if side is None or sizes is None or prod(sizes) % prod(given):
+        return
+    yield _complaint(NodeView(node), target, sizes, side, prod(sizes) // prod(given))
+
+
+def _constant(target: Tensor) -> list[int] | None:
+    maker = target.inputs[0] if target.inputs else None
+    if maker is not None and maker.op == "Constant" and not maker.domain:
+        written = maker.attrs.get("value_ints")
+        if isinstance(written, list | tuple):
+            return [int(size) for size in cast("Sequence[int]", written)]
+    proto = small_constant(target)
+    if proto is None or proto.data_type != TensorProto.INT64:
+        return None
+    return [int(size) for size in onnx.numpy_helper.to_array(proto).reshape(-1)]
+
+
+def _copied(wanted: list[int], shape: Sizes, *, allowed: bool) -> list[int] | None:
+    """Return the new sizes with a 0 replaced by what it copies; None where one is not given."""
+    sizes: list[int] = []
+    for place, size in enumerate(wanted):
+        copied = shape[place] if size == 0 and not allowed and place < len(shape) else size
+        if not isinstance(copied, int) or copied < 1:
+            return None
+        sizes.append(copied)
+    return sizes
+
+
+def _complaint(
+    view: NodeView, target: Tensor, sizes: list[int], side: FreeSide, size: int
+) -> Complaint:
+    kind = "initializer" if isinstance(target, Constant) else "constant"
+    symbol = side.shape[side.axis]
+    shown = f"dimension {side.axis}{f' ({symbol})' if symbol else ''} of the input {side.name}"
+    bound = [
+        size if axis == side.axis or (symbol and dim == symbol) else dim or "?"
+        for axis, dim in enumerate(side.shape)
+    ]
+    message = (
+        f"{shown} is free, and runs with the size {size} alone: {called(view)} has the shape "
+        f"({', '.join(map(str, sizes))}) of the {kind} {target.name} baked in; "
+        f"say --shape {side.name}={'x'.join(map(str, bound))}, or export with a free shape there"
+    )
+    return Complaint(KIND, message, view)
