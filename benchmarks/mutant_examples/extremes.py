@@ -223,7 +223,7 @@ _STEPS = (
         "g (T[H, W] x, int64[2] p) => (T[A, W] y) <int64[1] a = {0}> { y = Pad (x, p, , a) }",
         types=("float", "int64"),
         domains={"p": "index 0 4"},
-        sizes={"H": (5, 9, 7, 4), "W": (7, 4, 3, 11)},
+        sizes={"H": (15, 19, 17, 14), "W": (17, 14, 6, 11)},
     ),
     _step(
         18,

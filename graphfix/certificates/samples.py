@@ -62,7 +62,9 @@ EXTREME = frozenset(
 )
 # Come where a site computes with integers: sums and products past what floats hold exactly.
 FOR_INTEGERS = (Style.POWERS, Style.FACTORS)
-_HELD = (24, 31, 53, 62)
+# Powers of two past which a type or a float ends, and those that a product is to pass.
+_HELD = (24, 31, 32, 53, 62, 63, 64)
+_PASSED = (24, 31, 53, 62)
 _FROM_FEEDS = {Style.NATURAL: 0, Style.OTHER: 4}
 # The greatest magnitude of "large", by dtype: its square is still a number.
 _LARGE = {"float16": 200.0, "bfloat16": 1e6, "float32": 1e6, "float64": 1e9}
@@ -257,9 +259,8 @@ def _with_special(value: Array, special: frozenset[str], rng: np.random.Generato
 
 def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator) -> Array:
     shape, dtype = like.shape, like.dtype
-    limits = np.iinfo(dtype)
-    low, high = int(limits.min), int(limits.max)
-    divides = any(use.op in ("Div", "Mod") and use.position == 1 for use in uses)
+    low, high = _limits(dtype, uses)
+    divides = any(use.op in _DIVISIONS and use.position == 1 for use in uses)
     if style is Style.ZEROS and not divides:
         return np.zeros(shape, dtype)
     if style is Style.ONES:
@@ -270,15 +271,10 @@ def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gen
         values = rng.integers(max(low, -3), 4, shape)
         return np.where(values == 0, 2 if divides else 0, values).astype(dtype)
     if style in FOR_INTEGERS and not any(_is_limited(use) for use in uses):
-        return _past_floats(like, style, uses, rng)
+        return _past_floats(like, style, low, high, rng)
     if style in (Style.EDGES, Style.LARGE, Style.WIDE) and not any(
         use.op in _NO_EXTREMES for use in uses
     ):
-        if any(use.op in _DIVISIONS for use in uses):
-            # The smallest by -1 ends the process of an engine, and onnxruntime's Mod computes
-            # the remainder of C in float64.
-            high = min(high, 2**52)
-            low = max(low + 1, -high)
         if style is Style.WIDE:
             signs = np.where(rng.random(shape) < 0.5, -1.0 if low < 0 else 1.0, 1.0)
             return (signs * 2.0 ** rng.uniform(0.0, math.log2(high), shape)).astype(dtype)
@@ -291,34 +287,42 @@ def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gen
     return like
 
 
+def _limits(dtype: np.dtype[np.generic], uses: Sequence[Use]) -> tuple[int, int]:
+    """Return the least and the greatest integer to try."""
+    limits = np.iinfo(dtype)
+    low, high = int(limits.min), int(limits.max)
+    if low < 0 and any(use.op in _DIVISIONS for use in uses):
+        low += 1  # the smallest by -1 ends the process of an engine
+    if any(use.op == "Mod" and int_attribute(use.node, "fmod", 0) for use in uses):
+        # onnxruntime computes the remainder of C in float64.
+        high = min(high, 2**52)
+        low = max(low, -high)
+    return low, high
+
+
 def _is_limited(use: Use) -> bool:
     return use.op in _NO_EXTREMES and (use.op, use.position) != ("Gather", 0)
 
 
-def _past_floats(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator) -> Array:
+def _past_floats(
+    like: Array, style: Style, low: int, high: int, rng: np.random.Generator
+) -> Array:
     """Return integers that float32, float64 or int32 do not hold, or whose product they do not."""
     shape = like.shape
-    limits = np.iinfo(like.dtype)
-    signed = int(limits.min) < 0
-    # The smallest by -1 ends the process of an engine.
-    low, high = int(limits.min) + signed, int(limits.max)
-    if any(use.op == "Mod" and int_attribute(use.node, "fmod", 0) for use in uses):
-        high = min(high, 2**52)  # onnxruntime computes the remainder of C in float64
-        low = max(low, -high)
     if style is Style.FACTORS:
         # The product along an axis passes a limit, and no factor does.
         along = max(like.shape[rng.integers(0, like.ndim)] if like.ndim else 1, 2)
-        bits = _HELD[rng.integers(0, len(_HELD))] / along
+        bits = _PASSED[rng.integers(0, len(_PASSED))] / along
         most = max(3, min(int(2.0**bits) * 2, high // 4, 2**40))
         numbers = rng.integers(1, most, shape).astype(object) * 2 + 1
     else:
-        powers = [p for p in _HELD if 2**p <= high] or [0]
+        powers = [p for p in _HELD if 2**p - 1 <= high] or [0]
         chosen = rng.integers(0, len(powers), shape)
         numbers = np.array([2**p for p in powers], dtype=object)[chosen]
         numbers = numbers + rng.integers(-3, 4, shape).astype(object)
         few = rng.random(shape) < 0.25
         numbers = np.where(few, rng.integers(1, 9, shape).astype(object), numbers)
-    signs = np.where(rng.random(shape) < 0.3, -1, 1) if signed else np.ones(shape, np.int64)
+    signs = np.where(rng.random(shape) < 0.3, -1, 1) if low < 0 else np.ones(shape, np.int64)
     return np.asarray(np.clip(numbers * signs.astype(object), low, high)).astype(like.dtype)
 
 
