@@ -70,22 +70,24 @@ class Found:
         rows: The mutants.
         faults: Examples on which the right pass is not as it should be.
         cpu: Seconds.
+        most: How many mutants of one pass were to be made.
     """
 
     rows: list[Row]
     faults: list[str]
     cpu: float
+    most: int
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
         rows = [{"unit": r.unit, "point": asdict(r.point), "seen": r.seen} for r in self.rows]
-        return {"rows": rows, "faults": self.faults, "cpu": self.cpu}
+        return {"rows": rows, "faults": self.faults, "cpu": self.cpu, "most": self.most}
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> Found:
         """Read what `as_dict` gave."""
         rows = [Row(r["unit"], Point(**r["point"]), r["seen"]) for r in kept["rows"]]
-        return cls(rows, kept["faults"], kept["cpu"])
+        return cls(rows, kept["faults"], kept["cpu"], kept["most"])
 
 
 def verdict(found: Found) -> bool:
@@ -113,7 +115,8 @@ def page(found: Found) -> str:
     lines = [
         "# Mutants",
         "",
-        f"`python benchmarks/mutants.py`: {found.cpu:.0f} s of CPU; "
+        f"`python benchmarks/mutants.py --most {found.most}` (at most so many of one pass): "
+        f"{found.cpu:.0f} s of CPU; "
         f"Python {platform.python_version()}, {packages}.",
         "",
         f"**{len(rows)} mutants made, {len(counted)} count over "

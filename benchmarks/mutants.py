@@ -1,6 +1,7 @@
 """Make passes wrong on purpose, and count what the certificates catch.
 
-    python benchmarks/mutants.py [--only mod-elimination,...] [--keep FILE.json] [-o FILE]
+    python benchmarks/mutants.py [--only mod-elimination,...] [--most 40] [--processes 2]
+                                 [--keep FILE.json] [-o FILE]
     python benchmarks/mutants.py --from FILE.json      # writes the table of an earlier run
 
 `mutating.py` changes the syntax tree of a pass in one place that the examples run. The variant
@@ -27,7 +28,9 @@ import resource
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +67,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="passes, separated by commas")
     parser.add_argument("--most", type=int, default=MOST, help="mutants of one pass")
     parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--processes", type=int, default=1, help="families of examples at a time")
     parser.add_argument("-o", "--output", type=Path, default=HERE / "results" / "mutants.md")
     parser.add_argument("--examples", action="store_true", help="try the right passes alone")
     parser.add_argument("--keep", type=Path, help="a file for everything that was seen, as JSON")
@@ -72,14 +76,15 @@ def main() -> int:
     if given.earlier:
         found = Found.of(json.loads(given.earlier.read_text(encoding="utf-8")))
     else:
-        found = _made(given.only, 0 if given.examples else given.most, given.seed)
+        most = 0 if given.examples else given.most
+        found = _made(given.only, most, given.seed, given.processes)
     if given.keep:
         given.keep.write_text(json.dumps(found.as_dict(), indent=1), encoding="utf-8")
     given.output.write_text(page(found), encoding="utf-8")
     return 0 if given.only or verdict(found) else 1
 
 
-def _made(only: str, most: int, seed: int) -> Found:
+def _made(only: str, most: int, seed: int, processes: int) -> Found:
     for module in ("graphfix", "onnxruntime", "graphfix.certificates.child"):
         import_module(module)
     import_module("graphfix.registry").all_passes(())
@@ -87,13 +92,39 @@ def _made(only: str, most: int, seed: int) -> Found:
     for family in FAMILIES:
         for number, example in enumerate(import_module(f"mutant_examples.{family}").EXAMPLES):
             by_unit.setdefault(example.unit, []).append((f"{family} {number}", example))
-    found = Found([], [], 0.0)
+    families: dict[str, list[tuple[str, list[tuple[str, Any]]]]] = {}
+    for unit, examples in by_unit.items():
+        if not only or unit in only.split(","):
+            families.setdefault(_family(examples), []).append((unit, examples))
+    found = Found([], [], 0.0, most)
+    # Forked before any thread runs: the workers start with everything imported.
+    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+        running = [pool.submit(_of_family, units, most, seed) for units in families.values()]
+        for future in running:
+            rows, faults = future.result()
+            found.rows.extend(rows)
+            found.faults.extend(faults)
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    found.cpu = sum(u.ru_utime + u.ru_stime for u in usage)
+    return found
+
+
+def _family(examples: list[tuple[str, Any]]) -> str:
+    return str(examples[0][0].split()[0])
+
+
+def _of_family(
+    units: list[tuple[str, list[tuple[str, Any]]]], most: int, seed: int
+) -> tuple[list[Row], list[str]]:
+    """Make the mutants of passes that share files, none of them twice."""
+    found: list[Row] = []
+    wrong: list[str] = []
     done: set[tuple[str, tuple[int, int]]] = set()
-    for unit in [u for u in by_unit if not only or u in only.split(",")]:
+    for unit, examples in units:
         began = time.monotonic()
-        rows, faults = _unit(unit, by_unit[unit], most, seed, done)
-        found.rows.extend(rows)
-        found.faults.extend(faults)
+        rows, faults = _unit(unit, examples, most, seed, done)
+        found.extend(rows)
+        wrong.extend(faults)
         counted = [row for row in rows if row.counts]
         print(
             f"{unit}: {len(rows)} made, {len(counted)} count, "
@@ -102,9 +133,7 @@ def _made(only: str, most: int, seed: int) -> Found:
         )
         for fault in faults:
             print("  FAULT", fault, flush=True)
-    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    found.cpu = sum(u.ru_utime + u.ru_stime for u in usage)
-    return found
+    return found, wrong
 
 
 def _unit(
@@ -123,7 +152,7 @@ def _unit(
             return [], [f"{unit}: the right pass: exit {ended.code} {ended.stderr[-300:]}"]
         ready, lines, faults = pickle.loads((folder / "ready").read_bytes())
     sources = sources_of(unit)
-    family = examples[0][0].split()[0]
+    family = _family(examples)
     fresh = [
         p
         for p in points(sources, roots_of(unit))

@@ -304,9 +304,7 @@ def _is_limited(use: Use) -> bool:
     return use.op in _NO_EXTREMES and (use.op, use.position) != ("Gather", 0)
 
 
-def _past_floats(
-    like: Array, style: Style, low: int, high: int, rng: np.random.Generator
-) -> Array:
+def _past_floats(like: Array, style: Style, low: int, high: int, rng: np.random.Generator) -> Array:
     """Return integers that float32, float64 or int32 do not hold, or whose product they do not."""
     shape = like.shape
     if style is Style.FACTORS:
