@@ -37,6 +37,7 @@ class Style(StrEnum):
     WIDE = "wide"
     POWERS = "large integer"
     FACTORS = "integer factor"
+    LARGEST = "largest integer"
     SPECIAL = "special"
     SIZES = "sizes of 0 and 1"
     DRIVEN = "extreme parameters"
@@ -58,10 +59,12 @@ STYLES = (
 )
 # Results that are not finite say nothing in these: they lie outside of what a pass claims.
 EXTREME = frozenset(
-    {Style.EDGES, Style.ONES, Style.ZEROS, Style.LARGE, Style.WIDE, Style.POWERS, Style.FACTORS}
+    {Style.EDGES, Style.ONES, Style.ZEROS, Style.LARGE, Style.WIDE}
+    | {Style.POWERS, Style.FACTORS, Style.LARGEST}
 )
-# Come where a site computes with integers: sums and products past what floats hold exactly.
-FOR_INTEGERS = (Style.POWERS, Style.FACTORS)
+# Come where a site computes with integers: sums and products past what floats hold exactly, and
+# remainders next to the ends of a type.
+FOR_INTEGERS = (Style.POWERS, Style.FACTORS, Style.LARGEST)
 # Powers of two past which a type or a float ends, and those that a product is to pass.
 _HELD = (24, 31, 32, 53, 62, 63, 64)
 _PASSED = (24, 31, 53, 62)
@@ -259,7 +262,7 @@ def _with_special(value: Array, special: frozenset[str], rng: np.random.Generato
 
 def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Generator) -> Array:
     shape, dtype = like.shape, like.dtype
-    low, high = _limits(dtype, uses)
+    low, high = _limits(like, uses)
     divides = any(use.op in _DIVISIONS and use.position == 1 for use in uses)
     if style is Style.ZEROS and not divides:
         return np.zeros(shape, dtype)
@@ -287,9 +290,9 @@ def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gen
     return like
 
 
-def _limits(dtype: np.dtype[np.generic], uses: Sequence[Use]) -> tuple[int, int]:
+def _limits(like: Array, uses: Sequence[Use]) -> tuple[int, int]:
     """Return the least and the greatest integer to try."""
-    limits = np.iinfo(dtype)
+    limits = np.iinfo(like.dtype)
     low, high = int(limits.min), int(limits.max)
     if low < 0 and any(use.op in _DIVISIONS for use in uses):
         low += 1  # the smallest by -1 ends the process of an engine
@@ -313,6 +316,8 @@ def _past_floats(like: Array, style: Style, low: int, high: int, rng: np.random.
         bits = _PASSED[rng.integers(0, len(_PASSED))] / along
         most = max(3, min(int(2.0**bits) * 2, high // 4, 2**40))
         numbers = rng.integers(1, most, shape).astype(object) * 2 + 1
+    elif style is Style.LARGEST:
+        numbers = high - rng.integers(0, 9, shape).astype(object)
     else:
         powers = [p for p in _HELD if 2**p - 1 <= high] or [0]
         chosen = rng.integers(0, len(powers), shape)

@@ -127,6 +127,22 @@ LEFT_OVER_ROUNDED = """
     g (int64[3, 4] x, int64[3, 4] d) => (int64[3, 4] y)
     { m = Mod (x, d)  f = Cast <to = 11> (m)  y = Cast <to = 7> (f) }
 """
+SIGNED_LEFT_OVER = """
+    g (int64[3, 4] x, int64[3, 4] d) => (int64[3, 4] y)
+    <int64 one = {1}, int64 minus = {-1}, int64 zero = {0}>
+    { o = Equal (d, minus)  e = Where (o, one, d)  q = Div (x, e)  p = Mul (q, e)  r = Sub (x, p)
+      l = Less (e, zero)  s = Where (l, minus, one)  t = Mul (r, s)  u = Less (t, zero)
+      v = Add (r, e)  y = Where (u, v, r) }
+"""
+# Rounded to a float, what is left of 2^63 - 2 has the other sign.
+SIGNED_LEFT_OVER_ROUNDED = SIGNED_LEFT_OVER.replace(
+    "t = Mul (r, s)", "m = Mul (r, s)  f = Cast <to = 11> (m)  t = Cast <to = 7> (f)"
+)
+QUOTIENT = "g (int64[3, 4] x, int64[3, 4] d) => (int64[3, 4] y) { y = Div (x, d) }"
+QUOTIENT_ROUNDED = """
+    g (int64[3, 4] x, int64[3, 4] d) => (int64[3, 4] y)
+    { q = Div (x, d)  f = Cast <to = 11> (q)  y = Cast <to = 7> (f) }
+"""
 STRETCHED = """
     g (int32[1, 1, 2, 3] x) => (int32[1, 1, 4, 6] y) <float[4] s = {1, 1, 2, 2}>
     { y = Resize (x, , s) }
@@ -156,12 +172,22 @@ PUT_ROUNDED = """
     ("before", "after"),
     [
         (LEFT_OVER, LEFT_OVER_ROUNDED),
+        (SIGNED_LEFT_OVER, SIGNED_LEFT_OVER_ROUNDED),
+        (LEFT_OVER, SIGNED_LEFT_OVER_ROUNDED),
+        (QUOTIENT, QUOTIENT_ROUNDED),
         (STRETCHED, STRETCHED_ROUNDED),
         (TAKEN, TAKEN_ROUNDED),
         (PUT, PUT_ROUNDED),
     ],
-    ids=["large divisors", "integers that are moved", "taken", "put"],
+    ids=[
+        *("large divisors", "the largest of all", "the largest of all by Mod", "quotients"),
+        *("integers that are moved", "taken", "put"),
+    ],
 )
 def test_integers_are_large_wherever_they_are_data(before: str, after: str) -> None:
     assert proof(before, before).status is Verdict.EQUAL
     assert proof(before, after).status is Verdict.MISMATCH
+
+
+def test_a_remainder_by_subtraction_is_right_at_the_largest_integers() -> None:
+    assert proof(LEFT_OVER, SIGNED_LEFT_OVER).status is Verdict.EQUAL
