@@ -88,6 +88,9 @@ def _made(only: str, most: int, seed: int, processes: int) -> Found:
     for module in ("graphfix", "onnxruntime", "graphfix.certificates.child"):
         import_module(module)
     import_module("graphfix.registry").all_passes(())
+    # What a first run imports and reads is there for every child.
+    warm = import_module("mutant_examples.lowering").EXAMPLES[0]
+    import_module("graphfix").run(warm.model(warm.types[0]), verify="off", **warm.arguments)
     by_unit: dict[str, list[tuple[str, Any]]] = {}
     for family in FAMILIES:
         for number, example in enumerate(import_module(f"mutant_examples.{family}").EXAMPLES):
