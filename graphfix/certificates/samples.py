@@ -281,9 +281,8 @@ def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gen
         if style is Style.WIDE:
             signs = np.where(rng.random(shape) < 0.5, -1.0 if low < 0 else 1.0, 1.0)
             return (signs * 2.0 ** rng.uniform(0.0, math.log2(high), shape)).astype(dtype)
-        zero = 3 if divides else 0
         middle = [high // 2, high - high // 4]
-        edges = np.array([low, low + 1, high, high - 1, zero, 1, *middle], dtype=object)
+        edges = np.array([low, low + 1, high, high - 1, 0, 1, *middle], dtype=object)
         if divides:
             edges[edges == 0] = 2
         return edges[rng.integers(0, len(edges), shape)].astype(dtype)
@@ -309,24 +308,33 @@ def _is_limited(use: Use) -> bool:
 
 def _past_floats(like: Array, style: Style, low: int, high: int, rng: np.random.Generator) -> Array:
     """Return integers that float32, float64 or int32 do not hold, or whose product they do not."""
-    shape = like.shape
-    if style is Style.FACTORS:
-        # The product along an axis passes a limit, and no factor does.
-        along = max(like.shape[rng.integers(0, like.ndim)] if like.ndim else 1, 2)
-        bits = _PASSED[rng.integers(0, len(_PASSED))] / along
-        most = max(3, min(int(2.0**bits) * 2, high // 4, 2**40))
-        numbers = rng.integers(1, most, shape).astype(object) * 2 + 1
-    elif style is Style.LARGEST:
-        numbers = high - rng.integers(0, 9, shape).astype(object)
-    else:
-        powers = [p for p in _HELD if 2**p - 1 <= high] or [0]
-        chosen = rng.integers(0, len(powers), shape)
-        numbers = np.array([2**p for p in powers], dtype=object)[chosen]
-        numbers = numbers + rng.integers(-3, 4, shape).astype(object)
-        few = rng.random(shape) < 0.25
-        numbers = np.where(few, rng.integers(1, 9, shape).astype(object), numbers)
-    signs = np.where(rng.random(shape) < 0.3, -1, 1) if low < 0 else np.ones(shape, np.int64)
+    magnitudes = {Style.POWERS: _powers, Style.FACTORS: _factors, Style.LARGEST: _largest_integers}
+    numbers = magnitudes[style](like, high, rng)
+    signs = np.where(rng.random(like.shape) < 0.3, -1, 1) if low < 0 else np.ones_like(like)
     return np.asarray(np.clip(numbers * signs.astype(object), low, high)).astype(like.dtype)
+
+
+def _powers(like: Array, high: int, rng: np.random.Generator) -> Array:
+    """Return integers next to the powers past which floats and types end; some are small."""
+    powers = [p for p in _HELD if 2**p - 1 <= high] or [high.bit_length()]
+    chosen = rng.integers(0, len(powers), like.shape)
+    numbers = np.array([2**p for p in powers], dtype=object)[chosen]
+    numbers = numbers + rng.integers(-3, 4, like.shape).astype(object)
+    few = rng.random(like.shape) < 0.25
+    return np.where(few, rng.integers(1, 9, like.shape).astype(object), numbers)
+
+
+def _factors(like: Array, high: int, rng: np.random.Generator) -> Array:
+    """Return integers whose product along an axis passes a limit that none of them passes."""
+    along = max(like.shape[rng.integers(0, like.ndim)] if like.ndim else 1, 2)
+    bits = _PASSED[rng.integers(0, len(_PASSED))] / along
+    most = max(3, min(int(2.0**bits) * 2, high // 4, 2**40))
+    return rng.integers(1, most, like.shape).astype(object) * 2 + 1
+
+
+def _largest_integers(like: Array, high: int, rng: np.random.Generator) -> Array:
+    """Return integers of which one leaves nearly all of itself when it is divided by another."""
+    return high - rng.integers(0, 9, like.shape).astype(object)
 
 
 def marked(name: str) -> str:
