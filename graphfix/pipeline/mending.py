@@ -13,7 +13,9 @@ from graphfix.model import Model
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweeping import sweep_rewrite
+from graphfix.rules.declaring import file_rules
 from graphfix.targets.profiles import Target
+from graphfix.targets.versions import in_range
 from graphfix.validity.element_types import element_type_complaints
 from graphfix.validity.forms import fits, form_at
 
@@ -45,6 +47,14 @@ def mend_nodes(
         )
         for declared in passes
     )
+
+
+def is_tolerated(declared: Pass, target: Target | None) -> bool:
+    """Say whether all that a pass mends of a file is only noted for a target."""
+    rules = [rule for rule in file_rules().values() if declared.removes_feature(rule.feature)]
+    if target is None or not rules:
+        return False
+    return all(rule.note_for and in_range(target, rule.note_for) for rule in rules)
 
 
 def _wanted(declared: Pass, target: Target | None) -> Callable[[NodeView], bool]:

@@ -21,7 +21,7 @@ from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.consenting import consent_wanting, note_unconsented
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Decision, Legaliser
-from graphfix.pipeline.mending import mend_nodes
+from graphfix.pipeline.mending import is_tolerated, mend_nodes
 from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweeping import (
@@ -181,7 +181,9 @@ class Run:
         return count
 
     def _prepare(self) -> None:
-        if sum(self._graph_pass(declared) for declared in self._of(PREPARE, "graph")):
+        passes = self._of(PREPARE, "graph")
+        wanted = [each for each in passes if not is_tolerated(each, self.settings.target)]
+        if sum(self._graph_pass(declared) for declared in wanted):
             self.prepared = self.model.to_proto()
 
     def _mend(self) -> None:

@@ -136,4 +136,10 @@ NOT_OPENED = _known(
     versions="ort",
     source="the onnxruntime that is installed here, asked where it is the target's version",
 )
+REPEATED_NODE_NAME = _known(
+    "repeated-node-name",
+    "Two nodes of one graph have the same name.",
+    note_for="trt",
+    source="graph.cc of onnxruntime 1.32 refuses it; TensorRT's parser makes names of its own",
+)
 SHADOWED_NAME = _known("shadowed-name", "A body gives a tensor the name of one around it.")

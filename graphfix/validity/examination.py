@@ -24,7 +24,7 @@ from graphfix.validity.baked_sizes import FreeSide, baked_sizes, free_sides
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.element_types import element_type_complaints
 from graphfix.validity.forms import form_at, form_complaints
-from graphfix.validity.names import name_complaints
+from graphfix.validity.names import name_complaints, node_name_complaints
 from graphfix.validity.shapes import (
     CHECKED_HERE,
     declared_complaint,
@@ -35,6 +35,7 @@ from graphfix.validity.stored_data import data_complaints
 
 _ERRORS = (onnx.checker.ValidationError, onnx.shape_inference.InferenceError)
 _BLAMED = re.compile(r"\(op_type:(\w+)(?:, node name: ([^)]*))?\): (.*)")
+_CONTEXT = re.compile(r"Bad node spec for node\. Name: (?P<name>.*) OpType: (?P<op>\w+)")
 _UNKNOWN_TYPE = (
     "but instead is null",
     "Inference error(s):",  # in the function body of an operator, whose attributes it misses there
@@ -65,6 +66,7 @@ _ELSEWHERE = (
     "Opset import version",
     "IR version",
 )
+_NAMES = ("repeated-node-name",)
 _ASSIGNED_TWICE = "single static assignment (SSA) form"
 _UNSORTED = "Nodes in a graph must be topologically sorted"
 
@@ -100,11 +102,12 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
     if not foreign and typed:
         inferred, inference = _inferred(light, check_types=False)
     complaints = [*_numbers(model), *name_complaints(model), *data_complaints(model)]
+    complaints += node_name_complaints(model)
     if checker or typed or foreign:
         complaints += _walked(model, inference)
     else:
         complaints += _own(model, inferred)
-    complaints += _of_the_checker(checker, complaints)
+    complaints += _of_the_checker(model, checker, complaints)
     return Examination(
         checker.partition("\n")[0], inference.partition("\n")[0], _distinct(complaints)
     )
@@ -268,21 +271,24 @@ def _first(model: Model, op: str, name: str) -> Node | None:
     return next((n for n in model.nodes() if n.op == op and n.name == name), None)
 
 
-def _of_the_checker(text: str, known: Collection[Complaint]) -> Iterator[Complaint]:
-    """Yield what the checker says of the file itself."""
+def _of_the_checker(model: Model, text: str, known: Collection[Complaint]) -> Iterator[Complaint]:
+    """Yield what the checker says of the file itself, with the node where it names one."""
     first = text.partition("\n")[0]
+    named = _CONTEXT.search(text)
+    node = _first(model, named["op"], named["name"]) if named is not None else None
+    view = NodeView(node) if node is not None else None
     if not text or any(part in text for part in _ELSEWHERE):
         return
     if _ASSIGNED_TWICE in first:
         if all(each.kind != "repeated-constant" for each in known):
             message = f"a body gives a tensor the name of one around it: {first}"
-            yield Complaint("shadowed-name", message, None, first)
+            yield Complaint("shadowed-name", message, view, first)
     elif _UNSORTED in first:
         yield Complaint("unsorted", "nodes stand before what they use", None, first)
     elif any(part in first for part in _FORMALITIES):
         yield Complaint("formality", f"the ONNX checker asks for more: {first}", None, first)
-    elif not any(each.node is not None for each in known):
-        yield Complaint("invalid-model", f"the ONNX checker refuses the file: {first}", None, first)
+    elif not any(each.node is not None and each.kind not in _NAMES for each in known):
+        yield Complaint("invalid-model", f"the ONNX checker refuses the file: {first}", view, first)
 
 
 def _distinct(complaints: Collection[Complaint]) -> tuple[Complaint, ...]:

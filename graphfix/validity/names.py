@@ -41,6 +41,26 @@ def name_complaints(model: Model) -> Iterator[Complaint]:
             yield Complaint("repeated-constant", message, view)
 
 
+def node_name_complaints(model: Model) -> Iterator[Complaint]:
+    """Yield each node that bears the name of one before it in the same graph or body."""
+    for graph in model.graphs():
+        seen: dict[str, Node] = {}
+        for node in graph.nodes:
+            other = seen.setdefault(node.name, node)
+            if other is node or not node.name:
+                continue
+            message = (
+                f"two nodes of {graph.scope} are called {node.name}: {_giving(other)}, and "
+                f"{_giving(node)}"
+            )
+            yield Complaint("repeated-node-name", message, NodeView(node))
+
+
+def _giving(node: Node) -> str:
+    given = [tensor.name for tensor in node.outputs if tensor.name]
+    return f"{node.op}, which gives {given[0]}" if given else node.op
+
+
 def _same(one: Holder, two: Holder, base_dir: str) -> bool:
     """Say whether two constants are known to be bit for bit the same."""
     first, second = _held(one), _held(two)

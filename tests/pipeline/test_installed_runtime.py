@@ -44,11 +44,29 @@ def test_what_no_rule_knows_is_told_with_the_whole_message() -> None:
     assert found.engine_text.endswith("Got Swish")
 
 
-def test_the_node_that_a_message_names_is_the_node_of_the_finding() -> None:
-    graph = "(float[2] x) => (float[2] y) { [same] h = Relu (x) [same] y = Abs (h) }"
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Type 'tensor(float)' of input parameter (h) of operator (Abs) in node (late) is invalid.",
+        "Node (late) Op (Abs) [ShapeInferenceError] Incompatible dimensions",
+        'In Node, ("late", Abs, "", -1) : ("h": tensor(float),) -> ("y",) , Error Unrecognized',
+        "Could not find an implementation for Abs(13) node with name 'late'",
+        "(op_type:Abs, node name: late): [TypeInferenceError] no",
+        "Fatal error: ai.onnx:Abs(-1) is not a registered function/op",
+        "Error: two nodes with same node name (late).",
+    ],
+)
+def test_the_node_that_a_message_names_is_the_node_of_the_finding(
+    monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    def refusing(*_: object) -> dict[str, str]:
+        return {"version": "1.99", "refusal": said}
+
+    monkeypatch.setattr(loading, "ask", refusing)
+    graph = "(float[2] x) => (float[2] y) { [early] h = Relu (x) [late] y = Abs (h) }"
     (found,) = told(model_of(graph))
-    assert (found.node.name, found.node.op) == ("same", "Relu")
-    assert "two nodes with same node name (same)" in found.engine_text
+    assert (found.node.name, found.node.op, found.engine_text) == ("late", "Abs", said)
+    assert found.message.startswith("onnxruntime 1.99, which is installed here, does not load")
 
 
 @pytest.mark.parametrize(

@@ -337,3 +337,13 @@ def test_big_weights_are_not_needed_to_find_what_is_wrong() -> None:
     graph = "(float[2,3] a) => (float[2,5000] y) { y = MatMul (a, w) }"
     (found,) = of_file(model_of(graph, edit=edit))
     assert found.message.startswith("MatMul cannot take a (float32[2, 3]) and w (float32[4, 5000])")
+
+
+def test_a_body_that_takes_a_name_around_it_is_named() -> None:
+    graph = (
+        "(float[2] x, bool c) => (float[2] y) { h = Relu (x) [iffy] y = If (c) "
+        "<then_branch = t () => (float[2] a) { h = Abs (x) a = Neg (h) }, "
+        "else_branch = e () => (float[2] b) { b = Neg (x) }> }"
+    )
+    found = [f for f in of_file(model_of(graph)) if f.rule == "shadowed-name"]
+    assert [(f.node.op, f.node.name) for f in found] == [("If", "iffy")]
