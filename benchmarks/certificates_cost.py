@@ -35,7 +35,7 @@ class Cost:
 
     Attributes:
         wall: Seconds of wall time for the proofs.
-        cpu: Seconds of CPU time of all children.
+        cpu: Seconds of CPU time of all children and of what forks them.
         load: The load average when it began, over which wall time has no say.
         costs: CPU seconds of each site.
         megabytes: The most memory that a child had.
@@ -58,7 +58,7 @@ class Cost:
         """Say whether the limits are kept and all sites are equal."""
         return (
             self.statuses == {"equal": SITES}
-            and self.on_two_cores < MOST_SECONDS
+            and 0 < self.on_two_cores < MOST_SECONDS
             and statistics.median(self.costs) < MOST_MEDIAN
         )
 
@@ -114,6 +114,7 @@ def measure() -> Cost:
     watching = import_module("graphfix.certificates.watching")
     original = import_module("graphfix.pipeline.original")
     verifying = import_module("graphfix.pipeline.verifying")
+    service = import_module("graphfix.worker.service")
     settings = api.make_settings(passes=_PASSES, verify="sites")
     loaded = api.load(model())
     before = original.Original.of(loaded, settings.available)
@@ -126,6 +127,8 @@ def measure() -> Cost:
     start = perf_counter()
     proved = certifying.certified(run, settings, prover, lambda given: run)
     wall = perf_counter() - start
+    # What its children took is added to its own when it is gone.
+    service.end_template()
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     statuses = Counter(str(proof.status) for proof in proved.certificates.values())
     return Cost(
@@ -148,7 +151,7 @@ def render(cost: Cost) -> str:
         ("different ones, each run for itself", str(len(cost.costs)), ""),
         ("CPU time of one, median", f"{median:.1f} ms", f"below {1000 * MOST_MEDIAN:.0f} ms"),
         ("CPU time of one, 95%", f"{most:.1f} ms", ""),
-        ("CPU time of all, start of two children included", f"{cost.cpu:.1f} s", ""),
+        ("CPU time of all, start of the children included", f"{cost.cpu:.1f} s", ""),
         ("wall time of all", f"{cost.wall:.1f} s at a load of {cost.load:.1f}", ""),
         (
             "wall time, or half the CPU time if less",
