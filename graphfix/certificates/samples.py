@@ -273,11 +273,11 @@ def _integers(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gen
     if style is Style.TIES:
         values = rng.integers(max(low, -3), 4, shape)
         return np.where(values == 0, 2 if divides else 0, values).astype(dtype)
-    if style in FOR_INTEGERS and not any(_is_limited(use) for use in uses):
+    if any(_is_limited(use) for use in uses):
+        return like
+    if style in FOR_INTEGERS:
         return _past_floats(like, style, low, high, rng)
-    if style in (Style.EDGES, Style.LARGE, Style.WIDE) and not any(
-        use.op in _NO_EXTREMES for use in uses
-    ):
+    if style in (Style.EDGES, Style.LARGE, Style.WIDE):
         if style is Style.WIDE:
             signs = np.where(rng.random(shape) < 0.5, -1.0 if low < 0 else 1.0, 1.0)
             return (signs * 2.0 ** rng.uniform(0.0, math.log2(high), shape)).astype(dtype)
@@ -303,6 +303,7 @@ def _limits(like: Array, uses: Sequence[Use]) -> tuple[int, int]:
 
 
 def _is_limited(use: Use) -> bool:
+    """Say whether large integers ask for too much there, or for what is not in a table."""
     return use.op in _NO_EXTREMES and (use.op, use.position) != ("Gather", 0)
 
 
