@@ -11,13 +11,8 @@ REASONS = {
         "Twice so small an epsilon shows in rows that are all but constant, and there by little "
         "more than the tolerance."
     ),
-    "spread - fraction -> fraction - spread": (
-        "The halves of a constant divisor are no halves then, which shows where the quotient has "
-        "more bits than the divisor leaves room for; no sample of the certificate has such a "
-        "quotient by these divisors."
-    ),
-    "build.Sub(spread, build.Sub(spread, value)) -> build.Sub(build.Sub(spread, value), spread)": (
-        "The upper half of the quotient changes its sign and the lower one makes up for it, up to "
-        "the rounding of large quotients: a few units in the last place of the divisor."
+    "build.Mul(q_high, low) -> (lambda value: build.Cast(build.Cast(value, to=1)": (
+        "The lower half of a divisor of float64 is 0 unless it has more than 26 bits, and a "
+        "quotient by such a divisor has a remainder that rounding moves anywhere."
     ),
 }

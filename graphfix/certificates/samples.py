@@ -72,6 +72,10 @@ _FROM_FEEDS = {Style.NATURAL: 0, Style.OTHER: 4}
 # The greatest magnitude of "large", by dtype: its square is still a number.
 _LARGE = {"float16": 200.0, "bfloat16": 1e6, "float32": 1e6, "float64": 1e9}
 _LEAST = {"float16": 6e-8, "bfloat16": 1e-40, "float32": 1e-45, "float64": 5e-324}
+# Powers of two by which the operands of a float remainder are scaled, dividend and divisor, by
+# dtype: quotients have more bits than the dtype, and the numbers few, so that noise moves none.
+_DIVIDED = {"float32": ((0, 30), (-3, 4)), "float64": ((0, 80), (-3, 4))}
+_FEW_BITS = 11
 _NO_EXTREMES = frozenset({"Gather", "Pow", "Range"})
 _UPDATED = frozenset({"Scatter", "ScatterElements", "ScatterND"})
 _DIVISIONS = frozenset({"Div", "Mod"})
@@ -232,6 +236,11 @@ def _floats(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gener
     if style is Style.TIES:
         return rng.integers(-5, 6, shape) / 2
     if style is Style.WIDE:
+        operands = [use.position for use in uses if use.op == "Mod"]
+        if operands and like.dtype.name in _DIVIDED:
+            low, high = _DIVIDED[like.dtype.name][operands[0]]
+            numbers = rng.integers(1, 2**_FEW_BITS, shape) * 2.0 ** rng.integers(low, high, shape)
+            return np.where(rng.random(shape) < 0.5, -1.0, 1.0) * numbers
         most = math.log10(min(1e5, _largest(like, uses)))
         signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
         return signs * 10.0 ** rng.uniform(-3.0, most, shape)

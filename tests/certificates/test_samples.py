@@ -33,6 +33,11 @@ SMALL_REMAINDER = """
     <int32 k = {7}, int32 most = {1500000000}, int32 zero = {0}>
     { r = Mod (x, k)  small = Less (x, most)  y = Where (small, r, zero) }
 """
+FLOAT_REMAINDER = "g (T[3, 4] x) => (T[3, 4] y) <T k = {3}> { y = Mod <fmod = 1> (x, k) }"
+FLOAT_REMAINDER_OF_SMALL_QUOTIENTS = """
+    g (T[3, 4] x) => (T[3, 4] y) <T k = {3}, T most = {50331648}, T zero = {0}>
+    { r = Mod <fmod = 1> (x, k)  a = Abs (x)  small = Less (a, most)  y = Where (small, r, zero) }
+"""
 TAKEN = "g (float[5, 3] x, int64[4] i) => (float[4, 3] y) { y = Gather (x, i) }"
 TAKEN_FORWARD = """
     g (float[5, 3] x, int64[4] i) => (float[4, 3] y) <int64 zero = {0}>
@@ -53,6 +58,14 @@ LIMITED = """
 def test_a_difference_shows(before: str, after: str, approximate: bool) -> None:
     assert proof(before, before, approximate=approximate).status is Verdict.EQUAL
     assert proof(before, after, approximate=approximate).status is Verdict.MISMATCH
+
+
+@pytest.mark.parametrize("element", ["float", "double"])
+def test_quotients_have_more_bits_than_a_float(element: str) -> None:
+    before = FLOAT_REMAINDER.replace("T", element)
+    after = FLOAT_REMAINDER_OF_SMALL_QUOTIENTS.replace("T", element)
+    assert proof(before, before, approximate=True).status is Verdict.EQUAL
+    assert proof(before, after, approximate=True).status is Verdict.MISMATCH
 
 
 NEGATED = "g (float[3, 4] x) => (float[3, 4] y) { y = Neg (x) }"
