@@ -84,7 +84,7 @@ def _complaint(
     if not said:
         return None
     op, node_name = _blamed(said)
-    if _is_told(op, node_name, known):
+    if _is_told(said, op, node_name, known):
         return None
     view = _found(model, op, node_name)
     message = f"onnxruntime {version}, which is installed here, does not load the model"
@@ -113,8 +113,10 @@ def _blamed(said: str) -> tuple[str, str]:
     return "", ""
 
 
-def _is_told(op: str, name: str, known: Sequence[Finding]) -> bool:
+def _is_told(said: str, op: str, name: str, known: Sequence[Finding]) -> bool:
     blocking = [finding for finding in known if finding.blocks]
+    if any(f"output arg ({given})" in said for each in blocking for given in each.node.outputs):
+        return True
     if not op and not name:
         return any(not finding.node.op for finding in blocking)
     return any(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import ModelProto, external_data_helper, numpy_helper, parser
+from onnx import ModelProto, TensorProto, external_data_helper, helper, numpy_helper, parser
 
 import graphfix
 from graphfix.errors import EngineFailed
@@ -83,6 +83,12 @@ def test_what_a_rule_has_said_of_the_node_is_not_said_again(graph: str) -> None:
     found = graphfix.check(model_of(graph), HERE)
     assert any(each.blocks for each in found)
     assert not [each for each in found if each.rule in RULES]
+
+
+def test_a_wrong_declaration_is_said_once() -> None:
+    model = model_of("(float[2] a) => (float[2] y) { t = Relu (a) y = Abs (t) }")
+    model.graph.value_info.append(helper.make_tensor_value_info("t", TensorProto.INT64, [2]))
+    assert [f.rule for f in graphfix.check(model, HERE) if f.blocks] == ["type-declared"]
 
 
 def test_an_opset_that_is_too_new_is_said_once() -> None:
