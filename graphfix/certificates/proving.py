@@ -31,7 +31,7 @@ from graphfix.certificates.watching import Whole
 from graphfix.comparing.models import listed
 from graphfix.errors import EngineFailed
 from graphfix.report import APPROXIMATE, LOSSY, Accuracy, Certificate, Verdict
-from graphfix.worker.limits import Limits
+from graphfix.worker.limits import Limits, engine_seconds
 from graphfix.worker.service import ask
 
 TASK = "graphfix.certificates.child:answer"
@@ -41,7 +41,7 @@ _MOST_CRASHES = 20
 _MARKED = re.compile(r"@([br]\d+)@")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bounds:
     """What certificates may cost.
 
@@ -56,6 +56,12 @@ class Bounds:
     patience: float = 20.0
     memory: int | None = None
     children: int = 2
+
+    @classmethod
+    def here(cls) -> Bounds:
+        """Return what they may cost of what the command line gives engines for a small file."""
+        given = engine_seconds()
+        return cls(min(cls.seconds, given / 2), min(cls.patience, given / 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +150,7 @@ class Prover:
     """
 
     evaluators: Mapping[tuple[str, str], str]
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: Bounds = field(default_factory=Bounds.here)
     memory: Memory = field(default_factory=Memory)
     whole: Whole | None = None
     _spent: float = 0.0

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 from pathlib import Path
 
 import click
 
 from graphfix.cli.page import page_of
-from graphfix.worker.limits import available_memory
+from graphfix.worker.limits import ENGINE_MEMORY, ENGINE_SECONDS, available_memory
 
 SIZE_FORM = "a size is a number and B, KiB, MiB or GiB, such as 2GiB"
 READING = 3 << 29  # 1.5 GiB
 PER_BYTE = 30
 PIPED = 1 << 27
+SMALL = 1_000_000
+SMALL_MEMORY = 5 << 28  # 1.25 GiB: with what the command holds itself less than 2 GiB
+SMALL_SECONDS = 12.0  # on a machine that has a processor for it
+BUSIEST = 10.0
 PER_BYTE_BESIDE = 3  # a pass may need the values of a weight
 SECONDS = 900.0
 SMALLEST = 1 << 28  # what Python, numpy and onnx take by themselves
@@ -27,6 +32,7 @@ _UNITS = {
     "": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
     "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30,
 }  # fmt: skip
+_OFTEN = ("bisect", "reduce", "replay")  # run a model, or several, any number of times
 _TIMEOUT, _MEMORY, _SIZES = "graphfix.timeout", "graphfix.max_memory", "graphfix.sizes"
 
 
@@ -86,6 +92,7 @@ def take_model(ctx: click.Context, _param: click.Parameter, path: Path | None) -
     page.subject = page.subject or str(path)
     page.place = page.place or f"in `graphfix {ctx.info_name}`"
     own, beside = ctx.meta[_SIZES] = _added(ctx.meta.get(_SIZES, (0, 0)), _sizes(path))
+    _limit_engines(ctx, own, beside)
     if _TIMEOUT not in ctx.meta:
         seconds = SECONDS + own / (1 << 20)
         page.limit(time.monotonic() + seconds, seconds)
@@ -96,13 +103,36 @@ def take_model(ctx: click.Context, _param: click.Parameter, path: Path | None) -
     return path
 
 
+def _limit_engines(ctx: click.Context, own: int, beside: int) -> None:
+    """Hold engines to little where a model is small; what the user says counts instead.
+
+    A file of some bytes may ask for any number of gigabytes and hours. A model with its weights
+    in it that has less than a megabyte needs neither.
+    """
+    small = own + beside < SMALL and ctx.info_name not in _OFTEN
+    waiting = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
+    seconds = SMALL_SECONDS * min(max(1.0, waiting), BUSIEST)
+    for key, name, most in (
+        (_TIMEOUT, ENGINE_SECONDS, seconds),
+        (_MEMORY, ENGINE_MEMORY, SMALL_MEMORY),
+    ):
+        os.environ.pop(name, None)
+        if small and key not in ctx.meta:
+            os.environ[name] = str(most)
+
+
 def _sizes(path: Path) -> tuple[int, int]:
     """Return the bytes of a model, and of all beside it that may be its data."""
     own = beside = 0
     if path == Path("-"):  # as much as comes
         return PIPED, 0
     with contextlib.suppress(OSError, ValueError):
-        own = path.stat().st_size
+        found = path.stat()
+        own = found.st_size
+        if not stat.S_ISREG(found.st_mode):  # a pipe would be waited for
+            return own, 0
+        if own < SMALL and b"location" not in path.read_bytes():
+            return own, 0  # nothing in it names a file
         with os.scandir(path.parent) as entries:
             for entry in entries:
                 if not entry.name.endswith(".onnx") and entry.is_file():

@@ -38,8 +38,8 @@ def run_constants(model: ModelProto) -> dict[str, Array]:
         limits = Limits(SECONDS, MEMORY)
         try:
             ask(TASK, Path(folder), {}, limits)
-        except OutOfTime:
-            raise EngineFailed(f"folding took more than {SECONDS} s") from None
+        except OutOfTime as error:
+            raise EngineFailed(f"folding {error.message}") from None
         except EngineFailed as error:
             raise EngineFailed(f"onnxruntime cannot fold: {error.message}") from None
         names = [output.name for output in model.graph.output]

@@ -36,8 +36,8 @@ def simplified(model: ModelProto, threshold: int, seconds: int = SECONDS) -> Mod
         (Path(folder) / SOURCE).write_bytes(model.SerializeToString())
         try:
             ask(TASK, Path(folder), {"threshold": threshold}, Limits(seconds, MEMORY))
-        except OutOfTime:
-            raise EngineFailed(f"onnxsim took more than {seconds} s") from None
+        except OutOfTime as error:
+            raise EngineFailed(f"onnxsim {error.message}") from None
         except EngineFailed as error:
             raise EngineFailed(f"onnxsim: {error.message}") from None
         return ModelProto.FromString((Path(folder) / TARGET).read_bytes())

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DEADLINE = "GRAPHFIX_DEADLINE"
+# What the command line gives engines where a file is small and the user says nothing.
+ENGINE_SECONDS, ENGINE_MEMORY = "GRAPHFIX_ENGINE_SECONDS", "GRAPHFIX_ENGINE_MEMORY"
 _SHARE = 0.8
+_INF = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +34,15 @@ class Limits:
     held: bool = True
 
     def allowed(self) -> int | None:
-        """Return the bytes a child may take now; None where neither caller nor system say."""
+        """Return the bytes a child may take now; None where neither caller nor system say.
+
+        What the command line allows for a small file is the most in any case.
+        """
+        most = _number(ENGINE_MEMORY) if self.held else _INF
         if self.memory is not None:
-            return self.memory
-        free = available_memory()
-        return None if free is None else int(self.share * free)
+            return int(min(self.memory, most))
+        found = [size for size in (available_memory(), most / _SHARE) if size not in (None, _INF)]
+        return int(self.share * min(found)) if found else None
 
 
 def available_memory() -> int | None:
@@ -126,11 +133,19 @@ def seconds_left() -> float:
     The command line says so in the environment, by the clock that all processes of a machine
     share; nobody says so to those who use graphfix from Python.
     """
+    return max(0.0, (_number(DEADLINE) - time.monotonic()) * _SHARE)
+
+
+def engine_seconds() -> float:
+    """Return how long all children of this process together may take; infinite for big files."""
+    return _number(ENGINE_SECONDS)
+
+
+def _number(name: str) -> float:
     try:
-        deadline = float(os.environ.get(DEADLINE, "inf"))
+        return float(os.environ.get(name, _INF))
     except ValueError:
-        return float("inf")
-    return max(0.0, (deadline - time.monotonic()) * _SHARE)
+        return _INF
 
 
 def gibibytes(size: int) -> str:

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.errors import EngineFailed
-from graphfix.worker.limits import Limits, seconds_left
+from graphfix.worker.limits import Limits, engine_seconds, seconds_left
 from graphfix.worker.messages import STDERR, Host, Message, read_answer
 from graphfix.worker.starting import Handle, command, environment, forked, is_single_threaded
 from graphfix.worker.starting import spawned as spawned_template
 
+_INF = float("inf")
 _LAST_LINES = 400
 _PATIENCE = 5.0
 _TRIES = 2
@@ -58,9 +59,24 @@ def ask(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> dic
         UsageError: The request names something that is not there.
         InvalidModel: A file is not a model.
     """
-    limits = replace(limits, timeout=min(limits.timeout, seconds_left()))
+    keeper = _keeper()
+    # A driver of a device takes minutes to build what it runs, however small the model.
+    share = keeper.left() if limits.held else _INF
+    limits = replace(limits, timeout=min(limits.timeout, seconds_left(), share))
     Message(task, request, limits, Host.here()).write(folder)
-    code = _forked(task, folder, limits) if _CAN_FORK else _spawned(folder, limits)
+    start = time.monotonic()
+    try:
+        code = _forked(task, folder, limits) if _CAN_FORK else _spawned(folder, limits)
+    except OutOfTime:
+        if limits.timeout < share:
+            raise
+        raise OutOfTime(
+            f"took longer than the {engine_seconds():.3g} s that all engines together get for a "
+            "small file; --timeout gives more"
+        ) from None
+    finally:
+        if limits.held:
+            keeper.spend(time.monotonic() - start)
     if code != 0:
         text = _death(code, folder / STDERR)
         raise Crashed(text) if text.startswith(_CRASHED) else EngineFailed(text)
@@ -89,6 +105,15 @@ class _Keeper:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._handle: Handle | None = None
+        self._spent = 0.0
+
+    def left(self) -> float:
+        """Return the seconds that children may still take, where the file is a small one."""
+        return max(0.0, engine_seconds() - self._spent)
+
+    def spend(self, seconds: float) -> None:
+        with self._lock:
+            self._spent += seconds
 
     def adopt(self) -> None:
         with self._lock:
@@ -117,6 +142,7 @@ class _Keeper:
         if self._handle is not None:
             self._handle.forget()
         self._handle = None
+        self._spent = 0.0
         self._lock = threading.Lock()  # the old one may be held by a thread that is not here
 
 
@@ -155,7 +181,7 @@ def _waited(channel: socket.socket, limits: Limits) -> bytes:
                 channel.shutdown(socket.SHUT_WR)
                 _received(channel, time.monotonic() + _PATIENCE)
             if isinstance(error, TimeoutError):
-                raise OutOfTime(f"took longer than {limits.timeout:g} s") from None
+                raise OutOfTime(f"took longer than {limits.timeout:.3g} s") from None
             raise
 
 
@@ -195,7 +221,7 @@ def _spawned(folder: Path, limits: Limits) -> int:
         try:
             return process.wait(limits.timeout)
         except subprocess.TimeoutExpired:
-            raise OutOfTime(f"took longer than {limits.timeout:g} s") from None
+            raise OutOfTime(f"took longer than {limits.timeout:.3g} s") from None
         finally:
             process.kill()
 
