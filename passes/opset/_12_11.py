@@ -151,7 +151,14 @@ def dropout_down(node: NodeView, build: Builder) -> Adapted:
 
 @adapter("Dropout", 11, 12)
 def dropout_up(node: NodeView, build: Builder) -> Adapted:
-    """The ratio became an input."""
+    """The ratio became an input.
+
+    Outside training the older form leaves the mask open: onnxruntime gives False there, the
+    reference implementation of ONNX True, as the newer form has it.
+    """
+    mask = node.output(1)
+    if mask is not None and mask.is_used:
+        raise Refuse(f"opset 11 does not say what the mask {mask.name} is where nothing is dropped")
     ratio = np.array(node.attr("ratio", 0.5), dtype=np.float32)
     return respell(node, build, drop=("ratio",), ratio=ratio)
 

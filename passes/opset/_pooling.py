@@ -62,7 +62,7 @@ def axes_of_pool(node: NodeView) -> list[Axis]:
     """Return where the windows lie; those that would start behind the input are not there.
 
     Raises:
-        Refuse: A size is unknown, or the pads depend on the input (auto_pad).
+        Refuse: A size is unknown, no window fits, or the pads depend on the input (auto_pad).
     """
     if node.attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
         raise Refuse(f"auto_pad {node.attr('auto_pad')}")
@@ -85,6 +85,8 @@ def axes_of_pool(node: NodeView) -> list[Axis]:
             windows = -(-room // stride) + 1
             if (windows - 1) * stride >= size + begin:
                 windows -= 1
+        if windows < 1:
+            raise Refuse(f"a window is larger than spatial axis {at}: Conv gives nothing there")
         found.append(Axis(size, kernel[at], stride, dilations[at], begin, end, windows))
     return found
 

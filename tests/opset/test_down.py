@@ -360,6 +360,10 @@ def test_reshape_with_zeros(shape: tuple[int, ...]) -> None:
         (10, 9, "(float[1,1,7,7] x) => (float[1,1,9,9] y)",
          "s = Constant<value = float[4] {1.0, 1.0, 1.2857142, 1.2857142}>() y = Resize(x, s)",
          "the result would have shape"),
+        (18, 17, "(float[1,1,2] x) => (float[1,1,a] y)",
+         "y = LpPool<kernel_shape = [2], dilations = [2]>(x)", "a window is larger"),
+        (11, 12, "(float[4] x) => (float[4] y, bool[4] m)", "y, m = Dropout(x)",
+         "does not say what the mask m is"),
     ],
 )  # fmt: skip
 def test_refused(opset: int, target: int, header: str, body: str, reason: str) -> None:

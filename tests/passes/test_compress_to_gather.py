@@ -80,3 +80,26 @@ def test_a_constant_condition_needs_no_nonzero(target: str) -> None:
     text = written(body, "float[3, 4] x", "float[2, 4]", opset=11)
     result = graphfix.run(parse(text), target, verify="full")
     assert result.exit_code == 0, result.report.findings_after
+
+
+@pytest.mark.parametrize("condition", [[1, 0, 1, 1, 0], [1, 1], [0, 0, 1], [0, 0], [1, 0] * 20])
+@pytest.mark.parametrize("axis", [0, -1, None])
+def test_a_constant_condition_longer_than_a_computed_axis(
+    condition: list[int], axis: int | None
+) -> None:
+    attribute = "" if axis is None else f"<axis = {axis}>"
+    words = ", ".join(str(bit) for bit in condition)
+    body = (
+        f"c = Constant <value = bool[{len(condition)}] {{{words}}}> ()\n"
+        f"@y = Compress {attribute} (x, c)"
+    )
+    text = written(body, "float[N, M] x", "float[p]" if axis is None else "float[p, q]")
+    feeds = [{"x": DATA[:a, :b]} for a in (3, 0, 1) for b in (4, 2, 0)]
+    assert_rewrite(PASS, text, feeds=feeds)
+
+
+def test_a_computed_condition_longer_than_a_computed_axis() -> None:
+    text = written("@y = Compress <axis = 0> (x, c)", "float[N, 4] x, bool[K] c", "float[p, 4]")
+    condition = np.array([1, 0, 1, 1, 1], bool)
+    feeds = [{"x": DATA[:size], "c": condition} for size in (3, 1, 0)]
+    assert_rewrite(PASS, text, feeds=feeds)
