@@ -11,13 +11,15 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.pairwise import combined
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.views import Value
 from graphfix.passes.algebra._equation import Term, of_ellipsis
 from graphfix.report import APPROXIMATE
 
 _FAR = 2**31 - 1
 _TYPES = ("float16", "float32", "float64", "int32", "int64")
-Size = int | Value | None  # a number, one element int64 computed at run time, or left to Reshape
+# A number, the product along labels of a term, or the size of the same axis of what is reshaped.
+Size = int | tuple[Term, tuple[str, ...]] | None
 
 
 def contract(terms: Sequence[Term], wanted: Sequence[str], build: Builder) -> Value:
@@ -110,6 +112,7 @@ def _product(left: Term, right: Term, kept: Collection[str], build: Builder) -> 
     rows = [label for label in left.labels if label not in shared]
     columns = [label for label in right.labels if label not in shared]
     if summed and all(_same_size(label, left, right) for label in summed):
+        left, right = _spread(left, right, summed, build), _spread(right, left, summed, build)
         if len(summed) == 1 and len(rows) <= 1 and len(columns) <= 1:
             return _one_matrix_product(left, right, batch, rows, summed, columns, build)
         if not any(0 in (term.number(label) for label in term.labels) for term in (left, right)):
@@ -136,6 +139,36 @@ def _same_size(label: str, left: Term, right: Term) -> bool:
     """Say whether two terms have the same size along a label: an ellipsis and a 1 broadcast."""
     one, other = left.number(label), right.number(label)
     return not of_ellipsis(label) and (one is None or other is None or one == other)
+
+
+def _spread(term: Term, other: Term, labels: Collection[str], build: Builder) -> Term:
+    """Repeat a term along labels in which it may have size 1 where the other term has more.
+
+    Einsum of ONNX knows no such broadcasting; that of onnxruntime does it.
+    """
+    spread = {label for label in labels if _may_be_one(label, term, other)}
+    if not spread:
+        return term
+    known = {label: other.number(label) if label in spread else 1 for label in term.labels}
+    if all(number is not None for number in known.values()):
+        sizes = build.constant(np.array(list(known.values()), dtype=np.int64))
+    else:
+        parts = (
+            _size(other, label, build)
+            if number is None
+            else build.constant(np.array([number], dtype=np.int64))
+            for label, number in known.items()
+        )
+        sizes = build.Concat(*parts, axis=0)
+    return Term(build.Expand(term.value, sizes), term.labels)
+
+
+def _may_be_one(label: str, term: Term, other: Term) -> bool:
+    number = term.number(label)
+    if number is not None:
+        return number == 1 and other.number(label) is None
+    symbol = term.size(label)
+    return symbol is None or symbol != other.size(label)
 
 
 def _one_matrix_product(
@@ -185,10 +218,10 @@ def _joined_matrix_product(
         return Term(value, labels)
     kept = len(batch) if batch or not rows else len(rows)
     rest = [(left if label in rows else right, label) for label in labels[kept:]]
-    sizes: list[Size] = [0] * kept
+    sizes: list[Size] = [None] * kept
     for term, label in rest:
         number = term.number(label)
-        sizes.append(_size(term, label, build) if number is None else number)
+        sizes.append((term, (label,)) if number is None else number)
     return Term(_reshaped(value, sizes, build), labels)
 
 
@@ -201,36 +234,48 @@ def _joined(value: Value, term: Term, groups: Sequence[Sequence[str]], build: Bu
     for group in groups:
         numbers = [number for label in group if (number := term.number(label)) is not None]
         if len(group) == 1 and place == len(sizes):
-            sizes.append(0)
+            sizes.append(None)
         elif len(numbers) == len(group):
             sizes.append(prod(numbers))
-        elif None not in sizes:
-            sizes.append(None)
         else:
-            parts = [_size(term, label, build) for label in group]
-            product = parts[0]
-            for part in parts[1:]:
-                product = build.Mul(product, part)
-            sizes.append(product)
+            sizes.append((term, tuple(group)))
         place += len(group)
     return _reshaped(value, sizes, build)
 
 
 def _size(term: Term, label: str, build: Builder) -> Value:
     """Return the size along a label, one element."""
-    axis = np.array([term.labels.index(label)], dtype=np.int64)
-    return build.Gather(build.Shape(term.value), axis, axis=0)
+    return _axis_size(term.value, term.labels.index(label), build)
 
 
-def _vector(size: Size, build: Builder) -> Value:
-    if isinstance(size, Value):
-        return size
-    return build.constant(np.array([-1 if size is None else size], dtype=np.int64))
+def _axis_size(value: Value, axis: int, build: Builder) -> Value:
+    return build.Gather(build.Shape(value), np.array([axis], dtype=np.int64), axis=0)
 
 
 def _reshaped(value: Value, sizes: Sequence[Size], build: Builder) -> Value:
-    """Reshape to sizes of which one may be left open, or be the only one that is computed."""
-    computed = sum(isinstance(size, Value) for size in sizes)
-    if not computed or (computed == 1 and None not in sizes):
-        return build.Reshape(value, [size if isinstance(size, int) else -1 for size in sizes])
-    return build.Reshape(value, build.Concat(*(_vector(s, build) for s in sizes), axis=0))
+    """Reshape to sizes of which several may be computed, and any may turn out 0."""
+    computed = [place for place, size in enumerate(sizes) if isinstance(size, tuple)]
+    plain = [size if isinstance(size, int) else 0 if size is None else -1 for size in sizes]
+    if not computed:
+        return build.Reshape(value, plain)
+    others = (
+        value.dim(place) if size is None else size
+        for place, size in enumerate(sizes)
+        if place not in computed
+    )
+    if len(computed) == 1 and all(others):  # else a -1 is ambiguous where another size is 0
+        return build.Reshape(value, plain)
+    parts = [_computed(value, place, size, build) for place, size in enumerate(sizes)]
+    return reshaped(value, build.Concat(*parts, axis=0), build)
+
+
+def _computed(value: Value, place: int, size: Size, build: Builder) -> Value:
+    if size is None:
+        return _axis_size(value, place, build)
+    if isinstance(size, int):
+        return build.constant(np.array([size], dtype=np.int64))
+    term, labels = size
+    product = _size(term, labels[0], build)
+    for label in labels[1:]:
+        product = build.Mul(product, _size(term, label, build))
+    return product

@@ -48,6 +48,8 @@ from graphfix.report import EXACT
     emits=(
         "Add",
         "Concat",
+        "Equal",
+        "Expand",
         "Gather",
         "MatMul",
         "Mul",
@@ -58,6 +60,7 @@ from graphfix.report import EXACT
         "Squeeze",
         "Transpose",
         "Unsqueeze",
+        "Where",
     ),
     accuracy=EXACT,
     since=12,
