@@ -15,6 +15,7 @@ from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.views import NodeView, Value
 
 Array = np.ndarray[Any, Any]
@@ -224,7 +225,10 @@ def regrouped(build: Builder, value: Value, lead: Sequence[int], data: Value, sk
     if unknown == 0 or (unknown == 1 and 0 not in wanted):
         return build.Reshape(value, [dim if isinstance(dim, int) else -1 for dim in wanted])
     rest = build.Slice(build.Shape(data), starts=[skip], ends=[len(dims) + skip], axes=[0])
-    return build.Reshape(value, build.Concat(list(lead), rest, axis=0) if lead else rest)
+    sizes = build.Concat(list(lead), rest, axis=0) if lead else rest
+    if have is not None and len(have) == len(wanted):
+        return build.Reshape(value, sizes)  # a size of 0 stands where it is copied from
+    return reshaped(value, sizes, build)
 
 
 def same_dim(a: int | str | None, b: int | str | None) -> bool:

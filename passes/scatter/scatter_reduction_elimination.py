@@ -39,6 +39,7 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import EMITS as RESHAPING
 from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.scatter._indices import (
     Array,
@@ -67,7 +68,7 @@ _COMPUTED = "the index is computed at run time, and two may be the same"
     ),
     emits=(
         *("Add", "Concat", "Gather", "GatherElements", "GatherND", "Max", "Min", "Mul"),
-        *("Reshape", "ScatterElements", "ScatterND", "Shape", "Slice"),
+        *("ScatterElements", "ScatterND", "Shape", "Slice", *RESHAPING),
     ),
     since=16,
 )

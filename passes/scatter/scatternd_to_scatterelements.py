@@ -43,6 +43,7 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import EMITS as RESHAPING
 from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.scatter._indices import (
     Array,
@@ -59,8 +60,8 @@ from graphfix.passes.scatter._indices import (
     "ScatterND",
     removes=("op:ScatterND", "attr:ScatterND.reduction*"),
     emits=(
-        *("Add", "Concat", "Expand", "Less", "Mul", "ReduceSum", "Reshape"),
-        *("ScatterElements", "Shape", "Slice", "Where"),
+        *("Add", "Concat", "Less", "Mul", "ReduceSum", "ScatterElements", "Shape", "Slice"),
+        *RESHAPING,
     ),
     since=11,
 )

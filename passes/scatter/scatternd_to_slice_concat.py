@@ -42,6 +42,7 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.reshaping import EMITS as RESHAPING
 from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.scatter._indices import (
     Array,
@@ -64,7 +65,7 @@ _END = np.iinfo(np.int64).max
         "dtype:ScatterND.*",
         "shape:ScatterND.*",
     ),
-    emits=("Add", "Concat", "Max", "Min", "Mul", "Reshape", "Shape", "Slice"),
+    emits=("Add", "Concat", "Max", "Min", "Mul", "Shape", "Slice", *RESHAPING),
     since=11,
 )
 def scatternd_to_slice_concat(node: NodeView, build: Builder) -> Value:

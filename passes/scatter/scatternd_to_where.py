@@ -41,6 +41,7 @@ import numpy as np
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Option, rewrite
+from graphfix.authoring.reshaping import EMITS as RESHAPING
 from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.scatter._indices import (
     fixed,
@@ -69,8 +70,8 @@ from graphfix.passes.scatter._masking import (
         "shape:ScatterND.*",
     ),
     emits=(
-        *("Add", "Cast", "Concat", "Gather", "Max", "Min", "Mul", "Reshape", "Shape", "Slice"),
-        "Where",
+        *("Add", "Cast", "Concat", "Gather", "Max", "Min", "Mul", "Shape", "Slice"),
+        *RESHAPING,
     ),
     since=11,
     options={"max_elements": Option(int, MAX_ELEMENTS, "Largest mask to put into the model.")},
