@@ -23,7 +23,9 @@ When it refuses:
 Accuracy:
     Exact: int64 holds every value, and what would wrap around is taken modulo 2^32, which the
     wrapping of int64 does not change. Floats outside the range have no defined result before, and
-    another one after.
+    another one after. ReduceSum of onnxruntime adds int64 through float64: more than 2^21 numbers
+    of 32 bits may have a sum beyond 2^53, which is rounded there; engines that add integers as
+    integers have no such limit.
 
 References:
     onnx2trt_utils.cpp:346, 748 of onnx-tensorrt, release 8.6; importerUtils.cpp: convertDtype, 10.1
