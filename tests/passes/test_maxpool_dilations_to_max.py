@@ -79,7 +79,10 @@ def test_sizes_known_at_run_time(kernel: int, dilation: int, pads: int, stride: 
     )
     feeds = [ramp(1, 2, 11, 12), ramp(2, 2, 12, 12), ramp(1, 2, 17, 12)]
     feeds.append({"x": -ramp(1, 2, 13, 12)["x"] - 1})
-    assert_rewrite(PASS, model, feeds=feeds)
+    # An axis of 0 lacks one element for a window, and ONNX rounds the size of the output down.
+    lacking = (kernel - 1) * dilation == 2 * pads and stride > 1
+    odd = "onnxruntime rounds -1 / 2 up, and makes a row of nothing" if lacking else ""
+    assert_rewrite(PASS, model, feeds=feeds, no_small_sides=odd)
 
 
 def test_an_axis_shorter_than_the_dilation_gives_what_onnxruntime_gives() -> None:

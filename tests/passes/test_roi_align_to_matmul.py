@@ -43,7 +43,8 @@ def test_regions(attributes: str, dims: str, place: str) -> None:
     feed = feed_of(1 if dims.startswith("1") else 2)
     if place == "branch":
         feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-5)
+    empty = "onnxruntime reads in front of an image without pixels" if "W" in dims else ""
+    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-5, no_small_sides=empty)
 
 
 @pytest.mark.parametrize(("kind", "opset"), [("float", 10), ("double", 16)])

@@ -34,7 +34,10 @@ def test_a_static_shape(opset: int) -> None:
 
 def test_the_rank_of_the_output_decides_for_unknown_sizes() -> None:
     model = text("g (float[1,N,1] x) => (float[M] y) { y = Squeeze (x) }")
-    done = assert_rewrite(PASS, model, feeds=[zeros(1, 4, 1)], after=["Squeeze"])
+    done = assert_rewrite(
+        PASS, model, feeds=[zeros(1, 4, 1)], after=["Squeeze"],
+        no_small_sides="an N of 1 leaves no axis, and the output is declared with one",
+    )  # fmt: skip
     assert numpy_helper.to_array(done.after.graph.initializer[0]).tolist() == [0, 2]
 
 
