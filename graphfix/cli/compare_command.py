@@ -57,7 +57,7 @@ def compare(
     Exit codes: 0 equal; 1 different, or not shown to be equal; 2 wrong usage, or
     different inputs; 3 a file cannot be read or is not a model; 5 a fault in graphfix.
     """
-    from graphfix.cli.console import emit, emit_json, style_for
+    from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
@@ -65,15 +65,16 @@ def compare(
     offer_template()
 
     check_one_stream(before, after)
-    found = compare_files(
-        source(before),
-        source(after),
-        layers or plot is not None,
-        inputs,
-        seed,
-        shapes=shapes,
-        pass_files=pass_files,
-    )
+    with stdout_kept():
+        found = compare_files(
+            source(before),
+            source(after),
+            layers or plot is not None,
+            inputs,
+            seed,
+            shapes=shapes,
+            pass_files=pass_files,
+        )
     if plot is not None:
         from graphfix.rendering.plotting import write_plot
 

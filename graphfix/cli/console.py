@@ -51,6 +51,24 @@ def stdout_kept() -> Generator[None]:
         os.close(nowhere)
 
 
+def drop_native_stderr() -> None:
+    """Let Python alone write to stderr from now on; what native libraries print is thrown away.
+
+    protobuf, onnx and onnxruntime write to descriptor 2 what Python's streams and filters of
+    warnings do not see. For a process of our own only: it is not undone.
+    """
+    try:
+        kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    except OSError:  # it is closed: nothing can be written there
+        return
+    sys.stderr.flush()
+    sys.stderr = open(  # noqa: SIM115 - lives until the end
+        kept, "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace"
+    )
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+
+
 @contextmanager
 def _descriptor_kept(kept: int, instead: int) -> Generator[None]:
     try:

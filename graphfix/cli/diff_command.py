@@ -30,11 +30,12 @@ def diff(*, as_json: bool, before: Path, after: Path) -> int:
     Exit codes: 0 the same; 1 different; 2 wrong usage; 3 a file cannot be read
     or is not a model; 5 a fault in graphfix.
     """
-    from graphfix.cli.console import emit, emit_json, style_for
+    from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.pipeline.two_models import diff as diff_files
 
     check_one_stream(before, after)
-    found = diff_files(source(before), source(after))
+    with stdout_kept():
+        found = diff_files(source(before), source(after))
     if as_json:
         from graphfix.rendering.diff_json import diff_json
 

@@ -56,6 +56,10 @@ def _main(words: list[str], page: Page | None, *, own: bool) -> int:
                 # What numpy, onnx and protobuf warn of while they look at a model says nothing
                 # to who gave it.
                 warnings.simplefilter("ignore")
+        if page is not None and not _wants_debug(words):
+            from graphfix.cli.console import drop_native_stderr
+
+            drop_native_stderr()
         code = program.main(args=words, prog_name="graphfix", standalone_mode=False, obj=owner)
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):

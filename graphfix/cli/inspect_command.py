@@ -23,17 +23,18 @@ def inspect(*, as_json: bool, model: Path, reach: bool) -> int:
     model in memory and may read some. Exit codes: 0; 2 wrong usage; 3 MODEL cannot be
     read or is not a model.
     """
-    from graphfix.cli.console import emit, emit_json, style_for
+    from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.cli.streams import source
     from graphfix.pipeline.inspecting import inspect_model
 
     given = source(model)
-    found = inspect_model(given)
     reached = None
-    if reach:
-        from graphfix.pipeline.reaching import reach_of
+    with stdout_kept():
+        found = inspect_model(given)
+        if reach:
+            from graphfix.pipeline.reaching import reach_of
 
-        reached = reach_of(given)
+            reached = reach_of(given)
     if as_json:
         from graphfix.rendering.inspect_json import inspect_json
 

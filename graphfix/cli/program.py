@@ -84,7 +84,7 @@ program = LazyGroup(
             ["--debug"],
             is_flag=True,
             expose_value=False,
-            help="Show tracebacks; also GRAPHFIX_DEBUG=1.",
+            help="Show tracebacks and what libraries print; also GRAPHFIX_DEBUG=1.",
         ),
     ],
 )

@@ -66,7 +66,10 @@ def memory_option(function: Function) -> Function:
 def output_options(function: Function) -> Function:
     """Add ``--json`` and ``--debug``, which every command has."""
     function = click.option(
-        "--debug", is_flag=True, expose_value=False, help="Show tracebacks; also GRAPHFIX_DEBUG=1."
+        "--debug",
+        is_flag=True,
+        expose_value=False,
+        help="Show tracebacks and what libraries print; also GRAPHFIX_DEBUG=1.",
     )(function)
     return click.option(
         "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else."
