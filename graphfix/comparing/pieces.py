@@ -196,10 +196,12 @@ def _in_doubles(model: onnx.ModelProto) -> onnx.ModelProto | None:
     page); doubles hold every float.
     """
     (node,) = model.graph.node
+    if key_of(node) != ("", "GridSample"):
+        return None
     types = {info.name: info.type.tensor_type.elem_type for info in model.graph.input}
     types |= {tensor.name: tensor.data_type for tensor in model.graph.initializer}
     kind = types.get(node.input[0], 0)
-    if key_of(node) != ("", "GridSample") or kind not in _FLOATS:
+    if kind not in _FLOATS:
         return None
     double, make = onnx.TensorProto.DOUBLE, onnx.helper.make_node
     sample = onnx.NodeProto()

@@ -84,3 +84,9 @@ def test_a_grid_of_doubles_is_sampled_by_a_kernel_as_the_reference_does(
     np.testing.assert_allclose(
         found, expected, rtol=1e-3 if image == "float16" else 1e-6, atol=1e-6
     )
+
+
+def test_a_node_without_inputs_is_no_grid_sample() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 22]> g () => (bfloat16[2] y)
+        { y = RandomNormal<shape = [2], dtype = 16>() }"""
+    assert pieces._in_doubles(parser.parse_model(text)) is None  # pyright: ignore[reportPrivateUsage]
