@@ -51,24 +51,24 @@ def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) ->
         ctx.exit()
 
 
-def _group_help() -> None:
-    r"""Repair exported ONNX files for a deployment target, with proof.
+# A backspace alone on a line keeps click from filling the paragraph.
+_HELP = """Repair exported ONNX files for a deployment target, with proof.
 
-    \b
-      graphfix check model.onnx --target trt8    what stands in the way
-      graphfix run model.onnx --target trt8      repair, verify, write
+\b
+  graphfix check model.onnx --target trt8    what stands in the way
+  graphfix run model.onnx --target trt8      repair, verify, write
 
-    Exit codes: 0 done and verified; 1 written, but findings are left or equality
-    could not be shown; 2 wrong usage; 3 the input is not a readable model, or more
-    than --max-memory or --timeout allow; 4 the result differs, nothing written; 5 a
-    fault in graphfix; 130 Ctrl-C.
-    """
+Exit codes: 0 done and verified; 1 written, but findings are left or equality
+could not be shown; 2 wrong usage; 3 the input is not a readable model, or more
+than --max-memory or --timeout allow; 4 the result differs, nothing written; 5 a
+fault in graphfix; 130 Ctrl-C.
+"""
 
 
 program = LazyGroup(
     COMMANDS,
     name="graphfix",
-    help=_group_help.__doc__,
+    help=_HELP,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     params=[
