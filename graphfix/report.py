@@ -262,8 +262,8 @@ class Verification:
         reason: Why, for anything but equal.
         method: Engine and way, such as ``onnxruntime 1.31, 5 samples``.
         outputs: Per output, the largest differences.
-        runs_never: Whether an engine that has all operators ran the model with no input at all,
-            those of the user included.
+        runs_never: Whether an engine that has all operators ran neither the model nor the result
+            with any input, those of the user included.
     """
 
     status: Verdict

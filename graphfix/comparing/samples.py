@@ -58,6 +58,7 @@ class Samples:
         self._rescans = 0
         self.every = every if inputs is None else None
         self.last_error: EngineFailed | None = None
+        self.last_feed: Feed | None = None
 
     def next(self, sample: int, redraw: int = 0) -> tuple[Feed, dict[str, Value]] | None:
         """Return an input set and what the original computes; None when it runs with none."""
@@ -73,6 +74,7 @@ class Samples:
                 feed = self._maker.draw(sample, attempt, redraw, other_side=other_side)
                 if sample % 5 == 3 and redraw == 0:
                     feed |= self._overrides(sample)
+                self.last_feed = feed
                 outputs = self._engine.run(feed)
             except MissingOperator as error:
                 # No other size brings an operator.
@@ -162,6 +164,7 @@ class Samples:
         return self._run(feed)
 
     def _run(self, feed: Feed) -> tuple[Feed, dict[str, Value]] | None:
+        self.last_feed = feed
         try:
             return feed, self._engine.run(feed)
         except EngineFailed as error:

@@ -203,7 +203,7 @@ class _Comparison:
             what = "the original runs with no input that was tried"
             if isinstance(error, MissingOperator):
                 what = f"the original cannot be run, no engine has {error.key[1]}"
-            never = error is not None and not isinstance(error, MissingOperator)
+            never = not isinstance(error, MissingOperator) and self._result_fails()
             return Verification(Verdict.SKIPPED, f"{what}: {text}", runs_never=never)
         if every is None and (self._silent() or len(self._feeds) < wanted):
             # Other styles and sizes may move what has not moved yet, or avoid a tie.
@@ -265,6 +265,17 @@ class _Comparison:
                 return Verification(Verdict.INCONCLUSIVE, reason, self._method())
             reason = f"the result fails where the original runs: {error.message}"
             return Verification(Verdict.MISMATCH, reason, self._method())
+
+    def _result_fails(self) -> bool:
+        """Say whether the result does not run either with what was tried last."""
+        feed = self._samples.last_feed
+        if feed is None:
+            return False
+        try:
+            self._run_after(feed)
+        except EngineFailed:
+            return True
+        return False
 
     def _run_after(self, feed: Feed) -> dict[str, Value]:
         return self._interface.read(self._after.run(self._interface.fed(feed)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from onnx import ModelProto, parser
@@ -11,6 +13,7 @@ from graphfix import Refuse, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.views import NodeView, Value
+from graphfix.comparing.models import compare_files
 from graphfix.rendering.wording import headline
 from graphfix.report import Status, Verdict
 
@@ -106,3 +109,14 @@ def test_declared_shapes_alone_are_not_nothing() -> None:
     said = headline(result.report, 0)
     assert said.word == "DONE"
     assert "can be changed so" in said.sentence
+
+
+@pytest.mark.parametrize(("count", "never"), [(6, False), (5, True)])
+def test_only_a_result_that_fails_too_never_runs(tmp_path: Path, count: int, never: bool) -> None:
+    files = [tmp_path / "before.onnx", tmp_path / "after.onnx"]
+    for path, size in zip(files, (7, count), strict=True):
+        graph = f"(float[2,3] x) => (float[A] y) <int64[1] s = {{{size}}}> {{ y = Reshape (x, s) }}"
+        path.write_bytes(model_of(graph).SerializeToString())
+    found = compare_files(*files)
+    assert found.status is Verdict.SKIPPED
+    assert found.runs_never is never
