@@ -11,7 +11,7 @@ from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED
 from graphfix.authoring.evidence import Ledger
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Allowance, Workspace
-from graphfix.checking import check_model
+from graphfix.checking import check_model, check_whole
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.opset.formats import needed_ir
@@ -102,6 +102,7 @@ class Run:
         self.prepared: ModelProto | None = None
         self._passes = settings.available
         self._graph_work: Workspace | None = None
+        self._mended: tuple[Finding, ...] = ()
 
     def execute(self) -> None:
         """Run all stages.
@@ -182,8 +183,14 @@ class Run:
 
     def _prepare(self) -> None:
         passes = self._of(PREPARE, "graph")
-        wanted = [each for each in passes if not is_tolerated(each, self.settings.target)]
-        if sum(self._graph_pass(declared) for declared in wanted):
+        target = self.settings.target
+        wanted = [each for each in passes if not is_tolerated(each, target)]
+        said = tuple(check_whole(self.model, target)) if target is not None else ()
+        acted = [declared for declared in wanted if self._graph_pass(declared)]
+        self._mended = tuple(
+            f for f in said if f.certain and any(p.removes_feature(f.feature) for p in acted)
+        )
+        if acted:
             self.prepared = self.model.to_proto()
 
     def _mend(self) -> None:
@@ -237,7 +244,9 @@ class Run:
         return check_model(self.model, target, self.settings.assumed, consequences=consequences)
 
     def _look_before(self) -> None:
-        self.findings_before = as_told(self.model, self._findings())
+        found = as_told(self.model, self._findings())
+        # What was mended first was in the way, too.
+        self.findings_before = (*(f for f in self._mended if f not in found), *found)
         self.opsets_before = opsets_of(self.model)
 
     def _look_after(self) -> None:

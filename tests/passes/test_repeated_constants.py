@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from onnx import helper, numpy_helper
 
+import graphfix
+from graphfix.rendering.wording import headline
 from graphfix.report import Status
 from graphfix.testing import assert_untouched, run_pass
 from tests.passes.shape_models import text
@@ -50,3 +52,10 @@ def test_names_of_their_own_are_left_alone() -> None:
             "{ t = Mul (x, k) y = Mul (t, l) }"
         ),
     )
+
+
+def test_a_run_says_that_the_name_was_in_the_way_before_it_was_mended() -> None:
+    result = graphfix.run(text(TWICE), target="trt8.6")
+    assert [f.rule for f in result.report.findings_before if f.blocks] == ["same-output-names"]
+    assert not [f for f in result.report.findings_after if f.blocks]
+    assert headline(result.report, result.exit_code).word == "FIXED"
