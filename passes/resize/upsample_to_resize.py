@@ -43,7 +43,7 @@ from graphfix.report import EXACT
 
 @rewrite(
     "Upsample",
-    removes=("op:Upsample", "attr:Upsample.mode=*", "model:deprecated-op"),
+    removes=("op:Upsample", "attr:Upsample.mode=*"),
     emits="Resize",
     accuracy=EXACT,
     since=10,
