@@ -195,7 +195,7 @@ def infer_proto(proto: ModelProto) -> ModelProto:
     if not _grows(proto.graph):
         try:
             return onnx.shape_inference.infer_shapes(proto, data_prop=True)
-        except _COMPLAINTS:
+        except (*_COMPLAINTS, MemoryError):  # it lists each element of a vector that it adds to
             pass
     try:
         return onnx.shape_inference.infer_shapes(proto)

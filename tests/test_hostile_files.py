@@ -23,6 +23,7 @@ from graphfix.cli.page import Page
 from graphfix.cli.shared import limit_options
 from graphfix.defining import Definitions
 from graphfix.errors import InvalidModel, PassBug, UsageError
+from graphfix.inference import infer_proto
 from graphfix.pipeline.guarding import documented, guarded
 from graphfix.storage import vetting
 from graphfix.storage.weights import load_array
@@ -460,3 +461,19 @@ class TestOnlyDocumentedErrorsLeave:
     def test_what_is_no_model_at_all(self, source: object) -> None:
         with pytest.raises(UsageError, match="a model is a path or a ModelProto, not"):
             graphfix.load(source)  # type: ignore[arg-type]
+
+
+def test_values_that_fill_the_memory_leave_the_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    infer = onnx.shape_inference.infer_shapes
+
+    def short_of_memory(proto: ModelProto, *, data_prop: bool = False) -> ModelProto:
+        if data_prop:
+            raise MemoryError
+        return infer(proto)
+
+    monkeypatch.setattr(onnx.shape_inference, "infer_shapes", short_of_memory)
+    proto = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[N] y) '
+        "{ a = Relu (x) y = Mul (a, x) }"
+    )
+    assert [info.name for info in infer_proto(proto).graph.value_info] == ["a"]
