@@ -477,3 +477,14 @@ def test_values_that_fill_the_memory_leave_the_types(monkeypatch: pytest.MonkeyP
         "{ a = Relu (x) y = Mul (a, x) }"
     )
     assert [info.name for info in infer_proto(proto).graph.value_info] == ["a"]
+
+
+def test_a_constant_whose_value_is_no_tensor_is_no_known_constant() -> None:
+    proto = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17, "aten" : 1]> g (float[1,2,5,5] x) => (float[N] y) '
+        "{ s = Constant <value = int64[2] {3, 3}> () y = aten.adaptive_avg_pool2d (x, s) }"
+    )
+    value = proto.graph.node[0].attribute[0]
+    value.CopyFrom(helper.make_attribute("value", 2.5))
+    for target in ("trt8", "ort-1.20"):
+        assert graphfix.run(proto, target=target, verify="off").exit_code == 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto
+from onnx import SparseTensorProto, TensorProto
 
 from graphfix.authoring.refusing import Refuse
 from graphfix.graph import (
@@ -152,6 +152,17 @@ class Value:
         return None if node is None else constant_node_array(node)
 
 
+# Attributes of Constant, the kind of each, and one of that kind.
+_CONSTANT: tuple[tuple[str, type, object], ...] = (
+    ("value", TensorProto, TensorProto()),
+    ("sparse_value", SparseTensorProto, SparseTensorProto()),
+    ("value_float", float, 0.0),
+    ("value_int", int, 0),
+    ("value_floats", list, []),
+    ("value_ints", list, []),
+)
+
+
 def _constant_node(tensor: Variable) -> Node | None:
     node = tensor.inputs[0] if tensor.inputs else tensor.draft
     if node is None or node.op != "Constant" or normal_domain(node.domain) != "":
@@ -160,8 +171,9 @@ def _constant_node(tensor: Variable) -> Node | None:
         return None
     if node.attrs.keys() & {"value_string", "value_strings"}:
         return None
-    # PyTorch writes a string into `value` for arguments such as norm="ortho".
-    return None if isinstance(node.attrs.get("value"), str | bytes) else node
+    # PyTorch writes a string into `value` for arguments such as norm="ortho"; damaged files more.
+    fits = all(isinstance(node.attrs.get(name, value), kind) for name, kind, value in _CONSTANT)
+    return node if fits else None
 
 
 def constant_node_array(node: Node) -> Array | None:
