@@ -7,7 +7,6 @@ which no pass claims anything, and onnxruntime runs what ONNX forbids.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import onnx
@@ -17,12 +16,11 @@ from graphfix.comparing.evaluators import Evaluators
 from graphfix.comparing.numbers import widened
 from graphfix.comparing.turns import Turns
 from graphfix.errors import EngineFailed
-from graphfix.feeds.kinds import Feed, Value, is_floating, leaves
+from graphfix.feeds.kinds import Array, Feed, Value, is_floating, leaves
 from graphfix.feeds.uses import int_attribute
 
 # A shape has no more elements than that.
 _FEW = 16
-Array = np.ndarray[Any, Any]
 
 
 class Inside:
