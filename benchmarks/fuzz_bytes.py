@@ -4,10 +4,9 @@
 
 File N is made from the seed N alone: a fixture, a random model or a bomb of `fuzz_bombs.py`,
 changed by `fuzz_mutations.py`; the first are the bombs and traps themselves. Each goes through the
-real entry point, forked from a process that has imported everything, with `--max-memory 1GiB` and
-`--timeout 15`, as is right for files of strangers. Of each is asked: no exit code but 0 to 4, no
-traceback, at most 20 s, at most 2,048 MB held by all its processes, no file left, no result but on
-0 and 1.
+real entry point, forked from a process that has imported everything, with its default limits. Of
+each is asked: no exit code but 0 to 4, no traceback, at most 20 s, at most 2,048 MB held by all its
+processes, no file left, no result but on 0 and 1.
 
 Rows are kept in `--rows` (JSON lines) and a further run goes on behind them; what fails is kept in
 `--keep`. Writes `results/fuzz-bytes.md` and ends with 1 where something must not be.
@@ -36,7 +35,6 @@ from fuzz_mutations import MAX_BYTES, mutated
 from fuzz_trial import MEMORY_MB, PATIENCE, trial, warm_up
 
 HERE = Path(__file__).resolve().parent
-LIMITS = ("--max-memory", "1GiB", "--timeout", "15")
 JOBS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("check trt8", ("check", "{}", "--target", "trt8")),
     ("inspect", ("inspect", "{}")),
@@ -46,6 +44,7 @@ JOBS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("inspect --reach", ("inspect", "{}", "--reach")),
     ("run trt7.0", ("run", "{}", "--target", "trt7.0", "--verify", "off", "-o", "out.onnx")),
     ("run opset 21", ("run", "{}", "--opset", "21", "--verify", "off", "-o", "out.onnx")),
+    ("run ort-1.10", ("run", "{}", "--target", "ort-1.10", "--verify", "off", "-o", "out.onnx")),
 )
 VERIFIED = ("run trt8, verified", ("run", "{}", "--target", "trt8", "-o", "out.onnx"))
 VERIFIED_EVERY = 20
@@ -100,7 +99,7 @@ def examine(number: int, job: tuple[str, tuple[str, ...]], keep: Path | None) ->
         path = folder / "m.onnx"
         path.write_bytes(raw)
         words = [word.replace("{}", "m.onnx") for word in job[1]]
-        ended = trial([*words, *LIMITS], folder, folder / "out.onnx")
+        ended = trial(words, folder, folder / "out.onnx")
         faults = ended.faults()
         if faults and keep is not None:
             shutil.copy(path, keep / f"{number}.onnx")
@@ -115,7 +114,7 @@ def trapped() -> Iterator[dict[str, Any]]:
             for name, words in JOBS[:3]:
                 out = folder / "out.onnx"
                 given = [word.replace("{}", str(path)) for word in words]
-                ended = trial([*given, *LIMITS], folder, out)
+                ended = trial(given, folder, out)
                 shutil.rmtree(folder.parent / "files.tmp")
                 out.unlink(missing_ok=True)
                 yield {
@@ -153,7 +152,7 @@ def page(rows: list[dict[str, Any]]) -> str:
         f"{max(numbers)}, "
         f"and {len({row['number'] for row in rows if row['number'] < 0})} that are no plain files; "
         "written by `benchmarks/fuzz_bytes.py`.",
-        f"Each command ran with `{' '.join(LIMITS)}`; columns are exit codes.",
+        "Each command ran with its default limits; columns are exit codes.",
         "",
         "| command | " + " | ".join(map(str, codes)) + " |",
         "|---" * (len(codes) + 1) + "|",

@@ -67,6 +67,8 @@ class Trial:
 
 def warm_up() -> None:
     """Import what commands import, so that each of them costs a fork."""
+    # Imported without this, onnxruntime leaves files of its own in the temporary folder.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     for module in MODULES:
         import_module(module)
     import_module("graphfix.registry").all_passes(())
