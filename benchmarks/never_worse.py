@@ -31,6 +31,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from corpus_acceptance import verdicts_of  # noqa: E402
 from corpus_cells import share  # noqa: E402
 
+from graphfix.engines.profile import target_names  # noqa: E402
 from graphfix.errors import GraphfixError  # noqa: E402
 from graphfix.model import Model  # noqa: E402
 from graphfix.pipeline import finishing, verifying  # noqa: E402
@@ -39,7 +40,6 @@ from graphfix.pipeline.original import Original  # noqa: E402
 from graphfix.pipeline.settings import Settings  # noqa: E402
 from graphfix.pipeline.worsening import Counts, grown  # noqa: E402
 from graphfix.report import Status, Verdict, Verification, blocking_by_severity  # noqa: E402
-from graphfix.targets.profiles import target_names  # noqa: E402
 
 UNCHANGED = "unchanged"
 

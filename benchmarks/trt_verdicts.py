@@ -7,7 +7,7 @@ files of a corpus folder with its own ``verdicts.json``. A model counts as ok fo
 has no certain finding of severity ``reject``; the operator counts as named when such a finding
 stands at a node of it. Writes the confusion tables with every disagreement, every model whose
 operator is not named, and for each rule that says ``wrong`` of a model that is not marked as
-misread the record of the facts that it comes from (tests/rules/records.toml).
+misread the record of the facts that it comes from (tests/engines/tensorrt/records.toml).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ import onnx
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from graphfix.checking import check_model, file_findings
+from graphfix.engines.profile import Target, load_target
 from graphfix.errors import GraphfixError
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, Severity
 from graphfix.storage.reading import read_model
-from graphfix.targets.profiles import Target, load_target
 from graphfix.validity.examination import examine
 
 HERE = Path(__file__).resolve().parent
-RECORDS = HERE.parent / "tests" / "rules" / "records.toml"
+RECORDS = HERE.parent / "tests" / "engines" / "tensorrt" / "records.toml"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,17 @@ from typing import cast
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import Answer, Rule, RuleSet, Yes, file_rules, rules_for
+from graphfix.engines.tensorrt.consequences import as_the_engine_reads, refused_as_read
+from graphfix.engines.tensorrt.reported import reported_elsewhere
+from graphfix.engines.tensorrt.rules.parsed import read_graphs
+from graphfix.engines.versions import in_range
 from graphfix.folding.sharpening import sharpen
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
-from graphfix.rules.consequences import as_the_engine_reads, refused_as_read
-from graphfix.rules.declaring import Answer, Rule, RuleSet, Yes, file_rules, rules_for
-from graphfix.rules.parsed import read_graphs
-from graphfix.rules.reported import reported_elsewhere
 from graphfix.schemas import form_of
-from graphfix.targets.profiles import Target
-from graphfix.targets.versions import in_range
 from graphfix.validity.complaint import Complaint
 
 

@@ -92,7 +92,8 @@ def test_every_folder_of_python_files_is_a_package() -> None:
     bare = {
         str(Path(name).parent)
         for name in package_files()
-        if f"{Path(name).parent.as_posix()}/__init__.py" not in package_files()
+        if name.endswith((".py", ".pyi"))
+        and f"{Path(name).parent.as_posix()}/__init__.py" not in package_files()
     }
     assert bare == set()
 
@@ -104,7 +105,7 @@ def test_the_wheel_holds_the_tree_and_nothing_else(wheel: Path) -> None:
     assert inside == package_files()
     assert not any(name.startswith(("passes/", "tests/")) for name in names)
     assert "graphfix/py.typed" in names
-    assert "graphfix/targets/trt8.6.toml" in names
+    assert "graphfix/engines/tensorrt/profiles/trt8.6.toml" in names
 
 
 def test_the_sdist_keeps_the_folder_of_the_passes(wheel: Path) -> None:

@@ -157,9 +157,9 @@ def _trtexec(report: Report, plugins: bool) -> str:
     """Return the trtexec line for what was written; empty where nothing was, or for others."""
     if report.output is None or not report.target.startswith("trt"):
         return ""
+    from graphfix.engines.profile import load_target
     from graphfix.pipeline.inspecting import fed_and_used
     from graphfix.rendering.trtexec import trtexec_line
-    from graphfix.targets.profiles import load_target
 
     path = report.output.path
     ports, used = fed_and_used(Path(path))

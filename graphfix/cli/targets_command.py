@@ -19,6 +19,8 @@ def targets(*, as_json: bool, name: str | None) -> int:
     (a .toml file).
     """
     from graphfix.cli.console import emit, emit_json, style_for
+    from graphfix.engines.profile import load_target, resolve, target_names
+    from graphfix.engines.tensorrt.releases import releases
     from graphfix.rendering.as_json import SCHEMA
     from graphfix.rendering.targets_view import (
         target_json,
@@ -26,8 +28,6 @@ def targets(*, as_json: bool, name: str | None) -> int:
         targets_json,
         targets_text,
     )
-    from graphfix.targets.profiles import load_target, resolve, target_names
-    from graphfix.targets.releases import releases
 
     style = style_for(sys.stdout)
     if name is not None:

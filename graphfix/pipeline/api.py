@@ -14,6 +14,9 @@ from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
 from graphfix.checking import check_model, file_findings
+from graphfix.engines.onnxruntime.installed import means_installed
+from graphfix.engines.placing import as_told
+from graphfix.engines.profile import Target, load_target
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
@@ -26,11 +29,8 @@ from graphfix.pipeline.settings import VERIFY, Settings, parse_options, without
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes, get_pass
 from graphfix.report import Explanation, Finding, Report
-from graphfix.rules.placing import as_told
 from graphfix.sorting import first_misplaced, sorted_nodes
 from graphfix.storage.reading import check_proto, read_model
-from graphfix.targets.installed import means_installed
-from graphfix.targets.profiles import Target, load_target
 from graphfix.validity.examination import examine
 
 PassLike = str | Pass | Callable[..., Any]

@@ -20,6 +20,7 @@ from graphfix.authoring.workspace import Allowance, SiteKey, site_key
 from graphfix.certificates.proving import Prover
 from graphfix.comparing.models import ComparisonOptions, compare_files
 from graphfix.diffing.scopes import Scope
+from graphfix.engines.profile import Target
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.api import PassLike, as_model, inputs_file, make_settings
@@ -32,7 +33,6 @@ from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, verify
 from graphfix.report import APPROXIMATE, Certificate, Site, Status, Verdict, Verification
-from graphfix.targets.profiles import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphfix import __version__
+from graphfix.engines.onnxruntime.installed import means_installed
+from graphfix.engines.profile import Target, resolve, resolve_briefly
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
@@ -31,8 +33,6 @@ from graphfix.registry import all_passes
 from graphfix.report import Explanation, FileFacts, Finding, Report, Status
 from graphfix.storage.reading import read_model
 from graphfix.storage.saving import write_all, write_atomically
-from graphfix.targets.installed import means_installed
-from graphfix.targets.profiles import Target, resolve, resolve_briefly
 
 PROVENANCE = "graphfix."
 

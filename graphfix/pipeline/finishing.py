@@ -10,6 +10,7 @@ from graphfix import __version__
 from graphfix.certificates.proving import Memory, Prover
 from graphfix.certificates.watching import Whole, too_big
 from graphfix.checking import file_findings
+from graphfix.engines.tensorrt.rules.interfaces import given_inputs
 from graphfix.errors import PassBug
 from graphfix.graph import Shape
 from graphfix.hooks import Hook
@@ -41,7 +42,6 @@ from graphfix.report import (
     every_site_equal,
 )
 from graphfix.reproducers.specimens import Faults, Kind, Specimen
-from graphfix.rules.interfaces import given_inputs
 
 MAX_BLAMED = 8
 

@@ -14,10 +14,10 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.checking import check_node
+from graphfix.engines.profile import Target
 from graphfix.errors import PassBug
 from graphfix.graph import Node
 from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Finding, NodeRef
-from graphfix.targets.profiles import Target
 
 MAX_DEPTH = 6
 _RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2}

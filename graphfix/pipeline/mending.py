@@ -8,14 +8,14 @@ from graphfix.authoring.declaring import Pass
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.checking import file_findings
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import file_rules
+from graphfix.engines.versions import in_range
 from graphfix.inference import type_of
 from graphfix.model import Model
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweeping import sweep_rewrite
-from graphfix.rules.declaring import file_rules
-from graphfix.targets.profiles import Target
-from graphfix.targets.versions import in_range
 from graphfix.validity.element_types import element_type_complaints
 from graphfix.validity.forms import fits, form_at
 

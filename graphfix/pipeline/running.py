@@ -12,6 +12,7 @@ from graphfix.authoring.evidence import Ledger
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Allowance, Workspace
 from graphfix.checking import check_model, check_whole
+from graphfix.engines.placing import as_told
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.opset.formats import needed_ir
@@ -43,7 +44,6 @@ from graphfix.report import (
     Site,
     blocking_by_severity,
 )
-from graphfix.rules.placing import as_told
 from graphfix.schemas import form_of, newest_opset
 
 FUNCTION = "scope:local-function"

@@ -9,9 +9,9 @@ from typing import Any
 
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.workspace import SiteKey
+from graphfix.engines.profile import Target
 from graphfix.errors import UsageError
 from graphfix.pipeline.op_types import OperatorTypes
-from graphfix.targets.profiles import Target
 
 VERIFY = ("auto", "sites", "full", "engine", "off")
 

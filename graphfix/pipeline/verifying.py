@@ -14,6 +14,7 @@ from onnx import ModelProto
 
 from graphfix.comparing.models import ComparisonOptions, compare_files, compare_in_tensorrt
 from graphfix.comparing.tensorrt_engines import found
+from graphfix.engines.profile import Target
 from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.pipeline.original import Original
@@ -22,7 +23,6 @@ from graphfix.report import Verdict, Verification
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline
 from graphfix.storage.weights import is_external
-from graphfix.targets.profiles import Target
 
 _ENGINE_FAMILY = "trt"
 _ENGINE_SAMPLES = 3  # an engine may have to be built for each

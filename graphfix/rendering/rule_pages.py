@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graphfix.rules.declaring import Rule, all_rules
+from graphfix.engines.rule import Rule, all_rules
 
 
 def page() -> str:

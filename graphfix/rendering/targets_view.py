@@ -9,8 +9,8 @@ from graphfix.rendering.as_json import Json
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable, table, wrap
 
 if TYPE_CHECKING:
-    from graphfix.targets.profiles import Target
-    from graphfix.targets.releases import Release
+    from graphfix.engines.profile import Target
+    from graphfix.engines.tensorrt.releases import Release
 
 _PRODUCTS = {"jetpack": "JetPack", "ngc": "NGC container"}
 

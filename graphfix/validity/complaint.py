@@ -16,7 +16,7 @@ class Complaint:
     """Something that cannot be as the file says it.
 
     Attributes:
-        kind: The id of the rule of `graphfix.rules.of_files` that it falls under.
+        kind: The id of the rule of `graphfix.engines.file_rules` that it falls under.
         message: One sentence, with both sides of a contradiction.
         node: The node; None where it is about the file.
         text: What ONNX itself says; empty where it says nothing.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphfix.cli import main
-from graphfix.targets.profiles import resolve, resolve_briefly
+from graphfix.engines.profile import resolve, resolve_briefly
 from graphfix.testing import parse
 
 MODEL = parse(

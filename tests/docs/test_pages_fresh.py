@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from graphfix.authoring.declaring import Pass
+from graphfix.engines.rule import all_rules
 from graphfix.rendering import pages, pass_pages, rule_pages
 from graphfix.rendering.pass_pages import HEADINGS, own_passes, sections
-from graphfix.rules.declaring import all_rules
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -12,11 +12,11 @@ import pytest
 from onnx import ModelProto, TensorProto, external_data_helper, helper, numpy_helper, parser
 
 import graphfix
+from graphfix.engines.onnxruntime.installed import installed_minor, means_installed
+from graphfix.engines.profile import load_target
 from graphfix.errors import EngineFailed
 from graphfix.pipeline import loading
 from graphfix.report import Finding, Severity
-from graphfix.targets.installed import installed_minor, means_installed
-from graphfix.targets.profiles import load_target
 from graphfix.worker.service import Crashed
 
 VERSION = version("onnxruntime")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import InferredType, rewrite
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import load_target
 from graphfix.pipeline.api import load, run
 from graphfix.pipeline.finishing import first_run
 from graphfix.pipeline.original import Original
@@ -12,7 +13,6 @@ from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes
 from graphfix.report import EXACT
-from graphfix.targets.profiles import load_target
 from graphfix.testing import parse
 
 

@@ -9,11 +9,11 @@ from graphfix import APPROXIMATE, EXACT, LOSSY, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import load_target
 from graphfix.pipeline.api import Result, load
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Status, Verdict
-from graphfix.targets.profiles import load_target
 
 # TensorRT 8.2 has no importer for Mish nor for Det; it has all the others that are used here.
 MISH = onnx.parser.parse_model(

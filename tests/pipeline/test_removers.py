@@ -13,13 +13,13 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import INTERFACE, Pass
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.rule import all_rules
 from graphfix.pipeline.attributing import can_remove, with_removers
 from graphfix.pipeline.settings import Settings
 from graphfix.registry import shipped_passes
 from graphfix.rendering.as_json import check_json
 from graphfix.rendering.text_check import check_text
 from graphfix.report import Finding, NodeRef, Severity
-from graphfix.rules.declaring import all_rules
 from graphfix.testing import parse
 
 GENERAL = [p for p in shipped_passes() if p.kind == "rewrite"]

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 
 from graphfix.authoring.declaring import Option, Pass
+from graphfix.engines.profile import load_target
+from graphfix.engines.tensorrt.releases import releases
 from graphfix.pipeline.inspecting import ExternalFile, Inspection, OpCount, Port, Weight
 from graphfix.rendering.inspect_json import inspect_json
 from graphfix.rendering.passes_view import pass_json, pass_text, passes_text
@@ -13,8 +15,6 @@ from graphfix.rendering.style import capped, count, size, table
 from graphfix.rendering.targets_view import target_json, target_text, targets_text
 from graphfix.rendering.text_inspect import inspect_text
 from graphfix.report import EXACT
-from graphfix.targets.profiles import load_target
-from graphfix.targets.releases import releases
 
 PASS = Pass(
     id="hardswish-to-hardsigmoid",

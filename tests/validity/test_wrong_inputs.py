@@ -9,9 +9,9 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, parser
 
 import graphfix
+from graphfix.engines.profile import target_names
+from graphfix.engines.rule import file_rules
 from graphfix.report import Finding, Severity, Verdict
-from graphfix.rules.declaring import file_rules
-from graphfix.targets.profiles import target_names
 
 REJECT = Severity.REJECT
 Edit = Callable[[ModelProto], object]

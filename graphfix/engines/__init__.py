@@ -1,0 +1,1 @@
+"""Engine families: what their versions accept, as profiles and rules; one folder for each."""

@@ -1,0 +1,260 @@
+"""What a profile alone says, for engines of every family.
+
+A family whose own rules know the engine's words and exceptions says these things itself; all other
+profiles, a user's own among them, are judged here, in words that belong to no engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import NOTE, REJECT, Answer, Yes, model_rule, rule
+from graphfix.engines.tensorrt.rules.interfaces import given_inputs
+from graphfix.features import operator_feature
+from graphfix.graph import Variable
+from graphfix.model import Model
+from graphfix.schemas import Form, form_of
+from graphfix.storage.weights import type_name
+
+_PROFILE = "the profile of the target"
+_MICROSOFT = "com.microsoft"
+
+
+def is_function(node: NodeView) -> bool:
+    """Say whether a node calls a local function of the model."""
+    known = node.graph.root.known_functions
+    return bool(known) and (node.node.domain or "", node.op, node.overload) in known
+
+
+@model_rule(
+    feature="opset:too-high", versions="*", but="ort", severity=REJECT, source=f"{_PROFILE}: opset"
+)
+def stated_opset(model: Model, target: Target) -> Answer:
+    """The opset is newer than the engine takes."""
+    if model.opset <= target.opset_max or not target.rejects_above:
+        return None
+    return f"opset {model.opset} is newer than the {target.opset_max} that {target.title} takes"
+
+
+@model_rule(
+    feature="opset:too-high",
+    versions="*",
+    but="trt, ort",
+    severity=NOTE,
+    source=f"{_PROFILE}: opset",
+)
+def stated_opset_unknown(model: Model, target: Target) -> Answer:
+    """The opset is newer than the engine knows, which does not refuse the number."""
+    if model.opset <= target.opset_max or target.rejects_above:
+        return None
+    return (
+        f"opset {model.opset} is newer than the {target.opset_max} that {target.title} knows; "
+        "the number is not refused, newer forms may be misread"
+    )
+
+
+@model_rule(
+    feature="opset:too-low",
+    versions="*",
+    but="trt, ort",
+    severity=REJECT,
+    source=f"{_PROFILE}: opset",
+)
+def stated_oldest_opset(model: Model, target: Target) -> Answer:
+    """The opset is older than the engine takes."""
+    if target.opset_min is None or not 0 < model.opset < target.opset_min:
+        return None
+    return f"opset {model.opset} is older than the {target.opset_min} that {target.title} takes"
+
+
+@model_rule(
+    feature="ir:too-high", versions="*", but="ort", severity=REJECT, source=f"{_PROFILE}: ir_max"
+)
+def stated_ir(model: Model, target: Target) -> Answer:
+    """The IR version is newer than the engine reads."""
+    if target.ir_max is None or model.ir_version <= target.ir_max:
+        return None
+    return f"IR version {model.ir_version} is newer than the {target.ir_max} of {target.title}"
+
+
+@model_rule(
+    feature="domain:too-high",
+    versions="*",
+    but="ort",
+    severity=REJECT,
+    source=f"{_PROFILE}: domain_opsets",
+)
+def stated_domain_version(model: Model, target: Target) -> list[Answer]:
+    """A domain is imported in a newer version than the engine takes."""
+    return [
+        Yes(
+            feature=f"domain:too-high.{domain}",
+            message=f"{domain} {version} is newer than the {highest} that {target.title} takes",
+        )
+        for domain, version in model.graph.opsets.items()
+        if domain and (highest := target.domain_opsets.get(domain, version)) < version
+    ]
+
+
+def _io(tensor: Variable) -> str:
+    if tensor.opaque is None:
+        return type_name(tensor.elem_type)
+    return str(tensor.opaque.WhichOneof("value")).removesuffix("_type")
+
+
+@model_rule(
+    feature="io:input",
+    versions="*",
+    but="trt",
+    severity=REJECT,
+    source=f"{_PROFILE}: io_dtypes",
+)
+def stated_io_types(model: Model, target: Target) -> list[Answer]:
+    """An input or output of the graph has an element type that the engine does not bind."""
+    if target.io_dtypes is None:
+        return []
+    ends = [("input", tensor) for tensor in given_inputs(model)]
+    ends += [("output", t) for t in model.graph.outputs if isinstance(t, Variable)]
+    return [
+        Yes(
+            feature=f"io:{name}-{side}",
+            message=f"graph {side} {tensor.name} is {name}, which {target.title} does not bind",
+        )
+        for side, tensor in ends
+        if (name := _io(tensor)) not in target.io_dtypes and name != "unknown"
+    ]
+
+
+@rule(
+    feature="scope:local-function",
+    versions="*",
+    but="..trt8, ..ort-1.14",
+    severity=REJECT,
+    source=f"{_PROFILE}: functions",
+)
+def stated_function(node: NodeView, target: Target) -> Answer:
+    """The node calls a local function of the model, and the engine reads none."""
+    return not target.functions and is_function(node)
+
+
+@rule(
+    feature="op:unknown", versions="*", but="trt, ort", severity=REJECT, source=f"{_PROFILE}: ops"
+)
+def stated_operator(node: NodeView, target: Target) -> Answer:
+    """{op} is not among the operators of the engine."""
+    if is_function(node) or node.op in target.plugins or _is_had(node, target):
+        return None
+    feature = operator_feature(node.op, node.domain, aten_name(node))
+    if node.domain and node.domain not in target.domains:
+        return Yes(
+            feature=feature,
+            message=f"{target.title} does not know the domain of {node.domain}::{node.op}",
+        )
+    return Yes(feature=feature, message=f"{target.title} has no {feature.removeprefix('op:')}")
+
+
+def _is_had(node: NodeView, target: Target) -> bool:
+    if not node.domain:
+        known = target.ops.get(node.op)
+        return known is not None and known.supported
+    if node.domain == _MICROSOFT and target.contrib:
+        return node.op in target.contrib
+    return node.domain in target.domains
+
+
+def aten_name(node: NodeView) -> str:
+    """Return the operator of ATen that a node calls; empty for any other."""
+    if "operator" not in node.node.attrs:
+        return ""
+    try:
+        return str(node.attr("operator"))
+    except Refuse:
+        return ""
+
+
+@rule(
+    feature="form:operator",
+    versions="*",
+    but="ort",
+    severity=REJECT,
+    source=f"{_PROFILE}: lacks of the operator",
+)
+def stated_form(node: NodeView, target: Target) -> Answer:
+    """{op} is lacking in the form of this opset."""
+    known = target.ops.get(node.op)
+    if node.domain or known is None or not known.lacks or is_function(node):
+        return None
+    form = form_of(node.op, node.opset)
+    if form is None or form.since not in known.lacks or known.lacks[form.since]:
+        return None
+    return Yes(
+        feature=f"form:{node.op}.{form.since}",
+        message=f"{target.title} has no {node.op} as it is since opset {form.since}",
+    )
+
+
+@rule(
+    feature="dtype:{op}",
+    versions="*",
+    but="trt, ort",
+    severity=REJECT,
+    source=f"{_PROFILE}: dtypes and lacks of the operator",
+)
+def stated_types(node: NodeView, target: Target) -> Answer:
+    """{op} does not take an element type."""
+    known = target.ops.get(node.op)
+    if node.domain or known is None or not known.supported or is_function(node):
+        return None
+    if known.dtypes is None and not known.lacks:
+        return None
+    form = form_of(node.op, node.opset)
+    main = main_type(form)
+    lacks: Mapping[str, frozenset[str]] = known.lacks.get(form.since if form else 0, {})
+    unknown: Unknown | None = None
+    for parameter, value in typed_values(node, form):
+        stated = known.dtypes is not None and parameter == main
+        if not (stated or parameter in lacks) or value.tensor.opaque is not None:
+            continue
+        if not value.elem_type:
+            unknown = Unknown(f"dtype of {value.name}")
+            continue
+        own = value.type_name
+        seen = target.dtype_aliases.get(own, own)
+        refused = stated and not {own, seen} & (known.dtypes or frozenset())
+        if refused or own in lacks.get(parameter, ()):
+            return Yes(
+                feature=f"dtype:{node.op}.{own}",
+                message=f"{target.title} has no {node.op} of {own}",
+            )
+    return unknown
+
+
+def main_type(form: Form | None) -> str:
+    """Return the type parameter that the element types of an operator in a profile speak of.
+
+    That is the one of the first output, where an input has it as well; otherwise that of the first
+    input: T of Where, T1 of Cast, T of Gather, whose indices have a type of their own.
+    """
+    if form is None:
+        return ""
+    taken = [formal.type_str for formal in form.schema.inputs]
+    given = [formal.type_str for formal in form.schema.outputs]
+    return next(iter([p for p in given[:1] if p in taken or not taken] or taken), "")
+
+
+def typed_values(node: NodeView, form: Form | None) -> Iterator[tuple[str, Value]]:
+    """Walk the values of a node with their type parameters, inputs first."""
+    schema = form.schema if form is not None else None
+    sides = (
+        (node.inputs, schema.inputs if schema is not None else ()),
+        (node.outputs, schema.outputs if schema is not None else ()),
+    )
+    for values, formal in sides:
+        for position, value in enumerate(values):
+            if value is not None:
+                last = min(position, len(formal) - 1)
+                yield formal[last].type_str if formal else "", value

@@ -1,0 +1,1 @@
+"""ONNX Runtime as an engine to deploy on: what its releases accept."""

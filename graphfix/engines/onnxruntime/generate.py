@@ -1,0 +1,113 @@
+"""The ONNX Runtime profiles, made from what the real wheels accept on the CPU.
+
+Sources: ``targets/onnxruntime_versions.json`` of the facts (opset and IR limits) and
+``benchmarks/ort_kernels.toml`` (`ort_kernels.py` there: kernels, domains, contrib operators, local
+functions), both measured by loading models.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from onnx import TensorProto, defs
+
+from graphfix.storage.weights import type_name
+
+_LOWEST = 7  # the oldest opset of the measurements
+_ANY = 26  # the highest version that was asked for: a domain that takes it is not looked at
+_NOTES = (
+    "Measured on the CPU provider of the wheel for Linux: other providers have other kernels.",
+    "float16 without a kernel is computed in float32, by casts that the engine inserts itself.",
+)
+
+
+def ort_family(facts: Path) -> Mapping[str, Any]:
+    """Return what the index says of the family: aliases, what to tell of them, spellings."""
+    newest = list(_measured(facts))[-1]
+    return {
+        "aliases": {"ort": newest},
+        "hints": {"ort": "; type the version that you deploy, such as ort-1.10"},
+        "families": {"onnxruntime": "ort"},
+    }
+
+
+def ort_profiles(facts: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the tables of the ONNX Runtime profiles, oldest first.
+
+    Args:
+        facts: The folder of facts; its ``targets`` is read.
+    """
+    since: dict[str, str] = {}
+    measured = _measured(facts)
+    newest = list(measured)[-1]
+    for name, (limits, kernels) in measured.items():
+        rows = _rows(kernels["missing"], limits["max_opset"])
+        domains = {
+            domain: version for domain, version in kernels["domains"].items() if version < _ANY
+        }
+        for op, row in rows.items():
+            if row["supported"]:
+                row["since"] = since.setdefault(op, name)
+        yield {
+            "name": name,
+            "family": "ort",
+            "version": name.removeprefix("ort-"),
+            "title": f"ONNX Runtime {name.removeprefix('ort-')}",
+            **({"aliases": ["ort"]} if name == newest else {}),
+            "source": f"measured on the wheel onnxruntime {kernels['release']}",
+            "domains": ["", "ai.onnx", *sorted({"ai.onnx.ml", "com.microsoft", *domains})],
+            "functions": kernels["functions"],
+            "ir_max": limits["max_ir"],
+            "contrib": kernels["contrib"],
+            "notes": list(_NOTES),
+            "opset": {"min": _LOWEST, "max": limits["max_opset"], "rejects_above": True},
+            "domain_opsets": dict(sorted(domains.items())),
+            "ops": dict(sorted(rows.items())),
+        }
+
+
+def _measured(facts: Path) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Return the limits and the kernels of each profile."""
+    path = facts / "targets" / "onnxruntime_versions.json"
+    limits = json.loads(path.read_text(encoding="utf-8"))["measured"]
+    path = Path(__file__).resolve().parents[3] / "benchmarks" / "ort_kernels.toml"
+    kernels = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {f"ort-{name}": (limits[known["release"]], known) for name, known in kernels.items()}
+
+
+def _rows(missing: Mapping[str, Mapping[str, list[str]]], newest: int) -> dict[str, Any]:
+    """Return the operators that ONNX has up to opset `newest`, with what has no kernel."""
+    forms: dict[str, list[int]] = {}
+    for schema in defs.get_all_schemas_with_history():
+        if schema.domain == "" and schema.since_version <= newest and not schema.deprecated:
+            forms.setdefault(schema.name, []).append(schema.since_version)
+    rows: dict[str, Any] = {}
+    for op, versions in forms.items():
+        asked = sorted(set(versions))
+        lacks: list[str] = []
+        gone = 0
+        for version in asked:
+            known = missing.get(f"{op} {version}", {})
+            gone += "" in known
+            lacks += [str(version)] if "" in known else list(_kinds(version, known))
+        # Forms that end below the lowest opset were not measured, and are missing nowhere.
+        if gone and gone == sum(_in_reach(version, asked) for version in asked):
+            rows[op] = {"supported": False}
+        else:
+            rows[op] = {"supported": True, **({"lacks": lacks} if lacks else {})}
+    return rows
+
+
+def _in_reach(version: int, asked: list[int]) -> bool:
+    later = [other for other in asked if other > version]
+    return not later or later[0] > _LOWEST
+
+
+def _kinds(version: int, known: Mapping[str, list[str]]) -> Iterator[str]:
+    for parameter, types in sorted(known.items()):
+        names = sorted(type_name(int(TensorProto.DataType.Value(t.upper()))) for t in types)
+        yield f"{version} {parameter}: {', '.join(names)}"

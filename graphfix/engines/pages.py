@@ -1,0 +1,103 @@
+"""The pages on targets in the documentation: python -m graphfix.engines.pages docs/targets."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from graphfix.engines.profile import OperatorSupport, Target, load_target, target_names
+from graphfix.engines.tensorrt.releases import releases
+from graphfix.engines.versions import dotted
+
+
+def pages() -> Mapping[str, str]:
+    """Return the text of each page by its file name: one per profile, and ``index.md``."""
+    targets = [load_target(name) for name in target_names()]
+    return {**{f"{target.name}.md": page(target) for target in targets}, "index.md": index(targets)}
+
+
+def index(targets: list[Target]) -> str:
+    """Return the page that lists `targets` and the releases that hold them."""
+    lines = [
+        "# Targets",
+        "",
+        "| target | engine | opset | functions | operators |",
+        "|---|---|---|---|---|",
+    ]
+    for target in targets:
+        names = ", ".join((f"[{target.name}]({target.name}.md)", *target.aliases))
+        count = sum(support.supported for support in target.ops.values())
+        functions = "yes" if target.functions else "no"
+        lines.append(f"| {names} | {target.title} | {_opset(target)} | {functions} | {count} |")
+    lines += [
+        "",
+        "A minor that is not listed is taken as the next lower one. A release is a name too,",
+        "`jetpack5.1` or `ngc22.12`:",
+        "",
+        "| release | TensorRT | target | source |",
+        "|---|---|---|---|",
+    ]
+    for release in releases():
+        shown = f"{release.product}{release.version}"
+        lines.append(f"| {shown} | {release.tensorrt} | {release.profile} | {release.source} |")
+    return "\n".join(lines) + "\n"
+
+
+def page(target: Target) -> str:
+    """Return the page of one target."""
+    return "\n".join(_lines(target)) + "\n"
+
+
+def _lines(target: Target) -> Iterator[str]:
+    yield f"# {target.name}: {target.title}"
+    yield ""
+    yield f"- Source: {target.source}"
+    if target.aliases:
+        yield f"- Also called: {', '.join(target.aliases)}"
+    held = [f"{r.product}{r.version}" for r in releases() if r.profile == target.name]
+    if held:
+        yield f"- Releases: {', '.join(held)}"
+    yield f"- Version: {dotted(target.version)}"
+    above = "refused" if target.rejects_above else "not refused, newer forms may be misread"
+    yield f"- Opset: {_opset(target)}; a higher number is {above}"
+    yield f"- Highest IR version: {target.ir_max or 'no limit known'}"
+    yield f"- Local functions: {'read' if target.functions else 'not read'}"
+    if target.io_dtypes is not None:
+        yield f"- Inputs and outputs: {', '.join(sorted(target.io_dtypes))}"
+    for before, after in sorted(target.dtype_aliases.items()):
+        yield f"- {before} is turned into {after}"
+    if target.notes:
+        yield from ("", "## Notes", "")
+        yield from (f"- {note}" for note in target.notes)
+    yield from ("", "## Operators", "")
+    yield from ("| operator | element types | restrictions | since |", "|---|---|---|---|")
+    supported = {op: support for op, support in target.ops.items() if support.supported}
+    yield from (_row(op, support) for op, support in supported.items())
+    yield from ("", "## Unsupported", "")
+    yield ", ".join(op for op in target.ops if op not in supported) or "None is listed."
+    if target.plugins:
+        yield from ("", "## Plugins", "")
+        yield ", ".join(sorted(target.plugins))
+
+
+def _row(op: str, support: OperatorSupport) -> str:
+    dtypes = "not stated" if support.dtypes is None else ", ".join(sorted(support.dtypes))
+    return f"| {op} | {dtypes} | {support.restrictions} | {support.since} |"
+
+
+def _opset(target: Target) -> str:
+    low = "?" if target.opset_min is None else target.opset_min
+    return f"{low} to {target.opset_max}"
+
+
+def write(folder: Path) -> None:
+    """Write every page into `folder`."""
+    for name, text in pages().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    write(Path(sys.argv[1]))

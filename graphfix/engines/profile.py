@@ -1,0 +1,422 @@
+"""Targets: what one engine version accepts, read from its profile.
+
+A profile is a TOML file in the folder of its engine, or one that a user names by its path. The
+shipped ones are generated (`generate.py`), listed in ``index.toml`` and read when asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from graphfix.engines.tensorrt.releases import release_named
+from graphfix.engines.versions import Order, VersionedName, parse_name, sort_key
+from graphfix.errors import UsageError
+
+FOLDER = Path(__file__).parent
+T = TypeVar("T")
+Lacks = Mapping[int, Mapping[str, frozenset[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSupport:
+    """What an engine version says of one operator of the default domain.
+
+    Attributes:
+        supported: Whether the engine takes the operator at all.
+        dtypes: The element types it takes, in ONNX's lower-case names (``float32``); None where
+            nothing is stated, which restricts nothing.
+        restrictions: What else its table says; for people, rules do not read it.
+        since: The first profile of the family that supports it; empty when none does.
+        lacks: The form (the opset that it came with) to the element types that it has no kernel
+            for, by the type parameter of the schema; the whole form where there is nothing.
+    """
+
+    supported: bool
+    dtypes: frozenset[str] | None
+    restrictions: str
+    since: str
+    lacks: Lacks = field(default_factory=dict[int, "Mapping[str, frozenset[str]]"], hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One engine version.
+
+    Attributes:
+        name: Its one name, such as ``trt8.6``.
+        family: The engine, such as ``trt``.
+        version: The version, such as ``(8, 6)``.
+        variant: What sets it apart from another profile of the same version; mostly empty.
+        title: The name for people, ``TensorRT 8.6``.
+        source: Where the operators were read.
+        opset_min: The lowest opset of ONNX that the engine is said to take; None when unknown.
+        opset_max: The highest one that it is said to take.
+        rejects_above: Whether it refuses a higher number; if not, it may misread newer forms.
+        ir_max: The highest IR version that it reads; None when it does not look.
+        domains: The operator domains that it knows.
+        functions: Whether it reads local functions.
+        plugins: Operators outside `ops` that the vendor ships as plugins and that a model
+            can use by name.
+        io_dtypes: Element types of graph inputs and outputs; None when unknown.
+        dtype_aliases: Element types that it turns into another one by itself, ``int64 = int32``.
+        ops: What is known of each operator of the default domain. One that is missing is not
+            supported.
+        notes: What a user of this profile should know.
+        aliases: Other names of it.
+        domain_opsets: The highest version of a domain that it takes.
+        contrib: Operators of the vendor's own domain that it has.
+    """
+
+    name: str
+    family: str
+    version: tuple[int, ...]
+    variant: str
+    title: str
+    source: str
+    opset_min: int | None
+    opset_max: int
+    rejects_above: bool
+    ir_max: int | None
+    domains: frozenset[str]
+    functions: bool
+    plugins: frozenset[str]
+    io_dtypes: frozenset[str] | None
+    dtype_aliases: Mapping[str, str] = field(hash=False)
+    ops: Mapping[str, OperatorSupport] = field(hash=False)
+    notes: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    domain_opsets: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    contrib: frozenset[str] = frozenset()
+
+    @property
+    def order(self) -> Order:
+        """The sort key within the family: trt6 < trt6-fulldims < trt7.0."""
+        return sort_key(self.version, self.variant)
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """The names of the shipped profiles, without reading the profiles.
+
+    Attributes:
+        names: The profiles in order, with their names taken apart.
+        aliases: Alias to profile.
+        hints: What to tell a user of an alias.
+        families: Other spellings of a family to the family, ``tensorrt = trt``.
+    """
+
+    names: Mapping[str, VersionedName]
+    aliases: Mapping[str, str]
+    hints: Mapping[str, str]
+    families: Mapping[str, str]
+
+
+def load_target(name: str | Target | Path) -> Target:
+    """Return the target of a name, an alias, a release or a path; see `resolve`."""
+    return resolve(name)[0]
+
+
+def resolve(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
+    """Return a target, and notes for the user on how its name was understood.
+
+    Names do not mind case and take ``tensorrt8.6`` or ``trt-8.6``. A minor that has no profile is
+    taken as the next lower one of the same major, with a note. ``jetpack5.1`` and ``ngc22.12``
+    are the TensorRT of that release. A `Path`, or text that ends in ``.toml``, is a profile of
+    the user's own; it is read anew each time.
+
+    Raises:
+        UsageError: No target has this name, or the file is no profile.
+    """
+    if isinstance(name, Target):
+        return name, ()
+    if isinstance(name, Path) or name.lower().endswith(".toml"):
+        return _load_file(Path(name)), ()
+    release = release_named(name)
+    if release is not None:
+        target, _ = resolve(release.profile)
+        return target, release.notes
+    return _by_name(name)
+
+
+def resolve_briefly(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
+    """Return a target as `resolve` does, with notes that every run can bear.
+
+    What a device holds is told where somebody asks for it: ``graphfix targets trt8``.
+    """
+    target, notes = resolve(name)
+    told = [note.partition("; ") for note in notes]
+    more = f"; `graphfix targets {name}` says more"
+    return target, tuple(f"{said}{more if rest else ''}" for said, _, rest in told)
+
+
+@cache
+def target_names() -> tuple[str, ...]:
+    """Return the names of the shipped profiles, family by family, oldest first."""
+    return tuple(_index().names)
+
+
+@cache
+def _by_name(name: str) -> tuple[Target, tuple[str, ...]]:
+    index = _index()
+    wanted = _spelled(name, index)
+    for known in index.names:
+        if _squeezed(known) == _squeezed(wanted):
+            return _load_shipped(known), ()
+    for alias, known in index.aliases.items():
+        if _squeezed(alias) == _squeezed(wanted):
+            target = _load_shipped(known)
+            hint = index.hints.get(alias, "")
+            return target, (f"{name} is taken as {known} ({target.title}){hint}",)
+    lower = _next_lower(wanted, index)
+    if lower is None:
+        raise _unknown(name, wanted, index)
+    parsed = parse_name(wanted)
+    covered = parsed is not None and _covers(index.names[lower], parsed)
+    target = _load_shipped(lower)
+    if covered:
+        return target, ()
+    return target, (f"there is no profile {name}: {lower}, the next lower one, is taken",)
+
+
+def spelled(name: str) -> VersionedName | None:
+    """Take a name apart as users write it, ``ONNXRuntime 1.20``; None without a version."""
+    return parse_name(_spelled(name, _index()))
+
+
+def _spelled(name: str, index: _Index) -> str:
+    """Return `name` in lower case with the family's own spelling."""
+    text = re.sub(r"[\s_]+", "-", name.strip().lower())
+    for other, family in index.families.items():
+        if text.startswith(other):
+            return family + text[len(other) :]
+    return text
+
+
+def _squeezed(name: str) -> str:
+    return name.replace("-", "")
+
+
+def _covers(profile: VersionedName, wanted: VersionedName) -> bool:
+    """Whether `wanted` is the profile's version, or a patch release of its minor."""
+    version = wanted.version + (0,) * (len(profile.version) - len(wanted.version))
+    begin = profile.version + (0,) * (2 - len(profile.version))
+    return (*version, 0)[: len(begin)] == begin
+
+
+def _next_lower(wanted: str, index: _Index) -> str | None:
+    """Return the highest profile of the wanted major and variant that is not above `wanted`."""
+    parsed = parse_name(wanted)
+    if parsed is None or len(parsed.version) < 2:
+        return None
+    best = None
+    for known, named in index.names.items():
+        same = (named.family, named.version[0], named.variant)
+        if same != (parsed.family, parsed.version[0], parsed.variant):
+            continue
+        if sort_key(named.version) <= sort_key(parsed.version):
+            best = known
+    return best
+
+
+def _unknown(name: str, wanted: str, index: _Index) -> UsageError:
+    """Return the error for a name that nothing matches, with close names in the hint."""
+    every = [*index.names, *index.aliases]
+    parsed = parse_name(wanted)
+    close = difflib.get_close_matches(wanted, every, n=3, cutoff=0.6)
+    if parsed is not None:
+        above = [
+            known
+            for known, named in index.names.items()
+            if named.family == parsed.family and sort_key(named.version) > sort_key(parsed.version)
+        ]
+        close = list(dict.fromkeys([*above[:1], *close]))
+    if not close:
+        close = sorted({named.family for named in index.names.values()})
+        return UsageError(
+            f"there is no target {name!r}",
+            hint=f"known families: {', '.join(close)}; `graphfix targets` lists all",
+        )
+    return UsageError(f"there is no target {name!r}", hint=f"did you mean {', '.join(close)}?")
+
+
+@cache
+def _index() -> _Index:
+    table = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
+    names: dict[str, VersionedName] = {}
+    for name in table["profiles"]:
+        parsed = parse_name(name)
+        names[name] = parsed if parsed is not None else VersionedName(name, (0,))
+    return _Index(names, table["aliases"], table["hints"], table["families"])
+
+
+@cache
+def _load_shipped(name: str) -> Target:
+    return _load_file(next(FOLDER.glob(f"*/profiles/{name}.toml")))
+
+
+def _load_file(path: Path) -> Target:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the profile cannot be read: {error}", where=str(path)) from None
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"the profile is no TOML: {error}", where=str(path)) from None
+    return _Reader(table, str(path)).target()
+
+
+_KEYS = frozenset(
+    {
+        "name",
+        "family",
+        "version",
+        "variant",
+        "aliases",
+        "title",
+        "source",
+        "notes",
+        "opset",
+        "ir_max",
+        "domains",
+        "functions",
+        "plugins",
+        "plugins_source",
+        "io_dtypes",
+        "dtype_aliases",
+        "domain_opsets",
+        "contrib",
+        "ops",
+    }
+)
+_OPSET_KEYS = frozenset({"min", "max", "rejects_above"})
+_OPERATOR_KEYS = frozenset({"supported", "dtypes", "restrictions", "since", "lacks"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Turns the table of one profile into a `Target`, naming the file in every complaint."""
+
+    table: Mapping[str, Any]
+    where: str
+
+    def target(self) -> Target:
+        table = self.table
+        self._only(table, _KEYS, "the profile")
+        opset = self._section(table, "opset")
+        self._only(opset, _OPSET_KEYS, "opset")
+        version = self._get(table, "version", str)
+        if not re.fullmatch(r"\d+(\.\d+)*", version):
+            raise self._wrong(f"version is {version!r}, which is no version such as 8.6")
+        return Target(
+            name=self._get(table, "name", str),
+            family=self._get(table, "family", str),
+            version=tuple(int(part) for part in version.split(".")),
+            variant=self._get(table, "variant", str, ""),
+            title=self._get(table, "title", str),
+            source=self._get(table, "source", str),
+            opset_min=self._maybe(opset, "min", int),
+            opset_max=self._get(opset, "max", int),
+            rejects_above=self._get(opset, "rejects_above", bool),
+            ir_max=self._maybe(table, "ir_max", int),
+            domains=frozenset(self._texts(table, "domains")),
+            functions=self._get(table, "functions", bool),
+            plugins=frozenset(self._texts(table, "plugins", ())),
+            io_dtypes=self._dtypes(table, "io_dtypes"),
+            dtype_aliases=self._aliases(),
+            ops=self._ops(),
+            notes=self._texts(table, "notes", ()),
+            aliases=self._texts(table, "aliases", ()),
+            domain_opsets=self._domains(),
+            contrib=frozenset(self._texts(table, "contrib", ())),
+        )
+
+    def _domains(self) -> Mapping[str, int]:
+        found = self._section(self.table, "domain_opsets", {})
+        return {key: self._get(found, key, int) for key in found}
+
+    def _aliases(self) -> Mapping[str, str]:
+        found = self._section(self.table, "dtype_aliases", {})
+        return {key: self._get(found, key, str) for key in found}
+
+    def _ops(self) -> Mapping[str, OperatorSupport]:
+        found = self._section(self.table, "ops")
+        return {name: self._operator(name, self._section(found, name)) for name in found}
+
+    def _operator(self, name: str, row: Mapping[str, Any]) -> OperatorSupport:
+        self._only(row, _OPERATOR_KEYS, f"ops.{name}")
+        return OperatorSupport(
+            supported=self._get(row, "supported", bool),
+            dtypes=self._dtypes(row, "dtypes"),
+            restrictions=self._get(row, "restrictions", str, ""),
+            since=self._get(row, "since", str, ""),
+            lacks=self._lacks(self._texts(row, "lacks", ())),
+        )
+
+    def _lacks(self, texts: tuple[str, ...]) -> Lacks:
+        """Read ``14`` (the form of opset 14) and ``13 T: int8, uint8`` (these types of T in it)."""
+        found: dict[int, dict[str, frozenset[str]]] = {}
+        for text in texts:
+            match = re.fullmatch(r"(\d+)(?: (\w+): (.+))?", text)
+            if match is None:
+                raise self._wrong(f"lacks has {text!r}, which is no form")
+            kinds = found.setdefault(int(match[1]), {})
+            if match[2]:
+                kinds[match[2]] = frozenset(match[3].split(", "))
+        return found
+
+    def _dtypes(self, table: Mapping[str, Any], key: str) -> frozenset[str] | None:
+        return frozenset(self._texts(table, key)) if key in table else None
+
+    def _texts(
+        self, table: Mapping[str, Any], key: str, default: tuple[str, ...] | None = None
+    ) -> tuple[str, ...]:
+        found: Any = table.get(key, default)
+        if found is None:
+            raise self._wrong(f"{key} is missing")
+        if not isinstance(found, list | tuple):
+            raise self._wrong(f"{key} has to be a list of texts")
+        items = cast("list[object] | tuple[object, ...]", found)
+        if not all(isinstance(item, str) for item in items):
+            raise self._wrong(f"{key} has to be a list of texts")
+        return tuple(str(item) for item in items)
+
+    def _section(
+        self, table: Mapping[str, Any], key: str, default: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Any]:
+        found: Any = table.get(key, default)
+        if found is None:
+            raise self._wrong(f"{key} is missing")
+        if not isinstance(found, dict):
+            raise self._wrong(f"{key} is {found!r}, which is no table")
+        return cast("Mapping[str, Any]", found)
+
+    def _maybe(self, table: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
+        return self._get(table, key, kind) if key in table else None
+
+    def _get(
+        self, table: Mapping[str, Any], key: str, kind: type[T], default: T | None = None
+    ) -> T:
+        found: Any = table.get(key, default)
+        if found is None:
+            raise self._wrong(f"{key} is missing")
+        if type(found) is not kind:  # a bool is an int for isinstance
+            raise self._wrong(f"{key} is {found!r}, which is no {kind.__name__}")
+        return found
+
+    def _only(self, table: Mapping[str, Any], known: frozenset[str], what: str) -> None:
+        for key in table:
+            if key not in known:
+                raise self._wrong(f"{what} has {key!r}, which is not known")
+
+    def _wrong(self, message: str) -> UsageError:
+        return UsageError(
+            message, where=self.where, hint="see graphfix/engines/profile.schema.json"
+        )

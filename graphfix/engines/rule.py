@@ -1,0 +1,245 @@
+"""How a rule is declared, and how rules are found."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.versions import in_range
+from graphfix.errors import PassBug
+from graphfix.features import feature as checked_feature
+from graphfix.model import Model
+from graphfix.report import Severity
+
+REJECT = Severity.REJECT
+WRONG = Severity.WRONG
+BUILDER = Severity.BUILDER
+NOTE = Severity.NOTE
+
+
+@dataclass(frozen=True, slots=True)
+class Yes:
+    """A rule's yes that says more than the declaration does; empty fields keep what it says.
+
+    Attributes:
+        feature: The feature, where it depends on the node.
+        message: The sentence for the user.
+        text: The engine's own error text.
+        severity: The severity, where it depends on the node.
+        node: The node meant, for rules about the model.
+    """
+
+    feature: str = ""
+    message: str = ""
+    text: str = ""
+    severity: Severity | None = None
+    node: NodeView | None = None
+
+
+Answer = bool | str | Yes | Unknown | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Says of a node, for a range of targets: yes, no or unknown.
+
+    Attributes:
+        id: The function's name with dashes.
+        check: ``(node, target) -> Answer``; for model rules ``(model, target) -> answers``.
+        ops: (domain, operator) pairs; empty for every node; domain ``*`` for any domain.
+        feature: The feature that a yes shows.
+        versions: The range of targets, as `graphfix.engines.versions.in_range` reads it.
+        but: Targets within that range which have rules of their own for this; empty for none.
+        severity: What the engine does.
+        text: The engine's own error text; empty where it says nothing.
+        message: The sentence for the user: the docstring of the function.
+        source: File and line, or thread, where the fact was read.
+        whole: Whether it is a rule about the model rather than a node.
+        of_file: Whether it is about the file alone, whichever engine reads it: such rules are
+            asked once of the model as it came and once of the result.
+        note_for: The range of targets that it is only a note for; empty for none.
+    """
+
+    id: str
+    check: Callable[..., object]
+    ops: tuple[tuple[str, str], ...]
+    feature: str
+    versions: str
+    but: str
+    severity: Severity
+    text: str
+    message: str
+    source: str
+    whole: bool
+    of_file: bool = False
+    note_for: str = ""
+
+    def holds_for(self, target: Target) -> bool:
+        """Say whether the rule is to be asked for a target."""
+        return in_range(target, self.versions) and not (self.but and in_range(target, self.but))
+
+
+def _key(op: str) -> tuple[str, str]:
+    domain, _, name = op.rpartition("::")
+    return (domain, name)
+
+
+def rule(
+    ops: str | Sequence[str] = (),
+    *,
+    feature: str,
+    versions: str,
+    severity: Severity,
+    source: str,
+    text: str = "",
+    but: str = "",
+) -> Callable[[Callable[[NodeView, Target], Answer]], Rule]:
+    """Declare a rule about nodes.
+
+    The docstring of the function is the sentence that the user reads. The function answers
+    False or None for no, True, a sentence or `Yes` for yes, `Unknown("dtype of x")` where it
+    cannot know. A `Refuse` raised by an attribute that the caller of a function gives counts as
+    unknown.
+    """
+
+    def declare(function: Callable[[NodeView, Target], Answer]) -> Rule:
+        return _make(function, ops, feature, (versions, but), severity, source, text, whole=False)
+
+    return declare
+
+
+def model_rule(
+    *,
+    feature: str,
+    versions: str,
+    severity: Severity,
+    source: str,
+    text: str = "",
+    but: str = "",
+) -> Callable[[Callable[[Model, Target], Sequence[Answer] | Answer]], Rule]:
+    """Declare a rule about the model; the function may answer several times."""
+
+    def declare(function: Callable[[Model, Target], Sequence[Answer] | Answer]) -> Rule:
+        return _make(function, (), feature, (versions, but), severity, source, text, whole=True)
+
+    return declare
+
+
+def _make(
+    function: Callable[..., object],
+    ops: str | Sequence[str],
+    feature: str,
+    versions: tuple[str, str],
+    severity: Severity,
+    source: str,
+    text: str,
+    *,
+    whole: bool,
+) -> Rule:
+    message = " ".join((function.__doc__ or "").split())
+    if not message:
+        raise PassBug(f"rule {function.__name__} has no docstring")
+    names = (ops,) if isinstance(ops, str) else tuple(ops)
+    return Rule(
+        id=function.__name__.replace("_", "-"),
+        check=function,
+        ops=tuple(_key(op) for op in names),
+        feature=checked_feature(feature),
+        versions=versions[0],
+        but=versions[1],
+        severity=severity,
+        text=text,
+        message=message,
+        source=source,
+        whole=whole,
+    )
+
+
+def _modules() -> Iterator[ModuleType]:
+    """Walk the modules that hold rules: those for all engines, and ``rules`` of each family."""
+    engines = importlib.import_module("graphfix.engines")
+    yield importlib.import_module("graphfix.engines.common_rules")
+    yield importlib.import_module("graphfix.engines.file_rules")
+    for family in pkgutil.iter_modules(engines.__path__, "graphfix.engines."):
+        if family.ispkg:
+            rules = importlib.import_module(f"{family.name}.rules")
+            yield rules
+            for info in pkgutil.walk_packages(getattr(rules, "__path__", ()), f"{rules.__name__}."):
+                yield importlib.import_module(info.name)
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Return every rule below `graphfix.engines`, in order of id.
+
+    Raises:
+        PassBug: Two rules have the same id.
+    """
+    found: dict[str, Rule] = {}
+    for module in _modules():
+        for value in vars(module).values():
+            if isinstance(value, Rule):
+                known = found.setdefault(value.id, value)
+                if known is not value:
+                    raise PassBug(f"two rules are called {value.id}")
+    return tuple(found[key] for key in sorted(found))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules of one target, by operator.
+
+    Attributes:
+        everywhere: Rules for every node.
+        exact: (domain, operator) -> rules, those for every node first.
+        any_domain: Operator -> rules that hold in every domain, those for every node first.
+        whole: Rules about the model.
+        files: Rules about the file alone.
+    """
+
+    everywhere: tuple[Rule, ...]
+    exact: dict[tuple[str, str], tuple[Rule, ...]]
+    any_domain: dict[str, tuple[Rule, ...]]
+    whole: tuple[Rule, ...]
+    files: tuple[Rule, ...]
+
+    def of(self, domain: str, op: str) -> tuple[Rule, ...]:
+        """Return the rules to ask about a node of this operator."""
+        found = self.exact.get((domain, op))
+        return self.any_domain.get(op, self.everywhere) if found is None else found
+
+
+@cache
+def rules_for(target: Target) -> RuleSet:
+    """Return the rules that hold for `target`."""
+    known = [rule for rule in all_rules() if rule.holds_for(target)]
+    everywhere = tuple(rule for rule in known if not rule.ops and not rule.whole)
+    by_key: dict[tuple[str, str], list[int]] = {}
+    for place, rule in enumerate(known):
+        for key in dict.fromkeys(rule.ops):
+            by_key.setdefault(key, []).append(place)
+
+    def of(domain: str, op: str) -> tuple[Rule, ...]:
+        places = {*by_key.get((domain, op), ()), *by_key.get(("*", op), ())}
+        return everywhere + tuple(known[place] for place in sorted(places))
+
+    return RuleSet(
+        everywhere,
+        {key: of(*key) for key in by_key if key[0] != "*"},
+        {op: of("*", op) for domain, op in by_key if domain == "*"},
+        tuple(rule for rule in known if rule.whole and not rule.of_file),
+        tuple(rule for rule in known if rule.of_file),
+    )
+
+
+@cache
+def file_rules() -> dict[str, Rule]:
+    """Return the rules about the file alone, by id."""
+    return {rule.id: rule for rule in all_rules() if rule.of_file}

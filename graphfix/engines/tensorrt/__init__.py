@@ -1,0 +1,1 @@
+"""TensorRT: what its ONNX parser and its builder accept."""

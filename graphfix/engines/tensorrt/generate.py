@@ -1,0 +1,265 @@
+"""The TensorRT profiles, made from the facts on its ONNX parser.
+
+Sources: ``trt/support.json`` and ``trt/support_5_7.json`` (operator tables and the importers that
+the parser's code registers), ``trt/constraints.md`` and ``constraints_5_7.md`` (element types,
+functions, lowest opset), ``plugins.toml`` (plugins) and ``releases.toml`` (JetPack) here.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from graphfix.engines.tensorrt.releases import releases
+from graphfix.engines.tensorrt.wording import reworded
+from graphfix.engines.versions import VersionedName, in_range, parse_name
+
+Row = dict[str, Any]
+
+# Profile, and the entry of the facts that it is made of.
+_ENTRIES = {
+    "trt5.1": "5.1",
+    "trt6": "6.0",
+    "trt6-fulldims": "6.0-full-dims",
+    "trt7.0": "7.0",
+    "trt7.1": "7.1",
+    "trt7.2": "7.2.1",
+    **{f"trt{minor}": minor for minor in ("8.0", "8.2", "8.4", "8.5", "8.6", "9.3")},
+    **{f"trt10.{minor}": f"10.{minor}" for minor in range(11)},
+    "trt10.15": "10.15",
+    "trt11.1": "11.1",
+}
+_ALIASES = {
+    "trt5": "trt5.1",
+    "trt7": "trt7.2",
+    "trt8": "trt8.6",
+    "trt9": "trt9.3",
+    "trt10": "trt10.10",
+    "trt11": "trt11.1",
+}
+_DTYPES = {
+    "FP32": "float32",
+    "FP16": "float16",
+    "BF16": "bfloat16",
+    "FP8": "float8e4m3fn",
+    "FP4": "float4e2m1",
+    "INT64": "int64",
+    "INT32": "int32",
+    "INT8": "int8",
+    "INT4": "int4",
+    "UINT8": "uint8",
+    "BOOL": "bool",
+}
+# Importers that are no operators: how the parser finds plugins and local functions.
+_PSEUDO = {"FallbackPluginImporter", "LocalFunctionImporter"}
+_EXPERIMENTAL = "experimental "
+
+# Element types of graph inputs and outputs: what the parser's convertDtype takes (constraints.md,
+# "input/output dtype" and "input dtype UINT8"; constraints_5_7.md, "dtypes of inputs/casts",
+# "DOUBLE"), and from 9.3 on the types that the operator table states.
+_IO: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("..trt11.1", ("float32", "float16", "int8", "int32", "int64")),
+    ("trt7.0..", ("bool",)),
+    ("trt8.0..", ("float64",)),
+    ("trt8.5..", ("uint8",)),
+    ("trt9.3..", ("bfloat16", "float8e4m3fn")),
+    ("trt10.0..", ("int4",)),
+    ("trt10.8..", ("float4e2m1",)),
+)
+_CONVERTED: tuple[tuple[str, str, str], ...] = (
+    ("..trt8", "int64", "int32"),
+    ("trt8.0..", "float64", "float32"),
+)
+_NOTES: tuple[tuple[str, str], ...] = (
+    (
+        "trt5.1, trt6",
+        "Implicit batch: the first dimension of every input is stripped, nothing may act on it,"
+        " and at most three more are taken.",
+    ),
+    (
+        "trt6-fulldims",
+        "The branch of the parser for TensorRT 6 with explicit batch, built by users.",
+    ),
+    (
+        "..trt7.0",
+        "The parser looks no plugin up: an operator without importer is refused, whatever plugin"
+        " library is loaded.",
+    ),
+    (
+        "trt7.2",
+        "Made of 7.2.1, the parser that NVIDIA's release/7.2 pins. Later builds (7.2.2 and 7.2.3,"
+        " containers 21.02 to 21.06) add some or all of Celu, CumSum, EyeLike,"
+        " GatherElements, GreaterOrEqual, LessOrEqual, LpNormalization, LpPool and"
+        " ReverseSequence; 21.03 and later state opset 13 instead of 11. 7.2.1 registers no"
+        " importer that they lack, so this is the careful choice.",
+    ),
+    ("..trt7", "The table states no element types per operator."),
+    (
+        "trt5.1, trt6",
+        "int64 is turned into int32; weights with a value outside its range are not taken.",
+    ),
+    (
+        "trt6-fulldims..trt8",
+        "int64 is turned into int32, values outside its range are clamped; int64 inputs and outputs"
+        " become int32.",
+    ),
+    (
+        "trt8.0..",
+        "float64 is turned into float32, values outside its range are clamped; float64 inputs and"
+        " outputs become float32.",
+    ),
+    ("trt8.5..", "uint8 is for inputs and outputs of the graph only."),
+    (
+        "trt8",
+        "Operators are looked up by name alone: a node of another domain that bears the name of an"
+        " ONNX operator is taken for it.",
+    ),
+    (
+        "trt9..",
+        "Local functions are looked up by operator name, before the parser's own importers.",
+    ),
+    ("trt9..", "int8 and narrower types other than bool are there through quantisation only."),
+    (
+        "trt10.0..",
+        "The stated lowest opset is 9; the parser's code only warns, and only below 7.",
+    ),
+    (
+        "trt10.15..",
+        "Only the operator table was read, not the code: TensorRT's own TRT_ operators are not"
+        " listed.",
+    ),
+    ("trt11.1", "CropAndResizeDynamic is there as plugin_version 2 only."),
+)
+
+
+def trt_family() -> Mapping[str, Any]:
+    """Return what the index says of the family: aliases, what to tell of them, spellings."""
+    hints = {alias: _older_jetsons(alias, target) for alias, target in _ALIASES.items()}
+    return {"aliases": _ALIASES, "hints": hints, "families": {"tensorrt": "trt"}}
+
+
+def trt_profiles(facts: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the tables of the TensorRT profiles, oldest first.
+
+    Args:
+        facts: The folder of facts; its ``trt`` is read.
+    """
+    entries: dict[str, Any] = {}
+    for file in ("support_5_7.json", "support.json"):
+        entries |= json.loads((facts / "trt" / file).read_text(encoding="utf-8"))
+    rows = {name: _rows(entries[entry]) for name, entry in _ENTRIES.items()}
+    since: dict[str, str] = {}
+    for name, table in rows.items():
+        for op, row in table.items():
+            if row["supported"]:
+                since.setdefault(op, name)
+    for name, entry in _ENTRIES.items():
+        for op, row in rows[name].items():
+            if op in since:
+                row["since"] = since[op]
+        yield _profile(name, entries[entry], rows[name])
+
+
+def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Mapping[str, Any]:
+    parsed = parse_name(name)
+    if parsed is None:
+        raise ValueError(f"{name!r} is no name of a profile")
+    version = parsed.version if len(parsed.version) > 1 else (*parsed.version, 0)
+    target = VersionedName(parsed.family, version, parsed.variant)
+    opset: Row = {"max": facts["max_opset"], "rejects_above": False}
+    lowest = facts["min_opset"] or (7 if in_range(target, "trt8.0..") else None)
+    if lowest is not None:
+        opset = {"min": lowest, **opset}
+    number = ".".join(str(part) for part in version)
+    full = " with the full-dimensions parser" if parsed.variant else ""
+    plugins, tag = _plugins(name, target)
+    table: Row = {
+        "name": name,
+        "family": "trt",
+        "version": number,
+        "variant": parsed.variant,
+        "title": f"TensorRT {number}{full}",
+        "aliases": [alias for alias, known in _ALIASES.items() if known == name],
+        "source": f"onnx-tensorrt {facts['parser_ref']}: operator table"
+        + (", registered importers" if "registered_importers" in facts else ""),
+        "domains": ["", "ai.onnx"],
+        "functions": in_range(target, "trt9.0.."),
+        "plugins": plugins,
+        "plugins_source": tag and f"NVIDIA/TensorRT {tag}: plugin/",
+        "io_dtypes": [t for spec, more in _IO if in_range(target, spec) for t in more],
+        "notes": [note for spec, note in _NOTES if in_range(target, spec)]
+        + _disagreements(facts, rows),
+        "opset": opset,
+        "dtype_aliases": {a: b for spec, a, b in _CONVERTED if in_range(target, spec)},
+        "ops": dict(sorted(rows.items())),
+    }
+    return {key: value for key, value in table.items() if value not in ("", [], {})}
+
+
+def _rows(facts: Mapping[str, Any]) -> dict[str, Row]:
+    """Return the operators; where table and code disagree on support, the code is followed."""
+    registered = facts.get("registered_importers")
+    rows: dict[str, Row] = {}
+    for op, stated in facts["ops"].items():
+        plain = op.removeprefix(_EXPERIMENTAL)
+        row: Row = {"supported": stated["supported"] if registered is None else plain in registered}
+        if row["supported"] and stated["dtypes"]:
+            row["dtypes"] = [_DTYPES[dtype] for dtype in stated["dtypes"]]
+        words = reworded(stated["restrictions"])
+        if stated.get("support_note"):
+            words = "; ".join(filter(None, ("experimental", words)))
+        if words:
+            row["restrictions"] = words
+        rows[plain] = row
+    for op in registered or ():
+        if op not in rows and op not in _PSEUDO:
+            rows[op] = {"supported": True}
+    return rows
+
+
+def _disagreements(facts: Mapping[str, Any], rows: Mapping[str, Row]) -> list[str]:
+    stated = {op.removeprefix(_EXPERIMENTAL): row for op, row in facts["ops"].items()}
+    registered = facts.get("registered_importers")
+    if registered is None:
+        return []
+    lists = (
+        (
+            "The table lists as supported, but the code has no importer for",
+            [op for op, row in stated.items() if row["supported"] and op not in registered],
+        ),
+        (
+            "The table lists as unsupported, but the code has an importer for",
+            [op for op, row in stated.items() if not row["supported"] and op in registered],
+        ),
+        (
+            "Not in the table, but the code has an importer for",
+            [op for op in rows if op not in stated],
+        ),
+    )
+    return [f"{words}: {', '.join(sorted(ops))}." for words, ops in lists if ops]
+
+
+def _plugins(name: str, target: VersionedName) -> tuple[list[str], str]:
+    path = Path(__file__).parent / "plugins.toml"
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    if name not in table["tags"]:
+        return [], ""
+    groups = [group for group in table["plugins"] if in_range(target, group["versions"])]
+    return sorted(op for group in groups for op in group["names"]), table["tags"][name]
+
+
+def _older_jetsons(alias: str, target: str) -> str:
+    """Return what an alias's note adds for a Jetson whose TensorRT is another one."""
+    by_profile: dict[str, list[str]] = {}
+    for release in releases():
+        parsed = parse_name(release.profile)
+        major = f"{parsed.family}{parsed.version[0]}" if parsed is not None else ""
+        if release.product == "jetpack" and major == alias and release.profile != target:
+            by_profile.setdefault(release.profile, []).append(release.version)
+    if not by_profile:
+        return ""
+    parts = [f"{name} for JetPack {', '.join(found)}" for name, found in by_profile.items()]
+    return f"; on a Jetson type what it holds: {'; '.join(parts)}"

@@ -1,0 +1,149 @@
+"""MatMul, Gemm and Einsum."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.making import refuses_types
+from graphfix.engines.tensorrt.rules.parsed import opset_of
+
+matmul_of_integers = refuses_types(
+    "matmul-of-integers",
+    ("MatMul", "Gemm"),
+    ("int32", "int64"),
+    versions="trt8..",
+    text="Found invalid input type of {type}",
+    source="builtin_op_importers.cpp:1610, 2895 (8.6.1)",
+)
+matmul_of_integers_7 = refuses_types(
+    "matmul-of-integers-7",
+    ("MatMul", "Gemm"),
+    ("int32", "int64"),
+    versions="trt7.1..trt7",
+    text="TensorRT doesn't support INT32 inputs for MatMul!",
+    source="builtin_op_importers.cpp:2081, 1002 (7.1)",
+)
+matmul_of_uint8 = refuses_types(
+    "matmul-of-uint8",
+    ("MatMul", "Gemm"),
+    ("uint8",),
+    versions="trt8.5..",
+    text="Error Code 4: Internal Error ({op}: only activation types allowed as input to this "
+    "layer (got UInt8))",
+    source="NvInfer.h 8.6.1: IMatrixMultiplyLayer",
+)
+
+
+@rule(
+    "Gemm",
+    feature="rank:Gemm",
+    versions="trt8..",
+    severity=REJECT,
+    text="Assertion failed: inputA.getDimensions().nbDims == 2 && inputB.getDimensions().nbDims == "
+    '2 && "GEMM must have 2D inputs!"',
+    source="builtin_op_importers.cpp:1619 (8.6.1)",
+)
+def gemm_rank(node: NodeView, target: Target) -> Answer:
+    """Gemm takes matrices only."""
+    for index in (0, 1):
+        value = node.need(index)
+        if value.rank is None:
+            return Unknown(f"rank of {value.name}")
+        if value.rank != 2:
+            return Yes(feature=f"rank:Gemm.{value.rank}")
+    return None
+
+
+@rule(
+    "Gemm",
+    feature="opset:too-low",
+    versions="trt8..",
+    severity=REJECT,
+    text='Assertion failed: ctx->getOpsetVersion() >= 7 && "Pre-opset 7 broadcasting is '
+    'unsupported in this version of the ONNX parser"',
+    source="onnx2trt_utils.cpp:166 (8.6.1)",
+)
+def gemm_old_broadcasting(node: NodeView, target: Target) -> Answer:
+    """Gemm of an opset below 7 broadcasts C by an attribute, which is not read."""
+    if opset_of(node) >= 7:
+        return None
+    bias = node.input(2)
+    return bias is not None and bias.rank is not None and bias.rank != 2
+
+
+@rule(
+    "MatMul",
+    feature="rank:MatMul.1",
+    versions="trt8..",
+    severity=REJECT,
+    text="[graphShapeAnalyzer.cpp::analyzeShapes] Error Code 4: Miscellaneous (IShuffleLayer: "
+    "reshaping failed for tensor: reshape would change volume)",
+    source="builtin_op_importers.cpp:2905-2915 (8.6.1), importMatMul (10.1): the vector is "
+    "broadcast, not promoted",
+)
+def matmul_vector(node: NodeView, target: Target) -> Answer:
+    """A vector times a tensor of more than two dimensions: the wrong dimension is squeezed."""
+    first, second = node.need(0), node.need(1)
+    if first.rank not in (None, 1) or second.rank in (1, 2):
+        return None
+    if first.rank is None or second.rank is None:
+        return Unknown(f"rank of {(first if first.rank is None else second).name}")
+    batch = second.dim(0)
+    if batch == 1:
+        return second.rank > 3 and Yes(severity=WRONG)
+    return Unknown(f"size of {second.name}") if batch is None else True
+
+
+@rule(
+    "Einsum",
+    feature="attr:Einsum.equation",
+    versions="trt8.2..",
+    severity=REJECT,
+    text="Invalid character(s) in Einsum equation",
+    source="builtin_op_importers.cpp:1382-1398 (8.6.1), onnxOpCheckers.cpp: checkEinsum (10.1)",
+)
+def einsum_characters(node: NodeView, target: Target) -> Answer:
+    """Einsum takes lower-case letters only."""
+    equation = str(node.attr("equation", ""))
+    bad = [c for c in equation if not ("a" <= c <= "z") and c not in "->., "]
+    return bool(bad) and Yes(text=f"Invalid character(s) in Einsum equation: {','.join(bad)}")
+
+
+@rule(
+    "Einsum",
+    feature="attr:Einsum.equation",
+    versions="trt8.2..trt10.11",
+    severity=BUILDER,
+    source="operators.md (8.6.1): no ellipsis, no diagonal, no broadcasting",
+)
+def einsum_form(node: NodeView, target: Target) -> Answer:
+    """Einsum takes no ellipsis, no label twice in one term, and one size for each label."""
+    equation = str(node.attr("equation", "")).replace(" ", "")
+    if "..." in equation:
+        return Yes(feature="attr:Einsum.ellipsis")
+    terms = equation.partition("->")[0].split(",")
+    if any(len(set(term)) < len(term) for term in terms):
+        return Yes(feature="attr:Einsum.diagonal")
+    sizes: dict[str, set[int]] = {}
+    for term, value in zip(terms, node.inputs, strict=False):
+        for axis, label in enumerate(term):
+            size = None if value is None else value.dim(axis)
+            if size is not None:
+                sizes.setdefault(label, set()).add(size)
+    if any(len(known) > 1 for known in sizes.values()):
+        return Yes(feature="attr:Einsum.broadcast")
+    return None
+
+
+einsum_of_integers = refuses_types(
+    "einsum-of-integers",
+    "Einsum",
+    ("int32", "int64", "bool"),
+    versions="trt8.2..",
+    text="{op}: only activation types allowed as input to this layer",
+    source="NvInfer.h 8.6.1: IEinsumLayer",
+    indices=None,
+    severity=BUILDER,
+)

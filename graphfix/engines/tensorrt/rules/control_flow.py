@@ -1,0 +1,203 @@
+"""If, Loop and Scan."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of
+from graphfix.graph import Graph
+
+
+def _branches(node: NodeView) -> tuple[Graph, Graph] | None:
+    bodies = dict(node.node.graphs())
+    then, other = bodies.get("then_branch"), bodies.get("else_branch")
+    return None if then is None or other is None else (then, other)
+
+
+@rule(
+    "If",
+    feature="const:If.cond",
+    versions="trt7.1..trt7",
+    severity=REJECT,
+    text="Assertion failed: cond.is_weights() && cond.weights().count() == 1 && "
+    '"If condition must be a initializer!"',
+    source="builtin_op_importers.cpp:1575-1580 (7.1)",
+)
+def if_condition(node: NodeView, target: Target) -> Answer:
+    """The condition of If has to be an initializer."""
+    return not is_weights(node.input(0))
+
+
+@rule(
+    "If",
+    feature="shape:If.branches",
+    versions="trt8..",
+    severity=REJECT,
+    text="{op}_OutputLayer: IIfConditionalOutputLayer inputs must have the same shape.",
+    source="builtin_op_importers.cpp:2140-2155 (8.6.1), NvInfer.h 8.6.1:5417",
+)
+def if_shapes(node: NodeView, target: Target) -> Answer:
+    """Both branches of If give tensors of one shape, from 9.0 on of one rank."""
+    if is_weights(node.input(0)):
+        return None
+    branches = _branches(node)
+    if branches is None:
+        return None
+    unknown: Unknown | None = None
+    for one, two in zip(branches[0].outputs, branches[1].outputs, strict=False):
+        first, second = Value(one), Value(two)
+        if first.rank is None or second.rank is None:
+            missing = first if first.rank is None else second
+            unknown = Unknown(f"shape of {missing.name}")
+            continue
+        sizes = zip(first.shape or (), second.shape or (), strict=False)
+        # From 9.0 on dimensions may differ where they broadcast; the ranks may not.
+        differ = target.version < (9, 0) and any(
+            isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
+        )
+        if first.rank != second.rank or differ:
+            shown = [list(value.shape or ()) for value in (first, second)]
+            return Yes(
+                text="IIfConditionalOutputLayer inputs must have the same shape. "
+                f"Shapes are {shown[0]} and {shown[1]}."
+            )
+    return unknown
+
+
+@rule(
+    "If",
+    feature="form:If.outputs",
+    versions="trt8..",
+    severity=REJECT,
+    text='"then/else subgraphs should have the same number of outputs."',
+    source="builtin_op_importers.cpp:2132 (8.6.1)",
+)
+def if_outputs(node: NodeView, target: Target) -> Answer:
+    """Both branches of If have as many outputs."""
+    branches = _branches(node)
+    return branches is not None and len(branches[0].outputs) != len(branches[1].outputs)
+
+
+@rule(
+    "If",
+    feature="form:If.output-names",
+    versions="trt8.0..trt8.2",
+    severity=REJECT,
+    text='Assertion failed: thenName != elseName && "TensorRT requires conditional subgraphs to '
+    'have different output tensor names!"',
+    source="onnx2trt_utils.cpp:1972 (8.0)",
+)
+def if_names(node: NodeView, target: Target) -> Answer:
+    """The branches of If give their outputs different names."""
+    branches = _branches(node)
+    if branches is None or is_weights(node.input(0)):
+        return None
+    pairs = zip(branches[0].outputs, branches[1].outputs, strict=False)
+    return any(one.name == two.name for one, two in pairs)
+
+
+@rule(
+    "Loop",
+    feature="form:Loop.no-state",
+    versions="trt7.0..trt7",
+    severity=REJECT,
+    text="vector::_M_range_check",
+    source="builtin_op_importers.cpp:1688-1729 (7.1): stateVars.at(0)",
+)
+def loop_state(node: NodeView, target: Target) -> Answer:
+    """Loop needs a value that it carries along."""
+    return len(node.node.inputs) <= 2
+
+
+@rule(
+    "Loop",
+    feature="form:Loop.scan-without-trip-count",
+    versions="trt7.0..",
+    severity=REJECT,
+    text='"Failed to convert the trip-count input to a scalar."',
+    source="builtin_op_importers.cpp:2330-2450 (8.6.1)",
+)
+def loop_trip_count(node: NodeView, target: Target) -> Answer:
+    """The trip count of Loop is one number."""
+    count = node.input(0)
+    if count is None or count.static_shape is None:
+        return None
+    return any(size != 1 for size in count.static_shape)
+
+
+@rule(
+    "Loop",
+    feature="form:Loop.unset-input",
+    versions="trt8..",
+    severity=REJECT,
+    text="Node input was not registered.",
+    source="builtin_op_importers.cpp:2360-2386 (8.6.1), onnxOpImporters.cpp:2864-2893 (10.1), "
+    "ModelImporter.cpp:125-140 (8.6.1)",
+)
+def loop_unset_input(node: NodeView, target: Target) -> Answer:
+    """The body of Loop reads the counter without a trip count, or a condition that is not given."""
+    body = dict(node.node.graphs()).get("body")
+    if body is None or len(body.inputs) < 2:
+        return None
+    if node.input(1) is None and Value(body.inputs[1]).is_used:
+        return Yes(message="the body of Loop reads the condition, and none is given")
+    return not _counted(node, target) and Value(body.inputs[0]).is_used
+
+
+def _counted(node: NodeView, target: Target) -> bool:
+    """Say whether the engine counts the rounds: a trip count of the largest number is left out."""
+    trips = node.input(0)
+    if trips is None:
+        return False
+    values = trips.array() if is_weights(trips) else None
+    if values is None or values.size == 0:
+        return True
+    # Up to 9.3 weights of int64 are clamped to int32, and compared for that largest number.
+    return int(values.flatten()[0]) < 2**31 - 1
+
+
+@rule(
+    ("If", "Loop", "Scan"),
+    feature="scope:nested",
+    versions="trt10.1..",
+    severity=REJECT,
+    text='Assertion failed: false && "ONNX graph contains nested structures that exceed the '
+    'maximum allowed by TensorRT!"',
+    source="ModelImporter.cpp:117-120 (10.1): kMAX_NESTED_SUBGRAPHS is 24",
+)
+def nested_too_deep(node: NodeView, target: Target) -> Answer:
+    """{op} stands in more bodies within bodies than the engine follows."""
+    depth, graph = 1, node.graph
+    while graph.parent is not None:
+        depth, graph = depth + 1, graph.parent.graph
+    return depth > 24
+
+
+@rule(
+    "Scan",
+    feature="form:Scan.no-state",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="vector::_M_range_check: __n (which is 0) >= this->size() (which is 0)",
+    source="builtin_op_importers.cpp:4280 (8.6.1): stateVars.at(0)",
+)
+def scan_state(node: NodeView, target: Target) -> Answer:
+    """Scan needs a value that it carries along."""
+    offset = 1 if opset_of(node) == 8 else 0
+    return len(node.node.inputs) - offset - int(node.attr("num_scan_inputs", 0)) <= 0
+
+
+@rule(
+    "Scan",
+    feature="form:Scan.sequence_lens",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="Assertion failed: inputs.at(0).isNullTensor() && "
+    '"TensorRT doesn\'t support sequence_lens input for this node!"',
+    source="builtin_op_importers.cpp:4235 (8.6.1)",
+)
+def scan_lengths(node: NodeView, target: Target) -> Answer:
+    """Scan-8 does not take sequence_lens."""
+    return opset_of(node) == 8 and node.input(0) is not None

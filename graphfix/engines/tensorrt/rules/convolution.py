@@ -1,0 +1,305 @@
+"""Conv, ConvTranspose and pooling."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_types
+from graphfix.engines.tensorrt.rules.parsed import opset_of, unknown_rank
+
+_CHANNELS = (
+    "Assertion failed: (nchan == -1 || kernelWeights.shape.d[1] * ngroup == nchan) && "
+    '"Kernel weight dimension failed to broadcast to input."'
+)
+_DILATIONS = (
+    'Assertion failed: (dilations[i] == 1) && "This version of TensorRT does not support '
+    'dilations other than 1."'
+)
+_KERNEL = (
+    'Assertion failed: ... && "The attribute kernel_shape misaligns with the shape of the input '
+    'tensor."'
+)
+_INDICES = (
+    "Assertion failed: node.output().size() == 1 && "
+    '"TensorRT does not support the indices output in MaxPool!"'
+)
+
+conv_weight = needs_weights(
+    "Conv",
+    1,
+    "W",
+    versions="..trt8.4",
+    text="count of 0 weights in kernel, but kernel dimensions were specified",
+    source="onnx2trt_utils.cpp: convMultiInput (8.2); onnx-tensorrt issue 609",
+    severity=BUILDER,
+)
+conv_bias = needs_weights(
+    "Conv",
+    2,
+    "B",
+    versions="..trt8.4",
+    text='Assertion failed: inputs.at(2).is_weights() && "The bias tensor is required to be an '
+    'initializer for the Conv operator"',
+    source="builtin_op_importers.cpp: importConv (8.2)",
+)
+conv_transpose_weight = needs_weights(
+    "ConvTranspose",
+    1,
+    "W",
+    versions="..trt8.4",
+    text='"ConvTranspose weights must be an initializer"',
+    source="builtin_op_importers.cpp: importConvTranspose (8.2)",
+)
+conv_transpose_bias = needs_weights(
+    "ConvTranspose",
+    2,
+    "B",
+    versions="..trt8.4",
+    text='"ConvTranspose bias must be an initializer"',
+    source="builtin_op_importers.cpp: importConvTranspose (8.2)",
+)
+
+
+@rule(
+    "Conv",
+    feature="shape:Conv.channels",
+    versions="trt7.0..",
+    severity=REJECT,
+    text=_CHANNELS,
+    source="builtin_op_importers.cpp:722 (8.6.1)",
+)
+def conv_channels(node: NodeView, target: Target) -> Answer:
+    """The channels of the weights times group differ from those of the input."""
+    data, weight = node.input(0), node.input(1)
+    if data is None or weight is None:
+        return None
+    channels, per_group = data.dim(1), weight.dim(1)
+    if channels is None or per_group is None:
+        return None
+    return per_group * int(node.attr("group", 1)) != channels
+
+
+@rule(
+    ("Conv", "ConvTranspose"),
+    feature="rank:Conv",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="Assertion failed: ... && \"The number of spatial dimensions and the kernel shape doesn't "
+    'match up for the Conv operator."',
+    source="builtin_op_importers.cpp:665, 789 (8.6.1)",
+)
+def conv_rank(node: NodeView, target: Target) -> Answer:
+    """{op} takes three to five dimensions, as many as its weights have."""
+    data, weight = node.input(0), node.input(1)
+    if data is None or weight is None:
+        return None
+    if data.rank is None:
+        return unknown_rank(data)
+    if data.rank not in (3, 4, 5):
+        return Yes(feature=f"rank:{node.op}.{data.rank}")
+    return weight.rank is not None and weight.rank != data.rank
+
+
+@rule(
+    ("Conv", "ConvTranspose"),
+    feature="attr:Conv.kernel_shape",
+    versions="trt7.0..",
+    severity=REJECT,
+    text='Assertion failed: ... && "The size of spatial dimension and the size of kernel shape are '
+    'not equal for the Conv operator."',
+    source="builtin_op_importers.cpp:700, 840 (8.6.1)",
+)
+def conv_kernel_shape(node: NodeView, target: Target) -> Answer:
+    """The attribute kernel_shape of {op} differs from the shape of the weights."""
+    kernel = node.attr("kernel_shape")
+    weight = node.input(1)
+    if kernel is None or weight is None or weight.static_shape is None:
+        return None
+    return tuple(kernel) != weight.static_shape[2:]
+
+
+@rule(
+    ("Conv", "MaxPool", "AveragePool", "LpPool"),
+    feature="shape:Pool.window",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="Error Code 4: Internal Error ({op}: spatial dimension of convolution/deconvolution/"
+    "pooling output cannot be negative)",
+    source="NvInfer.h 8.6.1: PaddingMode; onnx2trt_utils.cpp: getKernelParams (8.6.1)",
+)
+def window_too_large(node: NodeView, target: Target) -> Answer:
+    """The window of {op} is larger than the padded input."""
+    data, weight = node.need(0), node.input(1)
+    kernel = node.attr("kernel_shape")
+    if kernel is None and weight is not None and weight.shape is not None:
+        kernel = weight.shape[2:]
+    if kernel is None or data.shape is None or len(data.shape) != len(kernel) + 2:
+        return None  # said by the rules on ranks
+    if node.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
+        return None
+    count = len(kernel)
+    pads = node.attr("pads", [0] * (2 * count))
+    # Pooling ignores dilations, or refuses them.
+    gaps = node.attr("dilations", [1] * count) if node.op == "Conv" else [1] * count
+    for axis, (size, width) in enumerate(zip(data.shape[2:], kernel, strict=True)):
+        if not isinstance(size, int) or not isinstance(width, int):
+            continue
+        if size + pads[axis] + pads[count + axis] < (width - 1) * gaps[axis] + 1:
+            return Yes(feature=f"shape:{node.op}.window")
+    return None
+
+
+conv_of_integers = refuses_types(
+    "conv-of-integers",
+    ("Conv", "ConvTranspose"),
+    ("int32", "int64", "bool", "uint8"),
+    versions="trt7.1..",
+    text="{op}: only activation types allowed as input to this layer",
+    source="NvInfer.h 8.6.1: IConvolutionLayer",
+    severity=BUILDER,
+)
+
+
+@rule(
+    "ConvTranspose",
+    feature="attr:ConvTranspose.negative-pads",
+    versions="trt8..",
+    severity=REJECT,
+    text="Assertion failed: begPadding.d[i] >= 0 && "
+    '"TensorRT does not support negative pre-padding in the ConvTranspose operator!"',
+    source="builtin_op_importers.cpp:870, onnx2trt_utils.cpp:930 (8.6.1)",
+)
+def conv_transpose_padding(node: NodeView, target: Target) -> Answer:
+    """output_shape makes the padding before the first element negative."""
+    shape = node.attr("output_shape")
+    data, weight = node.need(0), node.need(1)
+    if shape is None or node.attr("auto_pad", "NOTSET") != "NOTSET":
+        return None
+    sizes, kernel = data.static_shape, weight.static_shape
+    if sizes is None or kernel is None:
+        return Unknown(f"shape of {data.name}")
+    count = len(sizes) - 2
+    ones, zeros = [1] * count, [0] * count
+    strides, dilations = node.attr("strides", ones), node.attr("dilations", ones)
+    extra = node.attr("output_padding", zeros)
+    offset = len(shape) - count
+    for i in range(count):
+        span = (kernel[2 + i] - 1) * dilations[i] + 1
+        total = strides[i] * (sizes[2 + i] - 1) + extra[i] + span - shape[offset + i]
+        if int(total / 2) < 0:
+            return True
+    return None
+
+
+@rule(
+    "MaxPool",
+    feature="form:MaxPool.indices",
+    versions="trt7.1..",
+    severity=REJECT,
+    text=_INDICES,
+    source="builtin_op_importers.cpp:2954 (8.6.1)",
+)
+def max_pool_indices(node: NodeView, target: Target) -> Answer:
+    """MaxPool does not give indices, not even unused ones."""
+    return len(node.node.outputs) > 1
+
+
+@rule(
+    "MaxPool",
+    feature="form:MaxPool.indices",
+    versions="..trt7.0",
+    severity=REJECT,
+    text="Assertion failed: ctx->tensors().count(inputName)",
+    source="builtin_op_importers.cpp: importMaxPool (7.0)",
+)
+def max_pool_indices_used(node: NodeView, target: Target) -> Answer:
+    """MaxPool does not give indices; a node that uses them finds no input."""
+    indices = node.output(1)
+    return indices is not None and indices.is_used
+
+
+@rule(
+    ("MaxPool", "AveragePool"),
+    feature="attr:Pool.dilations",
+    versions="trt",
+    severity=REJECT,
+    text=_DILATIONS,
+    source="onnx2trt_utils.cpp:1496 (8.6.1)",
+)
+def pool_dilations(node: NodeView, target: Target) -> Answer:
+    """{op} does not take dilations."""
+    if opset_of(node) < 10:
+        return None
+    found = node.attr("dilations", [])
+    return any(step != 1 for step in found) and Yes(feature=f"attr:{node.op}.dilations")
+
+
+@rule(
+    ("MaxPool", "AveragePool"),
+    feature="rank:Pool",
+    versions="trt7.0..",
+    severity=REJECT,
+    text=_KERNEL,
+    source="onnx2trt_utils.cpp:1477-1485 (8.6.1)",
+)
+def pool_rank(node: NodeView, target: Target) -> Answer:
+    """{op} takes kernels of one to three dimensions."""
+    kernel = node.attr("kernel_shape")
+    rank = node.need(0).rank
+    if kernel is None:
+        return True
+    if len(kernel) in (2, 3) or (len(kernel) == 1 and rank in (3, None)):
+        return None
+    return Yes(feature=f"rank:{node.op}.{len(kernel) + 2}")
+
+
+pool_of_integers = refuses_types(
+    "pool-of-integers",
+    ("MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool", "LpPool", "GlobalLpPool"),
+    ("uint8",),
+    versions="trt8.5..",
+    text="Error Code 4: Internal Error ({op}: only activation types allowed as input to this "
+    "layer (got UInt8))",
+    source="NvInfer.h 8.6.1: IPoolingLayer",
+)
+
+
+@rule(
+    ("LpPool", "LpNormalization"),
+    feature="attr:Lp.p",
+    versions="trt8..",
+    severity=REJECT,
+    text='Assertion failed: (p == 1 || p == 2) && "Only L1 and L2 normalization are supported."',
+    source="builtin_op_importers.cpp:2769, 2837 (8.6.1)",
+)
+def lp_norm(node: NodeView, target: Target) -> Answer:
+    """{op} takes p of 1 or 2."""
+    found = int(node.attr("p", 2))
+    return found not in (1, 2) and Yes(feature=f"attr:{node.op}.p={found}")
+
+
+@rule(
+    "LpPool",
+    feature="attr:LpPool.dilations",
+    versions="trt8.0..trt9.3",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:2837-2900 (8.6.1): dilations are never read",
+)
+def lp_pool_dilations(node: NodeView, target: Target) -> Answer:
+    """Dilations of LpPool are not read."""
+    return any(step != 1 for step in node.attr("dilations", []))
+
+
+@rule(
+    "LpPool",
+    feature="attr:LpPool.dilations",
+    versions="trt10.0..",
+    severity=REJECT,
+    text=_DILATIONS,
+    source="onnxOpImporters.cpp: importLpPool (10.1)",
+)
+def lp_pool_dilations_refused(node: NodeView, target: Target) -> Answer:
+    """LpPool does not take dilations."""
+    return any(step != 1 for step in node.attr("dilations", []))

@@ -1,0 +1,256 @@
+"""Elementwise operators, two operands and one: which element types they take."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.making import refuses_types
+from graphfix.engines.tensorrt.rules.parsed import (
+    engine_type,
+    every,
+    is_weights,
+    opset_of,
+    refused_type,
+    type_finding,
+)
+from graphfix.engines.tensorrt.rules.unary import FLOAT_ONLY
+
+_CHECK = (
+    'Assertion failed: elementwiseCheck(inputs, binary_op) && "Elementwise layer does not support '
+    'the given inputs and operator."'
+)
+_BROADCAST = (
+    "Assertion failed: tensor_ptr->getDimensions().nbDims == maxNbDims && "
+    '"Failed to broadcast tensors elementwise!"'
+)
+_ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Mean")
+_COMPARING = ("Greater", "Less", "GreaterOrEqual", "LessOrEqual")
+
+arithmetic_of_bool = refuses_types(
+    "arithmetic-of-bool",
+    (*_ARITHMETIC, *_COMPARING),
+    ("bool",),
+    versions="trt7.1..",
+    text=_CHECK,
+    source="onnx2trt_utils.cpp:850-862 (8.6.1)",
+    indices=None,
+)
+pow_of_integers = refuses_types(
+    "pow-of-integers",
+    "Pow",
+    ("bool", "int32", "int64"),
+    versions="trt7.1..trt10.11",
+    text=_CHECK,
+    source="onnx2trt_utils.cpp:865 (8.6.1)",
+    indices=None,
+)
+logic_of_numbers = refuses_types(
+    "logic-of-numbers",
+    ("And", "Or", "Xor"),
+    ("float32", "float16", "int32", "int64", "int8", "uint8"),
+    versions="trt7.1..",
+    text=_CHECK,
+    source="onnx2trt_utils.cpp:843 (8.6.1)",
+    indices=None,
+)
+equal_of_bool = refuses_types(
+    "equal-of-bool",
+    "Equal",
+    ("bool",),
+    versions="trt7.1..trt8.4",
+    text=_CHECK,
+    source="onnx2trt_utils.cpp (8.4): elementwiseCheck",
+    indices=None,
+)
+elementwise_of_uint8 = refuses_types(
+    "elementwise-of-uint8",
+    (*_ARITHMETIC, *_COMPARING, "Equal", "Pow"),
+    ("uint8",),
+    versions="trt8.5..",
+    text="Error Code 4: Internal Error ({op}: operation has incompatible input types UInt8 and "
+    "UInt8)",
+    source="NvInfer.h 8.6.1: UINT8 is for network inputs and outputs, and Cast",
+    indices=None,
+)
+
+hardswish_of_integers = refuses_types(
+    "hardswish-of-integers",
+    "HardSwish",
+    ("int32", "int64", "bool", "uint8"),
+    versions="trt8.4..",
+    text="Assertion failed: (x->getType() == DataType::kFLOAT || x->getType() == DataType::kHALF "
+    '|| x->getType() == DataType::kINT8) && "Only FLOAT, HALF or INT8 input is supported for the '
+    'HardSwish operator in this version of TensorRT"',
+    source="builtin_op_importers.cpp:5368 (8.6.1)",
+)
+shrink_of_bool = refuses_types(
+    "shrink-of-bool",
+    "Shrink",
+    ("bool", "uint8"),
+    versions="trt8.4..",
+    text='Assertion failed: ... && "Only FLOAT, HALF, INT8 and INT32 are supported in Shrink."',
+    source="builtin_op_importers.cpp:5313 (8.6.1)",
+)
+prelu_of_integers = refuses_types(
+    "prelu-of-integers",
+    "PRelu",
+    ("int32", "int64"),
+    versions="trt8..",
+    text="Found invalid input type of {type}",
+    source="builtin_op_importers.cpp:3440 (8.6.1)",
+    indices=(0, 1),
+)
+
+
+@rule(
+    "Mod",
+    feature="dtype:Mod",
+    versions="trt8.5..",
+    severity=REJECT,
+    text="Assertion failed: (input0->getType() == DataType::kINT32) && "
+    '"The fmod attribute is set to 0. Inputs cannot be of floating point types."',
+    source="builtin_op_importers.cpp:3072 (8.6.1)",
+)
+def mod_of_floats(node: NodeView, target: Target) -> Answer:
+    """Mod with fmod=0 takes no floats, nor any integer type but int32 and int64."""
+    value = node.input(0)
+    if value is None or int(node.attr("fmod", 0)):
+        return None
+    found = engine_type(value, target)
+    if not found:
+        return Unknown(f"dtype of {value.name}")
+    if found in ("int32", "int64"):
+        return None
+    text = "Found invalid input type of UINT8" if found == "uint8" else ""
+    return type_finding(node, value, text)
+
+
+@rule(
+    "Mod",
+    feature="dtype:Mod",
+    versions="trt8.5..",
+    severity=REJECT,
+    text="Found invalid input type of UINT8",
+    source="builtin_op_importers.cpp:3064 (8.6.1)",
+)
+def fmod_of_uint8(node: NodeView, target: Target) -> Answer:
+    """Mod takes no uint8."""
+    if not int(node.attr("fmod", 0)):
+        return None
+    return refused_type(node, target, frozenset({"uint8"}))
+
+
+_CLIP = (
+    "Assertion failed: (type == DataType::kFLOAT || type == DataType::kHALF || type == "
+    'DataType::kINT32) && "This version of TensorRT only supports FLOAT or INT32 inputs for Clip!"'
+)
+
+
+@rule(
+    "Clip",
+    feature="dtype:Clip",
+    versions="trt8.2..",
+    severity=REJECT,
+    text=_CLIP,
+    source="builtin_op_importers.cpp:464-481 (8.6.1)",
+)
+def clip_type(node: NodeView, target: Target) -> Answer:
+    """Clip takes floats and int32 only, other types not even with constant bounds."""
+    value = node.input(0)
+    if value is None:
+        return None
+    found = engine_type(value, target)
+    if not found:
+        return Unknown(f"dtype of {value.name}")
+    if found == "uint8":
+        return type_finding(node, value, "Found invalid input type of UINT8")
+    if found in ("float32", "float16", "int32", "int64", "bfloat16"):
+        return None
+    # Omitted inputs are tensors for the parser, null ones.
+    computed = any(not is_weights(node.input(i)) for i in every(node)[1:])
+    if found == "bool" and not computed:
+        return type_finding(node, value, "Found invalid input type of BOOL")
+    return type_finding(node, value) if computed else None
+
+
+_CLIP_VERSIONS = "trt7.0..trt8.0"
+
+
+@rule(
+    "Clip",
+    feature="const:Clip.min",
+    versions=_CLIP_VERSIONS,
+    severity=REJECT,
+    text='Assertion failed: inputs.at(1).is_weights() && "Clip min value must be an initializer!"',
+    source="builtin_op_importers.cpp:326-370 (7.0), importClip (8.0)",
+)
+def clip_bounds(node: NodeView, target: Target) -> Answer:
+    """The bounds of Clip have to be initializers."""
+    for index, name in ((1, "min"), (2, "max")):
+        value = node.input(index)
+        if value is not None and not is_weights(value):
+            return Yes(feature=f"const:Clip.{name}")
+    return None
+
+
+# Operators that keep the shape; those of opset 1 have no shape inference.
+_KEEPING = frozenset((*FLOAT_ONLY, "Abs", "Neg", "Relu", "Sigmoid", "Tanh", "Identity"))
+_DEPTH = 32
+
+
+def _rank(value: Value) -> int | None:
+    """Return the rank of a value, seen through operators that keep it."""
+    for _ in range(_DEPTH):
+        producer = value.producer
+        if value.rank is not None or producer is None or producer.op not in _KEEPING:
+            break
+        first = producer.input(0)
+        if first is None:
+            break
+        value = first
+    return value.rank
+
+
+@rule(
+    (*_ARITHMETIC, *_COMPARING[:2], "Equal", "PRelu", "Pow", "And", "Or", "Xor"),
+    feature="opset:too-low",
+    versions="trt7.0..",
+    severity=REJECT,
+    text='Assertion failed: ctx->getOpsetVersion() >= 7 && "Pre-opset 7 broadcasting is '
+    'unsupported in this version of the ONNX parser"',
+    source="onnx2trt_utils.cpp:166-200 (8.6.1): broadcastTensor",
+)
+def old_broadcasting(node: NodeView, target: Target) -> Answer:
+    """{op} of an opset below 7 broadcasts by attributes, which are not read."""
+    opsets = node.graph.opsets
+    if opset_of(node) >= 7 or (opsets and "" not in opsets):
+        # Without an import (files of ai.onnx.ml alone) one is added for what a pass emits.
+        return None
+    operands = [value for value in node.inputs if value is not None]
+    if len(operands) < 2:
+        return None
+    if target.version >= (10, 0) and node.op != "PRelu":
+        return True  # importerUtils.cpp:161 (10.1): refused before the ranks are looked at
+    ranks = [_rank(value) for value in operands]
+    if None in ranks:
+        return Unknown(f"rank of {operands[ranks.index(None)].name}")
+    if len(set(ranks)) == 1:
+        return None
+    return Yes(text="" if node.op == "PRelu" else _BROADCAST)
+
+
+@rule(
+    (*_ARITHMETIC, *_COMPARING, "Equal", "Pow"),
+    feature="dtype:mixed",
+    versions="trt7.0..",
+    severity=BUILDER,
+    text="[ElementWise]: operation has incompatible input types",
+    source="NVIDIA/TensorRT issue 1872",
+)
+def mixed_types(node: NodeView, target: Target) -> Answer:
+    """The operands of {op} have different element types for the engine."""
+    seen = {engine_type(value, target) for value in node.inputs if value is not None}
+    seen.discard("")
+    return len(seen) > 1

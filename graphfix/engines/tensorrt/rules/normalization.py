@@ -1,0 +1,249 @@
+"""Normalisations, Dropout and Softmax."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_rank, refuses_types
+from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, opset_of
+
+_OUTPUTS = (
+    "Assertion failed: (node.output().size() <= static_cast<int32_t>(outputs.size())) && "
+    '"Node has more output tensors than TRT expected."'
+)
+
+
+@rule(
+    ("LayerNormalization", "BatchNormalization", "GroupNormalization", "InstanceNormalization"),
+    feature="form:outputs",
+    versions="trt8..",
+    severity=REJECT,
+    text=_OUTPUTS,
+    source="ModelImporter.cpp:228 (8.6.1)",
+)
+def normalization_outputs(node: NodeView, target: Target) -> Answer:
+    """{op} gives its first output only."""
+    return len(node.node.outputs) > 1 and Yes(feature=f"form:{node.op}.outputs")
+
+
+@rule(
+    "BatchNormalization",
+    feature="attr:BatchNormalization.training_mode",
+    versions="trt7.1..",
+    severity=REJECT,
+    text='Assertion failed: !isTraining && "This version of TensorRT does not support '
+    'training_mode == 1 in BatchNormalization."',
+    source="builtin_op_importers.cpp:240 (8.6.1)",
+)
+def batch_norm_training(node: NodeView, target: Target) -> Answer:
+    """BatchNormalization does not take training_mode=1."""
+    return bool(node.attr("training_mode", 0))
+
+
+@rule(
+    "BatchNormalization",
+    feature="rank:BatchNormalization.parameters",
+    versions="trt8..",
+    severity=REJECT,
+    text='Assertion failed: (inputs.at(1).shape().nbDims == 1) && "The shape of the scale input '
+    'must be (C, )"',
+    source="builtin_op_importers.cpp:231-235 (8.6.1), onnxOpImporters.cpp:298-305 (10.1)",
+)
+def batch_norm_parameter_rank(node: NodeView, target: Target) -> Answer:
+    """Scale, bias, mean and variance of BatchNormalization have one dimension each."""
+    parameters = (node.input(index) for index in range(1, 5))
+    return any(value is not None and value.rank not in (1, None) for value in parameters)
+
+
+@rule(
+    ("GroupNormalization", "InstanceNormalization"),
+    feature="rank:normalization",
+    versions="trt8.6..",
+    severity=REJECT,
+    text='Assertion failed: nbDims >= 3 && "Input to normalization should be at least 3D!"',
+    source="onnx2trt_utils.cpp: normalizationHelper (8.6.1), importerUtils.cpp:1312 (10.1)",
+)
+def normalization_rank(node: NodeView, target: Target) -> Answer:
+    """{op} takes three dimensions or more."""
+    rank = node.need(0).rank
+    if node.op == "InstanceNormalization" and target.version < (10, 0):
+        return None  # a plugin up to then, with a rule of its own
+    return rank is not None and rank < 3 and Yes(feature=f"rank:{node.op}.{rank}")
+
+
+@rule(
+    "Dropout",
+    feature="attr:Dropout.is_test",
+    versions="trt7.1..",
+    severity=REJECT,
+    text="TensorRT does not support the Droupout operator with training mode.",
+    source="builtin_op_importers.cpp:1330 (8.6.1), onnxOpCheckers.cpp: checkDropout (10.1)",
+)
+def dropout_in_training(node: NodeView, target: Target) -> Answer:
+    """Dropout of an opset up to 6 takes is_test=1 only."""
+    return opset_of(node) <= 6 and not node.attr("is_test", 1)
+
+
+@rule(
+    "Dropout",
+    feature="const:Dropout.training_mode",
+    versions="trt7.1..",
+    severity=REJECT,
+    text='Assertion failed: inputs.at(2).is_weights() && "This Version of TensorRT only supports '
+    'the training_mode input as an initializer."',
+    source="builtin_op_importers.cpp:1337-1347 (8.6.1)",
+)
+def dropout_training(node: NodeView, target: Target) -> Answer:
+    """Dropout needs training_mode as an initializer, and false."""
+    mode = node.input(2)
+    if mode is None or opset_of(node) < 12:
+        return None
+    if not is_weights(mode):
+        return True
+    array = mode.array()
+    if array is None:
+        return None
+    return bool(array.any()) and Yes(
+        feature="attr:Dropout.training_mode",
+        text='Assertion failed: !trainingMode[0] && "TensorRT does not support the Dropout '
+        'operator in training mode."',
+    )
+
+
+_PLUGIN_VERSIONS = "trt7.0..trt8"
+instance_norm_scale = needs_weights(
+    "InstanceNormalization",
+    1,
+    "scale",
+    versions=_PLUGIN_VERSIONS,
+    text='Assertion failed: inputs.at(1).is_weights() && "The scale tensor is required to be an '
+    'initializer."',
+    source="onnx2trt_utils.cpp:1247 (8.6.1)",
+)
+instance_norm_bias = needs_weights(
+    "InstanceNormalization",
+    2,
+    "B",
+    versions=_PLUGIN_VERSIONS,
+    text='Assertion failed: inputs.at(2).is_weights() && "The bias tensor is required to be an '
+    'initializer."',
+    source="onnx2trt_utils.cpp:1250 (8.6.1)",
+)
+instance_norm_rank = refuses_rank(
+    "InstanceNormalization",
+    0,
+    range(3, 6),
+    versions="trt7.2..trt8",
+    text='Assertion failed: nbDims >= 3 && nbDims <= 5 && "TensorRT only supports '
+    'InstanceNormalization on 3D, 4D, or 5D tensors!"',
+    source="onnx2trt_utils.cpp:1253 (8.6.1)",
+)
+
+
+@rule(
+    "InstanceNormalization",
+    feature="attr:InstanceNormalization.epsilon",
+    versions="trt6..trt7.0",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:1542 (7.0): epsilon is at least 1e-4",
+)
+def instance_norm_epsilon(node: NodeView, target: Target) -> Answer:
+    """Epsilon of InstanceNormalization is raised to 1e-4."""
+    return float(node.attr("epsilon", 1e-5)) < 1e-4
+
+
+@rule(
+    "GroupNormalization",
+    feature="form:GroupNormalization.per-channel",
+    versions="trt8.6..trt9.3",
+    severity=BUILDER,
+    text="GroupNormalization: scale and bias of length num_groups are expected",
+    source="builtin_op_importers.cpp:1344-1395 (8.6.1); NVIDIA/TensorRT issues 4336, 4313",
+)
+def group_norm_scale(node: NodeView, target: Target) -> Answer:
+    """GroupNormalization-21 has a scale per channel; the engine reads one per group."""
+    scale = node.input(1)
+    if scale is None:
+        return None
+    length, groups = scale.dim(0), int(node.attr("num_groups", 1))
+    if length is None:
+        return node.opset >= 21 or Unknown(f"length of {scale.name}")
+    return length != groups
+
+
+@rule(
+    ("MeanVarianceNormalization", "LpNormalization", "LpPool"),
+    feature="dtype:normalization",
+    versions="trt8..",
+    severity=REJECT,
+    text='Assertion failed: ... && "Only float/half inputs/outputs supported in {op}."',
+    source="builtin_op_importers.cpp:2765, 2835, 2997 (8.6.1)",
+)
+def normalization_type(node: NodeView, target: Target) -> Answer:
+    """{op} takes floats only."""
+    data = node.need(0)
+    found = engine_type(data, target)
+    if not found:
+        return Unknown(f"dtype of {data.name}")
+    taken = {"float32", "float16"}
+    if node.op == "MeanVarianceNormalization" or target.version > (10, 1):
+        taken.add("bfloat16")  # not the other two up to 10.1: onnxOpImporters.cpp:3262 (10.1)
+    if found in taken:
+        return None
+    return Yes(feature=f"dtype:{node.op}.{data.type_name}")
+
+
+@rule(
+    "LayerNormalization",
+    feature="form:LayerNormalization.no-bias",
+    versions="trt8.6..trt9.3",
+    severity=REJECT,
+    text="segmentation fault",
+    source="builtin_op_importers.cpp:2215 (8.6.1): a null tensor is used where the name is empty",
+)
+def layer_norm_bias(node: NodeView, target: Target) -> Answer:
+    """A bias written as an empty name makes the parser crash; leave it out."""
+    return len(node.node.inputs) == 3 and node.input(2) is None
+
+
+@rule(
+    ("Softmax", "LogSoftmax"),
+    feature="form:Softmax.opset13",
+    versions="..trt7",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:3150-3174 (7.1): flattened to two dimensions at the axis",
+)
+def softmax_13(node: NodeView, target: Target) -> Answer:
+    """{op}-13 is read as the older one, which flattens to two dimensions."""
+    if opset_of(node) < 13:
+        return None
+    rank = node.need(0).rank
+    if rank is None:
+        return Unknown(f"rank of {node.need(0).name}")
+    axis = int(node.attr("axis", -1)) % max(rank, 1)
+    written = "axis" in node.node.attrs
+    same = axis == rank - 1 and (written or rank <= 2)
+    return not same and Yes(feature=f"form:{node.op}.opset13")
+
+
+softmax_of_integers = refuses_types(
+    "softmax-of-integers",
+    ("Softmax", "LogSoftmax"),
+    ("int32", "int64", "bool"),
+    versions="trt8..",
+    text="{op}: only activation types allowed as input to this layer",
+    source="NvInfer.h 8.6.1: ISoftMaxLayer",
+    severity=BUILDER,
+)
+
+
+instance_norm_type = refuses_types(
+    "instance-norm-type",
+    "InstanceNormalization",
+    ("bfloat16",),
+    versions="trt10.0..",
+    text="Inputs must be either FLOAT or FLOAT16. Input type is BF16.",
+    source="onnxOpImporters.cpp:2681 (10.1)",
+)

@@ -1,0 +1,236 @@
+"""What TensorRT 5.1 to 7.2 ask of any model: no gaps, no empty constants, an implicit batch."""
+
+from __future__ import annotations
+
+from onnx import TensorProto
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.tensorrt.rules.interfaces import given_inputs
+from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_types
+from graphfix.engines.tensorrt.rules.parsed import engine_type, is_dynamic, is_weights, opset_of
+from graphfix.graph import Constant, is_empty
+from graphfix.model import Model
+from graphfix.storage.weights import is_external, type_name
+
+_IMPLICIT = "trt5.1..trt6"
+
+
+@rule(
+    feature="form:omitted-input",
+    versions="..trt6-fulldims",
+    severity=REJECT,
+    text="Assertion failed: tensors.count(input_name)",
+    source="ModelImporter.cpp:567 (6.0), 490 (6.0-full-dims)",
+)
+def omitted_input(node: NodeView, target: Target) -> Answer:
+    """{op} has an input with an empty name, which is looked up as a name."""
+    return any(is_empty(tensor) for tensor in node.node.inputs)
+
+
+@rule(
+    feature="form:empty-constant",
+    versions="trt7.0",
+    severity=REJECT,
+    text="Assertion failed: ctx->tensors().count(inputName)",
+    source="ModelImporter.cpp:175, onnx2trt_utils.cpp:247-300 (7.0); onnx-tensorrt pull 369",
+)
+def empty_constant(node: NodeView, target: Target) -> Answer:
+    """{op} has an input without elements, which is not registered."""
+    for value in node.inputs:
+        if value is not None and is_weights(value) and 0 in (value.static_shape or ()):
+            return True
+    return None
+
+
+@model_rule(
+    feature="form:external-data",
+    versions="..trt7.0",
+    severity=REJECT,
+    text="Assertion failed: convertOnnxWeights(initializer, &weights, ctx)",
+    source="onnx2trt_utils.cpp:247-300 (7.0): external_data is never read",
+)
+def external_data(model: Model, target: Target) -> Answer:
+    """Weights in files of their own are not read."""
+    for graph in model.graph.walk():
+        for constant in graph.initializers:
+            proto = constant.weights.proto
+            if isinstance(proto, TensorProto) and is_external(proto):
+                return f"weights such as {constant.name} lie in a file of their own"
+    return None
+
+
+@model_rule(
+    feature="rank:input",
+    versions=_IMPLICIT,
+    severity=REJECT,
+    text="Assertion failed: trt_dims.nbDims <= 3",
+    source="ModelImporter.cpp:79 (6.0)",
+)
+def implicit_batch_rank(model: Model, target: Target) -> list[Answer]:
+    """A graph input has more than three dimensions beside the batch."""
+    return [
+        Yes(
+            feature=f"rank:input.{len(tensor.shape)}",
+            message=f"graph input {tensor.name} has {len(tensor.shape)} dimensions, more than 4",
+        )
+        for tensor in given_inputs(model)
+        if tensor.shape is not None and len(tensor.shape) > 4
+    ]
+
+
+@rule(
+    ("Gather", "Concat", "Split", "Softmax", "LogSoftmax", "ArgMax", "ArgMin", "TopK"),
+    feature="attr:axis",
+    versions=_IMPLICIT,
+    severity=REJECT,
+    text="Assertion failed: axis >= 0 && axis < nbDims",
+    source="onnx2trt_utils.hpp:400-414 (6.0): the batch dimension is stripped",
+)
+def batch_axis(node: NodeView, target: Target) -> Answer:
+    """{op} acts on the batch dimension, which is implicit."""
+    default = 1 if node.op.endswith("Softmax") else -1 if node.op == "TopK" else 0
+    axis = int(node.attr("axis", default))
+    data = node.need(0)
+    if is_weights(data):
+        return None
+    if axis < 0:
+        if data.rank is None:
+            return Unknown(f"rank of {data.name}")
+        axis += data.rank
+    return axis == 0 and Yes(feature=f"attr:{node.op}.batch-axis")
+
+
+@rule(
+    "Transpose",
+    feature="attr:Transpose.batch-axis",
+    versions=_IMPLICIT,
+    severity=REJECT,
+    text="Assertion failed: perm.order[BATCH_DIM] == BATCH_DIM",
+    source="builtin_op_importers.cpp:1999 (6.0)",
+)
+def transpose_batch(node: NodeView, target: Target) -> Answer:
+    """Transpose moves the batch dimension, which is implicit."""
+    perm = node.attr("perm")
+    return True if perm is None else bool(perm) and perm[0] != 0
+
+
+concat_of_integers = refuses_types(
+    "concat-of-integers",
+    "Concat",
+    ("int32", "int64"),
+    versions=_IMPLICIT,
+    text="Assertion failed: input.tensor().getType() != nvinfer1::DataType::kINT32",
+    source="builtin_op_importers.cpp:716 (6.0)",
+    indices=None,
+)
+reshape_shape = needs_weights(
+    "Reshape",
+    1,
+    "shape",
+    versions=_IMPLICIT,
+    text="Assertion failed: new_shape_input.is_weights()",
+    source="builtin_op_importers.cpp:1542-1596 (6.0)",
+)
+
+
+@rule(
+    "Cast",
+    feature="dtype:Cast",
+    versions="..trt6-fulldims",
+    severity=REJECT,
+    text="Assertion failed: trt_dtype == nvinfer1::DataType::kHALF && cast_dtype == "
+    "::ONNX_NAMESPACE::TensorProto::FLOAT",
+    source="builtin_op_importers.cpp:685-698 (6.0), 278-291 (6.0-full-dims)",
+)
+def cast_from_half_only(node: NodeView, target: Target) -> Answer:
+    """Cast takes float16 to float32 only."""
+    data, wanted = node.need(0), type_name(int(node.attr("to")))
+    found = engine_type(data, target)
+    if not found:
+        return Unknown(f"dtype of {data.name}")
+    if (found, wanted) == ("float16", "float32"):
+        return None
+    return Yes(feature=f"dtype:Cast.{wanted}")
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.inputs",
+    versions="trt5.1",
+    severity=REJECT,
+    text="Attribute not found: starts",
+    source="builtin_op_importers.cpp:1671-1720 (5.1)",
+)
+def slice_inputs(node: NodeView, target: Target) -> Answer:
+    """Slice reads its bounds from attributes only."""
+    return "starts" not in node.node.attrs
+
+
+@rule(
+    "Slice",
+    feature="const:Slice.starts",
+    versions="trt6..trt6-fulldims",
+    severity=REJECT,
+    text="Assertion failed: weights.is_weights()",
+    source="builtin_op_importers.cpp:1688-1718 (6.0), 1684-1746 (6.0-full-dims)",
+)
+def slice_bounds(node: NodeView, target: Target) -> Answer:
+    """The bounds of Slice have to be initializers."""
+    for index, name in enumerate(("starts", "ends", "axes", "steps"), 1):
+        value = node.input(index)
+        if value is not None and not isinstance(value.tensor, Constant) and not is_weights(value):
+            return Yes(feature=f"const:Slice.{name}")
+        if target.variant == "" and opset_of(node) >= 10 and value is None:
+            return Yes(feature=f"form:Slice.no-{name}")
+    return None
+
+
+reduce_of_integers_6 = refuses_types(
+    "reduce-of-integers-6",
+    ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceProd"),
+    ("int32", "int64"),
+    versions="trt6-fulldims",
+    text='"Reduce layer does not accept INT32 inputs."',
+    source="builtin_op_importers.cpp:1388-1409 (6.0-full-dims)",
+)
+
+
+@rule(
+    "Dropout",
+    feature="form:Dropout.mask",
+    versions="..trt7",
+    severity=REJECT,
+    text="Assertion failed: ctx->getOpsetVersion() < 10",
+    source="builtin_op_importers.cpp:837-853 (7.0)",
+)
+def dropout_mask(node: NodeView, target: Target) -> Answer:
+    """Dropout does not give a mask, from opset 10 on."""
+    return len(node.node.outputs) > 1 and opset_of(node) >= 10
+
+
+@rule(
+    "InstanceNormalization",
+    feature="shape:InstanceNormalization.dynamic",
+    versions="trt6-fulldims..trt7.1",
+    severity=REJECT,
+    text='"InstanceNormalization does not support dynamic inputs!"',
+    source="builtin_op_importers.cpp:930-952 (6.0-full-dims), 1613-1634 (7.1)",
+)
+def instance_norm_dynamic(node: NodeView, target: Target) -> Answer:
+    """InstanceNormalization needs a static shape."""
+    return is_dynamic(node.need(0))
+
+
+@rule(
+    "DepthToSpace",
+    feature="attr:DepthToSpace.mode=CRD",
+    versions="trt5.1..trt6-fulldims",
+    severity=WRONG,
+    source="builtin_op_importers.cpp: importDepthToSpace (6.0): mode is never read",
+)
+def depth_to_space_mode(node: NodeView, target: Target) -> Answer:
+    """The mode CRD of DepthToSpace is ignored."""
+    return bool(node.attr("mode", "DCR") == "CRD")

@@ -1,0 +1,100 @@
+"""Omitted inputs and outputs: the empty name, which the parser takes for a name or a tensor."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
+from graphfix.engines.tensorrt.rules.parsed import opset_of
+from graphfix.graph import Graph, Node
+from graphfix.model import Model
+
+# Operator -> inputs that are used wherever their place is there, empty or not.
+_USED = {
+    "DeformConv": (3, 4),
+    "Dropout": (2,),
+    "Gemm": (2,),
+    "QuantizeLinear": (2,),
+    "Squeeze": (1,),
+    "Trilu": (1,),
+}
+# Before these opsets the place is not read.
+_SINCE = {"Dropout": 12, "Squeeze": 13}
+
+
+@rule(
+    tuple(_USED),
+    feature="form:unset-input",
+    versions="trt8.5..trt10.1",
+    severity=REJECT,
+    text="Trying to access weights or a null tensor!",
+    source="builtin_op_importers.cpp:1649, 4749 (8.6.1): inputs are counted, not looked at, and "
+    "8.6.1 crashes; onnxOpImporters.cpp:1211, 5617 (10.1)",
+)
+def unset_input(node: NodeView, target: Target) -> Answer:
+    """An optional input of {op} is written as an empty name; leave it out."""
+    if opset_of(node) < _SINCE.get(node.op, 0):
+        return None
+    count = len(node.node.inputs)
+    unset = any(index < count and node.input(index) is None for index in _USED[node.op])
+    return unset and Yes(feature=f"form:{node.op}.unset-input")
+
+
+@model_rule(
+    feature="form:outputs.omitted",
+    versions="trt",
+    severity=REJECT,
+    text='Assertion failed: toposort(graph.node(), &topoOrder) && "Failed to sort the model '
+    'topologically."',
+    source="toposort.hpp:30-84 (8.6.1, 10.1): the empty name is looked up like any other",
+)
+def omitted_output(model: Model, target: Target) -> list[Answer]:
+    """A node omits an output and hangs on one that omits an input: a cycle for the engine."""
+    found: list[Answer] = []
+    for graph in model.graph.walk():
+        makers = [node for node in graph.nodes if any(not t.name for t in node.outputs)]
+        if len(makers) != 1:
+            continue  # none, or two of one name, which has a rule of its own
+        needy = next((node for node in _before(makers[0], graph) if _omits(node)), None)
+        if needy is not None:
+            message = f"{makers[0].op} omits an output and {needy.op}, which it hangs on, an input"
+            view = NodeView(makers[0])
+            found.append(Yes(message=f"{message}: a cycle for the engine", node=view))
+    return found
+
+
+def _omits(node: Node) -> bool:
+    return any(not tensor.name for tensor in node.inputs)
+
+
+def _before(node: Node, graph: Graph) -> list[Node]:
+    """Return a node and all of its graph that it hangs on, the nearest first."""
+    front, seen = [node], {id(node)}
+    for near in front:
+        for tensor in near.inputs:
+            for maker in tensor.inputs if tensor.name else ():
+                if maker.graph is graph and id(maker) not in seen:
+                    seen.add(id(maker))
+                    front.append(maker)
+    return front
+
+
+@rule(
+    ("Unsqueeze", "Slice", "TopK"),
+    feature="form:other-opset",
+    versions="trt8..",
+    severity=REJECT,
+    text="Attribute not found: axes",
+    source="builtin_op_importers.cpp:4487, 4894, 5007 (8.6.1), onnxOpImporters.cpp: "
+    "importSlice, importTopK, importUnsqueeze (10.1)",
+)
+def form_of_other_opset(node: NodeView, target: Target) -> Answer:
+    """{op} is written in the form of another opset than the model's, which is the one read."""
+    opset, count = opset_of(node), len(node.node.inputs)
+    feature = f"form:{node.op}.other-opset"
+    if node.op == "Unsqueeze":
+        return opset < 13 and "axes" not in node.node.attrs and Yes(feature=feature)
+    fewest, text = 2, "Expects two input tensors for opset >= 10: X and K"
+    if node.op == "Slice":
+        fewest, text = 3, "Post-opset 10 Slice operator requires 3 - 5 inputs."
+    return opset >= 10 and count < fewest and Yes(feature=feature, text=text)

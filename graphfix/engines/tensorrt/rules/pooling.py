@@ -1,0 +1,67 @@
+"""The size that a rounded-up pooling window gives, where the engine counts one window more."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import WRONG, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.parsed import opset_of
+
+
+@rule(
+    ("MaxPool", "AveragePool", "LpPool"),
+    feature="form:Pool.ceil_mode",
+    versions="trt7.0..",
+    severity=WRONG,
+    source="onnx2trt_utils.cpp:1493 (8.6.1), importerUtils.cpp:1415 (10.1); NvInfer.h 8.6.1: "
+    "PaddingMode::kEXPLICIT_ROUND_UP",
+)
+def pool_last_window(node: NodeView, target: Target) -> Answer:
+    """{op} with ceil_mode drops a window that starts in the padding; the engine keeps it."""
+    if not _rounds_up(node):
+        return None
+    data, result = node.need(0), node.output(0)
+    kernel = node.attr("kernel_shape")
+    if kernel is None or data.shape is None or len(data.shape) != len(kernel) + 2:
+        return None
+    for axis, width in enumerate(kernel):
+        size = data.dim(2 + axis)
+        if size is None:
+            continue
+        dropped, kept = _sizes(node, axis, size, int(width))
+        if node.op == "LpPool" and target.version < (10, 0):
+            kept = _floor(node, axis, size, int(width))  # ceil_mode is not read
+        given = None if result is None else result.dim(2 + axis)
+        if dropped != kept and given in (None, dropped):
+            return Yes(
+                feature=f"form:{node.op}.ceil_mode",
+                message=f"{node.op} with ceil_mode gives {dropped} windows, {kept} here",
+            )
+    return None
+
+
+def _rounds_up(node: NodeView) -> bool:
+    first = 10 if node.op != "LpPool" else 18
+    same = node.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER")
+    dilated = any(step != 1 for step in node.attr("dilations", []))
+    return bool(node.attr("ceil_mode", 0)) and opset_of(node) >= first and not same and not dilated
+
+
+def _room(node: NodeView, axis: int, size: int, width: int) -> tuple[int, int, int]:
+    count = len(node.attr("kernel_shape"))
+    pads = node.attr("pads", [0] * (2 * count))
+    stride = int(node.attr("strides", [1] * count)[axis])
+    return size + int(pads[axis]) + int(pads[count + axis]) - width, stride, int(pads[axis])
+
+
+def _floor(node: NodeView, axis: int, size: int, width: int) -> int:
+    room, stride, _ = _room(node, axis, size, width)
+    return room // stride + 1
+
+
+def _sizes(node: NodeView, axis: int, size: int, width: int) -> tuple[int, int]:
+    """Return the number of windows as ONNX counts them, and rounded up."""
+    room, stride, begin = _room(node, axis, size, width)
+    kept = -(-room // stride) + 1
+    starts_in_padding = (kept - 1) * stride >= size + begin
+    return (kept - 1 if starts_in_padding else kept), kept

@@ -1,0 +1,156 @@
+"""Reduce*: axes given as an input are read from 10.0 on only."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.making import refuses_types
+from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of
+
+_SUM = ("ReduceSum", "ReduceLogSum")
+_OTHERS = (
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSumSquare",
+)
+_MUST = 'Assertion failed: inputAxes.is_weights() && "Axis input must be an initializer!"'
+
+
+def _axes_change_the_result(node: NodeView) -> bool:
+    """Whether reducing all axes, as the engine does, differs from what the axes say."""
+    axes, data = node.input(1), node.input(0)
+    if axes is None or data is None:
+        return False
+    if axes.dim(0) == 0 and axes.rank == 1:
+        return bool(node.attr("noop_with_empty_axes", 0))
+    values = axes.array()
+    if values is None or data.rank is None:
+        return True
+    if not data.rank:
+        return False
+    return len({int(axis) % data.rank for axis in values.flatten()}) < data.rank
+
+
+@rule(
+    _OTHERS,
+    feature="form:Reduce.axes-input",
+    versions="..trt9.3",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:3624-3715, onnx2trt_utils.cpp:1535 (8.6.1)",
+)
+def reduce_axes_input(node: NodeView, target: Target) -> Answer:
+    """{op} reads axes from the attribute only and reduces all axes here."""
+    if node.input(1) is None or not _axes_change_the_result(node):
+        return None
+    return Yes(feature=f"form:{node.op}.axes-input")
+
+
+@rule(
+    "ReduceLogSumExp",
+    feature="form:ReduceLogSumExp.axes-input",
+    versions="trt10.0..",
+    severity=WRONG,
+    source="onnxOpImporters.cpp:4307-4317 (10.1): the axes are not handed on",
+)
+def log_sum_exp_axes_input(node: NodeView, target: Target) -> Answer:
+    """ReduceLogSumExp loses axes that are an input and reduces all axes here."""
+    return node.input(1) is not None and _axes_change_the_result(node)
+
+
+@rule(
+    "ReduceSum",
+    feature="form:ReduceSum.axes-input",
+    versions="..trt7",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:2516 (7.1): reduceTensor",
+)
+def reduce_sum_axes_input(node: NodeView, target: Target) -> Answer:
+    """ReduceSum reads axes from the attribute only and reduces all axes here."""
+    return node.input(1) is not None and _axes_change_the_result(node)
+
+
+@rule(
+    _SUM,
+    feature="const:ReduceSum.axes",
+    versions="trt8.0..trt9.3",
+    severity=REJECT,
+    text=_MUST,
+    source="onnx2trt_utils.cpp:1546 (8.6.1)",
+)
+def reduce_sum_axes(node: NodeView, target: Target) -> Answer:
+    """The axes of {op} have to be an initializer."""
+    axes = node.input(1)
+    if axes is None or is_weights(axes) or opset_of(node) < 13:
+        return None
+    return Yes(feature=f"const:{node.op}.axes")
+
+
+@rule(
+    (*_SUM, *(op for op in _OTHERS if op != "ReduceLogSumExp")),
+    feature="const:Reduce.axes",
+    versions="trt10.0..",
+    severity=REJECT,
+    text="Assertion failed: inputAxes.is_weights(): Axis input must be an initializer!",
+    source="importerUtils.cpp: reduceTensor (10.0)",
+)
+def reduce_axes(node: NodeView, target: Target) -> Answer:
+    """The axes of {op} have to be an initializer."""
+    axes = node.input(1)
+    if axes is None or is_weights(axes):
+        return None
+    return Yes(feature=f"const:{node.op}.axes")
+
+
+@rule(
+    _SUM,
+    feature="form:ReduceSum.empty-axes",
+    versions="trt8.0..trt9.3",
+    severity=WRONG,
+    source="onnx2trt_utils.cpp:1546-1560 (8.6.1): no axis is set in the mask",
+)
+def reduce_sum_empty_axes(node: NodeView, target: Target) -> Answer:
+    """{op} with an empty axes tensor reduces nothing, where ONNX reduces everything."""
+    axes = node.input(1)
+    if axes is None or not is_weights(axes) or axes.static_shape != (0,):
+        return None
+    if node.attr("noop_with_empty_axes", 0):
+        return None
+    return Yes(feature=f"form:{node.op}.empty-axes")
+
+
+@rule(
+    (*_SUM, *_OTHERS),
+    feature="form:Reduce.noop_with_empty_axes",
+    versions="..trt9.3",
+    severity=WRONG,
+    source="onnx2trt_utils.cpp:1535 (8.6.1): noop_with_empty_axes is never read",
+)
+def reduce_noop(node: NodeView, target: Target) -> Answer:
+    """{op} without axes and noop_with_empty_axes=1 reduces everything here."""
+    attrs = node.node.attrs
+    if "noop_with_empty_axes" not in attrs or "axes" in attrs:
+        return None
+    if not node.attr("noop_with_empty_axes") or node.input(1) is not None:
+        return None
+    rank = node.need(0).rank
+    if rank is None:
+        return Unknown(f"rank of {node.need(0).name}")
+    return rank > 0 and Yes(feature=f"form:{node.op}.noop_with_empty_axes")
+
+
+reduce_of_uint8 = refuses_types(
+    "reduce-of-uint8",
+    ("ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean", "ReduceSum"),
+    ("uint8",),
+    versions="trt8.5..",
+    text="Error Code 4: Internal Error ({op}: only activation types allowed as input to this "
+    "layer (got UInt8))",
+    source="NvInfer.h 8.6.1: UINT8 is for network inputs and outputs, and Cast",
+)

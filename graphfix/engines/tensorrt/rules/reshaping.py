@@ -1,0 +1,352 @@
+"""Reshape, Squeeze, Unsqueeze, Transpose, Expand, Shape and their like."""
+
+from __future__ import annotations
+
+from math import prod
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_rank, refuses_types
+from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, unknown_rank
+
+MAX_DIMS = 8
+_AXIS = (
+    'Assertion failed: (axis >= 0 && axis <= nbDims) && "Axis must be in the range [0, nbDims]."'
+)
+
+_POLYGRAPHY = (
+    " Try applying constant folding on the model using Polygraphy: https://github.com/NVIDIA/"
+    "TensorRT/tree/master/tools/Polygraphy/examples/cli/surgeon/02_folding_constants"
+)
+
+squeeze_axes = needs_weights(
+    "Squeeze",
+    1,
+    "axes",
+    versions="trt8.0..",
+    text=f"Squeeze axes input must be an initializer!{_POLYGRAPHY}",
+    source="builtin_op_importers.cpp:4756 (8.6.1)",
+    since=13,
+)
+unsqueeze_axes = needs_weights(
+    "Unsqueeze",
+    1,
+    "axes",
+    versions="trt8.0..",
+    text='Assertion failed: axesInput.allValuesKnown() && "Axes input for unsqueeze operation '
+    'should be a constant tensor."',
+    source="builtin_op_importers.cpp:5010 (8.6.1)",
+    since=13,
+)
+
+
+@rule(
+    ("Squeeze", "Unsqueeze"),
+    feature="form:Squeeze.axes-input",
+    versions="..trt7",
+    severity=REJECT,
+    text="Attribute not found: axes",
+    source="builtin_op_importers.cpp:3066, 3216 (7.0)",
+)
+def axes_as_attribute(node: NodeView, target: Target) -> Answer:
+    """{op} reads its axes from the attribute only, and needs it."""
+    if "axes" in node.node.attrs:
+        return None
+    given = node.input(1) is not None
+    return Yes(feature=f"form:{node.op}.{'axes-input' if given else 'no-axes'}")
+
+
+@rule(
+    "Squeeze",
+    feature="form:Squeeze.no-axes",
+    versions="trt8.0..",
+    severity=REJECT,
+    text='Assertion failed: !isDynamic(shape) && "Cannot infer squeeze dimensions from a dynamic '
+    'shape! Please re-export your model with the Squeeze axes input set."',
+    source="builtin_op_importers.cpp:4773 (8.6.1)",
+)
+def squeeze_dynamic(node: NodeView, target: Target) -> Answer:
+    """Squeeze without axes needs a static shape."""
+    if node.input(1) is not None or node.node.attrs.get("axes"):
+        return None
+    data = node.need(0)
+    return data.static_shape is None and (unknown_rank(data) if data.rank is None else True)
+
+
+@rule(
+    "Squeeze",
+    feature="shape:Squeeze.not-1",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="[graphShapeAnalyzer.cpp::analyzeShapes] Error Code 4: Miscellaneous (IShuffleLayer: "
+    "reshaping failed for tensor: reshape would change volume)",
+    source="onnx2trt_utils.cpp:1660 (8.6.1): squeezeTensor",
+)
+def squeeze_size(node: NodeView, target: Target) -> Answer:
+    """Squeeze of a dimension that is not 1, or that is not there."""
+    data, given = node.need(0), node.input(1)
+    axes = node.attr("axes")
+    if given is not None:
+        array = given.array() if is_weights(given) else None
+        axes = None if array is None else array.flatten().tolist()
+    if not axes or data.rank is None:
+        return None
+    for axis in axes:
+        if not _in_range(int(axis), data.rank):
+            return Yes(feature="attr:Squeeze.axes", text=_AXIS)
+        if data.dim(int(axis)) not in (None, 1):
+            return True
+    return None
+
+
+@rule(
+    "Unsqueeze",
+    feature="attr:Unsqueeze.axes",
+    versions="trt7.0..",
+    severity=REJECT,
+    text=_AXIS,
+    source="builtin_op_importers.cpp:5030 (8.6.1): convertAxis",
+)
+def unsqueeze_range(node: NodeView, target: Target) -> Answer:
+    """Unsqueeze at an axis that lies outside the result."""
+    data, given = node.need(0), node.input(1)
+    axes = node.attr("axes")
+    if given is not None:
+        array = given.array() if is_weights(given) else None
+        axes = None if array is None else array.flatten().tolist()
+    if not axes or data.rank is None:
+        return None
+    rank = data.rank + len(axes)
+    return any(not _in_range(int(axis), rank) for axis in axes)
+
+
+@rule(
+    "Reshape",
+    feature="shape:Reshape.volume",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="[graphShapeAnalyzer.cpp::analyzeShapes] Error Code 4: Miscellaneous (IShuffleLayer: "
+    "reshaping failed for tensor: reshape would change volume)",
+    source="NvInfer.h 8.6.1: IShuffleLayer",
+)
+def reshape_volume(node: NodeView, target: Target) -> Answer:
+    """Reshape to a shape of another volume."""
+    data, shape, result = node.need(0), node.input(1), node.output(0)
+    if data.static_shape is None or shape is None:
+        return None
+    array = shape.array() if is_weights(shape) else None
+    if array is None:
+        known = prod(d for d in (result.shape or ()) if isinstance(d, int)) if result else 1
+        return known > 0 and prod(data.static_shape) % known != 0
+    keep = not node.attr("allowzero", 0)
+    sizes = [int(size) for size in array.flatten()]
+    if keep:
+        if any(size == 0 and i >= len(data.static_shape) for i, size in enumerate(sizes)):
+            return True
+        sizes = [data.static_shape[i] if size == 0 else size for i, size in enumerate(sizes)]
+    volume, wanted = prod(data.static_shape), prod(size for size in sizes if size != -1)
+    if -1 in sizes:
+        return wanted != 0 and volume % wanted != 0
+    return volume != wanted
+
+
+@rule(
+    "Shape",
+    feature="form:Shape.start-end",
+    versions="trt5.1..trt9.3",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:1609 (5.1), 1652 (6.0), 4444 (8.6.1): start and end are never "
+    "read",
+)
+def shape_part(node: NodeView, target: Target) -> Answer:
+    """Shape with start or end gives the whole shape."""
+    attrs = node.node.attrs
+    if "start" not in attrs and "end" not in attrs:
+        return None
+    data = node.need(0)
+    start, end = int(node.attr("start", 0)), node.attr("end")
+    if data.rank is None:
+        return start != 0 or (end is not None and Unknown(f"rank of {data.name}"))
+    taken = range(data.rank)[start : None if end is None else int(end)]
+    return len(taken) != data.rank
+
+
+@rule(
+    "Transpose",
+    feature="rank:Transpose",
+    versions="trt",
+    severity=REJECT,
+    text="Assertion failed: (ndim <= nvinfer1::Dims::MAX_DIMS) && "
+    '"The rank of the input tensor exceeds the maximum supported by this version of TensorRT."',
+    source="builtin_op_importers.cpp:4928 (8.6.1)",
+)
+def transpose_rank(node: NodeView, target: Target) -> Answer:
+    """Transpose takes at most eight dimensions."""
+    rank = node.need(0).rank
+    return rank is not None and rank > MAX_DIMS and Yes(feature=f"rank:Transpose.{rank}")
+
+
+@rule(
+    feature="rank:too-high",
+    versions="trt",
+    severity=REJECT,
+    text="Error Code 4: Internal Error ({op}: transpose permutation is not valid for this rank)",
+    source="NvInfer.h 8.6.1: Dims::MAX_DIMS is 8; ShapeTensor.cpp:371",
+)
+def output_rank(node: NodeView, target: Target) -> Answer:
+    """{op} gives a tensor of more than eight dimensions."""
+    for tensor in node.node.outputs:
+        shape = tensor.shape
+        if shape is not None and len(shape) > MAX_DIMS and node.op != "Constant":
+            return Yes(feature=f"rank:{node.op}.{len(shape)}")
+    return None
+
+
+@rule(
+    "Expand",
+    feature="rank:Expand.shape",
+    versions="trt7.0..",
+    severity=REJECT,
+    text='Assertion failed: (inputs.at(1).shape().nbDims == 1) && "The shape tensor is required '
+    'to be 1D."',
+    source="builtin_op_importers.cpp:1448 (8.6.1)",
+)
+def expand_shape(node: NodeView, target: Target) -> Answer:
+    """The shape input of Expand has one dimension."""
+    shape = node.input(1)
+    return shape is not None and shape.rank is not None and shape.rank != 1
+
+
+blocks_of_bool = refuses_types(
+    "blocks-of-bool",
+    ("DepthToSpace", "SpaceToDepth"),
+    ("bool", "uint8"),
+    versions="trt7.1..",
+    text="Found invalid input type of {type}",
+    source="builtin_op_importers.cpp:1094, 4588 (8.6.1)",
+)
+depth_to_space_rank = refuses_rank(
+    "DepthToSpace",
+    0,
+    range(4, 5),
+    versions="trt",
+    text='Assertion failed: (inputs.at(0).shape().nbDims == 4) && "The input tensor must be in '
+    'NCHW format."',
+    source="builtin_op_importers.cpp:1097 (8.6.1)",
+)
+space_to_depth_rank = refuses_rank(
+    "SpaceToDepth",
+    0,
+    range(4, 5),
+    versions="trt",
+    text='Assertion failed: (inputs.at(0).shape().nbDims == 4) && "The input tensor must be in '
+    'the NCHW format."',
+    source="builtin_op_importers.cpp:4590 (8.6.1)",
+)
+
+
+@rule(
+    "ConstantOfShape",
+    feature="dtype:ConstantOfShape.uint8",
+    versions="trt8..",
+    severity=REJECT,
+    text="Found invalid input type of UINT8",
+    source="builtin_op_importers.cpp:626 (8.6.1)",
+)
+def constant_of_shape_type(node: NodeView, target: Target) -> Answer:
+    """ConstantOfShape does not fill with this element type."""
+    output = node.output(0)
+    if output is None:
+        return None
+    name = output.type_name
+    bad = {"int16", "uint16", "uint32", "uint64", "string"}
+    if target.version < (9, 0):
+        bad.add("bfloat16")
+    return name in bad and Yes(
+        feature=f"dtype:ConstantOfShape.{name}", text="Unable to convert ONNX weights"
+    )
+
+
+@rule(
+    "Tile",
+    feature="dtype:Tile.bool",
+    versions="trt7.1..trt8.1",
+    severity=REJECT,
+    text="Assertion failed: (input.getType() != nvinfer1::DataType::kBOOL) && "
+    '"This version of TensorRT does not support BOOL input for the Tile operator."',
+    source="builtin_op_importers.cpp: importTile (8.0)",
+)
+def tile_of_bool(node: NodeView, target: Target) -> Answer:
+    """Tile does not take bool."""
+    data = node.input(0)
+    return data is not None and engine_type(data, target) == "bool"
+
+
+@rule(
+    "Tile",
+    feature="shape:Tile.repeats",
+    versions="trt7.0..",
+    severity=REJECT,
+    text="[graphShapeAnalyzer.cpp::analyzeShapes] Error Code 4: Miscellaneous (IElementWiseLayer: "
+    "broadcast dimensions must be conformable)",
+    source="builtin_op_importers.cpp:4840 (8.6.1): mul(shape, repeats)",
+)
+def tile_repeats(node: NodeView, target: Target) -> Answer:
+    """Tile takes as many repeats as its input has dimensions."""
+    data, repeats = node.need(0), node.input(1)
+    count = None if repeats is None else repeats.dim(0)
+    return count is not None and data.rank is not None and count != data.rank
+
+
+@rule(
+    "EyeLike",
+    feature="shape:EyeLike.dynamic",
+    versions="trt7.2..",
+    severity=REJECT,
+    text='"Eyelike does not work for dynamically shaped tensors."',
+    source="builtin_op_importers.cpp:1483-1495 (8.6.1)",
+)
+def eye_like_shape(node: NodeView, target: Target) -> Answer:
+    """EyeLike needs a static shape of two dimensions."""
+    data = node.need(0)
+    if data.rank is not None and data.rank != 2:
+        return Yes(feature=f"rank:EyeLike.{data.rank}")
+    return data.static_shape is None
+
+
+def _in_range(axis: int, rank: int) -> bool:
+    return -rank <= axis <= rank
+
+
+@rule(
+    ("Concat", "Gather", "GatherElements", "Flatten", "ArgMax", "ArgMin", "TopK", "Split"),
+    feature="attr:axis",
+    versions="trt6-fulldims..",
+    severity=REJECT,
+    text=_AXIS,
+    source="onnx2trt_utils.cpp:323 (8.6.1): convertAxis",
+)
+def axis_range(node: NodeView, target: Target) -> Answer:
+    """The axis of {op} lies outside the tensor."""
+    axis = node.attr("axis", 0)
+    data = node.input(0)
+    rank = None if data is None else data.rank
+    if rank is None:
+        return None
+    return not _in_range(int(axis), rank) and Yes(feature=f"attr:{node.op}.axis")
+
+
+@rule(
+    "LayerNormalization",
+    feature="attr:LayerNormalization.axis",
+    versions="trt8.6..",
+    severity=REJECT,
+    text=_AXIS,
+    source="builtin_op_importers.cpp:2224 (8.6.1)",
+)
+def layer_norm_axis(node: NodeView, target: Target) -> Answer:
+    """The axis of LayerNormalization lies outside the tensor."""
+    rank = node.need(0).rank
+    return rank is not None and not _in_range(int(node.attr("axis", -1)), rank)

@@ -1,0 +1,430 @@
+"""Slice, Split, Pad, Gather*, Scatter*: taking parts and putting them together."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_types
+from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of, words
+
+_UINT8 = "Found invalid input type of {type}"
+
+data_of_uint8 = refuses_types(
+    "data-of-uint8",
+    words(
+        "Concat Einsum Expand EyeLike Gather GatherElements GatherND OneHot Pad "
+        "ReverseSequence ScatterND ScatterElements Scatter Slice Split Tile TopK Trilu "
+        "ArgMax ArgMin"
+    ),
+    ("uint8",),
+    versions="trt8.5..",
+    text=_UINT8,
+    source='builtin_op_importers.cpp (8.6.1): CHECK(notInvalidType(inputs.at(0), {"UINT8"}))',
+)
+
+
+@rule(
+    "Slice",
+    feature="const:Slice.axes",
+    versions="trt7.0..trt10.2",
+    severity=REJECT,
+    text='Assertion failed: (axes.allValuesKnown()) && "This version of TensorRT does not support '
+    'dynamic axes."',
+    source="builtin_op_importers.cpp:4502 (8.6.1)",
+)
+def slice_axes(node: NodeView, target: Target) -> Answer:
+    """The axes of Slice have to be an initializer."""
+    axes = node.input(3)
+    return axes is not None and not is_weights(axes) and opset_of(node) >= 10
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.steps-without-axes",
+    versions="trt8..trt10.1",
+    severity=REJECT,
+    text="segmentation fault",
+    source="builtin_op_importers.cpp:4500 (8.6.1), onnxOpImporters.cpp:5320 (10.1): inputs.at(3) "
+    "is a null tensor and is used",
+)
+def slice_without_axes(node: NodeView, target: Target) -> Answer:
+    """Slice with steps but an omitted axes input makes the parser crash."""
+    inputs = node.node.inputs
+    return len(inputs) > 3 and node.input(3) is None
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.duplicate-axes",
+    versions="trt7.0..",
+    severity=REJECT,
+    text='Assertion failed: ends.size() == axes.size() && "The shape of input ends misaligns with '
+    'the shape of input axes."',
+    source="builtin_op_importers.cpp:4503-4504, 4552 (8.6.1)",
+)
+def slice_lengths(node: NodeView, target: Target) -> Answer:
+    """Slice takes as many starts and ends as axes, and no axis twice."""
+    starts, ends, axes = node.input(1), node.input(2), node.input(3)
+    if starts is None or ends is None:
+        return None
+    data = node.need(0)
+    count = data.rank if axes is None else axes.dim(0)
+    if count is None:
+        return None
+    lengths = {size for size in (starts.dim(0), ends.dim(0)) if size is not None}
+    if lengths - {count}:
+        return Yes(feature="form:Slice.lengths")
+    values = axes.array() if axes is not None and is_weights(axes) else None
+    if values is None or data.rank is None or not data.rank:
+        return None
+    seen = {int(axis) % data.rank for axis in values.flatten()}
+    return len(seen) < values.size and Yes(
+        text='Assertion failed: ... && "No duplicated axes are allowed."'
+    )
+
+
+@rule(
+    "Split",
+    feature="form:Split.uneven",
+    versions="..trt9.3",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:4703 (8.6.1): floorDiv(dim, number of outputs)",
+)
+def split_uneven(node: NodeView, target: Target) -> Answer:
+    """Split into equal parts where the dimension is not divisible: data is dropped."""
+    if len(node.node.inputs) > 1 or "split" in node.node.attrs:
+        return None
+    data = node.need(0)
+    size = data.dim(int(node.attr("axis", 0)))
+    if size is None:
+        return Unknown(f"size of {data.name}") if "num_outputs" in node.node.attrs else None
+    return size % len(node.node.outputs) != 0
+
+
+@rule(
+    "Split",
+    feature="form:Split.split-input",
+    versions="trt7.0..trt7",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:2987-3053 (7.0): only the attribute is read",
+)
+def split_sizes_as_input(node: NodeView, target: Target) -> Answer:
+    """Split reads its sizes from the attribute only and makes equal parts here."""
+    return node.input(1) is not None
+
+
+split_sizes = needs_weights(
+    "Split",
+    1,
+    "split",
+    versions="trt8.0..trt8.1",
+    text="Assertion failed: inputs.at(1).is_weights() && \"Split input 'split', if specified, must "
+    'be an initializer!"',
+    source="builtin_op_importers.cpp: importSplit (8.0)",
+)
+
+_BOOL_GATHER = (
+    'Assertion failed: (data.getType() != nvinfer1::DataType::kBOOL) && "This version of TensorRT '
+    'does not support BOOL input type for the Gather operator."'
+)
+gather_of_bool = refuses_types(
+    "gather-of-bool",
+    ("Gather", "GatherElements"),
+    ("bool",),
+    versions="trt7.1..trt8.4",
+    text=_BOOL_GATHER,
+    source="builtin_op_importers.cpp: importGather (8.4)",
+)
+
+
+@rule(
+    "GatherElements",
+    feature="shape:GatherElements.dynamic",
+    versions="trt8.0..trt8.1",
+    severity=REJECT,
+    text="Assertion failed: !isDynamic(daDims) && !isDynamic(idxDims) && "
+    '"This version of TenosrRT does not support GatherElements on dynamic shapes!"',
+    source="builtin_op_importers.cpp: importGatherElements (8.0)",
+)
+def gather_elements_dynamic(node: NodeView, target: Target) -> Answer:
+    """GatherElements does not take dynamic shapes."""
+    return any(value is not None and value.static_shape is None for value in node.inputs)
+
+
+@rule(
+    "Gather",
+    feature="form:Gather.negative-indices",
+    versions="trt5.1..trt8.1",
+    severity=WRONG,
+    text="index to gather must not exceed length of vector",
+    source="builtin_op_importers.cpp:976-990 (7.1), importGather (8.0)",
+)
+def gather_negative(node: NodeView, target: Target) -> Answer:
+    """Negative constant indices of Gather go to the layer as they are."""
+    indices = node.input(1)
+    if indices is None or not is_weights(indices):
+        return None
+    values = indices.array()
+    return values is not None and values.size > 0 and bool((values < 0).any())
+
+
+@rule(
+    "Gather",
+    feature="shape:Gather.shape-tensor",
+    versions="trt6-fulldims",
+    severity=REJECT,
+    text="Assertion failed: !(data->getType() == nvinfer1::DataType::kINT32 && nbDims == 1) && "
+    '"Cannot perform gather on a shape tensor!"',
+    source="builtin_op_importers.cpp: importGather (6.0-full-dims)",
+)
+def gather_on_shape(node: NodeView, target: Target) -> Answer:
+    """Gather on a one-dimensional integer tensor, constant or not, is refused."""
+    data = node.input(0)
+    if data is None:
+        return None
+    if not data.elem_type:
+        return Unknown(f"dtype of {data.name}")
+    if data.type_name not in ("int32", "int64"):
+        return None
+    return Unknown(f"rank of {data.name}") if data.rank is None else data.rank == 1
+
+
+@rule(
+    ("ScatterND", "ScatterElements"),
+    feature="attr:Scatter.reduction",
+    versions="trt8.2..trt9.3",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:4401-4425, onnx2trt_utils.cpp:2080 (8.6.1)",
+)
+def scatter_reduction(node: NodeView, target: Target) -> Answer:
+    """The reduction of {op} is ignored: values are overwritten."""
+    found = node.attr("reduction", "none")
+    return found != "none" and Yes(feature=f"attr:{node.op}.reduction={found}")
+
+
+@rule(
+    "ScatterND",
+    feature="attr:ScatterND.reduction",
+    versions="trt10.0..",
+    severity=REJECT,
+    text="Attribute reduction is not supported.",
+    source="onnxOpCheckers.cpp: checkScatterND (10.0)",
+)
+def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
+    """ScatterND takes no reduction; before 10.9 not even none may be written."""
+    if "reduction" not in node.node.attrs:
+        return None
+    found = node.attr("reduction")
+    if target.version >= (10, 9):
+        return found != "none" and Yes(
+            feature=f"attr:ScatterND.reduction={found}",
+            text="ScatterND with reduction is not supported.",
+        )
+    return Yes(feature=f"attr:ScatterND.reduction={found}")
+
+
+@rule(
+    ("ScatterElements", "Scatter"),
+    feature="rank:ScatterElements",
+    versions="trt8.2..",
+    severity=REJECT,
+    text="Assertion failed: indicesDims.d[i] <= dataDims.d[i] && "
+    '"Indices dimensions must be less than data dimensions!"',
+    source="onnx2trt_utils.cpp:2090-2105 (8.6.1), importerUtils.cpp:2039-2079 (10.1)",
+)
+def scatter_elements_dims(node: NodeView, target: Target) -> Answer:
+    """Indices and updates of {op} have the data's rank and no larger dimensions."""
+    if target.version >= (10, 0) and node.attr("reduction", "none") != "none":
+        return None  # a plugin of its own
+    data = node.need(0)
+    for index in (1, 2):
+        other = node.input(index)
+        if other is None or other.rank is None or data.rank is None:
+            continue
+        if other.rank != data.rank:
+            return Yes(
+                text="Assertion failed: dataDims.nbDims == indicesDims.nbDims && dataDims.nbDims "
+                '== updatesDims.nbDims && "Input dimensions to ScatterElements must have the same '
+                'rank!"'
+            )
+        for axis in range(data.rank):
+            size, limit = other.dim(axis), data.dim(axis)
+            if size is not None and limit is not None and size > limit:
+                return True
+    return None
+
+
+@rule(
+    ("ScatterND", "ScatterElements", "Scatter"),
+    feature="dtype:Scatter.bool",
+    versions="trt8.2..",
+    severity=BUILDER,
+    source="NvInfer.h 8.6.1:6275-6300",
+)
+def scatter_of_bool(node: NodeView, target: Target) -> Answer:
+    """{op} of bool is refused when the engine is built."""
+    data = node.input(0)
+    return data is not None and data.type_name == "bool" and Yes(feature=f"dtype:{node.op}.bool")
+
+
+@rule(
+    "Pad",
+    feature="form:Pad.axes",
+    versions="trt8.5..trt10.3",
+    severity=REJECT,
+    text='Assertion failed: false && "TensorRT does not support dynamic axes for pad!"',
+    source="builtin_op_importers.cpp:3312 (8.6.1)",
+)
+def pad_axes(node: NodeView, target: Target) -> Answer:
+    """The axes input of Pad-18 is refused, from 10.0 on where it is no initializer."""
+    axes = node.input(3)
+    return axes is not None and not (target.version >= (10, 0) and is_weights(axes))
+
+
+@rule(
+    "Pad",
+    feature="form:Pad.axes",
+    versions="trt7.1..trt8.4",
+    severity=WRONG,
+    source="builtin_op_importers.cpp: importPad (8.4): a fourth input is never read",
+)
+def pad_axes_ignored(node: NodeView, target: Target) -> Answer:
+    """The axes input of Pad-18 is ignored."""
+    return node.input(3) is not None
+
+
+@rule(
+    "Pad",
+    feature="attr:Pad.mode",
+    versions="trt8.2..trt9.3",
+    severity=REJECT,
+    text="Unsupported pad mode",
+    source="builtin_op_importers.cpp:3415 (8.6.1)",
+)
+def pad_mode(node: NodeView, target: Target) -> Answer:
+    """Pad takes the modes constant, reflect and edge."""
+    found = node.attr("mode", "constant")
+    return found not in ("constant", "reflect", "edge") and Yes(feature=f"attr:Pad.mode={found}")
+
+
+@rule(
+    "Pad",
+    feature="attr:Pad.mode",
+    versions="trt5.1..trt8.1",
+    severity=REJECT,
+    text='"This version of TensorRT only supports constant 0 padding!"',
+    source="builtin_op_importers.cpp: importPad (8.0), 2219-2232 (7.1)",
+)
+def pad_mode_constant(node: NodeView, target: Target) -> Answer:
+    """Pad takes the mode constant only, and the value 0."""
+    found = node.attr("mode", "constant")
+    if found != "constant":
+        return Yes(feature=f"attr:Pad.mode={found}")
+    value = node.input(2)
+    if value is None:
+        return bool(node.attr("value", 0.0)) and Yes(feature="attr:Pad.value")
+    if not is_weights(value):
+        return Yes(feature="const:Pad.constant_value")
+    array = value.array()
+    return array is not None and bool(array.any()) and Yes(feature="attr:Pad.value")
+
+
+pad_pads = needs_weights(
+    "Pad",
+    1,
+    "pads",
+    versions="trt7.1..trt8.1",
+    text='"The input pads is required to be an initializer."',
+    source="builtin_op_importers.cpp: importPad (8.0)",
+)
+
+
+@rule(
+    "Pad",
+    feature="form:Pad.pads-input",
+    versions="trt5.1..trt7.0",
+    severity=REJECT,
+    text="Attribute not found: pads",
+    source="builtin_op_importers.cpp:2072-2091 (7.0)",
+)
+def pad_inputs(node: NodeView, target: Target) -> Answer:
+    """Pad reads its pads from the attribute only."""
+    return "pads" not in node.node.attrs and "paddings" not in node.node.attrs
+
+
+@rule(
+    "Pad",
+    feature="attr:Pad.outer-dims",
+    versions="trt5.1..trt8.1",
+    severity=REJECT,
+    text='"This version of TensorRT only supports padding on the outer two dimensions!"',
+    source="builtin_op_importers.cpp:2219-2232 (7.1), importPad (8.0)",
+)
+def pad_dims(node: NodeView, target: Target) -> Answer:
+    """Pad acts on the last two dimensions only."""
+    pads = node.attr("pads")
+    if pads is None:
+        value = node.input(1)
+        array = value.array() if value is not None else None
+        pads = None if array is None else array.flatten().tolist()
+    if pads is None:
+        return None
+    rank = len(pads) // 2
+    return any(pads[axis] or pads[axis + rank] for axis in range(rank - 2))
+
+
+@rule(
+    "Pad",
+    feature="attr:Pad.negative",
+    versions="trt8.2..trt8",
+    severity=REJECT,
+    text="Assertion failed: convertOnnxPadding(ctx, nbDims, onnxPadding, start, totalPadding) && "
+    '"Failed to convert padding!"',
+    source="builtin_op_importers.cpp:3359, onnx2trt_utils.cpp:410 (8.6.1)",
+)
+def pad_negative(node: NodeView, target: Target) -> Answer:
+    """Negative pads are refused."""
+    value = node.input(1)
+    if value is None or not is_weights(value):
+        pads = node.attr("pads", [])
+        return any(pad < 0 for pad in pads)
+    array = value.array()
+    return array is not None and bool((array < 0).any())
+
+
+@rule(
+    "Pad",
+    feature="shape:Pad.pads-length",
+    versions="trt8.2..",
+    severity=REJECT,
+    text="Assertion failed: onnxPaddingPtr->getDimensions().d[0] == nbDims * 2 && "
+    '"pads should be a 1D tensor of shape [2 * input_rank]"',
+    source="builtin_op_importers.cpp:3327 (8.6.1)",
+)
+def pad_length(node: NodeView, target: Target) -> Answer:
+    """Computed pads need a length that is known to be twice the rank."""
+    pads, data = node.input(1), node.need(0)
+    if node.input(3) is not None and target.version >= (10, 0):
+        return None
+    if pads is None or is_weights(pads) or opset_of(node) < 11:
+        return None
+    if pads.rank is None or data.rank is None:
+        return Unknown(f"shape of {pads.name}")
+    length = pads.dim(0)
+    if length is None:
+        return Unknown(f"length of {pads.name}")
+    return length != 2 * data.rank
+
+
+@rule(
+    "ScatterND",
+    feature="op:ScatterND",
+    versions="trt8.0..trt8.1",
+    severity=NOTE,
+    source="NVIDIA/TensorRT 8.0.1 plugin/scatterPlugin",
+)
+def scatter_nd_plugin(node: NodeView, target: Target) -> Answer:
+    """ScatterND is a plugin here; libnvinfer_plugin has to be loaded."""
+    return True

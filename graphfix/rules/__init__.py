@@ -1,1 +1,0 @@
-"""Rules: what an engine does with a node, said of attributes, types, ranks and constness."""

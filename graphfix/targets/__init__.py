@@ -1,1 +1,0 @@
-"""What engine versions accept, as data: one generated TOML profile per version."""
