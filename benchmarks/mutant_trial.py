@@ -18,8 +18,8 @@ import onnx
 from mutant_examples.example import Example
 from mutant_judge import Judgement, Trial, judge, prepare
 
-PASSES = Path(__file__).resolve().parents[1] / "passes"
-PACKAGE = "graphfix.passes."
+ROOT = Path(__file__).resolve().parents[1]
+PASSES, ADAPTERS = ROOT / "passes", ROOT / "graphfix" / "opset" / "adapters"
 MUTANT = "graphfix_mutant"
 NONE = "no certificate"
 
@@ -59,15 +59,22 @@ class Seen:
 def file_of(unit: str) -> Path:
     """Return the source of a pass, or of a step of the opset."""
     if unit.startswith("opset "):
-        return PASSES / "opset" / f"_{'_'.join(unit.split()[1:])}.py"
+        return ADAPTERS / f"opset_{max(map(int, unit.split()[1:]))}.py"
     name = unit.replace("-", "_")
     return next(iter(sorted(PASSES.glob(f"*/{name}.py"))))
+
+
+def _helpers_of(unit: str) -> str:
+    """Return how the modules begin that a pass or step shares with others of its folder."""
+    folder = file_of(unit).parent
+    package = "graphfix.opset.adapters" if folder == ADAPTERS else f"graphfix.passes.{folder.name}"
+    return f"{package}._"
 
 
 def sources_of(unit: str) -> dict[str, str]:
     """Return the file of a pass and those of its family that it uses, by module name."""
     first = file_of(unit)
-    family = first.parent.name
+    helpers = _helpers_of(unit)
     found: dict[str, str] = {}
     pending = [first.stem]
     while pending:
@@ -78,7 +85,7 @@ def sources_of(unit: str) -> dict[str, str]:
         found[stem] = text
         for node in ast.walk(ast.parse(text)):
             module = node.module if isinstance(node, ast.ImportFrom) else None
-            if module is not None and module.startswith(f"{PACKAGE}{family}._"):
+            if module is not None and module.startswith(helpers):
                 pending.append(module.rpartition(".")[2])
     return found
 
@@ -156,12 +163,11 @@ def install(unit: str, sources: Mapping[str, str], folder: Path) -> None:
     Raises:
         Exception: Whatever importing it raises.
     """
-    family = file_of(unit).parent.name
     package = folder / MUTANT
     package.mkdir(exist_ok=True)
     (package / "__init__.py").write_text("", encoding="utf-8")
     for stem, text in sources.items():
-        own = text.replace(f"{PACKAGE}{family}._", f"{MUTANT}._")
+        own = text.replace(_helpers_of(unit), f"{MUTANT}._")
         (package / f"{stem}.py").write_text(own, encoding="utf-8")
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()

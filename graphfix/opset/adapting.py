@@ -17,7 +17,7 @@ from graphfix.errors import PassBug
 from graphfix.inference import type_of
 from graphfix.schemas import form_of
 
-PACKAGE = "graphfix.passes.opset"
+PACKAGE = "graphfix.opset.adapters"
 
 
 class Kept(Enum):
@@ -71,7 +71,7 @@ def adapter(ops: str | Sequence[str], source: int, target: int) -> Callable[[Fun
 
 @cache
 def adapters() -> Mapping[tuple[str, int, int], Adapter]:
-    """Return every adapter below ``passes/opset`` by (operator, source, target).
+    """Return every adapter of ``opset/adapters`` by (operator, source, target).
 
     Raises:
         PassBug: A step is not one wide, or two adapters are for the same operator and step.

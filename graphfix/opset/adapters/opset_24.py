@@ -1,0 +1,47 @@
+"""Between opset 24 and 23.
+
+References: TensorScatter-24 in onnx/defs/tensor, Attention-24 and -23 in onnx/defs/nn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView
+from graphfix.opset.adapters._run_time import size_along
+from graphfix.opset.adapting import KEEP, Adapted, adapter, need_rank
+
+
+@adapter("TensorScatter", 24, 23)
+def tensor_scatter_down(node: NodeView, build: Builder) -> Adapted:
+    """Each place of the cache takes the update that is written there, or keeps what it had."""
+    past, update, start = node.need(0), node.need(1), node.input(2)
+    rank = need_rank(past)
+    axis = int(node.attr("axis", -2)) % rank
+    if update.static_shape is not None and 0 in update.static_shape:
+        raise Refuse("the update is empty")
+    scalar = np.zeros(0, dtype=np.int64)
+    size = size_along(past, axis, build)
+    zero, one = (build.constant(np.array(n, dtype=np.int64)) for n in (0, 1))
+    places = build.Range(zero, build.Reshape(size, scalar), one)
+    places = build.Reshape(places, [-1] + [1] * (rank - axis - 1))
+    if start is not None:
+        first = build.Reshape(build.Cast(start, to=TensorProto.INT64), [-1] + [1] * (rank - 1))
+        places = build.Sub(places, first)
+    if node.attr("mode", "linear") == "circular":
+        places = build.Mod(places, size)
+    written = build.And(
+        build.Not(build.Less(places, 0)), build.Less(places, size_along(update, axis, build))
+    )
+    taken = build.Where(written, places, build.constant(np.array(0, dtype=np.int64)))
+    taken = build.Expand(taken, build.Shape(past))
+    return build.Where(written, build.GatherElements(update, taken, axis=axis), past)
+
+
+@adapter("Attention", 23, 24)
+def attention_up(node: NodeView, build: Builder) -> Adapted:
+    """The newer form takes shorter masks and the lengths of an outer cache too."""
+    return KEEP

@@ -1,0 +1,1 @@
+"""Activation functions that an engine lacks, by those that it has."""

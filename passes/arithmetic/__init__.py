@@ -1,0 +1,1 @@
+"""Rounding, signs and running sums that an engine lacks."""

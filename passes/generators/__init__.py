@@ -1,0 +1,1 @@
+"""Tensors made of a shape or of limits."""

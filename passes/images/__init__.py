@@ -1,0 +1,1 @@
+"""Sampling images and boxes of them, by operators that engines have."""

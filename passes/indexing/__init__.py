@@ -1,0 +1,1 @@
+"""Picking elements by their indices, in forms that engines take."""

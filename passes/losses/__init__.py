@@ -1,0 +1,1 @@
+"""Losses, as arithmetic on what they read."""

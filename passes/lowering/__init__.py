@@ -1,1 +1,0 @@
-"""Operators of the standard that an engine lacks, by those that it has."""

@@ -1,0 +1,1 @@
+"""Normalizations written out: mean, variance, scale."""

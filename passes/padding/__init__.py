@@ -1,0 +1,1 @@
+"""Pad in forms that engines take."""

@@ -1,0 +1,1 @@
+"""Random numbers, in the forms that engines draw them in."""

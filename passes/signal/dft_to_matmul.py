@@ -1,0 +1,95 @@
+"""Replace DFT by a product with a constant matrix.
+
+What it does:
+    The axis is moved to the end, real and imaginary parts lie side by side, and one MatMul with
+    the cosines and sines of the transform gives the spectrum. Forward and inverse, real and
+    complex signals, one-sided spectra, shorter and longer transforms than the signal.
+
+Why engines need it:
+    TensorRT and most other engines have no DFT.
+
+Before:
+    y = DFT <axis = 1, onesided = 1> (x)             x: float[B, 16, 1]
+
+After:
+    y = Reshape (MatMul (Reshape (x, [B, 16]), matrix[16, 18]), [B, 9, 2])
+
+When it refuses:
+    The length of the axis or of the transform, the axis, the rank or the type is not known, the
+    matrix would have more than max_elements elements, or a one-sided transform is inverse or of
+    complex numbers.
+
+Accuracy:
+    Exact up to rounding: the matrix is computed in float64 and rounded to the type, and sums run
+    in another order than in a fast transform. One infinite number or NaN makes NaN of all bins of
+    its signal. float16 and bfloat16 are computed in float32.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__DFT.html
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring.building import Builder
+from graphfix.authoring.declaring import Option, rewrite
+from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.views import NodeView, Value
+from graphfix.passes.signal._fourier import axis_of, fourier_matrix
+from graphfix.report import EXACT
+
+_LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+_FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *_LOW)
+
+
+def _length(node: NodeView, build: Builder, size: int) -> int:
+    given = node.input(1)
+    if given is None:
+        return size
+    return int(build.need_const(given, "the length of the transform").reshape(()))
+
+
+@rewrite(
+    "DFT",
+    removes="op:DFT",
+    emits=("Cast", "MatMul", "Reshape", "Slice", "Transpose"),
+    accuracy=EXACT,
+    options={"max_elements": Option(int, 1 << 24, "Larger matrices are refused.")},
+)
+def dft_to_matmul(node: NodeView, build: Builder) -> Value:
+    """Multiply by the matrix of the transform, see the module."""
+    x = node.need(0)
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} is unknown")
+    if x.elem_type not in _FLOATS:
+        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+    axis = axis_of(node, build, x.rank)
+    size, parts = x.dim(axis), x.dim(-1)
+    if not size or parts not in (1, 2):
+        raise Refuse(f"the length of axis {axis} or the number of parts is unknown")
+    length = _length(node, build, size)
+    inverse, half = bool(node.attr("inverse", 0)), bool(node.attr("onesided", 0))
+    if half and (inverse or parts == 2):
+        raise Refuse("a one-sided transform is inverse or of complex numbers")
+    bins, rows = length // 2 + 1 if half else length, min(size, length)
+    if rows * parts * bins * 2 > build.option("max_elements"):
+        raise Refuse(f"the matrix would have {rows * parts * bins * 2} elements")
+    matrix = fourier_matrix(rows, length, bins, complex_input=parts == 2, inverse=inverse)
+    wide = build.Cast(x, to=TensorProto.FLOAT) if x.elem_type in _LOW else x
+    if rows < size:
+        wide = build.Slice(wide, starts=[0], ends=[rows], axes=[axis])
+    order = [*(k for k in range(x.rank - 1) if k != axis), axis, x.rank - 1]
+    moved = order != sorted(order)
+    if moved:
+        wide = build.Transpose(wide, perm=order)
+    # 0 copies the size of an axis in front, known or not.
+    front = [0] * (x.rank - 2)
+    flat = build.Reshape(wide, [*front, rows * parts])
+    weights = matrix.reshape(*(1,) * (x.rank - 3), *matrix.shape)
+    result = build.MatMul(flat, weights.astype(wide.dtype or np.float32))
+    result = build.Reshape(result, [*front, bins, 2])
+    if moved:
+        result = build.Transpose(result, perm=[order.index(k) for k in range(x.rank)])
+    return build.Cast(result, to=x.elem_type) if x.elem_type in _LOW else result

@@ -1,0 +1,1 @@
+"""TopK and Unique in forms that engines take."""
