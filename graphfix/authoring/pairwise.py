@@ -7,12 +7,32 @@ CumSum and MatMul of integers wrap around, as the engines that count in 32 bits 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.views import Array, Value
 
 EMITS = ("Add", "Concat", "Gather", "Mul", "Slice", "Squeeze", "Sub")
+# Sums of so many integers of 32 bits, signed or not, are below 2^53 in size.
+MOST_TERMS = 1 << 21
+_HALF = 1 << 16
+
+
+def in_halves(x: Value, add_up: Callable[[Value], Value], build: Builder) -> Value:
+    """Sum int64 that hold 32 bits each, by ReduceSum: their upper and their lower 16 bits apart.
+
+    The sums of either are below 2^53 for up to 2^37 integers, so that nothing is rounded.
+
+    Args:
+        x: The integers, int64.
+        add_up: Sums one tensor.
+        build: The builder.
+    """
+    high = build.Div(x, _HALF)
+    low = build.Sub(x, build.Mul(high, _HALF))
+    return build.Add(build.Mul(add_up(high), _HALF), add_up(low))
 
 
 def combined(op: str, x: Value, axis: int, size: int, build: Builder) -> Value:

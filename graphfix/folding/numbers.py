@@ -309,9 +309,9 @@ def _reduce(function: Callable[..., Any]) -> Function:
                 return (data,)
             axes = list(range(data.ndim))
         keep = bool(node.attr("keepdims", 1))
-        rough = np.abs(function(data.astype(np.float64), axis=tuple(axes), keepdims=keep))
-        if np.any(rough >= min(np.iinfo(data.dtype).max, 1 << 53)):
-            return None  # onnxruntime adds up in double: what overflows is clamped
+        rough = function(np.abs(data.astype(np.float64)), axis=tuple(axes), keepdims=keep)
+        if not np.all(rough < min(np.iinfo(data.dtype).max, 1 << 53)):
+            return None  # onnxruntime adds up in double: what it does not hold is off or clamped
         return _one(function(data, axis=tuple(axes), keepdims=keep), data)
 
     return apply

@@ -26,7 +26,8 @@ When it refuses:
     dtype is unknown.
 
 Accuracy:
-    Exact for integers, which wrap around as in CumSum. For floating point numbers exact up to the
+    Exact for integers, which wrap around as in CumSum (ReduceSum of onnxruntime goes through
+    float64, and is not used for them). For floating point numbers exact up to the
     order of summation.
 
 References:

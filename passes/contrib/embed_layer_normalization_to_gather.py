@@ -67,6 +67,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
         "Cast",
         "Concat",
         "Div",
+        "Equal",
         "Expand",
         "Gather",
         "Mul",
@@ -135,7 +136,8 @@ def _first(positions: Value, ids: Value, build: Builder) -> Value:
 def _mask_index(node: NodeView, ids: Value, build: Builder) -> Value:
     mask = node.input(7)
     if mask is not None:
-        return build.ReduceSum(build.Cast(mask, to=TensorProto.INT32), axes=[1], keepdims=0)
+        ones = build.Cast(build.Equal(mask, np.int32(1)), to=TensorProto.INT32)
+        return build.ReduceSum(ones, axes=[1], keepdims=0)
     batch = ids.dim(0)
     if batch is not None:
         return build.constant(np.zeros(batch, np.int32))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
+from graphfix.authoring.pairwise import MOST_TERMS, in_halves
 from graphfix.authoring.views import NodeView, Value
 from graphfix.passes.dtype._retyping import Operands, Written, filled, told, unchanged, with_type
 
@@ -100,6 +103,19 @@ def _resized(wide: int) -> Written:
         return (resized_in_float(view, operands, wide, build),)
 
     return write
+
+
+def summed(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+    """Write a ReduceSum of integers of 32 bits in int64.
+
+    onnxruntime adds integers through float64, which does not hold the sum of too many of them.
+    """
+    (data, *axes) = operands
+    assert data is not None
+    sizes = data.static_shape
+    if sizes is not None and prod(sizes) <= MOST_TERMS:
+        return unchanged(view, operands, build)
+    return (in_halves(data, lambda x: unchanged(view, [x, *axes], build)[0], build),)
 
 
 def _signs(wide: int) -> Written:

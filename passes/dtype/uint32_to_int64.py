@@ -23,9 +23,10 @@ When it refuses:
 Accuracy:
     Exact: int64 holds every value, and what would wrap around is taken modulo 2^32, which the
     wrapping of int64 does not change. Floats outside the range have no defined result before, and
-    another one after. ReduceSum of onnxruntime adds int64 through float64: more than 2^21 numbers
-    of 32 bits may have a sum beyond 2^53, which is rounded there; engines that add integers as
-    integers have no such limit.
+    another one after. ReduceSum of onnxruntime adds integers through float64, so that tensors of
+    more than 2^21 elements, or of unknown size, are summed as their upper and their lower 16 bits
+    apart. Approximate where a Resize takes means: it does so in float32, which rounds numbers
+    beyond 2^24.
 
 References:
     onnx2trt_utils.cpp:346, 748 of onnx-tensorrt, release 8.6; importerUtils.cpp: convertDtype, 10.1
@@ -64,7 +65,12 @@ def uint32_to_int64(editor: Editor) -> None:
             narrow=_NARROW,
             wide=TensorProto.INT64,
             refused=_refused,
-            forms={**_integers.forms(_NARROW, TensorProto.INT64), **_integers.by_comparison()},
+            forms={
+                **_integers.forms(_NARROW, TensorProto.INT64),
+                **_integers.by_comparison(),
+                "ReduceSum": _integers.summed,
+            },
+            rounds=_integers.samples_linearly,
             wrapped=_integers.wrapped,
             constant=_wide,
         ),

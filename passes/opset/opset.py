@@ -24,7 +24,9 @@ When it refuses:
 
 Accuracy:
     Exact. Where an operator is decomposed (LayerNormalization and the like) sums are rounded in
-    another order.
+    another order. CumSum and CumProd of integers wrap around before and after: they are written
+    without ReduceSum and ReduceProd, which onnxruntime computes through float64; axes of integers
+    that are computed are refused for the same reason, unless maxima are taken.
 
 References:
     https://onnx.ai/onnx/operators/ for every form of every operator; onnx/defs/**/defs.cc and

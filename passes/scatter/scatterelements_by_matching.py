@@ -23,9 +23,10 @@ When it refuses:
 
 Accuracy:
     Exact: elements are moved. ONNX leaves it open which of two updates of one position stays; it
-    is the last, as in onnxruntime. A reduction of integers wraps around as in the scatter, one
-    of floats is exact up to the order of its sums and products; max and min give NaN for NaN, where
-    a scatter may drop it.
+    is the last, as in onnxruntime. A reduction of integers wraps around as in the scatter (pairs
+    are combined: ReduceSum and ReduceProd of onnxruntime go through float64), one of floats is
+    exact up to the order of its sums and products; max and min give NaN for NaN, where a scatter
+    may drop it.
 
 References:
     https://onnx.ai/onnx/operators/onnx__ScatterElements.html;

@@ -22,7 +22,8 @@ When it refuses:
     that ONNX does not say to be idle without axes in every version.
 
 Accuracy:
-    Exact.
+    Exact: what reduces stays, and what onnxruntime makes of large integers (it sums and multiplies
+    them through float64) with it.
 
 References:
     https://onnx.ai/onnx/operators/onnx__ReduceSum.html

@@ -168,6 +168,7 @@ def test_numpy_gives_what_onnxruntime_gives(chosen: Case) -> None:
         case("ReduceSum", floats(1, 2)),
         case("ReduceSum", ints(2**31 - 1, 5, dtype="int32")),
         case("ReduceProd", ints(2**31, 2**31), axes=[0], opset=13),
+        case("ReduceSum", ints(2**60, 1, -(2**60))),
         case("Split", ints(1, 2, 3), outputs=2, opset=13),
         case("Split", ints(1, 2, 3, 4, 5), outputs=4, num_outputs=4),
         case("Expand", ints(1, 2), ints(3)),

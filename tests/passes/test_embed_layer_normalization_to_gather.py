@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 from tests.passes.lowering_models import written
 
 PASS = "embed-layer-normalization-to-gather"
@@ -52,6 +52,13 @@ def text_of(operands: str, size: str = "2, 3", opset: int = 13, outputs: str = "
 )
 def test_like_onnxruntime(operands: str, opset: int) -> None:
     assert_rewrite(PASS, text_of(operands, opset=opset), feeds=[FEED], rtol=1e-4, atol=1e-5)
+
+
+def test_the_mask_index_counts_ones_and_no_other_numbers() -> None:
+    feed = {**FEED, "m": np.array([[2, 1, 0], [-1, 1, 1]], np.int32)}
+    text = text_of("i, s, w, p, t, g, b, m")
+    done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-4, atol=1e-5)
+    assert outputs_of(done.after, feed)["k"].tolist() == [1, 2]
 
 
 def test_the_sum_is_given_out() -> None:

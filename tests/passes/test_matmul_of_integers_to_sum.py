@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_untouched,
+    outputs_of,
+    parse,
+    run_pass,
+)
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "matmul-of-integers-to-sum"
@@ -49,6 +56,17 @@ def test_integers(
     text = written("@y = MatMul (v, w)", inputs, out, opset=opset)
     done = assert_rewrite(PASS, text, feeds=[feed])
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_long_sums_of_int32_are_whole_where_float64_is_not(known: bool) -> None:
+    count = 2**21 + 5
+    size = str(count) if known else "k"
+    text = written("@y = MatMul (v, w)", f"int32[1, {size}] v, int32[{size}, 1] w", "int32[1, 1]")
+    done = run_pass(PASS, text)
+    v, w = np.full((1, count), 2**31 - 1, np.int32), np.ones((count, 1), np.int32)
+    found = outputs_of(done.after, {"v": v, "w": w})["y"]
+    assert found.tolist() == [[int(np.matmul(v, w)[0, 0])]]
 
 
 @pytest.mark.parametrize("place", PLACES)

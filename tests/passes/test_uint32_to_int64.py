@@ -8,7 +8,14 @@ import pytest
 from onnx import TensorProto
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.report import APPROXIMATE, EXACT, Status
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_untouched,
+    outputs_of,
+    run_pass,
+)
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "uint32-to-int64"
@@ -84,3 +91,32 @@ def test_a_target_without_unsigned_integers_takes_the_result() -> None:
     text = written(body, "int64[3] x", "float[3]")
     result = graphfix.run(onnx.parser.parse_model(text), target="trt10")
     assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("size", ["N", str(2**21 + 5)])
+def test_long_sums_are_whole_where_float64_is_not(size: str) -> None:
+    count, most = 2**21 + 5, 2**32 - 1
+    body = "@q = Cast <to = 12> (x)\n@r = ReduceSum <keepdims = 0> (@q)\n@y = Cast <to = 7> (@r)"
+    done = run_pass(PASS, written(body, f"int64[{size}] x", "int64"))
+    assert [site.accuracy for site in done.with_status(Status.APPLIED)[0].sites] == [EXACT] * 3
+    assert narrow_inside(done.after) == []
+    found = outputs_of(done.after, {"x": np.full(count, most)})["y"]
+    assert found == count * most % 2**32
+    assert int(np.full(count, most, np.float64).sum()) % 2**32 != found
+
+
+def test_short_sums_stay_one_operator() -> None:
+    body = "@q = Cast <to = 12> (x)\n@r = ReduceSum <keepdims = 0> (@q)\n@y = Cast <to = 7> (@r)"
+    done = run_pass(PASS, written(body, "int64[2, 3] x", "int64"))
+    assert done.ops.count("ReduceSum") == 1
+    assert outputs_of(done.after, {"x": np.full((2, 3), 2**32 - 1)})["y"] == 2**32 - 6
+
+
+def test_means_of_a_resize_are_no_longer_called_exact() -> None:
+    body = (
+        "@q = Cast <to = 12> (x)\n@s = Constant <value = float[4] {1., 1., 2., 2.}> ()\n"
+        '@r = Resize <mode = "linear"> (@q, , @s)\n@y = Cast <to = 7> (@r)'
+    )
+    done = run_pass(PASS, written(body, "int64[1, 1, 2, 2] x", "int64[1, 1, 4, 4]"))
+    labels = {site.accuracy for site in done.with_status(Status.APPLIED)[0].sites}
+    assert labels == {APPROXIMATE}
