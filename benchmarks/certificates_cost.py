@@ -108,10 +108,10 @@ def _node(kind: int, inputs: list[str], output: str) -> onnx.NodeProto:
 def measure() -> Cost:
     """Rewrite and prove the 200 sites; see `Cost`."""
     api = import_module("graphfix.pipeline.api")
-    proving = import_module("graphfix.certificates.proving")
+    proving = import_module("graphfix.proving.sites.prover")
     certifying = import_module("graphfix.pipeline.certifying")
     running = import_module("graphfix.pipeline.running")
-    watching = import_module("graphfix.certificates.watching")
+    watching = import_module("graphfix.proving.sites.watching")
     original = import_module("graphfix.pipeline.original")
     verifying = import_module("graphfix.pipeline.verifying")
     service = import_module("graphfix.worker.service")

@@ -155,7 +155,7 @@ def _answer(
 ) -> int:
     """Print a line of JSON for each target."""
     api = import_module("graphfix.pipeline.api")
-    proving = import_module("graphfix.certificates.proving")
+    proving = import_module("graphfix.proving.sites.prover")
     memory = proving.Memory()
     for key, entry in entries.items():
         memory.known[bytes.fromhex(key)] = _certificate(entry)

@@ -70,7 +70,7 @@ def _feed(path: Path, proto: Any) -> dict[str, Any] | None:
     names = [value.name for value in proto.graph.input if value.name not in own]
     stored = path.with_suffix(".npz")
     if not stored.is_file():
-        made = list(import_module("graphfix.feeds").make_feeds(proto, samples=1))
+        made = list(import_module("graphfix.proving.inputs").make_feeds(proto, samples=1))
         return dict(made[0]) if made else None
     with np.load(stored, allow_pickle=False) as opened:
         arrays = dict(opened)
@@ -240,7 +240,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("-o", type=Path, default=HERE / "results" / "old-runtimes.md")
     given = parser.parse_args(words)
     given.folder = given.folder.resolve()
-    for name in ("graphfix.pipeline.api", "graphfix.feeds", "onnxruntime"):
+    for name in ("graphfix.pipeline.api", "graphfix.proving.inputs", "onnxruntime"):
         import_module(name)  # once, before the children are forked
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="old-runtimes-") as scratch:

@@ -49,7 +49,7 @@ def _feeds(proto: onnx.ModelProto, path: Path) -> list[dict[str, Any]]:
             if key in arrays:
                 feed[name] = arrays[key]
         return [feed]
-    feeds = import_module("graphfix.feeds")
+    feeds = import_module("graphfix.proving.inputs")
     try:
         return list(feeds.make_feeds(proto, samples=2))
     except Exception:

@@ -14,11 +14,11 @@ import onnx
 from onnx import ModelProto
 
 from graphfix.authoring.declaring import Evaluate, Pass
-from graphfix.comparing.small_sides import at_small_sides
 from graphfix.model import Model
 from graphfix.pipeline.api import load
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
+from graphfix.proving.whole.small_sides import at_small_sides
 from graphfix.registry import get_pass, shipped_passes
 from graphfix.report import Outcome, Status
 from graphfix.saturation import unsaturated
@@ -102,7 +102,7 @@ def assert_rewrite(
     """Assert that a pass applies, leaves a valid model, is idempotent, and keeps the numbers.
 
     Where onnxruntime runs the model with a free dimension cut to 0 or 1, the result has to run
-    there too and give the same (see `graphfix.comparing.small_sides`). Sizes at which the model
+    there too and give the same (see `graphfix.proving.whole.small_sides`). Sizes at which the model
     itself raises or crashes are not sizes of it.
 
     Args:
@@ -173,7 +173,7 @@ def outputs_of(
     """
     names = [output.name for output in model.graph.output]
     if evaluators:
-        from graphfix.comparing.evaluators import GivenEvaluators, ReferenceEngine
+        from graphfix.proving.runners.evaluators import GivenEvaluators, ReferenceEngine
 
         return ReferenceEngine(model, "", GivenEvaluators(evaluators)).run(dict(feed))
     session = open_session(unsaturated(model).SerializeToString())

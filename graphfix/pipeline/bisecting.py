@@ -17,8 +17,6 @@ from typing import Any
 from onnx import ModelProto
 
 from graphfix.authoring.workspace import Allowance, SiteKey, site_key
-from graphfix.certificates.proving import Prover
-from graphfix.comparing.models import ComparisonOptions, compare_files
 from graphfix.diffing.scopes import Scope
 from graphfix.engines.profile import Target
 from graphfix.hooks import Hook
@@ -32,6 +30,8 @@ from graphfix.pipeline.reading_op_types import OpTypes, op_types_of
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, verify
+from graphfix.proving.models import ComparisonOptions, compare_files
+from graphfix.proving.sites.prover import Prover
 from graphfix.report import APPROXIMATE, Certificate, Site, Status, Verdict, Verification
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from graphfix import __version__
-from graphfix.certificates.proving import Memory, Prover
-from graphfix.certificates.watching import Whole, too_big
 from graphfix.checking import file_findings
 from graphfix.engines.tensorrt.rules.interfaces import given_inputs
 from graphfix.errors import PassBug
@@ -26,6 +24,8 @@ from graphfix.pipeline.settings import Settings, without
 from graphfix.pipeline.validating import interface, new_complaints, validity_of
 from graphfix.pipeline.verifying import on_disk, original_on_disk, verify, verify_in_engine
 from graphfix.pipeline.worsening import unharmed
+from graphfix.proving.sites.prover import Memory, Prover
+from graphfix.proving.sites.watching import Whole, too_big
 from graphfix.report import (
     APPROXIMATE,
     LOSSY,

@@ -9,10 +9,6 @@ from typing import Any
 
 from onnx import ModelProto
 
-from graphfix.comparing.comparison import Comparison
-from graphfix.comparing.divergence import Bisection
-from graphfix.comparing.locating import located
-from graphfix.comparing.models import ComparisonOptions, compare_side_by_side
 from graphfix.diffing.difference import Difference
 from graphfix.diffing.engine import diff_models
 from graphfix.model import Model
@@ -20,6 +16,10 @@ from graphfix.pipeline.api import inputs_file, load
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.verifying import on_disk
+from graphfix.proving.layers.comparison import Comparison
+from graphfix.proving.layers.divergence import Bisection
+from graphfix.proving.layers.locating import located
+from graphfix.proving.models import ComparisonOptions, compare_side_by_side
 from graphfix.registry import all_passes
 
 ModelLike = Model | str | Path | ModelProto

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from graphfix.comparing.models import ComparisonOptions, compare_files, compare_in_tensorrt
-from graphfix.comparing.tensorrt_engines import found
 from graphfix.engines.profile import Target
 from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
+from graphfix.proving.models import ComparisonOptions, compare_files, compare_in_tensorrt
+from graphfix.proving.runners.tensorrt_engines import found
 from graphfix.report import Verdict, Verification
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline

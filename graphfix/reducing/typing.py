@@ -8,22 +8,23 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import ModelProto, TypeProto, ValueInfoProto
 
-from graphfix.comparing.models import run_model
-from graphfix.comparing.pieces import type_of_value
-from graphfix.comparing.side_by_side import probed
 from graphfix.errors import GraphfixError
-from graphfix.feeds.kinds import Value
-from graphfix.feeds.maker import FeedMaker
 from graphfix.inference import type_of
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.typing import infer_types
 from graphfix.pipeline.verifying import on_disk
+from graphfix.proving.inputs.maker import FeedMaker
+from graphfix.proving.layers.side_by_side import probed
+from graphfix.proving.models import run_model
+from graphfix.proving.runners.pieces import type_of_value
+from graphfix.proving.values.kinds import Value
 from graphfix.registry import shipped_passes
 
 Types = dict[str, TypeProto]
 
-# Guesses at the dynamic sizes, see `graphfix.feeds.sizes`; one run of at most so many seconds each.
+# Guesses at the dynamic sizes, see `graphfix.proving.inputs.sizes`; one run of at most so many
+# seconds each.
 _ATTEMPTS = (0, 3, 9, 16, 22)
 _PATIENCE = 60.0
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphfix.comparing.divergence import Bisection, Divergence
 from graphfix.pipeline.bisecting import Blamed, RunBisection
+from graphfix.proving.layers.divergence import Bisection, Divergence
 from graphfix.rendering.as_json import SCHEMA, Json, node_json, site_json, verification_json
 from graphfix.rendering.compare_json import layer_json
 from graphfix.rendering.diff_json import change_json, fields_json, weight_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os.path import basename
 
-from graphfix.comparing.divergence import Bisection, Divergence, Origin
+from graphfix.proving.layers.divergence import Bisection, Divergence, Origin
 from graphfix.rendering.diff_text import field_lines, node_lines, node_text, weight_lines
 from graphfix.rendering.style import PLAIN, Style, capped, count, join, labelled, printable
 from graphfix.report import Verdict

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.comparing.comparison import Comparison, Layer
+from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.rendering.as_json import (
     SCHEMA,
     Json,

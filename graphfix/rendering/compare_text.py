@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os.path import basename
 
-from graphfix.comparing.comparison import Comparison, Layer
+from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.rendering.diff_text import node_text
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, table, wrap
 from graphfix.report import Verdict

@@ -9,8 +9,8 @@ from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from typing import Any
 
-from graphfix.comparing.comparison import Comparison, Layer
 from graphfix.errors import UsageError
+from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.report import Verdict
 
 _WIDTH, _HEIGHT = 900, 420

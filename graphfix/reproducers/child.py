@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import onnx
 
-from graphfix.certificates.judging import Case, certify
-from graphfix.comparing.child import evaluators_of
-from graphfix.comparing.messages import read_values, write_values
 from graphfix.errors import EngineFailed
-from graphfix.feeds.kinds import Feed
+from graphfix.proving.child import evaluators_of
+from graphfix.proving.sites.judging import Case, certify
+from graphfix.proving.values.files import read_values, write_values
+from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, Verdict
 
 

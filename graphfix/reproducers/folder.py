@@ -26,9 +26,9 @@ from typing import Any, cast
 from onnx import ModelProto
 
 from graphfix import __version__
-from graphfix.comparing.messages import read_values, write_values
 from graphfix.errors import InvalidModel, UsageError
-from graphfix.feeds.kinds import Feed
+from graphfix.proving.values.files import read_values, write_values
+from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, NodeRef
 from graphfix.reproducers.proving import certificate_of
 from graphfix.reproducers.recipe import Recipe

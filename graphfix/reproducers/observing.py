@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from onnx import FunctionProto, ModelProto
 
 from graphfix.authoring.evidence import Evidence
-from graphfix.certificates.cutting import FunctionKey, function_key
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.feeds.kinds import Feed
 from graphfix.pipeline.api import load
 from graphfix.pipeline.certifying import note_claims
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
+from graphfix.proving.sites.cutting import FunctionKey, function_key
+from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, NodeRef, Outcome, Site, Status, Verdict
 from graphfix.reproducers.proving import prove_again
 from graphfix.reproducers.specimens import Kind

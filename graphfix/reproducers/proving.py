@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.authoring.evidence import Evidence
-from graphfix.certificates.cutting import READ_AT_MOST, CannotCut, Cut, Functions, cut
-from graphfix.certificates.proving import named
-from graphfix.comparing.messages import read_values, write_values
-from graphfix.comparing.models import Evaluators, listed
 from graphfix.errors import EngineFailed
-from graphfix.feeds.kinds import Feed, leaves
+from graphfix.proving.models import Evaluators, listed
+from graphfix.proving.sites.cutting import READ_AT_MOST, CannotCut, Cut, Functions, cut
+from graphfix.proving.sites.prover import named
+from graphfix.proving.values.files import read_values, write_values
+from graphfix.proving.values.kinds import Feed, leaves
 from graphfix.report import APPROXIMATE, LOSSY, Accuracy, Certificate, Verdict
 from graphfix.reproducers.child import after_file, before_file, failing_file, given_file
 from graphfix.worker.limits import Limits

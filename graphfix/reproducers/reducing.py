@@ -8,7 +8,10 @@ import onnx
 from onnx import ModelProto, NodeProto
 
 from graphfix.authoring.evidence import Evidence, Known
-from graphfix.certificates.cutting import (
+from graphfix.exporting import make_info
+from graphfix.graph import Variable
+from graphfix.inference import infer_proto
+from graphfix.proving.sites.cutting import (
     READ_AT_MOST,
     CannotCut,
     Functions,
@@ -16,9 +19,6 @@ from graphfix.certificates.cutting import (
     assembled,
     constant_tensor,
 )
-from graphfix.exporting import make_info
-from graphfix.graph import Variable
-from graphfix.inference import infer_proto
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.saving import take_in
 from graphfix.storage.weights import external_span, is_external

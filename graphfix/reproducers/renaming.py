@@ -10,9 +10,9 @@ from typing import Any
 from google.protobuf.message import Message
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorShapeProto, ValueInfoProto
 
-from graphfix.certificates.cutting import FunctionKey, function_key
 from graphfix.diffing.renaming import rename_tensors
 from graphfix.protos import bodies_of
+from graphfix.proving.sites.cutting import FunctionKey, function_key
 
 LOCAL = "local"
 _TEXTS = (

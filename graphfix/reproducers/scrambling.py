@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
-from graphfix.feeds import draws
-from graphfix.feeds.kinds import Array, is_floating, is_integer
+from graphfix.proving.inputs import draws
+from graphfix.proving.values.kinds import Array, is_floating, is_integer
 
 # Integers up to so many elements are taken for axes, shapes and indices, and stay.
 _STRUCTURAL = 64

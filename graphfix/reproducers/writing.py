@@ -9,10 +9,10 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from graphfix.certificates.cutting import CannotCut
 from graphfix.errors import GraphfixError
 from graphfix.pipeline.running import OPSET_PASS
 from graphfix.pipeline.settings import Settings
+from graphfix.proving.sites.cutting import CannotCut
 from graphfix.report import Reproduced
 from graphfix.reproducers.anonymising import anonymised
 from graphfix.reproducers.folder import Reproducer, versions, write_folder

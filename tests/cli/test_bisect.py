@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 
 import graphfix
 from graphfix.cli import main
-from graphfix.comparing.divergence import Origin
+from graphfix.proving.layers.divergence import Origin
 from graphfix.report import Verdict
 from tests.corpus_networks import with_fault
 from tests.diffing.shuffling import disguised

@@ -14,7 +14,7 @@ from onnx import ModelProto, numpy_helper
 
 import graphfix
 from graphfix.cli import main
-from graphfix.comparing.comparison import Layer
+from graphfix.proving.layers.comparison import Layer
 from graphfix.rendering.plotting import svg
 from graphfix.report import NodeRef, Verdict
 from graphfix.storage.reading import read_model

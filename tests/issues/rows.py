@@ -14,8 +14,8 @@ import numpy as np
 import onnx
 
 import graphfix
-from graphfix.comparing.interface import compare_interfaces
 from graphfix.pipeline.api import Result
+from graphfix.proving.whole.interface import compare_interfaces
 from graphfix.report import Finding, Status
 from graphfix.testing import assert_same, outputs_of
 from tests.passes.detection_models import evaluators_of

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from graphfix.comparing import tensorrt_engines
 from graphfix.errors import UsageError
 from graphfix.pipeline.api import Result, run
+from graphfix.proving.runners import tensorrt_engines
 from graphfix.report import Verdict
 from graphfix.testing import parse
 from tests.pipeline.stand_ins import MODE, put_packages, put_program

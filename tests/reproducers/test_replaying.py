@@ -13,7 +13,7 @@ import pytest
 
 import graphfix
 from graphfix import InvalidModel, UsageError
-from graphfix.comparing.messages import read_values, write_values
+from graphfix.proving.values.files import read_values, write_values
 from graphfix.report import NodeRef, Verdict
 from graphfix.reproducers.folder import read_folder
 from tests.reproducers.faulty import (

@@ -1,1 +1,0 @@
-"""Numbers of one model against those of another, in a child process with limits."""

@@ -1,5 +1,0 @@
-"""Realistic, reproducible inputs for a model, from what its inputs are and how they are used."""
-
-from graphfix.feeds.maker import FeedMaker, make_feeds
-
-__all__ = ["FeedMaker", "make_feeds"]

@@ -1,0 +1,1 @@
+"""Numbers of one model, or of one site of it, against those of another."""

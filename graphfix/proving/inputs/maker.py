@@ -1,0 +1,385 @@
+"""Make the input sets of a model."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx
+
+from graphfix.errors import EngineFailed, UsageError
+from graphfix.inlining import inline
+from graphfix.proving.inputs import draws, roles, sizes, thresholds
+from graphfix.proving.inputs.uses import Use, consumers, uses_of
+from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
+
+_GUESSED_RANKS = (2, 4, 3, 1, 0, 5)
+# Sizes that differ, and then square images.
+_GUESSED_SIZES = ((2, 3, 7, 5, 11), (2, 3, 8, 8, 8))
+
+
+def required_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
+    """Return the inputs that a caller has to feed: those without an initializer."""
+    initialized = {tensor.name for tensor in graph.initializer}
+    initialized |= {tensor.values.name for tensor in graph.sparse_initializer}
+    return [info for info in graph.input if info.name not in initialized]
+
+
+@dataclass(slots=True)
+class FeedMaker:
+    """Draws input sets for one model.
+
+    Attributes:
+        model: The model; its weights are not looked at.
+        seed: The same seed gives the same inputs.
+        bindings: Shapes that the user fixed, by input name.
+        limits: Shapes of the same inputs in another model that has to run too: a static
+            dimension there replaces a dynamic one here.
+    """
+
+    model: onnx.ModelProto
+    seed: int = 0
+    bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    limits: Mapping[str, list[int | None]] = field(default_factory=dict[str, "list[int | None]"])
+    _inputs: list[onnx.ValueInfoProto] = field(init=False)
+    _readers: dict[str, list[Use]] = field(init=False)
+    _shapes: dict[str, list[int | str] | None] = field(init=False)
+    _constants: dict[str, Array] = field(init=False)
+    _side: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        """Look at the uses of the inputs.
+
+        Raises:
+            UsageError: `bindings` names an input that the model lacks, or contradicts its shape.
+        """
+        self._inputs = required_inputs(self.model.graph)
+        names = [info.name for info in self._inputs]
+        for name in self.bindings:
+            if name not in names:
+                raise UsageError(
+                    f"the model has no input {name!r}",
+                    where="--shape",
+                    hint=f"its inputs are {', '.join(names) or 'none'}",
+                )
+        flat = _inlined(self.model)
+        self._readers = consumers(flat.graph)
+        self._shapes = _known_shapes(flat)
+        self._constants = thresholds.small_integers(flat.graph)
+        for info in self._inputs:
+            self._check_binding(info)
+
+    def _check_binding(self, info: onnx.ValueInfoProto) -> None:
+        bound = self.bindings.get(info.name)
+        declared = _declared(info.type)
+        if bound is None or declared is None:
+            return
+        fixed = [size for size in declared if isinstance(size, int)]
+        agrees = len(declared) == len(bound) and all(
+            not isinstance(size, int) or size == given
+            for size, given in zip(declared, bound, strict=True)
+        )
+        if not agrees:
+            raise UsageError(
+                f"{info.name} is declared as {declared}, not as {list(bound)}",
+                where="--shape",
+                hint=f"{len(declared)} dimensions, of which {len(fixed)} are fixed",
+            )
+
+    def draw(
+        self,
+        sample: int,
+        attempt: int = 0,
+        redraw: int = 0,
+        *,
+        other_side: bool = False,
+        edge: Mapping[str, int] | None = None,
+    ) -> Feed:
+        """Return one input set; raises `EngineFailed` for an input that has no known type.
+
+        Args:
+            sample: Its number; style and sizes change with it.
+            attempt: Up to `attempts` - 1; another guess at the dynamic dimensions.
+            redraw: Other values for the same sample.
+            other_side: Whether what hangs on a single number goes the other way.
+            edge: Sizes of dimensions that go before those of the attempt; see `edges`.
+        """
+        rng = np.random.default_rng([self.seed, sample, redraw])
+        chosen = self._sizes(sample, attempt, edge)
+        style = sample + redraw
+        self._side = int(other_side)
+        return {
+            info.name: self._value(info.name, info.type, chosen, style, attempt, rng)
+            for info in self._inputs
+        }
+
+    def has_sides(self) -> bool:
+        """Whether an input alternates: a truth value, or a number compared with a constant."""
+        return any(
+            info.type.tensor_type.elem_type == onnx.TensorProto.BOOL
+            or thresholds.compared_with(uses_of(info.name, self._readers), self._constants)
+            for info in self._inputs
+        )
+
+    def is_dynamic(self) -> bool:
+        """Whether sizes can vary, that is, whether another attempt changes anything."""
+        return bool(self._symbols()) or any(
+            self._shape_of(info.name, info.type) is None for info in self._inputs
+        )
+
+    def attempts(self) -> int:
+        """How many guesses at the dynamic dimensions there are."""
+        return sizes.attempts_for(self._symbols())
+
+    def edges(self, tried: Sequence[int]) -> list[dict[str, int]]:
+        """Return sizes of 0, 1 or both, for the dynamic dimensions together and for each alone."""
+        return sizes.edges(list(self._symbols()), tried)
+
+    def neighbour(self, attempt: int) -> int:
+        """Another attempt, in which the dimensions that mattered least have another size."""
+        symbols = self._symbols()
+        return sizes.neighbour(attempt, symbols) if attempt >= sizes.ATTEMPTS else attempt
+
+    def _shape_of(self, name: str, kind: onnx.TypeProto) -> list[int | str] | None:
+        """Return the dims of an input: numbers, names, and made-up names for unnamed ones."""
+        if name in self.bindings:
+            return list(self.bindings[name])
+        declared = _declared(kind)
+        if declared is None:
+            return None
+        limit = self.limits.get(name)
+        result: list[int | str] = []
+        for axis, size in enumerate(declared):
+            other = limit[axis] if limit is not None and len(limit) == len(declared) else None
+            if isinstance(size, str) and other is not None:
+                result.append(other)
+            elif size == "":
+                result.append(f"{name}:{axis}")
+            else:
+                result.append(size)
+        return result
+
+    def _symbols(self) -> dict[str, str]:
+        symbols: dict[str, str] = {}
+        for info in self._inputs:
+            shape = self._shape_of(info.name, info.type) or []
+            for axis, size in enumerate(shape):
+                if isinstance(size, str):
+                    for part in sizes.names_in(size):
+                        symbols.setdefault(part, sizes.kind_of(part, axis, len(shape)))
+        for name in self._pinned():
+            symbols.pop(name, None)
+        return symbols
+
+    def _pinned(self) -> dict[str, int]:
+        """Return sizes of dimension names that a binding or the other model decides."""
+        pinned: dict[str, int] = {}
+        for info in self._inputs:
+            declared = _declared(info.type)
+            fixed = self._shape_of(info.name, info.type)
+            if declared is None or fixed is None or len(fixed) != len(declared):
+                continue
+            for name, size in zip(declared, fixed, strict=True):
+                if isinstance(name, str) and name and isinstance(size, int):
+                    pinned[name] = size
+        return pinned
+
+    def _sizes(self, sample: int, attempt: int, edge: Mapping[str, int] | None) -> dict[str, int]:
+        return sizes.choose(self._symbols(), sample, attempt, edge) | self._pinned()
+
+    def _value(
+        self,
+        name: str,
+        kind: onnx.TypeProto,
+        chosen: Mapping[str, int],
+        style: int,
+        attempt: int,
+        rng: np.random.Generator,
+    ) -> Value:
+        form = kind.WhichOneof("value")
+        if form in (None, "sparse_tensor_type", "opaque_type"):
+            raise EngineFailed(f"no values can be made for an input of {form or 'unknown type'}")
+        if form == "optional_type":
+            element = kind.optional_type.elem_type
+            return self._value(name, element, chosen, style, attempt, rng)
+        if form == "sequence_type":
+            element = kind.sequence_type.elem_type
+            count = 2 + style % 2
+            return [self._value(name, element, chosen, style, attempt, rng) for _ in range(count)]
+        if form == "map_type":
+            return self._map(name, kind.map_type, style, rng)
+        shape = self._shape_of(name, kind)
+        if shape is None:
+            turn, place = divmod(attempt, len(_GUESSED_RANKS))
+            rank = _GUESSED_RANKS[place]
+            shape = list[int | str](_GUESSED_SIZES[min(turn, 1)][:rank] if rank != 1 else [4])
+        concrete = tuple(_concrete(size, chosen) for size in shape)
+        return self._tensor(name, kind.tensor_type.elem_type, concrete, chosen, style, attempt, rng)
+
+    def _tensor(
+        self,
+        name: str,
+        elem_type: int,
+        shape: tuple[int, ...],
+        chosen: Mapping[str, int],
+        style: int,
+        attempt: int,
+        rng: np.random.Generator,
+    ) -> Array:
+        uses = uses_of(name, self._readers)
+        dtype = numpy_dtype(elem_type)
+        if elem_type == onnx.TensorProto.STRING:
+            return draws.strings(shape, uses, rng)
+        if dtype.kind == "b":
+            return draws.booleans(shape, style + self._side, rng)
+        if dtype.kind == "c":
+            parts = draws.floats(shape, style, uses, rng) + 1j * rng.standard_normal(shape)
+            return np.asarray(parts).astype(dtype)
+        if is_floating(dtype):
+            return draws.cast(draws.floats(shape, style, uses, rng), dtype)
+        if not is_integer(dtype):
+            raise EngineFailed(f"no values of type {dtype} can be made", where=name)
+        values = roles.draw(uses, shape, lambda tensor: self._dims(tensor, chosen), rng)
+        if values is None:
+            timid = attempt >= sizes.TIMID_FROM
+            values = draws.integers(dtype, shape, name, uses, timid, rng)
+            numbers = thresholds.compared_with(uses, self._constants)
+            values = thresholds.with_compared(values, numbers, style + self._side, rng)
+        return draws.cast(values, dtype)
+
+    def _map(
+        self, name: str, kind: onnx.TypeProto.Map, style: int, rng: np.random.Generator
+    ) -> dict[object, object]:
+        vocabulary: list[object] = ["a", "b", "c"]
+        if kind.key_type != onnx.TensorProto.STRING:
+            vocabulary = [0, 1, 2]
+        for use in uses_of(name, self._readers):
+            for attribute in use.node.attribute:
+                if attribute.name in ("string_vocabulary", "int64_vocabulary"):
+                    texts = [text.decode("utf-8", "replace") for text in attribute.strings]
+                    vocabulary = [*texts, *attribute.ints]
+        dtype = numpy_dtype(kind.value_type.tensor_type.elem_type)
+        values = draws.floats((len(vocabulary),), style, [], rng)
+        return {
+            key: dtype.type(value).item() for key, value in zip(vocabulary, values, strict=True)
+        }
+
+    def _dims(self, tensor: str, chosen: Mapping[str, int]) -> list[int] | None:
+        if tensor in self.bindings:
+            return list(self.bindings[tensor])
+        shape = self._shapes.get(tensor)
+        if shape is None:
+            return None
+        result: list[int] = []
+        for axis, size in enumerate(shape):
+            known = size if isinstance(size, int) else sizes.evaluate(size, chosen)
+            known = chosen.get(f"{tensor}:{axis}") if known is None else known
+            if known is None:
+                return None
+            result.append(known)
+        return result
+
+
+def make_feeds(
+    model: onnx.ModelProto,
+    *,
+    samples: int = 5,
+    seed: int = 0,
+    bindings: Mapping[str, tuple[int, ...]] | None = None,
+) -> list[Feed]:
+    """Return input sets for a model, without running it.
+
+    Where a model only runs with certain sizes of its dynamic dimensions, give them in
+    `bindings` (input name to shape) or use `FeedMaker.draw` with further attempts.
+
+    Raises:
+        UsageError: `bindings` does not fit the inputs of the model.
+    """
+    maker = FeedMaker(model, seed, bindings or {})
+    return [maker.draw(sample) for sample in range(samples)]
+
+
+def _concrete(size: int | str, chosen: Mapping[str, int]) -> int:
+    if isinstance(size, int):
+        return size
+    known = sizes.evaluate(size, chosen)
+    return 1 if known is None else known
+
+
+def _declared(kind: onnx.TypeProto) -> list[int | str] | None:
+    """Return declared dims: numbers, names, "" for unnamed; None for an unknown rank."""
+    if kind.WhichOneof("value") == "optional_type":
+        return _declared(kind.optional_type.elem_type)
+    if kind.WhichOneof("value") == "sequence_type":
+        return _declared(kind.sequence_type.elem_type)
+    tensor = kind.tensor_type
+    if kind.WhichOneof("value") != "tensor_type" or not tensor.HasField("shape"):
+        return None
+    # A negative or zero dim_value is how some exporters write "unknown".
+    return [
+        dim.dim_value
+        if dim.WhichOneof("value") == "dim_value" and dim.dim_value > 0
+        else dim.dim_param
+        for dim in tensor.shape.dim
+    ]
+
+
+def static_limits(model: onnx.ModelProto) -> dict[str, list[int | None]]:
+    """Return the static dims of the inputs of a model, None for each dynamic one."""
+    result: dict[str, list[int | None]] = {}
+    for info in required_inputs(model.graph):
+        declared = _declared(info.type)
+        if declared is not None:
+            result[info.name] = [size if isinstance(size, int) else None for size in declared]
+    return result
+
+
+def _inlined(model: onnx.ModelProto) -> onnx.ModelProto:
+    if not model.functions:
+        return model
+    try:
+        return inline(model)
+    except Exception:  # an invalid function costs hints about its inputs, nothing else
+        return model
+
+
+def _known_shapes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
+    """Return what is known of the shape of each tensor; shape inference fills gaps."""
+    # It refuses some valid models; declared shapes remain.
+    with contextlib.suppress(Exception):
+        model = onnx.shape_inference.infer_shapes(without_weights(model))
+    graph = model.graph
+    result: dict[str, list[int | str] | None] = {
+        info.name: _declared(info.type) for info in [*graph.value_info, *graph.output, *graph.input]
+    }
+    for tensor in graph.initializer:
+        result[tensor.name] = list(tensor.dims)
+    for node in graph.node:
+        for attribute in node.attribute:
+            if node.op_type == "Constant" and attribute.name == "value":
+                result[node.output[0]] = list(attribute.t.dims)
+    return result
+
+
+def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Copy a model; large initializers become inputs, so that inference copies no weights."""
+    slim = onnx.ModelProto()
+    slim.ir_version = model.ir_version
+    slim.opset_import.extend(model.opset_import)
+    slim.graph.node.extend(model.graph.node)
+    slim.graph.input.extend(model.graph.input)
+    slim.graph.output.extend(model.graph.output)
+    slim.graph.value_info.extend(model.graph.value_info)
+    slim.graph.name = model.graph.name
+    present = {info.name for info in model.graph.input}
+    for tensor in model.graph.initializer:
+        if int(np.prod(tensor.dims)) <= 64 and tensor.data_location == onnx.TensorProto.DEFAULT:
+            slim.graph.initializer.append(tensor)
+        elif tensor.name not in present:
+            info = onnx.helper.make_tensor_value_info(
+                tensor.name, tensor.data_type, list(tensor.dims)
+            )
+            slim.graph.input.append(info)
+    return slim

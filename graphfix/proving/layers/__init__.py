@@ -1,0 +1,1 @@
+"""Two models tensor by tensor: where they begin to differ."""

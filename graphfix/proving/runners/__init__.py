@@ -1,0 +1,1 @@
+"""What runs a model: onnxruntime, numpy models of operators, the reference evaluator."""

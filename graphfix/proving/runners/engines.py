@@ -1,0 +1,339 @@
+"""Run a model: onnxruntime without optimisations, else the reference evaluator.
+
+onnxruntime is first because the reference evaluator ignores the old semantics of some operators
+(Softmax before opset 13). Where onnxruntime lacks single operators, the model is run in pieces
+(`graphfix.proving.runners.pieces`); only what cannot be cut is left to the reference evaluator.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import onnx
+
+from graphfix.errors import EngineFailed
+from graphfix.protos import all_graphs, all_nodes
+from graphfix.proving.runners.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
+from graphfix.proving.runners.turns import Turns
+from graphfix.proving.values.kinds import Feed, Value, is_native, numpy_dtype
+from graphfix.saturation import unsaturated
+from graphfix.worker.sessions import open_session
+
+# onnxruntime's own texts (model_load_utils.h, model.cc, session_state.cc, graph.cc).
+_NO_KERNEL = re.compile(r"Could not find an implementation for ([\w.]+)\(-?\d+\)")
+_NOT_REGISTERED = re.compile(
+    r"Fatal error: ([\w.]*):(\w+)\(-?\d+\) is not a registered function/op"
+)
+_NO_SCHEMA = re.compile(
+    r'In Node, \("[^"]*", (\w+), "([^"]*)", -?\d+\).*?Error No [Oo]p', re.DOTALL
+)
+_OPSET_TOO_NEW = re.compile(r"till opset (\d+)")
+_FEW_NODES = 64
+LONGEST_TEXT = 2000  # the shapes stand at the end of what onnxruntime says
+_IR_TOO_NEW = re.compile(r"max supported IR version: (\d+)")
+
+# onnxruntime computes these by their function body in ONNX, which says another thing than their
+# page: Bernoulli gives 1 with probability 1 - p.
+_MISREAD = frozenset({("", "Bernoulli")})
+
+
+class MissingOperator(EngineFailed):
+    """An engine has no implementation of an operator."""
+
+    def __init__(self, key: OpKey, message: str) -> None:
+        """Name the operator as (domain, op)."""
+        super().__init__(message)
+        self.key = key
+
+
+class TooNew(EngineFailed):
+    """An engine refuses an IR or opset number alone; `lowered` means the same with a lower one."""
+
+    def __init__(self, lowered: onnx.ModelProto, message: str) -> None:
+        """Keep the model with the lower number."""
+        super().__init__(message)
+        self.lowered = lowered
+
+
+class Engine(Protocol):
+    """A loaded model."""
+
+    name: str
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        """Return the outputs by name; raises `EngineFailed`."""
+        ...
+
+
+class OrtEngine:
+    """onnxruntime on the CPU; optimisations off unless asked for."""
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        folder: str,
+        *,
+        optimised: bool = False,
+        mapped: bool = False,
+    ) -> None:
+        """Load a model.
+
+        Args:
+            model: The model, its external data unread.
+            folder: Where its external data lies.
+            optimised: Let onnxruntime rewrite the graph (to estimate noise).
+            mapped: Use external data as the system maps it from its file, without a copy of it
+                that is arranged for the kernels. Pages that are only read can be given up.
+
+        Raises:
+            MissingOperator: onnxruntime has no kernel or schema for an operator.
+            EngineFailed: It refuses the model otherwise.
+        """
+        ort: Any = importlib.import_module("onnxruntime")
+        self.name = f"onnxruntime {'.'.join(ort.__version__.split('.')[:2])}"
+        wrapped = _with_casts(_without_body_shapes(unsaturated(model)))
+        self._renamed_inputs = wrapped.inputs
+        self._renamed_outputs = wrapped.outputs
+        try:
+            self._session: Any = open_session(
+                wrapped.model.SerializeToString(),
+                optimised=optimised,
+                threads=2 if len(model.graph.node) > _FEW_NODES else 1,
+                folder=folder,
+                mapped=mapped,
+            )
+        except Exception as error:  # onnxruntime's own exception types have no common base
+            raise _explained(error, model) from None
+        self._run_options: Any = ort.RunOptions()
+        self._run_options.log_severity_level = 4
+        self._names = [output.name for output in self._session.get_outputs()]
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        """Run once; see `Engine`."""
+        inputs: dict[str, Value] = {}
+        for name, value in feed.items():
+            renamed = self._renamed_inputs.get(name)
+            if renamed is None:
+                inputs[name] = value
+            else:
+                inputs[renamed] = np.asarray(value).astype(np.float32)
+        try:
+            results: list[Value] = self._session.run(self._names, inputs, self._run_options)
+        except Exception as error:  # as above
+            _raise_if_out_of_memory(str(error))
+            raise EngineFailed(_one_line(str(error)), where=self.name) from None
+        outputs = dict(zip(self._names, results, strict=True))
+        for name, (renamed, dtype) in self._renamed_outputs.items():
+            outputs[name] = np.asarray(outputs.pop(renamed)).astype(dtype)
+        return outputs
+
+
+class _Wrapped:
+    """A model whose bfloat16 and smaller types leave and enter through Cast nodes."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self.model = model
+        self.inputs: dict[str, str] = {}
+        self.outputs: dict[str, tuple[str, np.dtype[Any]]] = {}
+
+
+def _without_body_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Drop the shapes that bodies of If, Loop and Scan declare for their outputs.
+
+    They are hints, and exporters get them wrong (one shape for two branches of different rank);
+    onnxruntime takes them for what the body will produce and fails.
+    """
+    if not any(_declares_shape(body) for body in _bodies(model.graph)):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for body in _bodies(copy.graph):
+        for info in body.output:
+            if info.type.HasField("tensor_type"):
+                info.type.tensor_type.ClearField("shape")
+    return copy
+
+
+def _declares_shape(graph: onnx.GraphProto) -> bool:
+    return any(info.type.tensor_type.HasField("shape") for info in graph.output)
+
+
+def _bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
+    return [body for body in all_graphs(graph) if body is not graph]
+
+
+def _with_casts(model: onnx.ModelProto) -> _Wrapped:
+    """Add exact casts to float32 where Python cannot exchange an element type."""
+    result = _Wrapped(model)
+    foreign_in = [info for info in model.graph.input if is_foreign(info)]
+    foreign_out = [info for info in model.graph.output if is_foreign(info)]
+    if not foreign_in and not foreign_out:
+        return result
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    result.model = copy
+    float32 = onnx.TensorProto.FLOAT
+    initialized = {tensor.name for tensor in copy.graph.initializer}
+    casts: list[onnx.NodeProto] = []
+    for info in [i for i in copy.graph.input if is_foreign(i) and i.name not in initialized]:
+        outer = f"graphfix_in_{info.name}"
+        element = info.type.tensor_type.elem_type
+        casts.append(onnx.helper.make_node("Cast", [outer], [info.name], to=element))
+        result.inputs[info.name] = outer
+        info.name = outer
+        info.type.tensor_type.elem_type = float32
+    for info in [o for o in copy.graph.output if is_foreign(o)]:
+        outer = f"graphfix_out_{info.name}"
+        dtype = numpy_dtype(info.type.tensor_type.elem_type)
+        copy.graph.node.append(onnx.helper.make_node("Cast", [info.name], [outer], to=float32))
+        result.outputs[info.name] = (outer, dtype)
+        info.name = outer
+        info.type.tensor_type.elem_type = float32
+    nodes = [*casts, *copy.graph.node]
+    del copy.graph.node[:]
+    copy.graph.node.extend(nodes)
+    return result
+
+
+def is_foreign(info: onnx.ValueInfoProto) -> bool:
+    """Say whether Python cannot exchange the element type of a tensor with onnxruntime."""
+    if info.type.WhichOneof("value") != "tensor_type":
+        return False
+    element = info.type.tensor_type.elem_type
+    return element != onnx.TensorProto.UNDEFINED and not is_native(numpy_dtype(element))
+
+
+def _key(domain: str, op: str) -> OpKey:
+    return ("" if domain == "ai.onnx" else domain, op)
+
+
+def _explained(error: Exception, model: onnx.ModelProto) -> EngineFailed:
+    text = str(error)
+    _raise_if_out_of_memory(text)
+    found = _NOT_REGISTERED.search(text)
+    if found:
+        return MissingOperator(_key(found.group(1), found.group(2)), _one_line(text))
+    found = _NO_SCHEMA.search(text)
+    if found:
+        return MissingOperator(_key(found.group(2), found.group(1)), _one_line(text))
+    found = _NO_KERNEL.search(text)
+    if found:
+        op = found.group(1).rsplit(".", 1)[-1]
+        domains = [node.domain for node in model.graph.node if node.op_type == op]
+        return MissingOperator(_key(domains[0] if domains else "", op), _one_line(text))
+    lowered = _lowered(model, text)
+    if lowered is not None:
+        return TooNew(lowered, _one_line(text))
+    return EngineFailed(_one_line(text), where="onnxruntime")
+
+
+def _raise_if_out_of_memory(text: str) -> None:
+    if "bad_alloc" in text or "Failed to allocate memory" in text:
+        raise MemoryError(_one_line(text)) from None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:LONGEST_TEXT]
+
+
+def open_engine(
+    model: onnx.ModelProto, folder: str, evaluators: Evaluators, turns: Turns | None = None
+) -> Engine:
+    """Load a model in the first engine that takes it.
+
+    Args:
+        model: The model, its external data unread.
+        folder: Where its external data lies.
+        evaluators: Numpy models of operators that no engine has.
+        turns: Lets it take turns with other models, its external data mapped from the file.
+
+    Raises:
+        EngineFailed: None does; the text is that of the most telling engine.
+    """
+    if turns is not None:
+        return turns.open(lambda: _opened(model, folder, evaluators, mapped=True))
+    return _opened(model, folder, evaluators)
+
+
+def _opened(
+    model: onnx.ModelProto, folder: str, evaluators: Evaluators, *, mapped: bool = False
+) -> Engine:
+    from graphfix.proving.runners.pieces import PiecewiseEngine
+
+    foreign = {key for key in _operators(model) if key in evaluators or key in _MISREAD}
+    if foreign:
+        return _first(
+            lambda: PiecewiseEngine(model, folder, evaluators, foreign, mapped=mapped),
+            lambda: ReferenceEngine(model, folder, evaluators),
+        )
+    try:
+        return OrtEngine(model, folder, mapped=mapped)
+    except MissingOperator as error:
+        key = error.key
+        return _first(
+            lambda: PiecewiseEngine(model, folder, evaluators, {key}, mapped=mapped),
+            lambda: ReferenceEngine(model, folder, evaluators),
+            told=error,
+        )
+    except TooNew as error:
+        return _opened(error.lowered, folder, evaluators, mapped=mapped)
+    except EngineFailed as error:
+        return _first(lambda: ReferenceEngine(model, folder, evaluators), told=error)
+
+
+def _first(*openers: Callable[[], Engine], told: EngineFailed | None = None) -> Engine:
+    for opener in openers:
+        try:
+            return opener()
+        except EngineFailed as error:
+            told = told or error
+    raise told or EngineFailed("no engine")
+
+
+def _operators(model: onnx.ModelProto) -> set[OpKey]:
+    found = {key_of(node) for node in all_nodes(model.graph.node)}
+    for function in model.functions:
+        found |= {key_of(node) for node in function.node}
+    return found
+
+
+def _lowered(model: onnx.ModelProto, refusal: str) -> onnx.ModelProto | None:
+    """Return a copy with a lower IR or opset number where that alone was refused.
+
+    A newer opset number is lowered only if no operator of the model changed past the one that is
+    asked for, so that the meaning is the same.
+    """
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    newest_ir = _IR_TOO_NEW.search(refusal)
+    newest_opset = _OPSET_TOO_NEW.search(refusal)
+    if newest_ir and model.ir_version > int(newest_ir.group(1)):
+        copy.ir_version = int(newest_ir.group(1))
+        return copy
+    if newest_opset is None:
+        return None
+    bound = int(newest_opset.group(1))
+    imports = [*copy.opset_import, *(e for f in copy.functions for e in f.opset_import)]
+    for entry in imports:
+        if entry.domain in ("", "ai.onnx") and entry.version > bound:
+            if _changed_since(_operators(model), bound, entry.version):
+                return None
+            entry.version = bound
+    return copy
+
+
+def _changed_since(operators: set[OpKey], bound: int, version: int) -> bool:
+    for domain, op in operators:
+        if domain:
+            continue
+        try:
+            since = onnx.defs.get_schema(op, version, "").since_version
+        except onnx.defs.SchemaError:
+            return True
+        if since > bound:
+            return True
+    return False

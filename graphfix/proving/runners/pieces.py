@@ -1,0 +1,288 @@
+"""Run a model in pieces: runs of nodes in onnxruntime, single foreign nodes in Python.
+
+A numpy model or the reference evaluator computes only the operators that onnxruntime lacks, so
+that everything else keeps the semantics of its opset.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+
+from graphfix.diffing.scopes import inlined
+from graphfix.errors import EngineFailed
+from graphfix.protos import bodies_of
+from graphfix.proving.runners.engines import Engine, MissingOperator, OrtEngine, is_foreign
+from graphfix.proving.runners.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
+from graphfix.proving.values.kinds import Array, Feed, Value
+from graphfix.schemas import form_of, minimal_ir
+
+_MOST_FOREIGN = 32
+_GRID_SAMPLE = 20
+_FLOATS = (onnx.TensorProto.FLOAT16, onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
+
+
+@dataclass(slots=True)
+class _Piece:
+    nodes: list[onnx.NodeProto]
+    foreign: bool
+    wanted: list[str] = field(default_factory=list[str])
+    engines: dict[str, Engine] = field(default_factory=dict[str, "Engine"])
+
+
+class PiecewiseEngine:
+    """A model cut at the operators that onnxruntime lacks."""
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        folder: str,
+        evaluators: Evaluators,
+        foreign: set[OpKey],
+        *,
+        mapped: bool = False,
+    ) -> None:
+        """Cut the main graph; onnxruntime maps external data of its pieces where `mapped`.
+
+        Raises:
+            EngineFailed: A foreign operator stands in the body of an If, Loop or Scan.
+        """
+        self.name = "onnxruntime in pieces"
+        self._model = inlined(model)
+        self._folder = folder
+        self._mapped = mapped
+        self._evaluators = evaluators
+        self._foreign = set(foreign)
+        self._initializers = {tensor.name: tensor for tensor in self._model.graph.initializer}
+        # A constant that crosses into another piece would be unknown there, and inference takes
+        # the Slice of a Shape with unknown bounds for empty.
+        constants = {n.output[0]: t for n in self._model.graph.node if (t := _constant(n))}
+        self._initializers |= constants
+        self._nodes = [n for n in self._model.graph.node if not set(n.output) & set(constants)]
+        self._pieces = self._cut()
+        self._foreign_types = _foreign_types(self._model)
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        """Run once; operators that turn out to be missing become foreign and it starts again."""
+        while True:
+            try:
+                return self._run(feed)
+            except MissingOperator as error:
+                if error.key in self._foreign or len(self._foreign) >= _MOST_FOREIGN:
+                    raise
+                self._foreign.add(error.key)
+                self._pieces = self._cut()
+
+    def _cut(self) -> list[_Piece]:
+        pieces: list[_Piece] = []
+        for node in self._nodes:
+            foreign = key_of(node) in self._foreign
+            if not foreign and any(key in self._foreign for key in _inner_operators(node)):
+                raise EngineFailed(f"a body of {node.op_type} has an operator without kernel")
+            if foreign or not pieces or pieces[-1].foreign:
+                pieces.append(_Piece([], foreign))
+            pieces[-1].nodes.append(node)
+        needed = {info.name for info in self._model.graph.output}
+        for piece in reversed(pieces):
+            made = [name for node in piece.nodes for name in node.output if name]
+            piece.wanted = [name for name in made if name in needed]
+            needed |= _names_read(piece.nodes)
+        return pieces
+
+    def _run(self, feed: Feed) -> dict[str, Value]:
+        values: dict[str, Value] = dict(feed)
+        for piece in self._pieces:
+            if not piece.wanted:
+                continue
+            if piece.foreign and self._has_model(piece.nodes[0]):
+                node = piece.nodes[0]
+                inputs = [self._array(name, values) if name else None for name in node.input]
+                results = self._evaluators.evaluate(node, inputs)
+                values.update(zip(node.output, results, strict=True))
+            else:
+                inputs_here = {n: values[n] for n in _names_read(piece.nodes) if n in values}
+                engine = self._engine(piece, inputs_here)
+                values.update(engine.run(inputs_here))
+        outputs = [info.name for info in self._model.graph.output]
+        return {n: values[n] if n in values else self._array(n, values) for n in outputs}
+
+    def _has_model(self, node: onnx.NodeProto) -> bool:
+        return key_of(node) in self._evaluators
+
+    def _array(self, name: str, values: dict[str, Value]) -> Array:
+        if name in values:
+            return np.asarray(values[name])
+        if name not in self._initializers:
+            raise EngineFailed(f"{name} is used but never defined")
+        return onnx.numpy_helper.to_array(self._initializers[name], self._folder)
+
+    def _engine(self, piece: _Piece, inputs: dict[str, Value]) -> Engine:
+        types = {name: type_of_value(value) for name, value in inputs.items()}
+        signature = repr(sorted((name, str(kind)) for name, kind in types.items()))
+        if signature not in piece.engines:
+            model = self._piece_model(piece, types)
+            if not piece.foreign:
+                try:
+                    piece.engines[signature] = OrtEngine(model, self._folder, mapped=self._mapped)
+                except MissingOperator as error:
+                    key = _blamed(error.key, piece.nodes, model)
+                    raise MissingOperator(key, error.message) from None
+            else:
+                piece.engines[signature] = self._foreign_engine(piece.nodes[0], model)
+        return piece.engines[signature]
+
+    def _foreign_engine(self, node: onnx.NodeProto, model: onnx.ModelProto) -> Engine:
+        doubled = _in_doubles(model)
+        if doubled is not None:
+            with contextlib.suppress(EngineFailed):
+                return OrtEngine(doubled, self._folder)
+        try:
+            return ReferenceEngine(model, self._folder, self._evaluators)
+        except EngineFailed as error:
+            raise MissingOperator(key_of(node), error.message) from error
+
+    def _piece_model(self, piece: _Piece, types: dict[str, onnx.TypeProto]) -> onnx.ModelProto:
+        read = _names_read(piece.nodes)
+        graph = onnx.GraphProto(name="piece")
+        graph.node.extend(piece.nodes)
+        graph.initializer.extend(
+            tensor for n, tensor in self._initializers.items() if n in read and n not in types
+        )
+        for name, kind in types.items():
+            info = graph.input.add()
+            info.name = name
+            info.type.CopyFrom(kind)
+        for name in piece.wanted:
+            info = graph.output.add()
+            info.name = name
+            if name in self._foreign_types:
+                info.type.tensor_type.elem_type = self._foreign_types[name]
+        model = onnx.ModelProto(ir_version=max(self._model.ir_version, 4), graph=graph)
+        model.opset_import.extend(self._model.opset_import)
+        return model
+
+
+def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:
+    """Return the tensor of a Constant node that holds one or numbers; None for other nodes."""
+    if key_of(node) != ("", "Constant"):
+        return None
+    tensor = onnx.TensorProto()
+    for attribute in node.attribute:
+        if attribute.name == "value":
+            tensor.CopyFrom(attribute.t)
+        elif attribute.name in ("value_int", "value_ints"):
+            numbers = attribute.i if attribute.name == "value_int" else list(attribute.ints)
+            tensor = onnx.numpy_helper.from_array(np.array(numbers, np.int64))
+        elif attribute.name in ("value_float", "value_floats"):
+            floats = attribute.f if attribute.name == "value_float" else list(attribute.floats)
+            tensor = onnx.numpy_helper.from_array(np.array(floats, np.float32))
+        else:
+            return None
+    tensor.name = node.output[0]
+    return tensor
+
+
+def _in_doubles(model: onnx.ModelProto) -> onnx.ModelProto | None:
+    """Return a GridSample of floats as one of doubles at opset 20; None for other operators.
+
+    onnxruntime has no kernel for an image of another type than the grid, nor for doubles in the
+    older form, and the reference evaluator takes seconds for what its kernel computes in
+    milliseconds. Both forms define the same for images and call two modes otherwise (operator
+    page); doubles hold every float.
+    """
+    (node,) = model.graph.node
+    if key_of(node) != ("", "GridSample"):
+        return None
+    types = {info.name: info.type.tensor_type.elem_type for info in model.graph.input}
+    types |= {tensor.name: tensor.data_type for tensor in model.graph.initializer}
+    kind = types.get(node.input[0], 0)
+    if kind not in _FLOATS:
+        return None
+    double, make = onnx.TensorProto.DOUBLE, onnx.helper.make_node
+    sample = onnx.NodeProto()
+    sample.CopyFrom(node)
+    sample.input[:] = ["graphfix_image", "graphfix_grid"]
+    sample.output[:] = ["graphfix_samples"]
+    names = {b"bilinear": b"linear", b"bicubic": b"cubic"}
+    for attribute in sample.attribute:
+        if attribute.name == "mode":
+            attribute.s = names.get(attribute.s, attribute.s)
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    del copy.graph.node[:]
+    copy.graph.node.extend(
+        [
+            make("Cast", [node.input[0]], [sample.input[0]], to=double),
+            make("Cast", [node.input[1]], [sample.input[1]], to=double),
+            sample,
+            make("Cast", [sample.output[0]], [node.output[0]], to=kind),
+        ]
+    )
+    copy.ir_version = max(copy.ir_version, minimal_ir(_GRID_SAMPLE))
+    for entry in copy.opset_import:
+        if entry.domain in ("", "ai.onnx"):
+            entry.version = max(entry.version, _GRID_SAMPLE)
+    return copy
+
+
+def _blamed(key: OpKey, nodes: list[onnx.NodeProto], model: onnx.ModelProto) -> OpKey:
+    """Return the operator of the model that lacks a kernel, where its function body has `key`."""
+    found = [key_of(node) for node in nodes]
+    if key in found:
+        return key
+    versions = {entry.domain: entry.version for entry in model.opset_import}
+    for domain, op in found:
+        form = form_of(op, versions.get(domain, 1), domain)
+        schema: Any = None if form is None else form.schema  # onnx's stubs lack the two below
+        if schema and (schema.has_function or schema.has_context_dependent_function):
+            return (domain, op)
+    return key
+
+
+def _foreign_types(model: onnx.ModelProto) -> dict[str, int]:
+    """Return the tensors of types that Python and onnxruntime do not exchange, as inferred."""
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model).graph
+    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError):
+        return {}  # onnxruntime says what is the matter where such a tensor crosses
+    infos = (*inferred.value_info, *inferred.output)
+    return {info.name: info.type.tensor_type.elem_type for info in infos if is_foreign(info)}
+
+
+def _inner_operators(node: onnx.NodeProto) -> Iterator[OpKey]:
+    for body in bodies_of(node):
+        for inner in body.node:
+            yield key_of(inner)
+            yield from _inner_operators(inner)
+
+
+def _names_read(nodes: list[onnx.NodeProto]) -> set[str]:
+    """Return every name that nodes or their bodies read, made among them or not."""
+    names: set[str] = set()
+    for node in nodes:
+        names |= {name for name in node.input if name}
+        for body in bodies_of(node):
+            names |= _names_read(list(body.node)) | {info.name for info in body.output}
+    return names
+
+
+def type_of_value(value: Value) -> onnx.TypeProto:
+    """Return the ONNX type of a value, without a shape."""
+    kind = onnx.TypeProto()
+    if isinstance(value, list):
+        if not value:
+            raise EngineFailed("an empty sequence crosses two engines and has no type")
+        kind.sequence_type.elem_type.CopyFrom(type_of_value(value[0]))
+        return kind
+    if value is None or isinstance(value, dict):
+        raise EngineFailed("a map or an absent optional crosses two engines")
+    if value.dtype.kind in "OU":
+        kind.tensor_type.elem_type = onnx.TensorProto.STRING
+    else:
+        kind.tensor_type.elem_type = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
+    return kind

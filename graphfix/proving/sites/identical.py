@@ -1,0 +1,137 @@
+"""Sites that need no run: both sides are the same bytes, or the same nodes on the same inputs.
+
+What each output is computed from is followed on either side, through nodes that pass a tensor on,
+up to inputs, tensors and other nodes. Both models are what was in the file before and what is in
+it now; nothing that a pass says of itself is asked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto
+
+from graphfix.protos import bodies_of
+
+BYTES = "both sides are the same tensors, byte for byte"
+NODES = "both sides are the same nodes on the same inputs"
+PASSED_ON = "both sides pass on the same inputs"
+# What `same_by` says.
+STANDING = (BYTES, NODES, PASSED_ON)
+
+# They draw, or may: two runs of one node differ.
+_DRAWING = frozenset(
+    {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}
+    | {"Bernoulli", "Multinomial", "Dropout"}
+)
+_NUMBERS: dict[str, tuple[str, type[np.generic]]] = {
+    "value_int": ("i", np.int64),
+    "value_ints": ("ints", np.int64),
+    "value_float": ("f", np.float32),
+    "value_floats": ("floats", np.float32),
+}
+
+# What a tensor is: a kind, and what tells it from others of that kind.
+_Key = tuple[object, ...]
+
+
+def same_by(before: ModelProto, after: ModelProto) -> str:
+    """Say by what both sides of a site are the same; empty where only a run can show it.
+
+    Args:
+        before: The site as it was; see `graphfix.proving.sites.cutting`.
+        after: The site as it is, with the same names of inputs and outputs.
+    """
+    if before.functions or after.functions:
+        return ""
+    if [info.name for info in before.graph.output] != [info.name for info in after.graph.output]:
+        return ""
+    numbers: dict[_Key, int] = {}
+    left, right = _outputs(before, numbers), _outputs(after, numbers)
+    if left is None or right is None or not left or left != right:
+        return ""
+    kinds = {key[0] for key, number in numbers.items() if number in left}
+    if "node" in kinds:
+        return NODES if _imports(before) == _imports(after) else ""
+    return BYTES if kinds == {"tensor"} else PASSED_ON
+
+
+def _imports(model: ModelProto) -> dict[str, int]:
+    return {entry.domain: entry.version for entry in model.opset_import}
+
+
+def _outputs(model: ModelProto, numbers: dict[_Key, int]) -> list[int] | None:
+    """Return a number for what each output is; None where that cannot be told."""
+
+    def number(key: _Key) -> int:
+        return numbers.setdefault(key, len(numbers))
+
+    known: dict[str, int] = {"": number(("absent",))}
+    for info in model.graph.input:
+        typed = info.type.SerializeToString(deterministic=True)
+        known[info.name] = number(("input", info.name, typed))
+    for tensor in model.graph.initializer:
+        key = _tensor(tensor)
+        if key is None or tensor.name in known:
+            return None
+        known[tensor.name] = number(key)
+    for node in model.graph.node:
+        if any(name not in known for name in node.input):
+            return None
+        read = [known[name] for name in node.input]
+        if _is(node, "Identity"):
+            known[node.output[0]] = read[0]
+            continue
+        constant = _constant(node)
+        if constant is not None:
+            known[node.output[0]] = number(constant)
+            continue
+        if node.op_type in _DRAWING or any(True for _ in bodies_of(node)):
+            return None
+        for place, name in enumerate(node.output):
+            if name:
+                known[name] = number(("node", *_shape_of(node), tuple(read), place))
+    if any(info.name not in known for info in model.graph.output):
+        return None
+    return [known[info.name] for info in model.graph.output]
+
+
+def _is(node: NodeProto, op: str) -> bool:
+    return node.op_type == op and node.domain in ("", "ai.onnx")
+
+
+def _shape_of(node: NodeProto) -> _Key:
+    """Return everything of a node but its name and what it reads and makes.
+
+    How many outputs it has is part of it: some operators compute otherwise without one.
+    """
+    attributes = sorted(a.SerializeToString(deterministic=True) for a in node.attribute)
+    wanted = tuple(bool(name) for name in node.output)
+    return (node.op_type, node.domain, node.overload, tuple(attributes), wanted)
+
+
+def _constant(node: NodeProto) -> _Key | None:
+    """Return the tensor of a Constant node; None for others and for sparse ones."""
+    if not _is(node, "Constant") or len(node.attribute) != 1:
+        return None
+    attribute = node.attribute[0]
+    if attribute.name == "value" and attribute.type == AttributeProto.TENSOR:
+        return _tensor(attribute.t)
+    if attribute.name not in _NUMBERS:
+        return None
+    field, dtype = _NUMBERS[attribute.name]
+    return _tensor(onnx.numpy_helper.from_array(np.array(getattr(attribute, field), dtype)))
+
+
+def _tensor(tensor: TensorProto) -> _Key | None:
+    """Return type, dims and bytes of a tensor; None where they are not in the proto."""
+    if tensor.data_location == TensorProto.EXTERNAL or tensor.HasField("segment"):
+        return None
+    kind, dims = tensor.data_type, tuple(tensor.dims)
+    if kind == TensorProto.STRING:
+        return ("tensor", kind, dims, tuple(tensor.string_data))
+    try:
+        data = np.ascontiguousarray(onnx.numpy_helper.to_array(tensor)).tobytes()
+    except Exception:  # its data does not fit its dims: onnx raises what its parts raise
+        return None
+    return ("tensor", kind, dims, data)

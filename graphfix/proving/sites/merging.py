@@ -1,0 +1,84 @@
+"""Sites without inputs, such as folded constants: many of them in one model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx
+
+from graphfix.errors import EngineFailed
+from graphfix.proving.runners.engines import OrtEngine
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.sites.judging import Case
+from graphfix.proving.values.kinds import Value
+from graphfix.proving.verdict.numbers import compare
+from graphfix.report import Certificate, Verdict
+
+
+def can_merge(case: Case) -> bool:
+    """Say whether both sides of a site are constant, and plain enough to stand with others."""
+    models = (case.before, case.after)
+    return not case.lossy and not any(
+        model.graph.input or model.functions or _has_bodies(model) for model in models
+    )
+
+
+def _has_bodies(model: onnx.ModelProto) -> bool:
+    kinds = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
+    return any(a.type in kinds for node in model.graph.node for a in node.attribute)
+
+
+def certify_together(cases: Sequence[Case], evaluators: Evaluators) -> list[Certificate | None]:
+    """Compute many constants at once; None for each site that has to be looked at alone."""
+    left = _computed([case.before for case in cases], evaluators)
+    right = _computed([case.after for case in cases], evaluators)
+    if left is None or right is None:
+        return [None] * len(cases)
+    found: list[Certificate | None] = []
+    for number, case in enumerate(cases):
+        differences = [
+            compare(left[f"s{number}{o.name}"], right[f"s{number}{o.name}"])
+            for o in case.before.graph.output
+        ]
+        equal = bool(differences) and all(difference.equal for difference in differences)
+        found.append(
+            Certificate(
+                Verdict.EQUAL,
+                max(d.max_abs or 0.0 for d in differences),
+                max(d.max_rel or 0.0 for d in differences),
+                1,
+            )
+            if equal
+            else None
+        )
+    return found
+
+
+def _computed(models: Sequence[onnx.ModelProto], evaluators: Evaluators) -> dict[str, Value] | None:
+    merged = onnx.ModelProto(ir_version=max(model.ir_version for model in models))
+    merged.graph.name = "sites"
+    imports = {entry.domain: entry.version for entry in models[0].opset_import}
+    for model in models:
+        if {entry.domain: entry.version for entry in model.opset_import} != imports:
+            return None
+    merged.opset_import.extend(models[0].opset_import)
+    for number, model in enumerate(models):
+        for node in model.graph.node:
+            if (node.domain, node.op_type) in evaluators:
+                return None
+            copy = merged.graph.node.add()
+            copy.CopyFrom(node)
+            for field in (copy.input, copy.output):
+                names = [f"s{number}{name}" if name else "" for name in field]
+                del field[:]
+                field.extend(names)
+        for tensor in model.graph.initializer:
+            merged.graph.initializer.add().CopyFrom(tensor)
+            merged.graph.initializer[-1].name = f"s{number}{tensor.name}"
+        for info in model.graph.output:
+            merged.graph.output.add().CopyFrom(info)
+            merged.graph.output[-1].name = f"s{number}{info.name}"
+    try:
+        return OrtEngine(merged, "").run({})
+    except EngineFailed:
+        return None

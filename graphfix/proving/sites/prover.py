@@ -1,0 +1,393 @@
+"""Certificates for many sites: each different one is run once, in child processes."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from onnx import ModelProto
+
+from graphfix.authoring.evidence import Evidence
+from graphfix.errors import EngineFailed
+from graphfix.proving.models import listed
+from graphfix.proving.sites.child import CASES, MODELS, RESULTS, WATCHING
+from graphfix.proving.sites.cutting import (
+    READ_AT_MOST,
+    TAKEN_IN,
+    CannotCut,
+    Cut,
+    Functions,
+    cut,
+)
+from graphfix.proving.sites.identical import same_by
+from graphfix.proving.sites.watching import Whole
+from graphfix.report import APPROXIMATE, LOSSY, Accuracy, Certificate, Verdict
+from graphfix.worker.limits import Limits, engine_seconds
+from graphfix.worker.service import ask
+
+TASK = "graphfix.proving.sites.child:answer"
+# From this many different sites on, two children share them.
+_SHARED_FROM = 40
+_MOST_CRASHES = 20
+_MARKED = re.compile(r"@([br]\d+)@")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What certificates may cost.
+
+    Attributes:
+        seconds: For all sites together; those that are not reached say so.
+        patience: For one site; the process that runs longer is ended.
+        memory: Bytes for each child; a share of what is free by default.
+        children: How many processes at once.
+    """
+
+    seconds: float = 120.0
+    patience: float = 20.0
+    memory: int | None = None
+    children: int = 2
+
+    @classmethod
+    def here(cls) -> Bounds:
+        """Return what they may cost of what the command line gives engines for a small file."""
+        given = engine_seconds()
+        return cls(min(cls.seconds, given / 2), min(cls.patience, given / 4))
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A site that has to be run: its models as bytes, and what is known of it.
+
+    Attributes:
+        key: What two sites have in common that need one proof only.
+        names: What its inputs and outputs are called in the model.
+    """
+
+    before: bytes
+    after: bytes
+    accuracy: Accuracy
+    claims: tuple[str, ...]
+    key: bytes
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, found: Cut, accuracy: Accuracy) -> _Case:
+        before, after = _bytes(found.before), _bytes(found.after)
+        digest = hashlib.sha256(before)
+        digest.update(len(before).to_bytes(8, "little"))
+        digest.update(after)
+        claims = tuple(sorted(found.claims))
+        digest.update(repr((accuracy.value, claims)).encode())
+        return cls(before, after, accuracy, claims, digest.digest(), found.names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What one site needs.
+
+    Attributes:
+        case: The case that proves it, or one of the same content.
+        made_up: Whether big weights became inputs.
+    """
+
+    case: _Case
+    made_up: bool
+
+    @classmethod
+    def of(cls, found: Cut, accuracy: Accuracy) -> _Wanted:
+        return cls(_Case.of(found, accuracy), found.made_up)
+
+
+def _unrun(reason: str) -> Certificate:
+    """Return the certificate of a site whose sides are the same as they stand."""
+    return Certificate(Verdict.EQUAL, 0.0, 0.0, 0, reason)
+
+
+def _bytes(model: ModelProto) -> bytes:
+    return model.SerializeToString(deterministic=True)
+
+
+def named(certificate: Certificate, names: Mapping[str, str]) -> Certificate:
+    """Put a site's own names in the place of the short ones."""
+    if "@" not in certificate.reason:
+        return certificate
+    reason = _MARKED.sub(lambda m: names.get(m.group(1), m.group(1)), certificate.reason)
+    return replace(certificate, reason=reason)
+
+
+@dataclass(slots=True)
+class Memory:
+    """What was proved, by the content of both sides of a site.
+
+    Attributes:
+        known: The certificates, with short names in their reasons.
+        costs: CPU seconds that each took in its child.
+    """
+
+    known: dict[bytes, Certificate] = field(default_factory=dict[bytes, Certificate])
+    costs: dict[bytes, float] = field(default_factory=dict[bytes, float])
+
+
+@dataclass(slots=True)
+class Prover:
+    """Makes certificates and remembers them, for the further runs that a rollback takes.
+
+    Attributes:
+        evaluators: Where the numpy models of operators without schema are.
+        bounds: What it may cost.
+        memory: What was proved before; it grows.
+        whole: How the whole model is run for its own values; None where it is not.
+    """
+
+    evaluators: Mapping[tuple[str, str], str]
+    bounds: Bounds = field(default_factory=Bounds.here)
+    memory: Memory = field(default_factory=Memory)
+    whole: Whole | None = None
+    _spent: float = 0.0
+
+    def prove(
+        self,
+        sites: Sequence[tuple[Evidence, Accuracy]],
+        functions: Functions,
+        prepared: ModelProto | None = None,
+    ) -> list[Certificate]:
+        """Return one certificate for each site.
+
+        Args:
+            sites: What each site was and became, and its label.
+            functions: The local functions that sites may call.
+            prepared: What to run for the model as it came, where that had to be mended first.
+        """
+        start = time.monotonic()
+        wanted: list[_Wanted | Certificate] = []
+        for evidence, accuracy in sites:
+            try:
+                found = cut(evidence, functions, TAKEN_IN)
+                same = same_by(found.before, found.after)
+                wanted.append(_unrun(same) if same else _Wanted.of(found, accuracy))
+            except CannotCut as reason:
+                wanted.append(Certificate(Verdict.INCONCLUSIVE, reason=str(reason)))
+        with contextlib.ExitStack() as stack:
+            look = _Look(start, self.whole, prepared, stack)
+            self._run([w.case for w in wanted if isinstance(w, _Wanted)], look)
+            proofs = [w if isinstance(w, Certificate) else self._of(w) for w in wanted]
+            self._confirm(sites, functions, wanted, proofs, look)
+        self._spent += time.monotonic() - start
+        return proofs
+
+    def _of(self, wanted: _Wanted) -> Certificate:
+        certificate = self.memory.known.get(wanted.case.key)
+        if certificate is None:
+            reason = f"not looked at: {self.bounds.seconds:g} s for all sites were used up"
+            return Certificate(Verdict.INCONCLUSIVE, reason=reason)
+        return named(certificate, wanted.case.names)
+
+    def _confirm(
+        self,
+        sites: Sequence[tuple[Evidence, Accuracy]],
+        functions: Functions,
+        wanted: Sequence[_Wanted | Certificate],
+        found: list[Certificate],
+        look: _Look,
+    ) -> None:
+        """Look again, with the model's own weights, where made ones did not come out equal."""
+        again: dict[int, _Wanted] = {}
+        for place, (first, sought) in enumerate(zip(found, wanted, strict=True)):
+            if isinstance(sought, Certificate) or not sought.made_up:
+                continue
+            if first.status in (Verdict.EQUAL, Verdict.LOSSY):
+                continue
+            evidence, accuracy = sites[place]
+            try:
+                own = _Wanted.of(cut(evidence, functions, READ_AT_MOST), accuracy)
+            except CannotCut:
+                own = sought
+            if own.made_up:
+                reason = f"with made weights, its own being too big to read: {first.reason}"
+                found[place] = Certificate(
+                    Verdict.INCONCLUSIVE, samples=first.samples, reason=reason
+                )
+            else:
+                again[place] = own
+        self._run([own.case for own in again.values()], look)
+        for place, own in again.items():
+            found[place] = self._of(own)
+
+    def _run(self, cases: Sequence[_Case], look: _Look) -> None:
+        """Run what is not known yet, each different case once."""
+        open_cases: dict[bytes, _Case] = {}
+        for case in cases:
+            if case.key not in self.memory.known:
+                open_cases.setdefault(case.key, case)
+        entries = list(open_cases.values())
+        if not entries:
+            return
+        count = min(self.bounds.children, os.cpu_count() or 1)
+        if len(entries) < _SHARED_FROM:
+            count = 1
+        parts = [entries[first::count] for first in range(count)]
+        deadline = look.start + self.bounds.seconds - self._spent
+        share, whole = 0.8 / count, look.request()
+
+        def work(part: list[_Case]) -> _Batch:
+            batch = _Batch(part, self, deadline, share, whole)
+            batch.run()
+            return batch
+
+        if count == 1:
+            batches = [work(parts[0])]
+        else:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(count) as pool:
+                batches = list(pool.map(work, parts))
+        for part, batch in zip(parts, batches, strict=True):
+            for number, certificate in batch.found.items():
+                self.memory.known[part[number].key] = certificate
+                self.memory.costs[part[number].key] = batch.costs.get(number, 0.0)
+
+
+@dataclass(slots=True)
+class _Look:
+    """When it began, and the whole model as a file, which is made when it is first asked for."""
+
+    start: float
+    whole: Whole | None
+    prepared: ModelProto | None
+    stack: contextlib.ExitStack
+    _request: dict[str, Any] | None = None
+
+    def request(self) -> dict[str, Any] | None:
+        if self.whole is not None and self._request is None:
+            path = None
+            if not self.whole.too_big:
+                path = self.stack.enter_context(self.whole.open(self.prepared))
+            self._request = self.whole.request(path)
+        return self._request
+
+
+class _Batch:
+    """Runs cases in one child after the other, until each has an answer."""
+
+    def __init__(
+        self,
+        cases: list[_Case],
+        prover: Prover,
+        deadline: float,
+        share: float,
+        whole: dict[str, Any] | None,
+    ) -> None:
+        self._cases = cases
+        self._whole = whole
+        self._evaluators = prover.evaluators
+        self._bounds = prover.bounds
+        self._deadline = deadline
+        self._share = share
+        self.found: dict[int, Certificate] = {}
+        self.costs: dict[int, float] = {}
+
+    def run(self) -> None:
+        """Find a certificate for each case that there is time for."""
+        crashes: dict[int, int] = {}
+        together = True
+        while self._open() and time.monotonic() < self._deadline:
+            open_now = self._open()
+            # A site that crashed an engine is tried once more, alone and with kinder inputs.
+            crashed = [n for n in open_now if n in crashes]
+            chosen = [n for n in open_now if n not in crashes] or crashed[:1]
+            gentle = not [n for n in open_now if n not in crashes]
+            failure, culprit = self._ask(chosen, gentle=gentle, together=together)
+            if not failure:
+                if not gentle:
+                    if [n for n in chosen if n not in self.found]:
+                        break  # the child ran out of time
+                    continue
+            elif culprit == WATCHING:
+                self._whole = None
+            elif culprit is None:
+                if not together:
+                    for number in chosen:
+                        self._give_up(number, failure)
+                together = False
+            else:
+                crashes[culprit] = crashes.get(culprit, 0) + 1
+                if gentle or sum(crashes.values()) > _MOST_CRASHES:
+                    self._give_up(culprit, failure)
+
+    def _open(self) -> list[int]:
+        return [number for number in range(len(self._cases)) if number not in self.found]
+
+    def _give_up(self, number: int, reason: str) -> None:
+        self.found[number] = Certificate(Verdict.INCONCLUSIVE, reason=reason)
+
+    def _ask(self, numbers: list[int], *, gentle: bool, together: bool) -> tuple[str, int | None]:
+        """Run some cases; return how the child failed, and at which case, where it did."""
+        left = max(1.0, self._deadline - time.monotonic())
+        request: dict[str, Any] = {
+            "evaluators": listed(self._evaluators),
+            "gentle": gentle,
+            "together": together,
+            "whole": None if gentle else self._whole,
+            "seconds": left,
+            "patience": self._bounds.patience,
+        }
+        with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
+            folder = Path(text)
+            self._write(folder, numbers)
+            failure = ""
+            try:
+                timeout = left + self._bounds.patience + 10.0
+                limits = Limits(timeout, self._bounds.memory, self._share)
+                ask(TASK, folder, request, limits)
+            except EngineFailed as error:
+                failure = error.message
+                if "SIGALRM" in failure:
+                    failure = f"took longer than {self._bounds.patience:g} s"
+            return failure, self._read(folder)
+
+    def _write(self, folder: Path, numbers: list[int]) -> None:
+        entries: list[dict[str, Any]] = []
+        with (folder / MODELS).open("wb") as stream:
+            for number in numbers:
+                case = self._cases[number]
+                stream.write(case.before)
+                stream.write(case.after)
+                entries.append(
+                    {
+                        "number": number,
+                        "sizes": [len(case.before), len(case.after)],
+                        "lossy": case.accuracy is LOSSY,
+                        "approximate": case.accuracy is APPROXIMATE,
+                        "claims": case.claims,
+                        "names": dict(case.names),
+                    }
+                )
+        (folder / CASES).write_text(json.dumps(entries), encoding="utf-8")
+
+    def _read(self, folder: Path) -> int | None:
+        """Take what the child wrote; return the case that it had begun and not ended."""
+        begun: int | None = None
+        path = folder / RESULTS
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            try:
+                entry: dict[str, Any] = json.loads(line)
+            except ValueError:
+                break  # the child died while it wrote this line
+            number: int = entry["number"]
+            found = entry["certificate"]
+            begun = number if found is None else None
+            if found is not None:
+                status = Verdict(found.pop("status"))
+                self.found[number] = Certificate(status, **found)
+                self.costs[number] = entry["cost"]
+        return begun

@@ -1,0 +1,173 @@
+"""The model's own values at the borders of its sites: the whole model is run once for all.
+
+The values are inputs like no made ones: sizes that agree, indices that hit, masks that mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from graphfix.errors import GraphfixError
+from graphfix.proving.inputs.maker import FeedMaker, required_inputs
+from graphfix.proving.runners import memory
+from graphfix.proving.runners.engines import open_engine
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.outlining import bytes_inside
+from graphfix.proving.runners.turns import Turns
+from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves, numpy_dtype
+from graphfix.proving.whole.comparing import read_model
+from graphfix.proving.whole.samples import Samples
+from graphfix.worker.limits import gibibytes
+
+# Bigger models are not run for this: it would cost more than the proofs. Weights in files of their
+# own are mapped from there; those inside the model are copied more than once.
+MOST_INSIDE = 256 * 2**20
+MOST_WEIGHTS = 2**30
+MOST_NODES = 4000
+# Seconds after which the run is given up.
+PATIENCE = 5.0
+# Values with more elements than this together are no sample: their site is proved on smaller ones.
+MOST_ELEMENTS = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """How the whole model is run.
+
+    Attributes:
+        open: Gives a file with the model as it came; its argument, if not None, stands for it.
+        inputs: The user's inputs.
+        seed: For inputs that are made.
+        bindings: Shapes that the user fixed.
+        too_big: Why it is not run; empty where it is.
+    """
+
+    open: Callable[[onnx.ModelProto | None], AbstractContextManager[Path]]
+    inputs: Path | None = None
+    seed: int = 0
+    bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    too_big: str = ""
+
+    def request(self, path: Path | None) -> dict[str, Any]:
+        """Return what `watch` has to be told, in a form that can be written as JSON."""
+        return {
+            "too_big": self.too_big,
+            "model": str(path.absolute()) if path is not None else "",
+            "inputs": str(self.inputs.absolute()) if self.inputs is not None else None,
+            "seed": self.seed,
+            "bindings": {name: list(dims) for name, dims in self.bindings.items()},
+        }
+
+
+def too_big(model: onnx.ModelProto) -> str:
+    """Return why a model is not run for the values inside it; empty where it is small enough."""
+    weights = memory.weight_bytes(model)
+    if weights > MOST_WEIGHTS or (weights > MOST_INSIDE and bytes_inside(model) > MOST_INSIDE):
+        return f"it has {gibibytes(weights)} of weights"
+    if len(model.graph.node) > MOST_NODES:
+        return f"it has {len(model.graph.node)} nodes"
+    return ""
+
+
+def watch(
+    request: Mapping[str, Any], types: Mapping[str, int], evaluators: Evaluators
+) -> tuple[dict[str, Value], str]:
+    """Run the whole model once.
+
+    Args:
+        request: See `Whole.request`.
+        types: The tensors to look at, with their element types (0: unknown or no tensor).
+        evaluators: Numpy models of operators that no engine has.
+
+    Returns:
+        The values of those that the main graph has, and why there is none; one of them is empty.
+    """
+    if request["too_big"]:
+        return {}, str(request["too_big"])
+    path = Path(request["model"])
+    try:
+        model = read_model(path)
+        values = _weights(model, str(path.parent), types)
+        probed = _probed(model, types)
+        # For one run, weights are not arranged for the kernels.
+        engine = open_engine(probed, str(path.parent), evaluators, Turns(0))
+        bindings = {name: tuple(dims) for name, dims in request["bindings"].items()}
+        maker = FeedMaker(model, request["seed"], bindings)
+        inputs = Path(request["inputs"]) if request["inputs"] else None
+        samples = Samples(model, engine, maker, inputs, PATIENCE)
+        drawn = samples.next(0)
+    except GraphfixError as error:
+        return {}, error.message
+    except MemoryError:
+        return {}, "it does not fit in memory"
+    if drawn is None:
+        last = samples.last_error
+        return {}, last.message if last is not None else "it runs with no input"
+    for found in drawn:
+        values.update((name, value) for name, value in found.items() if name in types)
+    return values, ""
+
+
+def own_feed(model: onnx.ModelProto, names: Mapping[str, str], values: Feed) -> Feed | None:
+    """Return the model's own values as inputs of a site; None where they are not all there.
+
+    Args:
+        model: The site as it was.
+        names: What the inputs of the site are called in the whole model.
+        values: What the whole model computed.
+    """
+    feed: Feed = {}
+    elements = 0
+    for info in required_inputs(model.graph):
+        name = names.get(info.name)
+        if name is None or name not in values or not _fits(values[name], info):
+            return None
+        feed[info.name] = values[name]
+        elements += sum(a.size for _, a in leaves(values[name]) if a is not None)
+    return feed if feed and elements <= MOST_ELEMENTS else None
+
+
+def _fits(value: Value, info: onnx.ValueInfoProto) -> bool:
+    if info.type.WhichOneof("value") != "tensor_type":
+        return value is not None and not isinstance(value, np.ndarray)
+    kind = info.type.tensor_type
+    if not isinstance(value, np.ndarray) or value.dtype != numpy_dtype(kind.elem_type):
+        return False
+    if is_floating(value.dtype) and not np.isfinite(value.astype(np.float64)).all():
+        return False  # no pass claims anything about these
+    if not kind.HasField("shape"):
+        return True
+    dims = kind.shape.dim
+    return len(dims) == value.ndim and all(
+        not dim.HasField("dim_value") or dim.dim_value == size
+        for dim, size in zip(dims, value.shape, strict=True)
+    )
+
+
+def _weights(model: onnx.ModelProto, folder: str, types: Mapping[str, int]) -> dict[str, Value]:
+    return {
+        tensor.name: onnx.numpy_helper.to_array(tensor, folder)
+        for tensor in model.graph.initializer
+        if tensor.name in types and np.prod(tensor.dims, dtype=float) <= MOST_ELEMENTS
+    }
+
+
+def _probed(model: onnx.ModelProto, types: Mapping[str, int]) -> onnx.ModelProto:
+    """Return a copy whose outputs are what is looked at."""
+    made = [name for node in model.graph.node for name in node.output if name in types]
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    if made:
+        del copy.graph.output[:]
+    for name in dict.fromkeys(made):
+        info = copy.graph.output.add(name=name)
+        if types[name]:
+            info.type.tensor_type.elem_type = types[name]
+    return copy

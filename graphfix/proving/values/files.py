@@ -1,0 +1,77 @@
+"""Values between two processes: a JSON tree beside an .npz, never a pickle."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from graphfix.proving.values.kinds import Array, Value, numpy_dtype
+
+
+def write_values(path: Path, values: list[dict[str, Value]]) -> None:
+    """Write named values to ``path`` (JSON) and ``path`` with the ending .npz."""
+    arrays: dict[str, Array] = {}
+    tree = [{name: _packed(value, arrays) for name, value in item.items()} for item in values]
+    path.write_text(json.dumps(tree), encoding="utf-8")
+    with path.with_suffix(".npz").open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def read_values(path: Path) -> list[dict[str, Value]]:
+    """Read what `write_values` wrote."""
+    tree = json.loads(path.read_text(encoding="utf-8"))
+    with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
+        return [{name: _unpacked(value, arrays) for name, value in item.items()} for item in tree]
+
+
+def _packed(value: Value, arrays: dict[str, Array]) -> dict[str, Any]:
+    if value is None:
+        return {"kind": "none"}
+    if isinstance(value, list):
+        return {"kind": "sequence", "items": [_packed(item, arrays) for item in value]}
+    if isinstance(value, dict):
+        pairs = [[_plain(key), _plain(item)] for key, item in value.items()]
+        return {"kind": "map", "pairs": pairs}
+    array = np.asarray(value)
+    if array.dtype.kind in "OUS":
+        texts = [_text(item) for item in array.reshape(-1)]
+        return {"kind": "strings", "shape": list(array.shape), "items": texts}
+    key = f"a{len(arrays)}"
+    if array.dtype.isbuiltin == 1:
+        arrays[key] = array
+        return {"kind": "tensor", "key": key}
+    element = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+    arrays[key] = np.ascontiguousarray(array).view(np.dtype(f"u{array.dtype.itemsize}"))
+    return {"kind": "tensor", "key": key, "element": int(element), "shape": list(array.shape)}
+
+
+def _plain(item: Any) -> object:
+    return item.item() if hasattr(item, "item") else item
+
+
+def _text(item: object) -> str:
+    return item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item)
+
+
+def _unpacked(tree: dict[str, Any], arrays: Any) -> Value:
+    kind = tree["kind"]
+    if kind == "none":
+        return None
+    if kind == "sequence":
+        return [_unpacked(item, arrays) for item in tree["items"]]
+    if kind == "map":
+        pairs: list[tuple[Any, Any]] = tree["pairs"]
+        return dict(pairs)
+    if kind == "strings":
+        result: Array = np.empty(len(tree["items"]), dtype=object)
+        result[:] = tree["items"]
+        return result.reshape(tree["shape"])
+    array: Array = np.asarray(arrays[tree["key"]])
+    if "element" in tree:
+        shape: list[int] = tree["shape"]
+        return array.view(numpy_dtype(tree["element"])).reshape(shape)
+    return array

@@ -1,0 +1,157 @@
+"""Change the constants of a model in memory: initializers, Constant nodes, bodies, functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+
+from graphfix.protos import all_nodes, bodies_of
+from graphfix.proving.inputs.uses import consumers, uses_of
+from graphfix.proving.values.kinds import Array, is_integer, is_wide_float
+from graphfix.storage.weights import is_external, stored_bytes
+
+# External tensors past this many bytes together are left alone, the smallest ones first: there is
+# one in every layer.
+EXTERNAL_LIMIT = 256 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """One constant: a running number, the name that nodes read it by, its values."""
+
+    number: int
+    name: str
+    array: Array
+
+
+Change = Callable[[Constant], "Array | None"]
+
+
+def _tensors(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.TensorProto]]:
+    """Yield constant tensors with the names under which nodes read them."""
+    yield from _tensors_of(model.graph)
+    for function in model.functions:
+        for node in function.node:
+            yield from _tensors_of_node(node)
+
+
+def _tensors_of(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]:
+    yield from ((tensor.name, tensor) for tensor in graph.initializer)
+    for node in graph.node:
+        yield from _tensors_of_node(node)
+
+
+def _tensors_of_node(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.TensorProto]]:
+    for attribute in node.attribute:
+        if attribute.type == onnx.AttributeProto.TENSOR and _holds_numbers(node):
+            yield node.output[0], attribute.t
+    for body in bodies_of(node):
+        yield from _tensors_of(body)
+
+
+def _holds_numbers(node: onnx.NodeProto) -> bool:
+    """Whether attributes of a node are weights: Constant, and the models of ai.onnx.ml."""
+    return node.op_type == "Constant" or node.domain == "ai.onnx.ml"
+
+
+def _scalars(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.AttributeProto]]:
+    nodes = [*all_nodes(model.graph.node), *(node for f in model.functions for node in f.node)]
+    kinds = (onnx.AttributeProto.FLOAT, onnx.AttributeProto.FLOATS)
+    for node in nodes:
+        for attribute in node.attribute:
+            if attribute.type in kinds and _holds_numbers(node):
+                yield node.output[0], attribute
+
+
+def changed(
+    model: onnx.ModelProto, folder: str, change: Change, most: int = EXTERNAL_LIMIT
+) -> onnx.ModelProto | None:
+    """Return a copy with changed constants, None where nothing changed.
+
+    Args:
+        model: The model; it is not modified.
+        folder: Where its external data lies.
+        change: Called with each constant of floats (16 bits and more) or integers; returns
+            the new array, or None to leave it.
+        most: How many bytes of external data to read.
+    """
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    touched = False
+    left = _left_alone(copy, most)
+    for number, (label, tensor) in enumerate(_tensors(copy)):
+        unfit = (onnx.TensorProto.STRING, onnx.TensorProto.UNDEFINED)
+        if tensor.data_type in unfit or math.prod(tensor.dims) == 0:
+            continue
+        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
+        if not (is_wide_float(dtype) or is_integer(dtype)):
+            continue
+        if number in left:
+            continue
+        constant = Constant(number, label, onnx.numpy_helper.to_array(tensor, folder))
+        new = change(constant)
+        if new is not None:
+            name = tensor.name
+            tensor.CopyFrom(onnx.numpy_helper.from_array(np.ascontiguousarray(new), name))
+            touched = True
+    for number, (label, attribute) in enumerate(_scalars(copy), start=1_000_000):
+        plain = attribute.type == onnx.AttributeProto.FLOAT
+        old = np.array([attribute.f] if plain else list(attribute.floats), np.float32)
+        new = change(Constant(number, label, old)) if old.size else None
+        if new is not None:
+            touched = True
+            if plain:
+                attribute.f = float(new[0])
+            else:
+                attribute.floats[:] = [float(value) for value in new]
+    return copy if touched else None
+
+
+def _left_alone(model: onnx.ModelProto, most: int) -> set[int]:
+    """Return the numbers of the external tensors that are past the limit."""
+    sizes = {
+        number: stored_bytes(tensor)
+        for number, (_, tensor) in enumerate(_tensors(model))
+        if is_external(tensor)
+    }
+    left: set[int] = set()
+    together = 0
+    for number in sorted(sizes, key=lambda n: sizes[n]):
+        together += sizes[number]
+        if together > most:
+            left.add(number)
+    return left
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a constant is: floats or integers, how many, and whether a small change need not show.
+
+    It need not where the constant only sets sizes, or holds infinite numbers alone.
+    """
+
+    floats: bool
+    size: int
+    silent: bool
+
+
+def kinds(model: onnx.ModelProto, folder: str, most: int = EXTERNAL_LIMIT) -> dict[int, Kind]:
+    """Return what each constant is that `changed` would offer, by its running number."""
+    found: dict[int, Kind] = {}
+    readers = consumers(model.graph)
+
+    def look(constant: Constant) -> None:
+        uses = uses_of(constant.name, readers)
+        # Scales of a Resize decide sizes; its numbers need not notice a small change of them.
+        sizing = bool(uses) and all(use.op in ("Resize", "Upsample") for use in uses)
+        sizing = sizing and all(use.position > 0 for use in uses)
+        floats = is_wide_float(constant.array.dtype)
+        infinite = floats and not np.isfinite(constant.array).any()
+        found[constant.number] = Kind(floats, constant.array.size, sizing or infinite)
+
+    changed(model, folder, look, most)
+    return found

@@ -1,0 +1,122 @@
+"""Whether ONNX says what a model computes from some inputs, by a look at the tensors inside.
+
+At sizes of 0 and 1, and with extreme parameters, a division by nothing gives a NaN inside, of
+which no pass claims anything, and onnxruntime runs what ONNX forbids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import onnx
+
+from graphfix.errors import EngineFailed
+from graphfix.proving.inputs.uses import int_attribute
+from graphfix.proving.runners.engines import Engine, open_engine
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.turns import Turns
+from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
+from graphfix.proving.verdict.numbers import widened
+
+# A shape has no more elements than that.
+_FEW = 16
+
+
+class Inside:
+    """Runs the original once more with everything that its main graph computes as an output."""
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        folder: str,
+        evaluators: Evaluators,
+        turns: Turns | None = None,
+    ) -> None:
+        """Remember the original; it is loaded when it is first asked for."""
+        self._model = model
+        self._folder = folder
+        self._evaluators = evaluators
+        self._turns = turns
+        self._engine: Engine | None = None
+
+    def is_meant(self, feed: Feed) -> bool:
+        """Say whether what the original computes is what ONNX says; True where nobody can look."""
+        try:
+            if self._engine is None:
+                model = _open(self._model)
+                self._engine = open_engine(model, self._folder, self._evaluators, self._turns)
+            found = self._engine.run(feed)
+        except (EngineFailed, MemoryError):
+            return True
+        small: dict[str, Value] = {
+            tensor.name: onnx.numpy_helper.to_array(tensor)
+            for tensor in self._model.graph.initializer
+            if tensor.data_location != onnx.TensorProto.EXTERNAL and np.prod(tensor.dims) <= _FEW
+        }
+        if not all(_is_finite(value) for value in found.values()):
+            return False
+        values = {**small, **feed, **found}
+        return not any(_is_forbidden(node, values) for node in self._model.graph.node)
+
+
+def _open(model: onnx.ModelProto) -> onnx.ModelProto:
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    known = {info.name for info in copy.graph.output}
+    for node in copy.graph.node:
+        for name in node.output:
+            if name and name not in known:
+                known.add(name)
+                copy.graph.output.add(name=name)
+    return copy
+
+
+def _is_finite(value: Value) -> bool:
+    return all(
+        array is None or not is_floating(array.dtype) or bool(np.isfinite(widened(array)).all())
+        for _, array in leaves(value)
+    )
+
+
+def _is_forbidden(node: onnx.NodeProto, values: dict[str, Value]) -> bool:
+    """Say whether ONNX forbids what a node is given, and onnxruntime runs it all the same."""
+    check = _FORBIDDEN.get(node.op_type)
+    given = [values.get(name) for name in node.input]
+    if check is None or len(given) < 2:
+        return False
+    first, second = given[:2]
+    if not isinstance(second, np.ndarray):
+        return False
+    return check(node, first if isinstance(first, np.ndarray) else None, second)
+
+
+def _no_size(node: onnx.NodeProto, x: Array | None, shape: Array) -> bool:
+    """A Reshape with allowzero that has a 0 and a -1, of which ONNX says no size."""
+    zero = int_attribute(node, "allowzero", 0)
+    return bool(zero) and bool((shape == 0).any() and (shape == -1).any())
+
+
+def _no_element(node: onnx.NodeProto, data: Array | None, indices: Array) -> bool:
+    """A GatherND of an element that is not there, from data without elements."""
+    if data is None or data.size:
+        return False
+    batch = int_attribute(node, "batch_dims", 0)
+    sizes = np.array(data.shape[batch : batch + indices.shape[-1]])
+    return bool(((indices < -sizes) | (indices >= sizes)).any())
+
+
+def _no_place(node: onnx.NodeProto, x: Array | None, condition: Array) -> bool:
+    """A Compress whose condition holds behind the last element."""
+    if x is None:
+        return False
+    flat = all(attribute.name != "axis" for attribute in node.attribute)
+    size = x.size if flat else x.shape[int_attribute(node, "axis", 0)]
+    return bool(condition[size:].any())
+
+
+_FORBIDDEN: dict[str, Callable[[onnx.NodeProto, Array | None, Array], bool]] = {
+    "Reshape": _no_size,
+    "GatherND": _no_element,
+    "Compress": _no_place,
+}

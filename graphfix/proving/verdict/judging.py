@@ -1,0 +1,200 @@
+"""Judge one sample after the other: equal, different, or explained by rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.turns import Turns
+from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
+from graphfix.proving.verdict.noise import Measured, Noise, magnitudes
+from graphfix.proving.verdict.numbers import (
+    NOISE_FACTOR,
+    Difference,
+    cap_of,
+    compare,
+    magnitude_of,
+    mismatches,
+    widened,
+)
+
+
+class Judge:
+    """Collects what differs.
+
+    Attributes:
+        broken: Outputs that differ, with what is wrong.
+        structural: Whether one differs by more than numbers.
+        worst: Largest absolute and relative difference per output.
+        unstable: How many samples were set aside, because rounding explains their difference
+            and no tolerance can be given.
+        unstable_reason: What differed in the last one of these.
+        noise_used: Whether noise had to be measured.
+    """
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        folder: str,
+        evaluators: Evaluators,
+        *,
+        other_kernels: bool = False,
+        turns: Turns | None = None,
+    ) -> None:
+        """Remember the original for measuring its noise.
+
+        Args:
+            model: The original.
+            folder: Where its external data lies.
+            evaluators: Numpy models of operators that no engine has.
+            other_kernels: The other model runs on another device, whose kernels round in ways of
+                their own: floats may differ by as much as the cap of their type.
+            turns: Lets the engines that measure noise take turns.
+        """
+        self._noise = Noise(model, folder, evaluators, turns)
+        self._other_kernels = other_kernels
+        self._tolerated: dict[str, dict[str, float]] = {}
+        self.broken: dict[str, str] = {}
+        self.structural = False
+        self.worst: dict[str, tuple[float | None, float | None]] = {}
+        self.unstable = 0
+        self.unstable_reason = ""
+        self.noise_used = False
+
+    def take(self, feed: Feed, before: dict[str, Value], after: dict[str, Value]) -> bool:
+        """Judge a sample; False when it is set aside because rounding alone explains it."""
+        found = {
+            name: compare(value, after.get(name), self._allowed(value, None))
+            for name, value in before.items()
+        }
+        measured: Measured | None = None
+        for name, difference in found.items():
+            if difference.equal:
+                continue
+            self.noise_used = True
+            measured = measured or self._noise.measure(feed, before)
+            allowed = self._allowed(before[name], measured.floats.get(name))
+            found[name] = compare(before[name], after.get(name), allowed)
+            if _is_small(found[name], before[name]) and self._noise.measure_precisely(
+                feed, before, measured, name
+            ):
+                allowed = self._allowed(before[name], measured.floats[name])
+                found[name] = compare(before[name], after.get(name), allowed)
+        wrong = {name: difference for name, difference in found.items() if not difference.equal}
+        if wrong and measured is not None:
+            explained = [
+                name for name in wrong if explains(measured, name, before[name], after.get(name))
+            ]
+            if len(explained) == len(wrong):
+                self.unstable += 1
+                self.unstable_reason = f"output {explained[0]}: {wrong[explained[0]].reason}"
+                return False
+            for name in explained:
+                del wrong[name]
+        for name, difference in found.items():
+            absolute, relative = self.worst.get(name, (0.0, 0.0))
+            if difference.max_abs is None or absolute is None or relative is None:
+                self.worst[name] = (None, None)
+            else:
+                self.worst[name] = (
+                    max(absolute, difference.max_abs),
+                    max(relative, difference.max_rel or 0.0),
+                )
+        for name, difference in wrong.items():
+            self.broken.setdefault(name, difference.reason)
+            self.structural = self.structural or difference.structural
+        if measured is not None:
+            self._remember(measured)
+        return True
+
+    def _remember(self, measured: Measured) -> None:
+        for name, labels in measured.floats.items():
+            known = self._tolerated.setdefault(name, {})
+            for label, noise in labels.items():
+                known[label] = max(known.get(label, 0.0), noise)
+
+    def differs(self, before: dict[str, Value], after: dict[str, Value]) -> bool:
+        """Whether outputs differ by more than any sample was allowed to."""
+        return any(
+            not compare(
+                value, after.get(name), self._allowed(value, self._tolerated.get(name))
+            ).equal
+            for name, value in before.items()
+        )
+
+    def _allowed(self, value: Value, noise: dict[str, float] | None) -> dict[str, float] | None:
+        """Return the noise to allow for by label: what was measured, or what kernels may do."""
+        if not self._other_kernels:
+            return noise
+        known = noise or {}
+        granted: dict[str, float] = {}
+        for label, array in leaves(value):
+            if array is not None and is_floating(array.dtype):
+                widest = cap_of(array.dtype) * magnitude_of(array) / NOISE_FACTOR
+                granted[label] = max(widest, known.get(label, 0.0))
+        return granted
+
+
+def _is_small(difference: Difference, before: Value) -> bool:
+    """Say whether a tensor differs by no more than rounding ever may."""
+    return (
+        not difference.equal
+        and not difference.structural
+        and isinstance(before, np.ndarray)
+        and is_floating(before.dtype)
+        and (difference.max_abs or 0.0) <= cap_of(before.dtype) * magnitude_of(before)
+    )
+
+
+def explains(measured: Measured, name: str, before: Value, after: Value) -> bool:
+    """Whether rounding errors in the original itself do what the other model does.
+
+    A discrete tensor has to differ only where rounding flips it, a floating one by no more than
+    a small multiple of a noise that exceeds every tolerance; a change of shape has to happen
+    under rounding as well.
+    """
+    left, right = list(leaves(before)), list(leaves(after))
+    if len(left) != len(right):
+        return name in measured.reshaped
+    for (label, one), (_, two) in zip(left, right, strict=True):
+        if one is None or two is None:
+            if one is not two:
+                return False
+            continue
+        if one.dtype != two.dtype:
+            return False
+        if one.shape != two.shape:
+            return name in measured.reshaped
+        if is_floating(one.dtype):
+            if not _floats_explained(measured, name, label, before, one, two):
+                return False
+        elif (mismatches(one, two) & ~_flips(measured, name, label, one)).any():
+            return False
+    return True
+
+
+def _flips(measured: Measured, name: str, label: str, like: Array) -> Array:
+    known = measured.flipped.get((name, label))
+    return known if known is not None else (mismatches(like, like) & False)
+
+
+def _floats_explained(
+    measured: Measured, name: str, label: str, whole: Value, one: Array, two: Array
+) -> bool:
+    noise = measured.floats.get(name, {}).get(label, 0.0)
+    found = compare(one, two, {"": noise})
+    if found.equal:
+        return True
+    magnitude = magnitudes(whole).get(label, 0.0)
+    cap = cap_of(one.dtype) * magnitude
+    if NOISE_FACTOR * noise > cap and (found.max_abs or 0.0) <= NOISE_FACTOR * noise:
+        odd = mismatches(one, two) & ~_finite_pair(one, two)
+        return not (odd & ~_flips(measured, name, label, one)).any()
+    odd = mismatches(one, two) & ~_finite_pair(one, two)
+    only_odd = (found.max_abs or 0.0) <= cap
+    return bool(odd.any() and only_odd and not (odd & ~_flips(measured, name, label, one)).any())
+
+
+def _finite_pair(one: Array, two: Array) -> Array:
+    return np.isfinite(widened(one)) & np.isfinite(widened(two))

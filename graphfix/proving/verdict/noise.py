@@ -1,0 +1,228 @@
+"""How far rounding errors move the original: its own noise.
+
+The original is run again with its float weights and inputs moved by one unit in the last place,
+and once with onnxruntime's optimisations on, which order the same sums otherwise. Round values
+(zeros, small integers, halves: those with many trailing zero bits) are not moved, since every
+correct rewrite computes with exactly them, and equal inputs stay equal: a tie that breaks
+another way, or a multiple whose remainder is wrong, is a difference and not noise.
+
+Where a small difference is left all the same, the original is run in float64, or, where it is in
+float64 itself, in the reference evaluator: an operator may round on round values too, and worse
+than one unit (onnxruntime's DFT).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+
+from graphfix.errors import EngineFailed
+from graphfix.proving.runners.engines import Engine, OrtEngine, open_engine
+from graphfix.proving.runners.evaluators import Evaluators, ReferenceEngine
+from graphfix.proving.runners.memory import weight_bytes
+from graphfix.proving.runners.turns import Turns
+from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
+from graphfix.proving.verdict.constants import EXTERNAL_LIMIT, Change, Constant, changed
+from graphfix.proving.verdict.numbers import cap_of, magnitude_of, mismatches, widened
+from graphfix.proving.verdict.widening import MOST_BYTES, is_double, widened_feed, widened_model
+
+# Weights past this many bytes are copied once, not three times, to measure noise.
+_LARGE = 2**28
+# Trailing mantissa bits that are zero in a round value, by dtype.
+_ROUND_BITS = {"float16": 5, "bfloat16": 3, "float32": 12, "float64": 40}
+_BITS = {"float16": np.uint16, "bfloat16": np.uint16, "float32": np.uint32, "float64": np.uint64}
+
+
+def moved(array: Array, seed: int) -> Array:
+    """Return floats moved by one unit in the last place, up or down by a hash of their bits."""
+    kind: Any = _BITS[array.dtype.name]
+    bits = np.ascontiguousarray(array).view(kind)
+    mask = kind((1 << _ROUND_BITS[array.dtype.name]) - 1)
+    hashed = (bits.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+    up = (hashed >> np.uint64(40)) & np.uint64(1)
+    # Past the round values there is always room below and above in the mantissa.
+    step: Array = np.where(up == 1, 1, -1).astype(kind)
+    keep = ((bits & mask) == 0) | ~np.isfinite(widened(array))
+    result: Array = np.where(keep, bits, bits + step).astype(kind).view(array.dtype)
+    return result.reshape(array.shape)
+
+
+def moved_value(value: Value, seed: int) -> Value:
+    """Move every float tensor inside a value; the rest stays."""
+    if isinstance(value, list):
+        return [moved_value(item, seed) for item in value]
+    if isinstance(value, np.ndarray) and is_wide_float(value.dtype) and value.size:
+        return moved(value, seed)
+    return value
+
+
+def _mover(seed: int) -> Change:
+    def move(constant: Constant) -> Array | None:
+        if not is_wide_float(constant.array.dtype):
+            return None
+        return moved(constant.array, seed + constant.number)
+
+    return move
+
+
+@dataclass(slots=True)
+class Measured:
+    """What noise did to one sample.
+
+    Attributes:
+        floats: Largest difference per output and label of a floating tensor.
+        flipped: Per output and label, where a discrete tensor (or the place of a NaN) moved.
+        reshaped: Outputs whose structure or shape moved.
+    """
+
+    floats: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
+    flipped: dict[tuple[str, str], Array] = field(default_factory=dict[tuple[str, str], Array])
+    reshaped: set[str] = field(default_factory=set[str])
+
+    def add(self, name: str, before: Value, again: Value) -> None:
+        """Take in another run of the original."""
+        left, right = list(leaves(before)), list(leaves(again))
+        if len(left) != len(right):
+            self.reshaped.add(name)
+            return
+        for (label, one), (_, two) in zip(left, right, strict=True):
+            if one is None or two is None:
+                continue
+            if one.shape != two.shape or one.dtype != two.dtype:
+                self.reshaped.add(name)
+            elif is_floating(one.dtype):
+                self._add_floats(name, label, one, two)
+            else:
+                self._flip(name, label, mismatches(one, two))
+
+    def _add_floats(self, name: str, label: str, one: Array, two: Array) -> None:
+        a, b = widened(one), widened(two)
+        finite = np.isfinite(a) & np.isfinite(b)
+        gap = np.abs(a[finite] - b[finite])
+        known = self.floats.setdefault(name, {})
+        known[label] = max(known.get(label, 0.0), float(gap.max()) if gap.size else 0.0)
+        self._flip(name, label, ~finite & mismatches(one, two))
+
+    def _flip(self, name: str, label: str, where: Array) -> None:
+        key = (name, label)
+        self.flipped[key] = self.flipped[key] | where if key in self.flipped else where
+
+
+class Noise:
+    """Runs the original with rounding errors; engines are loaded when they are first needed."""
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        folder: str,
+        evaluators: Evaluators,
+        turns: Turns | None = None,
+    ) -> None:
+        """Remember the original.
+
+        Args:
+            model: The original.
+            folder: Where its external data lies.
+            evaluators: Numpy models of operators that no engine has.
+            turns: Lets the engines take turns. Those weights that a changed copy has no room for
+                stay as they are: the noise of a big model is not overestimated.
+        """
+        self._model = model
+        self._folder = folder
+        self._evaluators = evaluators
+        self._turns = turns
+        self._engines: list[tuple[int, Engine]] | None = None
+        self._precise: Engine | None = None
+        self._has_precise = True
+
+    def measure(self, feed: Feed, before: dict[str, Value]) -> Measured:
+        """Return how rounding moves the outputs of one sample."""
+        result = Measured()
+        for seed, engine in self._loaded():
+            changed_feed = {name: moved_value(value, seed) for name, value in feed.items()}
+            try:
+                again = engine.run(changed_feed if seed else feed)
+            except EngineFailed:
+                continue  # a rounding error may make a size impossible: no measure of noise
+            for name, value in before.items():
+                result.add(name, value, again.get(name))
+        return result
+
+    def measure_precisely(
+        self, feed: Feed, before: dict[str, Value], measured: Measured, name: str
+    ) -> bool:
+        """Add how far an output is from what it is in float64; False where that says nothing.
+
+        A distance above every tolerance is none of rounding: an engine that means something else
+        by an old operator, or a result that jumps.
+        """
+        value = before[name]
+        engine = self._precise_engine()
+        if engine is None or not isinstance(value, np.ndarray):
+            return False
+        try:
+            exact = engine.run(widened_feed(feed)).get(name)
+        except EngineFailed:
+            return False
+        if not isinstance(exact, np.ndarray) or exact.shape != value.shape:
+            return False
+        one, two = widened(value), widened(exact)
+        finite = np.isfinite(one) & np.isfinite(two)
+        gap = float(np.abs(one[finite] - two[finite]).max(initial=0.0))
+        if gap > cap_of(value.dtype) * magnitude_of(value):
+            return False
+        known = measured.floats.setdefault(name, {})
+        known[""] = max(known.get("", 0.0), gap)
+        return True
+
+    def _precise_engine(self) -> Engine | None:
+        if self._precise is None and self._has_precise:
+            model = widened_model(self._model)
+            with contextlib.suppress(EngineFailed):
+                if model is not None:
+                    self._precise = open_engine(model, self._folder, self._evaluators)
+                elif is_double(self._model) and weight_bytes(self._model) <= MOST_BYTES:
+                    self._precise = ReferenceEngine(self._model, self._folder, self._evaluators)
+            self._has_precise = self._precise is not None
+        return self._precise
+
+    def _loaded(self) -> list[tuple[int, Engine]]:
+        if self._engines is None:
+            self._engines = []
+            few = weight_bytes(self._model) > _LARGE
+            most = self._turns.changes if self._turns is not None else EXTERNAL_LIMIT
+            for seed in (1,) if few else (1, 2, 3):
+                model = changed(self._model, self._folder, _mover(seed), most)
+                self._open(seed, model or self._model)
+            # Not every original runs in onnxruntime; the moved runs remain.
+            with contextlib.suppress(EngineFailed):
+                self._engines.append((0, self._optimised()))
+        return self._engines
+
+    def _optimised(self) -> Engine:
+        if self._turns is None:
+            return OrtEngine(self._model, self._folder, optimised=True)
+        return self._turns.open(
+            lambda: OrtEngine(self._model, self._folder, optimised=True, mapped=True)
+        )
+
+    def _open(self, seed: int, model: onnx.ModelProto) -> None:
+        try:
+            engine = open_engine(model, self._folder, self._evaluators, self._turns)
+        except EngineFailed:
+            return  # one way of measuring less
+        if self._engines is not None:
+            self._engines.append((seed, engine))
+
+
+def magnitudes(value: Value) -> dict[str, float]:
+    """Return the magnitude of each floating tensor inside a value, by label."""
+    return {
+        label: magnitude_of(array)
+        for label, array in leaves(value)
+        if array is not None and is_floating(array.dtype)
+    }

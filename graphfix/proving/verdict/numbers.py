@@ -1,0 +1,196 @@
+"""Compare two values so that the comparison can fail.
+
+Rule, per output tensor and sample:
+
+- dtype and shape are equal; integers, booleans and strings are equal exactly;
+- NaN is where NaN is, an infinity has the same sign;
+- the rest of a floating tensor differs by no more than
+
+  ``tolerance = min(max(8 * noise, floor * eps * magnitude), cap * magnitude)``
+
+  with ``magnitude`` the largest finite absolute value of the original's tensor, ``eps`` that of
+  the dtype, ``noise`` the largest difference that rounding errors put into the original itself
+  (`graphfix.proving.verdict.noise`; zero as long as nobody had to measure it), ``floor`` 8 (2 for
+  the 16-bit and smaller types) and ``cap`` 1e-3 for float32, 1e-2 for float16, 2^-6 for bfloat16,
+  1e-7 for float64 and one step of the mantissa for smaller types.
+
+The cap holds whatever the noise and however deep the model.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphfix.proving.values.kinds import Array, Value, is_floating, leaves
+
+NOISE_FACTOR = 8.0
+_CAPS = {"float32": 1e-3, "float16": 1e-2, "bfloat16": 2.0**-6, "float64": 1e-7}
+_EPS = {"float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7, "float64": 2.0**-52}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How two values of one output differ.
+
+    Attributes:
+        equal: Within the tolerance.
+        structural: They differ in kind, dtype, shape or the places of NaN and infinities: no
+            consent to a difference of numbers covers that.
+        max_abs: Largest absolute difference where both are finite numbers.
+        max_rel: `max_abs` relative to the magnitude of the original's tensor.
+        reason: What differs, in one line; empty when equal.
+    """
+
+    equal: bool
+    structural: bool = False
+    max_abs: float | None = None
+    max_rel: float | None = None
+    reason: str = ""
+
+
+def eps_of(dtype: np.dtype[Any]) -> float:
+    """Return the spacing of a floating dtype at 1; one mantissa step for 8 bits and smaller."""
+    if dtype.name in _EPS:
+        return _EPS[dtype.name]
+    ml_dtypes: Any = importlib.import_module("ml_dtypes")
+    try:
+        return float(ml_dtypes.finfo(dtype).eps)
+    except ValueError:  # a type of exponents alone
+        return 1.0
+
+
+def cap_of(dtype: np.dtype[Any]) -> float:
+    """Return the largest relative tolerance for a dtype."""
+    return _CAPS.get(dtype.name, eps_of(dtype))
+
+
+def tolerance(dtype: np.dtype[Any], magnitude: float, noise: float) -> float:
+    """Return the absolute tolerance; see the module for the rule."""
+    floor = 8.0 if dtype.itemsize >= 4 else 2.0
+    wanted = max(NOISE_FACTOR * noise, floor * eps_of(dtype) * magnitude)
+    return min(wanted, cap_of(dtype) * magnitude)
+
+
+def magnitude_of(array: Array) -> float:
+    """Return the largest finite absolute value; 0 where there is none."""
+    wide = widened(array)
+    finite = np.abs(wide[np.isfinite(wide)])
+    return float(finite.max()) if finite.size else 0.0
+
+
+def widened(array: Array) -> Array:
+    """Return a floating array as float64 (complex as complex128), exactly."""
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def compare(before: Value, after: Value, noise: dict[str, float] | None = None) -> Difference:
+    """Compare two values of an output.
+
+    Args:
+        before: What the original computes.
+        after: What the other model computes.
+        noise: Largest rounding difference per tensor inside the value, by the labels of
+            `graphfix.proving.values.kinds.leaves`; the label of a plain tensor is empty.
+    """
+    if _shape_of_structure(before) != _shape_of_structure(after):
+        return Difference(
+            False, True, reason=f"{_shape_of_structure(before)} -> {_shape_of_structure(after)}"
+        )
+    worst = Difference(True, max_abs=0.0, max_rel=0.0)
+    for (label, left), (_, right) in zip(leaves(before), leaves(after), strict=True):
+        if left is None or right is None:
+            continue
+        found = compare_tensors(left, right, (noise or {}).get(label, 0.0))
+        worst = _worse(worst, found)
+    return worst
+
+
+def _shape_of_structure(value: Value) -> str:
+    """Name kind and length of a value: what has to agree before tensors are looked at."""
+    if isinstance(value, list):
+        return f"sequence of {len(value)}"
+    if isinstance(value, dict):
+        return f"map with keys {sorted(map(repr, value))}"
+    return "nothing" if value is None else "tensor"
+
+
+def _worse(left: Difference, right: Difference) -> Difference:
+    if left.structural or right.structural:
+        return left if left.structural else right
+    return Difference(
+        left.equal and right.equal,
+        False,
+        max(left.max_abs or 0.0, right.max_abs or 0.0),
+        max(left.max_rel or 0.0, right.max_rel or 0.0),
+        left.reason or right.reason,
+    )
+
+
+def compare_tensors(before: Array, after: Array, noise: float = 0.0) -> Difference:
+    """Compare two arrays; see the module for the rule."""
+    if _dtype_name(before) != _dtype_name(after):
+        text = f"dtype {_dtype_name(before)} -> {_dtype_name(after)}"
+        return Difference(False, True, reason=text)
+    if before.shape != after.shape:
+        text = f"shape {list(before.shape)} -> {list(after.shape)}"
+        return Difference(False, True, reason=text)
+    if before.size == 0:
+        return Difference(True, max_abs=0.0, max_rel=0.0)
+    if is_floating(before.dtype) or before.dtype.kind == "c":
+        return _compare_floats(before, after, noise)
+    return _compare_exactly(before, after)
+
+
+def _dtype_name(array: Array) -> str:
+    return "string" if array.dtype.kind in "OUS" else array.dtype.name
+
+
+def _compare_exactly(before: Array, after: Array) -> Difference:
+    wrong = mismatches(before, after)
+    if not wrong.any():
+        return Difference(True, max_abs=0.0, max_rel=0.0)
+    text = f"{int(wrong.sum())} of {before.size} elements differ"
+    if before.dtype.kind in "OUSb":
+        return Difference(False, False, 1.0, 1.0, text)
+    # Python integers: the difference of two uint64 or int64 need not fit either.
+    pairs = zip(before[wrong].ravel()[:4096], after[wrong].ravel()[:4096], strict=True)
+    largest = float(max(abs(int(a) - int(b)) for a, b in pairs))
+    magnitude = float(max(abs(int(before.max())), abs(int(before.min()))))
+    return Difference(False, False, largest, largest / magnitude if magnitude else largest, text)
+
+
+def mismatches(before: Array, after: Array) -> Array:
+    """Return where two arrays of one shape differ exactly; NaN equals NaN."""
+    if before.dtype.kind in "OUS":
+        return np.asarray(before.astype(object) != after.astype(object), dtype=bool)
+    if is_floating(before.dtype):
+        left, right = widened(before), widened(after)
+        return np.asarray((left != right) & ~(np.isnan(left) & np.isnan(right)), dtype=bool)
+    return np.asarray(before != after, dtype=bool)
+
+
+def _compare_floats(before: Array, after: Array, noise: float) -> Difference:
+    left, right = widened(before), widened(after)
+    magnitude = magnitude_of(before)
+    finite = np.isfinite(left) & np.isfinite(right)
+    same = (left == right) | (np.isnan(left) & np.isnan(right))
+    gap = np.abs(left[finite] - right[finite])
+    largest = float(gap.max()) if gap.size else 0.0
+    relative = largest / magnitude if magnitude else largest
+    odd = ~finite & ~same
+    if odd.any():
+        text = f"NaN or infinity differs in {int(odd.sum())} of {left.size} elements"
+        return Difference(False, True, largest, relative, text)
+    allowed = tolerance(before.dtype, magnitude, noise)
+    if largest <= allowed:
+        return Difference(True, False, largest, relative)
+    count = int((gap > allowed).sum())
+    text = (
+        f"{count} of {left.size} elements differ by up to {largest:.3g}, "
+        f"{allowed:.3g} would be rounding"
+    )
+    return Difference(False, False, largest, relative, text)

@@ -1,0 +1,1 @@
+"""Two whole models on the same inputs."""

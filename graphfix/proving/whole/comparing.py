@@ -1,0 +1,364 @@
+"""The comparison of two whole models; runs inside the child process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import onnx
+
+from graphfix.errors import EngineFailed, InvalidModel
+from graphfix.proving.inputs.exhaustive import every_feed
+from graphfix.proving.inputs.maker import FeedMaker, static_limits
+from graphfix.proving.runners.engines import Engine, MissingOperator, open_engine
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.turns import Turns
+from graphfix.proving.values.kinds import Feed, Value
+from graphfix.proving.values.shelf import Shelf
+from graphfix.proving.verdict import observed, power
+from graphfix.proving.verdict.inside import Inside
+from graphfix.proving.verdict.judging import Judge
+from graphfix.proving.whole import randomness
+from graphfix.proving.whole.drawing import Chance, Drawing, Models, judged_draws
+from graphfix.proving.whole.interface import Interface, compare_interfaces
+from graphfix.proving.whole.samples import Samples
+from graphfix.report import OutputDifference, Verdict, Verification
+
+
+@dataclass(slots=True)
+class Task:
+    """Two models and how to compare them; see `graphfix.proving.models.ComparisonOptions`.
+
+    Attributes:
+        turns: Lets engines take turns, where the models are big.
+        scratch: A folder for values that are too big to be kept in memory.
+    """
+
+    before: onnx.ModelProto
+    after: onnx.ModelProto
+    before_folder: str
+    after_folder: str
+    evaluators: Evaluators
+    inputs: Path | None = None
+    patience: float = 150.0
+    seed: int = 0
+    samples: int = 5
+    lossy: bool = False
+    bindings: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    edges: tuple[int, ...] = (1, 0)
+    turns: Turns | None = None
+    scratch: Path | None = None
+
+
+def read_model(path: Path) -> onnx.ModelProto:
+    """Read a model without its external data.
+
+    Raises:
+        InvalidModel: The file is missing or not a model.
+    """
+    try:
+        model: onnx.ModelProto = onnx.ModelProto.FromString(path.read_bytes())
+    except Exception as error:  # protobuf's and the file system's errors alike
+        raise InvalidModel(f"is not a model: {error}", where=str(path)) from None
+    if not model.HasField("graph"):
+        raise InvalidModel("is not a model: it has no graph", where=str(path))
+    return model
+
+
+@dataclass(slots=True)
+class Prepared:
+    """Two models that are loaded and agree on how to be fed."""
+
+    interface: Interface
+    before: Engine
+    after: Engine
+    samples: Samples
+    chance: Chance | None = None
+
+
+def compare(task: Task) -> Verification:
+    """Compare two models; see `graphfix.proving.models.compare_files`."""
+    ready = prepare(task)
+    if isinstance(ready, Verification):
+        return ready
+    return _Comparison(task, ready).verdict()
+
+
+def compare_in_tensorrt(
+    task: Task, path: Path, version: tuple[int, ...], aliases: dict[str, str]
+) -> Verification:
+    """Compare what the original computes with what TensorRT makes of the other model.
+
+    Args:
+        task: The two models.
+        path: The file of the second one.
+        version: Major and minor version of TensorRT that is meant.
+        aliases: Element types of inputs that it turns into others by itself.
+    """
+    ready = prepare(task)
+    if isinstance(ready, Verification):
+        return ready
+    if ready.chance is not None:
+        return Verification(Verdict.INCONCLUSIVE, "numbers are drawn at random", ready.before.name)
+    from graphfix.proving.runners.tensorrt_engines import open_tensorrt
+
+    engine = open_tensorrt(task.after, path, version[0], aliases)
+    ready.after = engine
+    said = _Comparison(task, ready, other_kernels=True).verdict()
+    if engine.version in ((), version):
+        return said
+    has, meant = (".".join(map(str, one)) for one in (engine.version, version))
+    reason = f"this machine has TensorRT {has}, not {meant}; there: {said.status} {said.reason}"
+    return replace(said, status=Verdict.INCONCLUSIVE, reason=reason.rstrip())
+
+
+def prepare(task: Task) -> Prepared | Verification:
+    """Load both models; a verdict where they cannot be compared.
+
+    Models that draw random numbers are replaced in the task by ones that are fed with them.
+    """
+    interface = compare_interfaces(task.before, task.after)
+    if interface.wrong:
+        return Verification(Verdict.MISMATCH, interface.wrong, "interface")
+    cut = randomness.cut(task.before, task.after)
+    if cut.reason:
+        return Verification(Verdict.INCONCLUSIVE, cut.reason, "interface")
+    maker = FeedMaker(task.before, task.seed, task.bindings, static_limits(task.after))
+    whole, source, chance = task.before, None, None
+    try:
+        if cut.before is not None and cut.after is not None and cut.source is not None:
+            source = open_engine(cut.source, task.before_folder, task.evaluators, task.turns)
+            folders = (task.before_folder, task.after_folder)
+            chance = Chance(
+                Models(task.before, task.after, *folders, task.evaluators, task.turns), cut.nodes
+            )
+            task.before, task.after = cut.before, cut.after
+            if not task.before.graph.output:
+                return _drawn_alone(source, chance, task)
+        before = open_engine(task.before, task.before_folder, task.evaluators, task.turns)
+    except EngineFailed as error:
+        return Verification(Verdict.SKIPPED, f"the original cannot be run: {error.message}")
+    try:
+        after = open_engine(task.after, task.after_folder, task.evaluators, task.turns)
+    except MissingOperator as error:
+        reason = f"no engine has {error.key[1]} of the result: {error.message}"
+        return Verification(Verdict.INCONCLUSIVE, reason, before.name)
+    except EngineFailed as error:
+        return Verification(Verdict.MISMATCH, f"the result does not load: {error.message}")
+    original: Engine = before
+    if source is not None and chance is not None:
+        original = Drawing(source, before, cut.names, chance)
+    # With numbers drawn at random the inputs are not all that there is.
+    every = every_feed(whole) if source is None else None
+    samples = Samples(whole, original, maker, task.inputs, task.patience, every)
+    return Prepared(interface, before, after, samples, chance)
+
+
+def _drawn_alone(source: Engine, chance: Chance, task: Task) -> Verification:
+    """Return the verdict on models of which every output is drawn at random."""
+    whole = chance.models.before
+    maker = FeedMaker(whole, task.seed, task.bindings, static_limits(chance.models.after))
+    drawing = Drawing(source, source, (), chance)
+    samples = Samples(whole, drawing, maker, task.inputs, task.patience)
+    if samples.next(0) is None:
+        error = samples.last_error
+        text = error.message if error is not None else "no sample"
+        return Verification(Verdict.SKIPPED, f"the original cannot be run: {text}")
+    return judged_draws(chance, source.name, "every output is drawn at random")
+
+
+class _Comparison:
+    """Runs samples until there are enough that say something."""
+
+    def __init__(self, task: Task, ready: Prepared, *, other_kernels: bool = False) -> None:
+        self._task = task
+        self._other_kernels = other_kernels
+        self._interface = ready.interface
+        self._before = ready.before
+        self._after = ready.after
+        self._samples = ready.samples
+        self._chance = ready.chance
+        self._judge = Judge(
+            task.before,
+            task.before_folder,
+            task.evaluators,
+            other_kernels=other_kernels,
+            turns=task.turns,
+        )
+        self._shelf = Shelf(task.scratch)
+        self._feeds: list[Feed] = []
+        self._values: list[dict[str, Value]] = []
+        self._edges = 0
+        self._dependent = observed.dependent_outputs(task.before)
+        self._squashed = observed.squashed_outputs(task.before)
+
+    def verdict(self) -> Verification:
+        wanted = self._task.samples
+        every = self._samples.every
+        failed = self._run_range(0, wanted if every is None else len(every))
+        if failed is not None:
+            return failed
+        if not self._feeds and self._judge.unstable == 0:
+            error = self._samples.last_error
+            text = error.message if error is not None else "no sample"
+            what = "the original runs with no input that was tried"
+            if isinstance(error, MissingOperator):
+                what = f"the original cannot be run, no engine has {error.key[1]}"
+            never = not isinstance(error, MissingOperator) and self._result_fails()
+            return Verification(Verdict.SKIPPED, f"{what}: {text}", runs_never=never)
+        if every is None and (self._silent() or len(self._feeds) < wanted):
+            # Other styles and sizes may move what has not moved yet, or avoid a tie.
+            failed = self._run_range(wanted, 2 * wanted)
+            if failed is not None:
+                return failed
+        if self._feeds and not self._judge.broken and not self._other_kernels:
+            failed = self._run_edges()
+            if failed is not None:
+                return failed
+        return self._conclude()
+
+    def _run_edges(self) -> Verification | None:
+        """Run dynamic sizes of 0 and 1; returns a verdict only where the result does not run."""
+        task = self._task
+        inside = Inside(task.before, task.before_folder, task.evaluators, task.turns)
+        # Each change of turns loads a big model again.
+        for feed, expected in self._samples.at_edges(task.edges, alone=task.turns is None):
+            got = self._got(feed)
+            wrong = isinstance(got, Verification) or self._judge.differs(expected, got)
+            if wrong and not inside.is_meant(feed):
+                continue
+            if isinstance(got, Verification):
+                return got
+            self._edges += self._judge.take(feed, expected, got)
+            if self._judge.broken and not self._task.lossy:
+                return None
+        return None
+
+    def _run_range(self, first: int, last: int) -> Verification | None:
+        """Run samples; returns a verdict only where the result does not run."""
+        for number in range(first, last):
+            drawn = self._samples.next(number)
+            if drawn is None:
+                if not self._feeds and self._samples.every is None:
+                    return None
+                continue
+            feed, expected = drawn
+            got = self._got(feed)
+            if isinstance(got, Verification):
+                return got
+            if self._judge.take(feed, expected, got):
+                self._feeds.append(self._shelf.put(feed))
+                self._values.append(self._shelf.put(expected))
+            if self._judge.broken and not self._task.lossy:
+                return None
+        return None
+
+    def _got(self, feed: Feed) -> dict[str, Value] | Verification:
+        """Return what the result computes, or a verdict where it does not run."""
+        try:
+            return self._run_after(feed)
+        except MissingOperator as error:
+            reason = f"no engine has {error.key[1]} of the result: {error.message}"
+            return Verification(Verdict.INCONCLUSIVE, reason, self._method())
+        except EngineFailed as error:
+            if self._other_kernels:  # it is not the result that is at fault
+                reason = f"{self._after.name} does not run it: {error.message}"
+                return Verification(Verdict.INCONCLUSIVE, reason, self._method())
+            reason = f"the result fails where the original runs: {error.message}"
+            return Verification(Verdict.MISMATCH, reason, self._method())
+
+    def _result_fails(self) -> bool:
+        """Say whether the result does not run either with what was tried last."""
+        feed = self._samples.last_feed
+        if feed is None:
+            return False
+        try:
+            self._run_after(feed)
+        except EngineFailed:
+            return True
+        return False
+
+    def _run_after(self, feed: Feed) -> dict[str, Value]:
+        return self._interface.read(self._after.run(self._interface.fed(feed)))
+
+    def _silent(self) -> dict[str, str]:
+        """Return the outputs that say nothing, with the reason."""
+        found: dict[str, str] = {}
+        for info in self._task.before.graph.output:
+            name = info.name
+            values = [sample[name] for sample in self._values]
+            if not values or name not in self._dependent:
+                continue  # an output that depends on no input is compared exactly as it is
+            reason = observed.silence(values, squashed=name in self._squashed)
+            if reason:
+                found[name] = reason
+        return found
+
+    def _method(self) -> str:
+        names = dict.fromkeys((self._before.name, self._after.name))
+        text = f"{' against '.join(names)}, {len(self._feeds)} samples"
+        if self._edges:
+            text += f" and {self._edges} with sizes of 0 or 1"
+        if self._judge.noise_used:
+            text += ", tolerance from the original's own noise"
+        return "; ".join([text, *self._interface.notes])
+
+    def _conclude(self) -> Verification:
+        if self._judge.broken:
+            return self._different()
+        if not self._feeds:
+            reason = (
+                "rounding errors alone change the outputs of the original in every sample: "
+                + self._judge.unstable_reason
+            )
+            return self._result(Verdict.INCONCLUSIVE, reason)
+        if self._samples.every is not None and not self._judge.unstable:
+            return self._result(
+                Verdict.EQUAL, "compared on every input with which the original runs"
+            )
+        silent = self._silent()
+        if silent:
+            text = "; ".join(f"output {name} {reason}" for name, reason in silent.items())
+            return self._result(Verdict.INCONCLUSIVE, text, frozenset(silent))
+        if not self._dependent:
+            text = "no output depends on an input: compared exactly"
+            return self._result(Verdict.EQUAL, text)
+        noticed = power.notices(
+            self._task.after,
+            self._task.after_folder,
+            self._task.evaluators,
+            self._after,
+            [self._interface.fed(feed) for feed in self._feeds],
+            self._differs,
+            self._task.turns,
+        )
+        if not noticed:
+            reason = "no change of a constant or an input by 5% shows in an output"
+            return self._result(Verdict.INCONCLUSIVE, reason)
+        if self._chance is None:
+            return self._result(Verdict.EQUAL, "")
+        drawn = judged_draws(self._chance, self._method(), "numbers are drawn at random")
+        return self._result(drawn.status, drawn.reason)
+
+    def _differs(self, sample: int, got: dict[str, Value]) -> bool:
+        return self._judge.differs(self._values[sample], self._interface.read(got))
+
+    def _different(self) -> Verification:
+        structural = self._judge.structural
+        status = Verdict.LOSSY if self._task.lossy and not structural else Verdict.MISMATCH
+        text = "; ".join(f"output {n}: {reason}" for n, reason in self._judge.broken.items())
+        return self._result(status, text)
+
+    def _result(
+        self, status: Verdict, reason: str, silent: frozenset[str] = frozenset()
+    ) -> Verification:
+        outputs: list[OutputDifference] = []
+        for info in self._task.before.graph.output:
+            worst = self._judge.worst.get(info.name, (None, None))
+            verdict: Verdict = status if status is Verdict.INCONCLUSIVE else Verdict.EQUAL
+            if silent and info.name not in silent:
+                verdict = Verdict.EQUAL
+            if info.name in self._judge.broken:
+                verdict = status
+            outputs.append(OutputDifference(info.name, worst[0], worst[1], verdict))
+        return Verification(status, reason, self._method(), tuple(outputs))

@@ -1,0 +1,102 @@
+"""Load models so that they fit into memory: all at once, or one after the other, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnx import ModelProto
+
+from graphfix.proving.runners.memory import COPIES, weight_bytes
+from graphfix.proving.runners.outlining import bytes_inside, outlined
+from graphfix.proving.runners.turns import Turns
+from graphfix.proving.whole.comparing import read_model
+from graphfix.worker.limits import gibibytes
+
+# What takes turns is held once, and once more while it is read from its file.
+IN_TURN = 2
+# From here on models take turns wherever there is memory, so that verdicts do not depend on it;
+# to map weights is faster than to copy them, too.
+BIG = 2**29
+# A changed copy of a model is held about so many times, while it is made and in the engine.
+_CHANGED_COPIES = 16
+_MOST_CHANGED = 2**28
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Models as engines get them.
+
+    Attributes:
+        models: The models, in the order that was asked for.
+        folders: Where the external data of each lies.
+        turns: Lets their engines take turns; None where all may be loaded at once.
+    """
+
+    models: tuple[ModelProto, ...]
+    folders: tuple[str, ...]
+    turns: Turns | None = None
+
+
+def load(
+    paths: Sequence[Path], limit: int | None, scratch: Path, *, at_once: bool = False
+) -> Loaded | str:
+    """Read models without their external data; weights inside big ones move to a file.
+
+    Args:
+        paths: The files.
+        limit: The bytes of memory that may be taken; None where nobody says.
+        scratch: A folder for files, which has to be there as long as the models are in use.
+        at_once: Never let them take turns.
+
+    Returns:
+        The models, or what is missing, with figures.
+
+    Raises:
+        InvalidModel: A file is missing or not a model.
+    """
+    files = [path.stat().st_size if path.is_file() else 0 for path in paths]
+    short = _short(files, 0, limit, at_once=at_once)
+    if short:
+        return short
+    turning = not at_once and _take_turns(files, limit)
+    found = [_read(path, scratch if turning else None) for path in paths]
+    sizes = [weight_bytes(model) for model, _ in found]
+    if not at_once and not turning and _take_turns(sizes, limit):
+        turning = True
+        found = [outlined(model, scratch) or (model, folder) for model, folder in found]
+    stuck = sum(bytes_inside(model) for model, _ in found) if turning else 0
+    short = _short(sizes, stuck, limit, at_once=at_once)
+    if short:
+        return short
+    models, folders = zip(*found, strict=True)
+    return Loaded(models, folders, Turns(_changes(sizes, limit)) if turning else None)
+
+
+def _read(path: Path, scratch: Path | None) -> tuple[ModelProto, str]:
+    model = read_model(path)
+    moved = outlined(model, scratch) if scratch is not None else None
+    return moved or (model, str(path.parent))
+
+
+def _take_turns(sizes: Sequence[int], limit: int | None) -> bool:
+    too_big_together = limit is not None and COPIES * sum(sizes) > limit
+    return too_big_together or max(sizes) >= BIG
+
+
+def _short(sizes: Sequence[int], stuck: int, limit: int | None, *, at_once: bool) -> str:
+    """Say what is missing; `stuck` are those bytes that could not move to a file."""
+    needed = COPIES * sum(sizes)
+    if not at_once:
+        needed = min(needed, IN_TURN * max(sizes) + COPIES * stuck)
+    if limit is None or needed <= limit:
+        return ""
+    return f"needs {gibibytes(needed)}, {gibibytes(limit)} available"
+
+
+def _changes(sizes: Sequence[int], limit: int | None) -> int:
+    """Return how many bytes of weights a changed copy may hold."""
+    if limit is None:
+        return _MOST_CHANGED
+    return min(_MOST_CHANGED, (limit - max(sizes)) // _CHANGED_COPIES)

@@ -1,0 +1,204 @@
+"""Find input sets that the original runs with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.external_data_helper
+
+from graphfix.errors import EngineFailed
+from graphfix.proving.inputs import sizes
+from graphfix.proving.inputs.maker import FeedMaker, required_inputs
+from graphfix.proving.inputs.user import read_inputs
+from graphfix.proving.runners.engines import Engine, MissingOperator
+from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
+from graphfix.proving.verdict.numbers import widened
+
+# The part of the time after which rare sizes are no longer tried, and how many samples try all.
+_FOR_RARE = 0.2
+# The part of the time after which sizes of 0 and 1 are no longer tried.
+_FOR_EDGES = 0.5
+_RESCANS = 3
+
+
+class Samples:
+    """Draws input sets and keeps those that the original runs with.
+
+    Attributes:
+        every: All input sets that there are, where they can be listed; then these are drawn, one
+            for each number.
+        last_error: Why the original did not run with the last set that failed.
+    """
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        engine: Engine,
+        maker: FeedMaker,
+        inputs: Path | None,
+        patience: float,
+        every: list[Feed] | None = None,
+    ) -> None:
+        """Read the user's inputs if there are any; draw no more after `patience` seconds.
+
+        Raises:
+            UsageError: They do not fit the model.
+        """
+        self._model = model
+        self._engine = engine
+        self._maker = maker
+        self._user = read_inputs(inputs, model) if inputs is not None else None
+        self._began = time.monotonic()
+        self._patience = patience
+        self._known: list[int] = []
+        self._rescans = 0
+        self.every = every if inputs is None else None
+        self.last_error: EngineFailed | None = None
+        self.last_feed: Feed | None = None
+
+    def next(self, sample: int, redraw: int = 0) -> tuple[Feed, dict[str, Value]] | None:
+        """Return an input set and what the original computes; None when it runs with none."""
+        if self._user is not None:
+            return self._from_user(sample + redraw)
+        if self.every is not None:
+            return self._run(self.every[sample % len(self.every)])
+        for attempt, other_side in self._guesses(sample):
+            rare = attempt not in self._known and bool(self._known or attempt >= sizes.ATTEMPTS)
+            if self._spent() > (_FOR_RARE if rare else 1.0):
+                return None
+            try:
+                feed = self._maker.draw(sample, attempt, redraw, other_side=other_side)
+                if sample % 5 == 3 and redraw == 0:
+                    feed |= self._overrides(sample)
+                self.last_feed = feed
+                outputs = self._engine.run(feed)
+            except MissingOperator as error:
+                # No other size brings an operator.
+                self.last_error = error
+                return None
+            except EngineFailed as error:
+                self.last_error = error
+                continue
+            if attempt not in self._known:
+                self._known.append(attempt)
+            return feed, outputs
+        return None
+
+    def at_edges(
+        self, tried: Sequence[int], engine: Engine | None = None, *, alone: bool = True
+    ) -> Iterator[tuple[Feed, dict[str, Value]]]:
+        """Yield input sets with sizes of 0 and 1 that the original runs with, and what it computes.
+
+        The other sizes are those of the first sample. A result with a NaN or an infinity, such as
+        the mean of nothing, is left out.
+
+        Args:
+            tried: 0, 1 or both.
+            engine: What runs the original, if not what runs it on other sizes.
+            alone: Try each dimension alone too, not only all of them together.
+        """
+        if self._user is not None or self.every is not None or not self._known:
+            return
+        edges = self._maker.edges(tried)
+        for number, edge in enumerate(edges if alone else edges[: len(tried)]):
+            if self._spent() > _FOR_EDGES:
+                return
+            try:
+                feed = self._maker.draw(0, self._known[0], number, edge=edge)
+                outputs = (engine or self._engine).run(feed)
+            except EngineFailed:
+                continue
+            if all_finite(outputs):
+                yield feed, outputs
+
+    def _spent(self) -> float:
+        """Return which part of the time is over."""
+        return (time.monotonic() - self._began) / self._patience
+
+    def _guesses(self, sample: int) -> Iterator[tuple[int, bool]]:
+        """Yield attempts, and whether to take the other side of branches than the sample does."""
+        sides: tuple[bool, ...] = (False, True) if self._maker.has_sides() else (False,)
+        near = [0, sizes.TIMID_FROM]  # a later attempt still means smaller integers
+        if self._maker.is_dynamic():
+            near = self._near(sample) if self._known else []
+            rest = [n for n in range(self._maker.attempts()) if n not in near]
+            if not self._known:
+                yield from ((n, side) for side in sides for n in rest)
+                return
+            yield from ((n, False) for n in near)
+            # One side of a branch may want other sizes: a few samples look for them.
+            if self._rescans < _RESCANS:
+                self._rescans += 1
+                yield from ((n, False) for n in rest)
+            sides = sides[1:]
+        yield from ((n, side) for side in sides for n in near)
+
+    def _near(self, sample: int) -> list[int]:
+        """Return the attempts that are likely to run, after those that did."""
+        first = self._known[0]
+        turn = sample % len(self._known)
+        known = [*self._known[turn:], *self._known[:turn]]
+        if first < sizes.FREE_PATTERNS:
+            free = range(sizes.FREE_PATTERNS)
+            return list(dict.fromkeys([first, *free, sizes.TIMID_FROM, *known]))
+        # The model wants sizes that agree: look for other ones before settling.
+        if first < sizes.ATTEMPTS:
+            span = sizes.ATTEMPTS - sizes.FREE_PATTERNS
+            start = first - sizes.FREE_PATTERNS
+            others = [sizes.FREE_PATTERNS + (start + 2 * sample + k) % span for k in (0, 1, 2)]
+        else:
+            others = [self._maker.neighbour(known[0])]
+        return list(dict.fromkeys([*others, *known]))
+
+    def _from_user(self, sample: int) -> tuple[Feed, dict[str, Value]] | None:
+        """Return the user's inputs; after the first time with floats moved by some percent."""
+        assert self._user is not None
+        rng = np.random.default_rng([17, sample])
+        feed = self._user
+        if sample:
+            feed = {name: _jittered(value, rng) for name, value in self._user.items()}
+        return self._run(feed)
+
+    def _run(self, feed: Feed) -> tuple[Feed, dict[str, Value]] | None:
+        self.last_feed = feed
+        try:
+            return feed, self._engine.run(feed)
+        except EngineFailed as error:
+            self.last_error = error
+            return None
+
+    def _overrides(self, sample: int) -> Feed:
+        """Return other values for float initializers that a caller may override (IR 4 on)."""
+        if self._model.ir_version < 4:
+            return {}
+        required = {info.name for info in required_inputs(self._model.graph)}
+        names = {info.name for info in self._model.graph.input} - required
+        result: Feed = {}
+        rng = np.random.default_rng([19, sample])
+        for tensor in self._model.graph.initializer:
+            if tensor.name in names and not onnx.external_data_helper.uses_external_data(tensor):
+                array = onnx.numpy_helper.to_array(tensor)
+                if is_wide_float(array.dtype) and array.size > 1:
+                    result[tensor.name] = _jittered(array, rng)
+        return result
+
+
+def all_finite(values: dict[str, Value]) -> bool:
+    """Say whether no floating tensor has a NaN or an infinity."""
+    return all(
+        array is None or not is_floating(array.dtype) or bool(np.isfinite(widened(array)).all())
+        for value in values.values()
+        for _, array in leaves(value)
+    )
+
+
+def _jittered(value: Value, rng: np.random.Generator) -> Value:
+    if isinstance(value, np.ndarray) and is_wide_float(value.dtype):
+        wide = value.astype(np.float64) * (1 + 0.05 * rng.standard_normal(value.shape))
+        result: Array = np.asarray(wide).astype(value.dtype)
+        return result
+    return value

@@ -1,0 +1,92 @@
+"""A model that is run in pieces computes what it computes as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import parser
+
+from graphfix.proving.runners import pieces
+from graphfix.proving.runners.evaluators import GivenEvaluators, ReferenceEngine
+from graphfix.proving.runners.pieces import PiecewiseEngine
+from graphfix.proving.values.kinds import Array, Feed
+
+TEXT = """
+<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+g (float[1,2,3,4] x) => (float[1,2,6,8] y) {
+    first = Constant<value = int64[1] {0}>()
+    last = Constant<value_ints = [2]>()
+    axis = Constant<value = int64[1] {0}>()
+    wanted = Constant<value = int64[2] {6, 8}>()
+    h = own.Twice(x)
+    whole = Shape(h)
+    front = Slice(whole, first, last, axis)
+    sizes = Concat<axis = 0>(front, wanted)
+    y = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric",
+               nearest_mode = "floor">(h, , , sizes)
+}
+"""
+
+
+def twice(inputs: list[Array | None], _attributes: dict[str, object]) -> tuple[Array, ...]:
+    value = inputs[0]
+    assert value is not None
+    return (value * 2,)
+
+
+def test_constants_are_known_in_every_piece() -> None:
+    """Inference takes the Slice of a Shape with unknown bounds for empty, and Resize refuses."""
+    evaluators = GivenEvaluators({("own", "Twice"): twice})
+    engine = PiecewiseEngine(parser.parse_model(TEXT), "", evaluators, {("own", "Twice")})
+    x = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
+    found = np.asarray(engine.run({"x": x})["y"])
+    np.testing.assert_array_equal(found, (2 * x).repeat(2, axis=2).repeat(2, axis=3))
+
+
+def test_bfloat16_crosses_pieces_and_functions_are_run_whole() -> None:
+    """onnxruntime has no MatMul of bfloat16, writes Softmax by ReduceMax, and gives out neither."""
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 2] y) {
+      q = Cast <to = 16> (x)  t = Transpose (q)  h = MatMul (q, t)  s = Softmax (h)
+      y = Cast <to = 1> (s) }"""
+    engine = PiecewiseEngine(parser.parse_model(text), "", GivenEvaluators({}), {("", "MatMul")})
+    x = np.array([[1, 2, 3], [0, 1, 2]], dtype=np.float32)
+    found = np.asarray(engine.run({"x": x})["y"])
+    scores = np.exp(x @ x.T - (x @ x.T).max(axis=1, keepdims=True))
+    np.testing.assert_allclose(found, scores / scores.sum(axis=1, keepdims=True), rtol=1e-2)
+
+
+@pytest.mark.parametrize("image", ["float", "double", "float16"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_a_grid_of_doubles_is_sampled_by_a_kernel_as_the_reference_does(
+    image: str, mode: str, padding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = parser.parse_model(
+        f"""<ir_version: 8, opset_import: ["" : 16]>
+        g ({image}[1,2,3,5] x, double[1,2,4,2] grid) => ({image}[1,2,2,4] y) {{
+          y = GridSample <mode = "{mode}", padding_mode = "{padding}"> (x, grid) }}"""
+    )
+    rng = np.random.default_rng(5)
+    kind = {"float": np.float32, "double": np.float64, "float16": np.float16}[image]
+    feed: Feed = {
+        "x": rng.normal(size=(1, 2, 3, 5)).astype(kind),
+        "grid": rng.uniform(-1.3, 1.3, size=(1, 2, 4, 2)),
+    }
+    expected = np.asarray(ReferenceEngine(model, "", GivenEvaluators({})).run(feed)["y"])
+
+    def never(*_: object) -> None:
+        pytest.fail("the reference evaluator was asked")
+
+    monkeypatch.setattr(pieces, "ReferenceEngine", never)
+    engine = PiecewiseEngine(model, "", GivenEvaluators({}), {("", "GridSample")})
+    found = np.asarray(engine.run(feed)["y"])
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(
+        found, expected, rtol=1e-3 if image == "float16" else 1e-6, atol=1e-6
+    )
+
+
+def test_a_node_without_inputs_is_no_grid_sample() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 22]> g () => (bfloat16[2] y)
+        { y = RandomNormal<shape = [2], dtype = 16>() }"""
+    assert pieces._in_doubles(parser.parse_model(text)) is None  # pyright: ignore[reportPrivateUsage]

@@ -1,0 +1,63 @@
+"""Sites of small models, cut out and ready to be proved without a child process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from onnx import ModelProto
+
+from graphfix.authoring.declaring import Pass
+from graphfix.authoring.evidence import Evidence
+from graphfix.model import Model
+from graphfix.pipeline.api import load
+from graphfix.pipeline.running import Run
+from graphfix.pipeline.settings import Settings
+from graphfix.proving.sites.cutting import Cut, cut, function_key
+from graphfix.registry import get_pass, shipped_passes
+from graphfix.report import Site, Status
+from graphfix.testing import parse
+
+Sites = list[tuple[Site, Evidence]]
+
+
+def sites_of(
+    model: str | ModelProto | Path, *names: str | Pass, opset: int | None = None
+) -> tuple[Sites, Model]:
+    """Run passes, and return the sites that have evidence, and the model they left."""
+    edited = load(model if isinstance(model, Path) else parse(model))
+    passes = tuple(get_pass(n) if isinstance(n, str) else n for n in names)
+    settings = Settings(
+        target=None,
+        opset=opset,
+        named=passes or None,
+        available=(*passes, *(p for p in shipped_passes() if p not in passes)),
+    )
+    run = Run(edited, settings)
+    run.execute()
+    assert run.ledger is not None
+    found: Sites = []
+    for outcome in run.journal.outcomes():
+        for site in outcome.sites if outcome.status is Status.APPLIED else ():
+            evidence = run.ledger.of(site)
+            if evidence is not None:
+                found.append((site, evidence))
+    return found, run.model
+
+
+CutOne = Callable[..., Cut]
+
+
+@pytest.fixture
+def cut_one() -> CutOne:
+    """Cut out the only site that a pass makes of a model."""
+
+    def make(model: str | ModelProto, *names: str | Pass, opset: int | None = None) -> Cut:
+        proto = parse(model)
+        sites, _ = sites_of(proto, *names, opset=opset)
+        assert len(sites) == 1, [site for site, _ in sites]
+        functions = {function_key(f.domain, f.name, f.overload): f for f in proto.functions}
+        return cut(sites[0][1], functions)
+
+    return make

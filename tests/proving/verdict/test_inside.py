@@ -1,0 +1,55 @@
+"""What ONNX says nothing of is not compared at sizes of 0 and 1."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import parser
+
+import graphfix
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.values.kinds import Feed
+from graphfix.proving.verdict.inside import Inside
+
+
+def inside(text: str) -> Inside:
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}')
+    return Inside(model, "", Evaluators({}))
+
+
+def test_a_division_by_nothing_inside_is_seen() -> None:
+    found = inside(
+        "g (float[N] x) => (bool[N] y) <float z = {0}> { d = Sub (x, x)  q = Div (d, d)  "
+        "y = Less (q, z) }"
+    )
+    assert not found.is_meant({"x": np.ones(2, np.float32)})
+    assert found.is_meant({"x": np.ones(0, np.float32)})
+
+
+@pytest.mark.parametrize(("sizes", "meant"), [([0, -1], False), ([0, 3], True), ([2, -1], True)])
+def test_a_size_that_is_left_of_nothing_is_seen(sizes: list[int], meant: bool) -> None:
+    text = "g (float[N, 3] x, int64[2] s) => (float[A, B] y) { y = Reshape <allowzero = 1> (x, s) }"
+    rows = 0 if 0 in sizes else 2
+    feed: Feed = {"x": np.ones((rows, 3), np.float32), "s": np.array(sizes)}
+    assert inside(text).is_meant(feed) is meant
+
+
+@pytest.mark.parametrize(("rows", "meant"), [(0, False), (2, True)])
+def test_an_element_of_nothing_is_seen(rows: int, meant: bool) -> None:
+    """Onnxruntime does not look at the tuples of GatherND where nothing is taken."""
+    text = "g (float[N, M] x, int64[1, 1] i) => (float[1, M] y) { y = GatherND (x, i) }"
+    feed: Feed = {"x": np.ones((rows, 0), np.float32), "i": np.zeros((1, 1), np.int64)}
+    assert inside(text).is_meant(feed) is meant
+
+
+@pytest.mark.parametrize(("size", "meant"), [(0, False), (2, False), (3, True), (9, True)])
+def test_a_condition_behind_the_last_element_is_seen(size: int, meant: bool) -> None:
+    text = """g (float[1, N] x) => (float[1, M] y) {
+      c = Constant <value = bool[4] {1, 0, 1, 0}> ()  y = Compress <axis = 1> (x, c) }"""
+    assert inside(text).is_meant({"x": np.ones((1, size), np.float32)}) is meant
+
+
+def test_a_gather_nd_of_free_sizes_is_repaired() -> None:
+    text = """<ir_version: 8, opset_import: ["": 11]>
+    g (float[B,C,H,W] x, int64[1,1] i) => (float[1,C,H,W] y) { y = GatherND (x, i) }"""
+    assert graphfix.run(parser.parse_model(text), target="trt7.0").exit_code == 0

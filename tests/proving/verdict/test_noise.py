@@ -1,0 +1,102 @@
+"""Rounding errors move what is not round, and keep ties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import TensorProto, parser
+
+from graphfix.proving.runners.engines import open_engine
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.verdict.judging import Judge
+from graphfix.proving.verdict.noise import moved
+from graphfix.proving.verdict.widening import widened_model
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]> g'
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_round_values_stay_and_others_move_by_one_unit(name: str) -> None:
+    dtype = np.dtype(name)
+    kept = np.array([0, 1, -2, 3.5, 0.25, np.inf, np.nan], dtype)
+    np.testing.assert_array_equal(moved(kept, 1), kept)
+    others = np.array([0.1, -0.7, 3.3, 1 / 3] * 8, dtype)
+    after = moved(others, 1)
+    gap = np.abs(after.astype(np.float64) - others.astype(np.float64))
+    np.testing.assert_array_equal(gap, np.abs(np.spacing(others)).astype(np.float64))
+
+
+def test_equal_values_stay_equal() -> None:
+    values = np.array([0.1, 0.3, 0.1, 0.3], np.float32)
+    after = moved(values, 5)
+    assert after[0] == after[2]
+    assert after[1] == after[3]
+
+
+def judge(text: str) -> Judge:
+    return Judge(parser.parse_model(HEAD + text), "", Evaluators({}))
+
+
+ARGMAX = "(float[1, 3] x) => (int64[1, 1] y) { y = ArgMax<axis = 1>(x) }"
+
+
+def test_a_tie_that_breaks_another_way_is_a_difference() -> None:
+    x = np.array([[1.0, 1.0, 0.0]], np.float32)
+    found = judge(ARGMAX)
+    assert found.take({"x": x}, {"y": np.array([[0]])}, {"y": np.array([[1]])})
+    assert list(found.broken) == ["y"]
+
+
+def test_a_flip_that_rounding_explains_is_set_aside() -> None:
+    low = np.float32(0.1)
+    x = np.array([[low, np.nextafter(low, np.float32(1)), 0.0]], np.float32)
+    found = judge(ARGMAX)
+    assert not found.take({"x": x}, {"y": np.array([[1]])}, {"y": np.array([[0]])})
+    assert found.unstable == 1
+    assert not found.broken
+
+
+def test_a_flip_that_rounding_does_not_explain_is_a_difference() -> None:
+    x = np.array([[0.1, 0.7, 0.3]], np.float32)
+    found = judge(ARGMAX)
+    assert found.take({"x": x}, {"y": np.array([[1]])}, {"y": np.array([[0]])})
+    assert list(found.broken) == ["y"]
+
+
+DFT = "(T[1, 20, 1] x) => (T[1, 20, 2] y) { y = DFT <axis = 1> (x) }"
+
+
+@pytest.mark.parametrize(
+    ("kind", "eps", "factor", "broken"),
+    [
+        ("float", 2.0**-23, 1.0, []),
+        ("float", 2.0**-23, 1.0001, ["y"]),
+        ("double", 2.0**-52, 1.0, []),
+        ("double", 2.0**-52, 1 + 1e-12, ["y"]),
+    ],
+)
+def test_what_an_operator_rounds_on_round_values_is_measured_elsewhere(
+    kind: str, eps: float, factor: float, broken: list[str]
+) -> None:
+    text = DFT.replace("T[", f"{kind}[")
+    dtype = np.float32 if kind == "float" else np.float64
+    x = (np.arange(20) % 5 - 2).astype(dtype).reshape(1, 20, 1)
+    before = open_engine(parser.parse_model(HEAD + text), "", Evaluators({})).run({"x": x})["y"]
+    assert isinstance(before, np.ndarray)
+    exact = np.fft.fft(x[0, :, 0].astype(np.float64))
+    after = (np.stack([exact.real, exact.imag], axis=-1)[None] * factor).astype(dtype)
+    gap = float(np.abs(after.astype(np.float64) - before).max())
+    assert gap > 8 * eps * np.abs(before).max(), "onnxruntime's transform is not that good"
+    found = judge(text)
+    assert found.take({"x": x}, {"y": before}, {"y": after})
+    assert list(found.broken) == broken
+
+
+def test_a_model_that_rounds_on_purpose_has_no_copy_in_float64() -> None:
+    text = "(float[2] x) => (float[2] y) { h = Cast <to = 10> (x)  y = Cast <to = 1> (h) }"
+    assert widened_model(parser.parse_model(HEAD + text)) is None
+    plain = widened_model(parser.parse_model(HEAD + "(float[2] x) => (float[2] y) { y = Neg (x) }"))
+    assert plain is not None
+    assert plain.graph.input[0].type.tensor_type.elem_type == TensorProto.DOUBLE
+    doubles = "(double[2] x) => (double[2] y) { y = Neg (x) }"
+    assert widened_model(parser.parse_model(HEAD + doubles)) is None
