@@ -184,7 +184,7 @@ def _answer(
 
 def _alike(api: Any, model: Any, target: str) -> str:
     """Return what targets have in common for which a run does the same to a model."""
-    profile = import_module("graphfix.engines.profile").load_target(target)
+    profile = import_module("graphfix.engines.targets").load_target(target)
     found = api.check(model, target)
     what = [(f.feature, f.severity, f.certain, f.node.scope, f.node.index) for f in found]
     text = repr((sorted(map(repr, what)), profile.opset_max))

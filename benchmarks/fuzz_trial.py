@@ -72,7 +72,7 @@ def warm_up() -> None:
     for module in MODULES:
         import_module(module)
     import_module("graphfix.registry").all_passes(())
-    import_module("graphfix.engines.profile").resolve("trt8")
+    import_module("graphfix.engines.targets").resolve("trt8")
 
 
 def trial(words: list[str], folder: Path, result: Path) -> Trial:

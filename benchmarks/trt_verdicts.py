@@ -29,7 +29,8 @@ import onnx
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from graphfix.checking import check_model, file_findings
-from graphfix.engines.profile import Target, load_target
+from graphfix.engines.profile import Target
+from graphfix.engines.targets import load_target
 from graphfix.errors import GraphfixError
 from graphfix.inference import infer_model
 from graphfix.model import Model

@@ -157,7 +157,7 @@ def _trtexec(report: Report, plugins: bool) -> str:
     """Return the trtexec line for what was written; empty where nothing was, or for others."""
     if report.output is None or not report.target.startswith("trt"):
         return ""
-    from graphfix.engines.profile import load_target
+    from graphfix.engines.targets import load_target
     from graphfix.pipeline.inspecting import fed_and_used
     from graphfix.rendering.trtexec import trtexec_line
 

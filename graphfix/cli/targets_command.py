@@ -19,8 +19,7 @@ def targets(*, as_json: bool, name: str | None) -> int:
     (a .toml file).
     """
     from graphfix.cli.console import emit, emit_json, style_for
-    from graphfix.engines.profile import load_target, resolve, target_names
-    from graphfix.engines.tensorrt.releases import releases
+    from graphfix.engines.targets import load_target, releases_of, resolve, target_names
     from graphfix.rendering.as_json import SCHEMA
     from graphfix.rendering.targets_view import (
         target_json,
@@ -32,7 +31,7 @@ def targets(*, as_json: bool, name: str | None) -> int:
     style = style_for(sys.stdout)
     if name is not None:
         target, notes = resolve(name)
-        held = tuple(r for r in releases() if r.profile == target.name)
+        held = releases_of(target)
         if as_json:
             emit_json({"schema": SCHEMA, **target_json(target, held, notes)})
         else:

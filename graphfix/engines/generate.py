@@ -11,14 +11,14 @@ from typing import Any, cast
 if __name__ == "__main__":  # run as a script, from a checkout that need not be installed
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from graphfix.engines.onnxruntime.generate import ort_family, ort_profiles
-from graphfix.engines.tensorrt.generate import trt_family, trt_profiles
+from graphfix.engines.onnxruntime.generate import ort_profiles
+from graphfix.engines.tensorrt.generate import trt_profiles
 
 _HEAD = "# Made by graphfix/engines/generate.py from the facts; edit those, not this.\n"
 
 
 def generated(facts: Path) -> Mapping[str, str]:
-    """Return the text of each generated file by its path: the profiles and ``index.toml``.
+    """Return the text of each generated file by its path.
 
     Args:
         facts: The folder of facts.
@@ -27,17 +27,11 @@ def generated(facts: Path) -> Mapping[str, str]:
         OSError: A file of facts is missing.
     """
     engines = {"tensorrt": [*trt_profiles(facts)], "onnxruntime": [*ort_profiles(facts)]}
-    files = {
+    return {
         f"{engine}/profiles/{profile['name']}.toml": toml(profile)
         for engine, profiles in engines.items()
         for profile in profiles
     }
-    names = [profile["name"] for profiles in engines.values() for profile in profiles]
-    index: dict[str, Any] = {"profiles": names}
-    for family in (trt_family(), ort_family(facts)):
-        for key, table in family.items():
-            index[key] = {**index.get(key, {}), **table}
-    return {**files, "index.toml": toml(index)}
 
 
 def toml(table: Mapping[str, Any]) -> str:

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from graphfix.engines.profile import OperatorSupport, Target, load_target, target_names
-from graphfix.engines.tensorrt.releases import releases
+from graphfix.engines.engine import Engine, engines
+from graphfix.engines.profile import OperatorSupport, Target
+from graphfix.engines.targets import load_target, releases_of, target_names
 from graphfix.engines.versions import dotted
 
 
@@ -34,14 +35,20 @@ def index(targets: list[Target]) -> str:
         "",
         "A minor that is not listed is taken as the next lower one. A release is a name too,",
         "`jetpack5.1` or `ngc22.12`:",
-        "",
-        "| release | TensorRT | target | source |",
-        "|---|---|---|---|",
     ]
-    for release in releases():
-        shown = f"{release.product}{release.version}"
-        lines.append(f"| {shown} | {release.tensorrt} | {release.profile} | {release.source} |")
+    for engine in engines():
+        lines += _releases(engine)
     return "\n".join(lines) + "\n"
+
+
+def _releases(engine: Engine) -> Iterator[str]:
+    """Walk the lines of the table of the releases that hold an engine."""
+    known = engine.releases()
+    if known:
+        yield from ("", f"| release | {engine.title} | target | source |", "|---|---|---|---|")
+    for release in known:
+        shown = f"{release.product}{release.version}"
+        yield f"| {shown} | {release.holds} | {release.profile} | {release.source} |"
 
 
 def page(target: Target) -> str:
@@ -55,7 +62,7 @@ def _lines(target: Target) -> Iterator[str]:
     yield f"- Source: {target.source}"
     if target.aliases:
         yield f"- Also called: {', '.join(target.aliases)}"
-    held = [f"{r.product}{r.version}" for r in releases() if r.profile == target.name]
+    held = [f"{r.product}{r.version}" for r in releases_of(target)]
     if held:
         yield f"- Releases: {', '.join(held)}"
     yield f"- Version: {dotted(target.version)}"

@@ -1,25 +1,20 @@
-"""Targets: what one engine version accepts, read from its profile.
+"""What one engine version accepts: its profile, a TOML file in the folder of its engine.
 
-A profile is a TOML file in the folder of its engine, or one that a user names by its path. The
-shipped ones are generated (`generate.py`), listed in ``index.toml`` and read when asked for.
+A user may name a profile of their own by its path; ``profile.schema.json`` describes both.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from graphfix.engines.tensorrt.releases import release_named
-from graphfix.engines.versions import Order, VersionedName, parse_name, sort_key
+from graphfix.engines.versions import Order, sort_key
 from graphfix.errors import UsageError
 
-FOLDER = Path(__file__).parent
 T = TypeVar("T")
 Lacks = Mapping[int, Mapping[str, frozenset[str]]]
 
@@ -101,167 +96,16 @@ class Target:
         return sort_key(self.version, self.variant)
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
-    """The names of the shipped profiles, without reading the profiles.
+def read_profile(path: Path, aliases: tuple[str, ...] = ()) -> Target:
+    """Return the target that a file describes.
 
-    Attributes:
-        names: The profiles in order, with their names taken apart.
-        aliases: Alias to profile.
-        hints: What to tell a user of an alias.
-        families: Other spellings of a family to the family, ``tensorrt = trt``.
-    """
-
-    names: Mapping[str, VersionedName]
-    aliases: Mapping[str, str]
-    hints: Mapping[str, str]
-    families: Mapping[str, str]
-
-
-def load_target(name: str | Target | Path) -> Target:
-    """Return the target of a name, an alias, a release or a path; see `resolve`."""
-    return resolve(name)[0]
-
-
-def resolve(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
-    """Return a target, and notes for the user on how its name was understood.
-
-    Names do not mind case and take ``tensorrt8.6`` or ``trt-8.6``. A minor that has no profile is
-    taken as the next lower one of the same major, with a note. ``jetpack5.1`` and ``ngc22.12``
-    are the TensorRT of that release. A `Path`, or text that ends in ``.toml``, is a profile of
-    the user's own; it is read anew each time.
+    Args:
+        path: The file.
+        aliases: Further names of it, that the file does not say.
 
     Raises:
-        UsageError: No target has this name, or the file is no profile.
+        UsageError: The file cannot be read, or is no profile.
     """
-    if isinstance(name, Target):
-        return name, ()
-    if isinstance(name, Path) or name.lower().endswith(".toml"):
-        return _load_file(Path(name)), ()
-    release = release_named(name)
-    if release is not None:
-        target, _ = resolve(release.profile)
-        return target, release.notes
-    return _by_name(name)
-
-
-def resolve_briefly(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
-    """Return a target as `resolve` does, with notes that every run can bear.
-
-    What a device holds is told where somebody asks for it: ``graphfix targets trt8``.
-    """
-    target, notes = resolve(name)
-    told = [note.partition("; ") for note in notes]
-    more = f"; `graphfix targets {name}` says more"
-    return target, tuple(f"{said}{more if rest else ''}" for said, _, rest in told)
-
-
-@cache
-def target_names() -> tuple[str, ...]:
-    """Return the names of the shipped profiles, family by family, oldest first."""
-    return tuple(_index().names)
-
-
-@cache
-def _by_name(name: str) -> tuple[Target, tuple[str, ...]]:
-    index = _index()
-    wanted = _spelled(name, index)
-    for known in index.names:
-        if _squeezed(known) == _squeezed(wanted):
-            return _load_shipped(known), ()
-    for alias, known in index.aliases.items():
-        if _squeezed(alias) == _squeezed(wanted):
-            target = _load_shipped(known)
-            hint = index.hints.get(alias, "")
-            return target, (f"{name} is taken as {known} ({target.title}){hint}",)
-    lower = _next_lower(wanted, index)
-    if lower is None:
-        raise _unknown(name, wanted, index)
-    parsed = parse_name(wanted)
-    covered = parsed is not None and _covers(index.names[lower], parsed)
-    target = _load_shipped(lower)
-    if covered:
-        return target, ()
-    return target, (f"there is no profile {name}: {lower}, the next lower one, is taken",)
-
-
-def spelled(name: str) -> VersionedName | None:
-    """Take a name apart as users write it, ``ONNXRuntime 1.20``; None without a version."""
-    return parse_name(_spelled(name, _index()))
-
-
-def _spelled(name: str, index: _Index) -> str:
-    """Return `name` in lower case with the family's own spelling."""
-    text = re.sub(r"[\s_]+", "-", name.strip().lower())
-    for other, family in index.families.items():
-        if text.startswith(other):
-            return family + text[len(other) :]
-    return text
-
-
-def _squeezed(name: str) -> str:
-    return name.replace("-", "")
-
-
-def _covers(profile: VersionedName, wanted: VersionedName) -> bool:
-    """Whether `wanted` is the profile's version, or a patch release of its minor."""
-    version = wanted.version + (0,) * (len(profile.version) - len(wanted.version))
-    begin = profile.version + (0,) * (2 - len(profile.version))
-    return (*version, 0)[: len(begin)] == begin
-
-
-def _next_lower(wanted: str, index: _Index) -> str | None:
-    """Return the highest profile of the wanted major and variant that is not above `wanted`."""
-    parsed = parse_name(wanted)
-    if parsed is None or len(parsed.version) < 2:
-        return None
-    best = None
-    for known, named in index.names.items():
-        same = (named.family, named.version[0], named.variant)
-        if same != (parsed.family, parsed.version[0], parsed.variant):
-            continue
-        if sort_key(named.version) <= sort_key(parsed.version):
-            best = known
-    return best
-
-
-def _unknown(name: str, wanted: str, index: _Index) -> UsageError:
-    """Return the error for a name that nothing matches, with close names in the hint."""
-    every = [*index.names, *index.aliases]
-    parsed = parse_name(wanted)
-    close = difflib.get_close_matches(wanted, every, n=3, cutoff=0.6)
-    if parsed is not None:
-        above = [
-            known
-            for known, named in index.names.items()
-            if named.family == parsed.family and sort_key(named.version) > sort_key(parsed.version)
-        ]
-        close = list(dict.fromkeys([*above[:1], *close]))
-    if not close:
-        close = sorted({named.family for named in index.names.values()})
-        return UsageError(
-            f"there is no target {name!r}",
-            hint=f"known families: {', '.join(close)}; `graphfix targets` lists all",
-        )
-    return UsageError(f"there is no target {name!r}", hint=f"did you mean {', '.join(close)}?")
-
-
-@cache
-def _index() -> _Index:
-    table = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
-    names: dict[str, VersionedName] = {}
-    for name in table["profiles"]:
-        parsed = parse_name(name)
-        names[name] = parsed if parsed is not None else VersionedName(name, (0,))
-    return _Index(names, table["aliases"], table["hints"], table["families"])
-
-
-@cache
-def _load_shipped(name: str) -> Target:
-    return _load_file(next(FOLDER.glob(f"*/profiles/{name}.toml")))
-
-
-def _load_file(path: Path) -> Target:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -270,7 +114,7 @@ def _load_file(path: Path) -> Target:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"the profile is no TOML: {error}", where=str(path)) from None
-    return _Reader(table, str(path)).target()
+    return _Reader({"aliases": list(aliases), **table}, str(path)).target()
 
 
 _KEYS = frozenset(

@@ -16,7 +16,8 @@ from graphfix.authoring.declaring import Pass
 from graphfix.checking import check_model, file_findings
 from graphfix.engines.onnxruntime.installed import means_installed
 from graphfix.engines.placing import as_told
-from graphfix.engines.profile import Target, load_target
+from graphfix.engines.profile import Target
+from graphfix.engines.targets import load_target
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model

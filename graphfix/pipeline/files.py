@@ -10,7 +10,8 @@ from pathlib import Path
 
 from graphfix import __version__
 from graphfix.engines.onnxruntime.installed import means_installed
-from graphfix.engines.profile import Target, resolve, resolve_briefly
+from graphfix.engines.profile import Target
+from graphfix.engines.targets import resolve, resolve_briefly
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model

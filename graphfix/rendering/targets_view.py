@@ -9,10 +9,8 @@ from graphfix.rendering.as_json import Json
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable, table, wrap
 
 if TYPE_CHECKING:
+    from graphfix.engines.engine import Release
     from graphfix.engines.profile import Target
-    from graphfix.engines.tensorrt.releases import Release
-
-_PRODUCTS = {"jetpack": "JetPack", "ngc": "NGC container"}
 
 
 def targets_text(targets: Sequence[Target], *, style: Style = PLAIN) -> str:
@@ -38,7 +36,7 @@ def target_text(
 
     Args:
         target: The profile.
-        releases: The JetPack and container releases that hold this engine.
+        releases: The releases of products that hold this engine.
         notes: How the name was understood.
         style: Colours or none.
     """
@@ -61,8 +59,8 @@ def target_text(
         lines += labelled(label, printable(text), indent=2, width=12)
     if releases:
         lines += ["", style.paint("Releases that hold it", "bold")]
-        for product, title in _PRODUCTS.items():
-            held = [f"{r.version} ({r.tensorrt})" for r in releases if r.product == product]
+        for title in dict.fromkeys(release.title for release in releases):
+            held = [f"{r.version} ({r.holds})" for r in releases if r.title == title]
             lines += labelled(title, ", ".join(held), indent=2, width=15)
     if notes or target.notes:
         lines += ["", style.paint("Notes", "bold")]
@@ -99,7 +97,7 @@ def target_json(target: Target, releases: Sequence[Release], notes: Sequence[str
             {
                 "product": r.product,
                 "version": r.version,
-                "tensorrt": r.tensorrt,
+                r.engine: r.holds,
                 "source": r.source,
             }
             for r in releases

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphfix.cli import main
-from graphfix.engines.profile import resolve, resolve_briefly
+from graphfix.engines.targets import resolve, resolve_briefly
 from graphfix.testing import parse
 
 MODEL = parse(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import onnx
 
 from graphfix.checking import check_model
-from graphfix.engines.profile import load_target
+from graphfix.engines.targets import load_target
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding

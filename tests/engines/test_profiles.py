@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from graphfix.engines import profile as profiles
-from graphfix.engines.profile import Target, load_target, resolve, target_names
+from graphfix.engines.engine import engines
+from graphfix.engines.profile import Target
+from graphfix.engines.targets import load_target, resolve, target_names
 from graphfix.engines.tensorrt.releases import releases
 from graphfix.engines.versions import in_range
 from graphfix.errors import UsageError
@@ -71,11 +73,9 @@ def test_every_profile_follows_the_schema() -> None:
         assert not validator.is_valid({**table, "surprise": 1})
 
 
-def test_the_index_agrees_with_the_profiles() -> None:
-    index = tomllib.loads((FOLDER / "index.toml").read_text())
-    assert {path.stem for path in FOLDER.glob("*/profiles/*.toml")} == set(index["profiles"])
+def test_aliases_name_profiles_that_know_of_them() -> None:
     told = {alias: name for name in target_names() for alias in load_target(name).aliases}
-    assert told == index["aliases"]
+    assert told == {alias: name for engine in engines() for alias, name in engine.aliases().items()}
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_an_unknown_release_is_the_users_error(name: str) -> None:
 
 def test_releases_name_the_profile_of_their_tensorrt() -> None:
     for release in releases():
-        found, notes = resolve(f"trt{release.tensorrt}")
+        found, notes = resolve(f"trt{release.holds}")
         assert (release.profile, notes) == (found.name, ()), release
         assert release.source
 
@@ -339,7 +339,7 @@ def test_loading_reads_one_profile_and_neither_onnx_nor_numpy() -> None:
         "import sys\n"
         "opened = []\n"
         "sys.addaudithook(lambda event, args: event == 'open' and opened.append(str(args[0])))\n"
-        "from graphfix.engines.profile import load_target\n"
+        "from graphfix.engines.targets import load_target\n"
         "load_target('trt10.3')\n"
         "print([p.rsplit('/', 1)[-1] for p in opened if p.endswith('.toml')])\n"
         "print([name for name in ('onnx', 'numpy') if name in sys.modules])\n"
@@ -351,4 +351,4 @@ def test_loading_reads_one_profile_and_neither_onnx_nor_numpy() -> None:
         check=True,
         cwd=FOLDER.parent.parent,
     )
-    assert done.stdout.splitlines() == ["['index.toml', 'trt10.3.toml']", "[]"]
+    assert done.stdout.splitlines() == ["['trt10.3.toml']", "[]"]

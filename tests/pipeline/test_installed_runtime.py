@@ -13,7 +13,7 @@ from onnx import ModelProto, TensorProto, external_data_helper, helper, numpy_he
 
 import graphfix
 from graphfix.engines.onnxruntime.installed import installed_minor, means_installed
-from graphfix.engines.profile import load_target
+from graphfix.engines.targets import load_target
 from graphfix.errors import EngineFailed
 from graphfix.pipeline import loading
 from graphfix.report import Finding, Severity

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import InferredType, rewrite
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.profile import load_target
+from graphfix.engines.targets import load_target
 from graphfix.pipeline.api import load, run
 from graphfix.pipeline.finishing import first_run
 from graphfix.pipeline.original import Original

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from graphfix.authoring.declaring import Option, Pass
-from graphfix.engines.profile import load_target
+from graphfix.engines.targets import load_target
 from graphfix.engines.tensorrt.releases import releases
 from graphfix.pipeline.inspecting import ExternalFile, Inspection, OpCount, Port, Weight
 from graphfix.rendering.inspect_json import inspect_json

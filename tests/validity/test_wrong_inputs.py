@@ -9,8 +9,8 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, parser
 
 import graphfix
-from graphfix.engines.profile import target_names
 from graphfix.engines.rule import file_rules
+from graphfix.engines.targets import target_names
 from graphfix.report import Finding, Severity, Verdict
 
 REJECT = Severity.REJECT

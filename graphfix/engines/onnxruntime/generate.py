@@ -25,16 +25,6 @@ _NOTES = (
 )
 
 
-def ort_family(facts: Path) -> Mapping[str, Any]:
-    """Return what the index says of the family: aliases, what to tell of them, spellings."""
-    newest = list(_measured(facts))[-1]
-    return {
-        "aliases": {"ort": newest},
-        "hints": {"ort": "; type the version that you deploy, such as ort-1.10"},
-        "families": {"onnxruntime": "ort"},
-    }
-
-
 def ort_profiles(facts: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the tables of the ONNX Runtime profiles, oldest first.
 
@@ -43,7 +33,6 @@ def ort_profiles(facts: Path) -> Iterator[Mapping[str, Any]]:
     """
     since: dict[str, str] = {}
     measured = _measured(facts)
-    newest = list(measured)[-1]
     for name, (limits, kernels) in measured.items():
         rows = _rows(kernels["missing"], limits["max_opset"])
         domains = {
@@ -57,7 +46,6 @@ def ort_profiles(facts: Path) -> Iterator[Mapping[str, Any]]:
             "family": "ort",
             "version": name.removeprefix("ort-"),
             "title": f"ONNX Runtime {name.removeprefix('ort-')}",
-            **({"aliases": ["ort"]} if name == newest else {}),
             "source": f"measured on the wheel onnxruntime {kernels['release']}",
             "domains": ["", "ai.onnx", *sorted({"ai.onnx.ml", "com.microsoft", *domains})],
             "functions": kernels["functions"],

@@ -6,7 +6,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from graphfix.engines.profile import Target, resolve, spelled, target_names
+from graphfix.engines.profile import Target
+from graphfix.engines.targets import resolve, spelled, target_names
 from graphfix.engines.versions import parse_name
 
 _FAMILY = "ort"

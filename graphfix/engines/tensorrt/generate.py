@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.tensorrt.releases import releases
 from graphfix.engines.tensorrt.wording import reworded
 from graphfix.engines.versions import VersionedName, in_range, parse_name
 
@@ -31,14 +30,6 @@ _ENTRIES = {
     **{f"trt10.{minor}": f"10.{minor}" for minor in range(11)},
     "trt10.15": "10.15",
     "trt11.1": "11.1",
-}
-_ALIASES = {
-    "trt5": "trt5.1",
-    "trt7": "trt7.2",
-    "trt8": "trt8.6",
-    "trt9": "trt9.3",
-    "trt10": "trt10.10",
-    "trt11": "trt11.1",
 }
 _DTYPES = {
     "FP32": "float32",
@@ -135,12 +126,6 @@ _NOTES: tuple[tuple[str, str], ...] = (
 )
 
 
-def trt_family() -> Mapping[str, Any]:
-    """Return what the index says of the family: aliases, what to tell of them, spellings."""
-    hints = {alias: _older_jetsons(alias, target) for alias, target in _ALIASES.items()}
-    return {"aliases": _ALIASES, "hints": hints, "families": {"tensorrt": "trt"}}
-
-
 def trt_profiles(facts: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the tables of the TensorRT profiles, oldest first.
 
@@ -182,7 +167,6 @@ def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Ma
         "version": number,
         "variant": parsed.variant,
         "title": f"TensorRT {number}{full}",
-        "aliases": [alias for alias, known in _ALIASES.items() if known == name],
         "source": f"onnx-tensorrt {facts['parser_ref']}: operator table"
         + (", registered importers" if "registered_importers" in facts else ""),
         "domains": ["", "ai.onnx"],
@@ -249,17 +233,3 @@ def _plugins(name: str, target: VersionedName) -> tuple[list[str], str]:
         return [], ""
     groups = [group for group in table["plugins"] if in_range(target, group["versions"])]
     return sorted(op for group in groups for op in group["names"]), table["tags"][name]
-
-
-def _older_jetsons(alias: str, target: str) -> str:
-    """Return what an alias's note adds for a Jetson whose TensorRT is another one."""
-    by_profile: dict[str, list[str]] = {}
-    for release in releases():
-        parsed = parse_name(release.profile)
-        major = f"{parsed.family}{parsed.version[0]}" if parsed is not None else ""
-        if release.product == "jetpack" and major == alias and release.profile != target:
-            by_profile.setdefault(release.profile, []).append(release.version)
-    if not by_profile:
-        return ""
-    parts = [f"{name} for JetPack {', '.join(found)}" for name, found in by_profile.items()]
-    return f"; on a Jetson type what it holds: {'; '.join(parts)}"

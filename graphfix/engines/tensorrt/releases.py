@@ -5,36 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from graphfix.engines.engine import Release
+from graphfix.engines.versions import parse_name
 from graphfix.errors import UsageError
 
-_PRODUCTS = {"jetpack": "JetPack", "jp": "JetPack", "ngc": "NGC container"}
-_TABLES = {"jetpack": "jetpack", "jp": "jetpack", "ngc": "ngc"}
+_PRODUCTS = {"jetpack": "JetPack", "ngc": "NGC container"}
+_SHORT = {"jp": "jetpack"}
 _NAME = re.compile(r"(jetpack|jp|ngc)[\s_-]*(\d+(?:\.\d+)*)")
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """One release of a product that holds a TensorRT.
-
-    Attributes:
-        product: ``jetpack`` or ``ngc``.
-        version: The release, ``5.1``.
-        tensorrt: The TensorRT in it, ``8.5.2``.
-        profile: The profile for it, ``trt8.5``.
-        source: Where this was read.
-        notes: What to tell the user.
-    """
-
-    product: str
-    version: str
-    tensorrt: str
-    profile: str
-    source: str
-    notes: tuple[str, ...] = ()
 
 
 @cache
@@ -44,8 +25,16 @@ def releases() -> tuple[Release, ...]:
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     sources: Mapping[str, str] = table["sources"]
     return tuple(
-        Release(product, version, row["tensorrt"], row["profile"], sources[row["source"]])
-        for product in ("jetpack", "ngc")
+        Release(
+            "tensorrt",
+            product,
+            title,
+            version,
+            row["tensorrt"],
+            row["profile"],
+            sources[row["source"]],
+        )
+        for product, title in _PRODUCTS.items()
         for version, row in table[product].items()
     )
 
@@ -61,7 +50,8 @@ def release_named(name: str) -> Release | None:
     match = _NAME.fullmatch(name.strip().lower())
     if match is None:
         return None
-    label, product, asked = _PRODUCTS[match[1]], _TABLES[match[1]], match[2]
+    product, asked = _SHORT.get(match[1], match[1]), match[2]
+    label = _PRODUCTS[product]
     known = [release for release in releases() if release.product == product]
     found = next((release for release in known if release.version == asked), None)
     if found is None and product == "jetpack":
@@ -72,15 +62,27 @@ def release_named(name: str) -> Release | None:
             f"it is not known which TensorRT {label} {asked} holds",
             hint=f"type its version, such as trt8.5; known are {listed}",
         )
-    note = f"{label} {asked} is taken as {found.profile} (it holds TensorRT {found.tensorrt})"
+    note = f"{label} {asked} is taken as {found.profile} (it holds TensorRT {found.holds})"
     if found.version != asked:
         note = (
             f"{label} {asked} is not listed and taken as {found.version}:"
-            f" {found.profile} (TensorRT {found.tensorrt})"
+            f" {found.profile} (TensorRT {found.holds})"
         )
-    return Release(
-        found.product, found.version, found.tensorrt, found.profile, found.source, (note,)
-    )
+    return replace(found, notes=(note,))
+
+
+def older_jetsons(alias: str, target: str) -> str:
+    """Return what an alias's note adds for a Jetson whose TensorRT is another one."""
+    by_profile: dict[str, list[str]] = {}
+    for release in releases():
+        parsed = parse_name(release.profile)
+        major = f"{parsed.family}{parsed.version[0]}" if parsed is not None else ""
+        if release.product == "jetpack" and major == alias and release.profile != target:
+            by_profile.setdefault(release.profile, []).append(release.version)
+    if not by_profile:
+        return ""
+    parts = [f"{name} for JetPack {', '.join(found)}" for name, found in by_profile.items()]
+    return f"; on a Jetson type what it holds: {'; '.join(parts)}"
 
 
 def _next_lower(asked: str, known: list[Release]) -> Release | None:

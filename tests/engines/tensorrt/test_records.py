@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from graphfix.engines.profile import load_target, target_names
 from graphfix.engines.rule import all_rules
+from graphfix.engines.targets import load_target, target_names
 
 FACTS = Path(__file__).parents[4] / "shared" / "facts" / "trt"
 RECORDS: dict[str, list[dict[str, Any]]] = tomllib.loads(

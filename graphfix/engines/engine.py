@@ -1,0 +1,167 @@
+"""What an engine family says of itself, and how families are found.
+
+A family is a folder beside this file with an ``engine.py`` that holds a subclass of `Engine`; an
+installed package can add one by an entry point of the group `graphfix.engines` that names such a
+package. The defaults are those of ONNX, so that a family only says what is its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from graphfix.engines.versions import VersionedName, parse_name, sort_key
+from graphfix.errors import PassBug
+
+ENTRY_POINT_GROUP = "graphfix.engines"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release of a product that holds an engine.
+
+    Attributes:
+        engine: The name of the engine, that of its folder.
+        product: How the product is called in names of targets: ``jetpack``.
+        title: The product for people: ``JetPack``.
+        version: The release, ``5.1``.
+        holds: The version of the engine in it, ``8.5.2``.
+        profile: The profile for it, ``trt8.5``.
+        source: Where this was read.
+        notes: What to tell the user.
+    """
+
+    engine: str
+    product: str
+    title: str
+    version: str
+    holds: str
+    profile: str
+    source: str
+    notes: tuple[str, ...] = ()
+
+
+class Engine:
+    """One family of engines.
+
+    Attributes:
+        family: What its targets are called before the version: ``trt`` of ``trt8.6``.
+        title: The engine for people.
+        spellings: Other beginnings of names that users type for `family`.
+        order: Where the family stands in lists; those of one number stand by name.
+        example: A target of the family, for help texts and hints.
+    """
+
+    family: str = ""
+    title: str = ""
+    spellings: tuple[str, ...] = ()
+    order: int = 100
+    example: str = ""
+
+    def __init__(self, name: str = "", folder: Path | None = None) -> None:
+        """Remember where the family lies.
+
+        Args:
+            name: The name of its folder.
+            folder: The folder; None for the family of a profile of the user's own.
+        """
+        self.name = name
+        self.folder = folder
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of its profiles, oldest first."""
+        if self.folder is None:
+            return ()
+        found = [path.stem for path in (self.folder / "profiles").glob("*.toml")]
+        return tuple(sorted(found, key=_order))
+
+    def profile(self, name: str) -> Path:
+        """Return the file of a profile.
+
+        Raises:
+            PassBug: There is none for a family of the user's own.
+        """
+        if self.folder is None:
+            raise PassBug(f"{self.family} has no profiles")
+        return self.folder / "profiles" / f"{name}.toml"
+
+    def aliases(self) -> Mapping[str, str]:
+        """Return further names of profiles; the family alone is its newest one."""
+        names = self.names()
+        return {self.family: names[-1]} if names else {}
+
+    def hint(self, alias: str) -> str:
+        """Return what to add to the note that says how an alias was understood."""
+        return ""
+
+    def releases(self) -> tuple[Release, ...]:
+        """Return the releases of products that hold the engine; their names are targets too."""
+        return ()
+
+    def release_named(self, name: str) -> Release | None:
+        """Return the release that the name of a target means; None where it means none.
+
+        Raises:
+            UsageError: The name is that of a release, but nothing is known of it.
+        """
+        return None
+
+
+def _order(name: str) -> tuple[tuple[tuple[int, ...], str], str]:
+    parsed = parse_name(name) or VersionedName(name, (0,))
+    return sort_key(parsed.version, parsed.variant), name
+
+
+@cache
+def engines() -> tuple[Engine, ...]:
+    """Return the families that lie beside this file, in the order of lists.
+
+    Raises:
+        PassBug: A folder holds no engine.
+    """
+    package = importlib.import_module("graphfix.engines")
+    found = [
+        _engine_of_package(f"{package.__name__}.{info.name}")
+        for info in pkgutil.iter_modules(package.__path__)
+        if info.ispkg
+    ]
+    return tuple(sorted(found, key=lambda engine: (engine.order, engine.family)))
+
+
+@cache
+def every_engine() -> tuple[Engine, ...]:
+    """Return the families that lie beside this file, then those of installed packages."""
+    from importlib.metadata import entry_points
+
+    entries = sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name)
+    return (*engines(), *(_engine_of_package(entry.value) for entry in entries))
+
+
+def _engine_of_package(package: str) -> Engine:
+    module = importlib.import_module(f"{package}.engine")
+    folder = Path(str(module.__file__)).parent
+    for value in vars(module).values():
+        if isinstance(value, type) and issubclass(value, Engine) and value is not Engine:
+            return value(package.rpartition(".")[2], folder)
+    raise PassBug(f"{package}.engine holds no engine")
+
+
+@cache
+def engine_of(family: str) -> Engine:
+    """Return the engine of a family; one that is as ONNX says where nobody knows the family."""
+    for known in _nearest_first():
+        if known.family == family:
+            return known
+    unknown = Engine(family)
+    unknown.family = unknown.title = family
+    return unknown
+
+
+def _nearest_first() -> Iterator[Engine]:
+    """Walk the families; installed packages are looked at only where the others do not do."""
+    yield from engines()
+    yield from every_engine()
