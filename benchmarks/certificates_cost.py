@@ -107,7 +107,7 @@ def _node(kind: int, inputs: list[str], output: str) -> onnx.NodeProto:
 
 def measure() -> Cost:
     """Rewrite and prove the 200 sites; see `Cost`."""
-    api = import_module("graphfix.pipeline.api")
+    api = import_module("graphfix.pipeline.model_files")
     proving = import_module("graphfix.proving.sites.prover")
     certifying = import_module("graphfix.pipeline.certifying")
     running = import_module("graphfix.pipeline.running")

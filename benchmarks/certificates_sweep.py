@@ -154,7 +154,7 @@ def _answer(
     entries: Mapping[str, dict[str, Any]],
 ) -> int:
     """Print a line of JSON for each target."""
-    api = import_module("graphfix.pipeline.api")
+    api = import_module("graphfix.pipeline.model_files")
     proving = import_module("graphfix.proving.sites.prover")
     memory = proving.Memory()
     for key, entry in entries.items():

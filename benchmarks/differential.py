@@ -199,7 +199,7 @@ def main() -> int:
     if given.keep:
         given.keep = given.keep.resolve()
         given.keep.mkdir(parents=True, exist_ok=True)
-    for module in ("graphfix.pipeline.api", "graphfix.pipeline.finishing", "onnxruntime"):
+    for module in ("graphfix.api", "graphfix.pipeline.finishing", "onnxruntime"):
         import_module(module)
     touched_operators()
     done = {(r["index"], r["job"]) for r in read_rows(given.rows)

@@ -108,7 +108,7 @@ def _array(value: Any) -> Any:
 
 def fold(model: ModelProto) -> tuple[ModelProto, int, int]:
     """Run the canonical passes twice; return the model, and how many nodes it had and has."""
-    api = import_module("graphfix.pipeline.api")
+    api = import_module("graphfix.api")
     passes = [*PASSES, *PASSES]
     result = api.run(model, passes=passes, verify="off")
     faults = [o.reason for o in result.report.outcomes if o.status == "failed"]

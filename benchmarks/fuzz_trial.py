@@ -18,7 +18,7 @@ MEMORY_MB = 2048.0
 _POLL = 0.01
 _COMMANDS = ("run", "check", "inspect")
 MODULES = (
-    "onnxruntime", "graphfix.pipeline.finishing", "graphfix.pipeline.files",
+    "onnxruntime", "graphfix.pipeline.finishing", "graphfix.files",
     "graphfix.pipeline.inspecting", "graphfix.pipeline.explaining", "graphfix.pipeline.streams",
     "graphfix.rendering.text_report", "graphfix.rendering.text_check", "graphfix.cli.failures",
     "graphfix.rendering.text_inspect", "graphfix.cli.supervising", "graphfix.proving.sites.child",

@@ -31,11 +31,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from corpus_acceptance import verdicts_of  # noqa: E402
 from corpus_cells import share  # noqa: E402
 
+from graphfix.api import check, run  # noqa: E402
+from graphfix.engines.profile import target_names  # noqa: E402
 from graphfix.engines.targets import target_names  # noqa: E402
 from graphfix.errors import GraphfixError  # noqa: E402
 from graphfix.model import Model  # noqa: E402
 from graphfix.pipeline import finishing, verifying  # noqa: E402
-from graphfix.pipeline.api import check, run  # noqa: E402
 from graphfix.pipeline.original import Original  # noqa: E402
 from graphfix.pipeline.settings import Settings  # noqa: E402
 from graphfix.pipeline.worsening import Counts, grown  # noqa: E402

@@ -240,7 +240,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("-o", type=Path, default=HERE / "results" / "old-runtimes.md")
     given = parser.parse_args(words)
     given.folder = given.folder.resolve()
-    for name in ("graphfix.pipeline.api", "graphfix.proving.inputs", "onnxruntime"):
+    for name in ("graphfix.api", "graphfix.proving.inputs", "onnxruntime"):
         import_module(name)  # once, before the children are forked
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="old-runtimes-") as scratch:

@@ -43,8 +43,8 @@ from onnx import ModelProto, TensorProto, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from graphfix.api import run
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.pipeline.api import run
 from graphfix.report import Status
 from graphfix.testing import outputs_of
 

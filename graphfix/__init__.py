@@ -8,15 +8,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from graphfix._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from graphfix.api import check, explain, run
     from graphfix.authoring.declaring import Unknown, graph_pass, rewrite
     from graphfix.authoring.refusing import Refuse
     from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
     from graphfix.model import Model
-    from graphfix.pipeline.api import check, explain, load, run, save
     from graphfix.pipeline.bisecting import bisect_run
+    from graphfix.pipeline.model_files import load, save
     from graphfix.pipeline.two_models import bisect, compare, diff
     from graphfix.reducing.engine import reduce
     from graphfix.registry import get_pass
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Model": "graphfix.model",
-    "load": "graphfix.pipeline.api",
-    "save": "graphfix.pipeline.api",
-    "run": "graphfix.pipeline.api",
-    "check": "graphfix.pipeline.api",
-    "explain": "graphfix.pipeline.api",
+    "load": "graphfix.pipeline.model_files",
+    "save": "graphfix.pipeline.model_files",
+    "run": "graphfix.api",
+    "check": "graphfix.api",
+    "explain": "graphfix.api",
     "bisect": "graphfix.pipeline.two_models",
     "bisect_run": "graphfix.pipeline.bisecting",
     "compare": "graphfix.pipeline.two_models",

@@ -15,7 +15,7 @@ from onnx import ModelProto
 
 from graphfix.authoring.declaring import Evaluate, Pass
 from graphfix.model import Model
-from graphfix.pipeline.api import load
+from graphfix.pipeline.model_files import load
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.whole.small_sides import at_small_sides

@@ -47,7 +47,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
-        from graphfix.pipeline.files import CheckRequest, check_file
+        from graphfix.files import CheckRequest, check_file
 
     path: Path = asked.pop("model")
     request = CheckRequest(source(path), explain=explain, **asked)

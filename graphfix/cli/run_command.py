@@ -110,7 +110,7 @@ def run(
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
-        from graphfix.pipeline.files import RunRequest, run_file
+        from graphfix.files import RunRequest, run_file
     raw: list[bytes] = []
     given = source(asked.pop("model"))
     if asked["verify"] != "off":

@@ -21,12 +21,13 @@ from graphfix.diffing.scopes import Scope
 from graphfix.engines.profile import Target
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.api import PassLike, as_model, inputs_file, make_settings
 from graphfix.pipeline.certifying import prove
 from graphfix.pipeline.finishing import first_run
 from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.reading_op_types import OpTypes, op_types_of
+from graphfix.pipeline.run_options import PassLike, inputs_file, make_settings
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, verify

@@ -13,13 +13,13 @@ from time import perf_counter
 from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence, Ledger
 from graphfix.authoring.workspace import SiteKey, site_key
+from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings, without
 from graphfix.proving.sites.binding import ways_of_calling, ways_of_running
 from graphfix.proving.sites.cutting import FunctionKey, Functions, function_key
 from graphfix.proving.sites.prover import Prover
 from graphfix.report import Accuracy, Certificate, Outcome, Site, Status, Verdict
-from graphfix.reproducers.specimens import Kind, Specimen
 
 # After so many runs a pass that is still wrong somewhere is left out as a whole.
 MOST_ROLLBACKS = 6

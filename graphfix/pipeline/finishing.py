@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from graphfix import __version__
+from graphfix._version import __version__
 from graphfix.checking import file_findings
 from graphfix.engines.tensorrt.rules.interfaces import given_inputs
 from graphfix.errors import PassBug
 from graphfix.graph import Shape
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.api import Result
 from graphfix.pipeline.attributing import opsets_of, with_removers
 from graphfix.pipeline.certifying import Certified, certified
+from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.loading import findings_of_loading
 from graphfix.pipeline.original import Original
+from graphfix.pipeline.results import Result
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings, without
 from graphfix.pipeline.validating import interface, new_complaints, validity_of
@@ -41,7 +42,6 @@ from graphfix.report import (
     Verification,
     every_site_equal,
 )
-from graphfix.reproducers.specimens import Faults, Kind, Specimen
 
 MAX_BLAMED = 8
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from graphfix.authoring.views import NodeView
+from graphfix.pipeline.faults import Crash, surroundings
 from graphfix.report import Certificate, IoChange, NodeRef, Outcome, Site, Status
-from graphfix.reproducers.specimens import Crash, surroundings
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.model import Model
-from graphfix.pipeline.api import check_acyclic, save
+from graphfix.pipeline.model_files import check_acyclic, save
 from graphfix.storage.reading import MAX_BYTES, parse_model, walk_tensors
 from graphfix.storage.weights import is_external
 

@@ -12,9 +12,10 @@ from onnx import ModelProto
 from graphfix.diffing.difference import Difference
 from graphfix.diffing.engine import diff_models
 from graphfix.model import Model
-from graphfix.pipeline.api import inputs_file, load
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.model_files import load
+from graphfix.pipeline.run_options import inputs_file
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.layers.divergence import Bisection

@@ -11,7 +11,9 @@ from graphfix.diffing.renaming import rename_tensors
 from graphfix.diffing.scopes import Scope, bodies_of, inlined
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.model import Model
-from graphfix.pipeline.api import run
+from graphfix.pipeline.finishing import finish
+from graphfix.pipeline.guarding import documented
+from graphfix.pipeline.run_options import make_settings
 from graphfix.reducing.cutting import in_place_of
 from graphfix.reducing.oracle import Oracle
 from graphfix.reducing.typing import Types, declaration, is_full
@@ -33,8 +35,10 @@ def simpler(proto: ModelProto, oracle: Oracle) -> ModelProto:
 
 
 def _folded(proto: ModelProto, base_dir: str) -> ModelProto | None:
+    settings = make_settings(passes=_SIMPLER, verify="off")
     try:
-        model = run(Model(proto, base_dir=base_dir), passes=_SIMPLER, verify="off").model
+        with documented(proto):
+            model = finish(Model(proto, base_dir=base_dir), settings, ()).model
     except (GraphfixError, PassBug):
         return None  # what cannot be made simpler is shrunk as it is
     return model.to_proto()

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphfix.files import check_writable
 from graphfix.hooks import Hook
-from graphfix.pipeline.api import load, save
-from graphfix.pipeline.files import check_writable
+from graphfix.pipeline.model_files import load, save
 from graphfix.reducing.engine import reduce
 from graphfix.reducing.reduction import Reduction
 

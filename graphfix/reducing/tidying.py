@@ -6,8 +6,8 @@ from typing import Any
 
 from onnx import ModelProto
 
-from graphfix import __version__
-from graphfix.pipeline.files import PROVENANCE
+from graphfix._version import __version__
+from graphfix.files import PROVENANCE
 from graphfix.reducing.oracle import Oracle
 from graphfix.storage.reading import walk_graphs, walk_nodes
 

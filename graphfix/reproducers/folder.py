@@ -25,14 +25,14 @@ from typing import Any, cast
 
 from onnx import ModelProto
 
-from graphfix import __version__
+from graphfix._version import __version__
 from graphfix.errors import InvalidModel, UsageError
+from graphfix.pipeline.faults import Kind
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, NodeRef
 from graphfix.reproducers.proving import certificate_of
 from graphfix.reproducers.recipe import Recipe
-from graphfix.reproducers.specimens import Kind
 from graphfix.storage.reading import read_model
 
 FORMAT = 1

@@ -8,17 +8,17 @@ from onnx import FunctionProto, ModelProto
 
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.pipeline.api import load
 from graphfix.pipeline.certifying import note_claims
 from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.faults import Kind
 from graphfix.pipeline.finishing import finish
+from graphfix.pipeline.model_files import load
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.sites.cutting import FunctionKey, function_key
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, NodeRef, Outcome, Site, Status, Verdict
 from graphfix.reproducers.proving import prove_again
-from graphfix.reproducers.specimens import Kind
 
 LEFT_ALONE = "the pass leaves the place alone"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.authoring.declaring import Pass
-from graphfix.pipeline.api import make_settings
+from graphfix.pipeline.run_options import make_settings
 from graphfix.pipeline.settings import Settings
 from graphfix.registry import LOADED, all_passes
 

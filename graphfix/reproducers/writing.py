@@ -10,6 +10,7 @@ from pathlib import Path
 from onnx import ModelProto
 
 from graphfix.errors import GraphfixError
+from graphfix.pipeline.faults import Faults, Specimen
 from graphfix.pipeline.running import OPSET_PASS
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.sites.cutting import CannotCut
@@ -19,7 +20,6 @@ from graphfix.reproducers.folder import Reproducer, versions, write_folder
 from graphfix.reproducers.observing import Observation, functions_of, observe
 from graphfix.reproducers.recipe import Recipe, one_pass, pass_file_of
 from graphfix.reproducers.reducing import MOST_BYTES, reduced, whole
-from graphfix.reproducers.specimens import Faults, Specimen
 
 # A pass that is wrong is mostly wrong in the same way everywhere.
 _MOST_OF_A_PASS = 2

@@ -10,7 +10,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
-from graphfix.pipeline.api import load
+from graphfix.pipeline.model_files import load
 
 
 def builder(opset: int, text: str = "y = Relu (x)", ir: int = 8) -> tuple[Builder, NodeView]:

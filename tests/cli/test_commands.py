@@ -13,10 +13,10 @@ from types import SimpleNamespace
 import pytest
 from onnx import parser
 
+from graphfix import files
 from graphfix.cli import main
+from graphfix.files import CheckRequest, RunRequest
 from graphfix.hooks import Hook
-from graphfix.pipeline import files
-from graphfix.pipeline.files import CheckRequest, RunRequest
 from graphfix.report import (
     Candidate,
     Choice,
@@ -81,7 +81,7 @@ def written(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pipeline(monkeypatch: pytest.MonkeyPatch, written: Path) -> Pipeline:
-    """The stand-in, in the place of `graphfix.pipeline.files`."""
+    """The stand-in, in the place of `graphfix.files`."""
     facts = FileFacts(str(written), "b" * 64, 17, 8, 1, written.stat().st_size)
     report = Report(
         version="0.1.0",

@@ -7,7 +7,7 @@ import pytest
 
 from graphfix.authoring.views import Value
 from graphfix.folding.bounding import upper_bound
-from graphfix.pipeline.api import load
+from graphfix.pipeline.model_files import load
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import shipped_passes
 

@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 
 import graphfix
-from graphfix.pipeline.api import Result
+from graphfix.pipeline.results import Result
 from graphfix.proving.whole.interface import compare_interfaces
 from graphfix.report import Finding, Status
 from graphfix.testing import assert_same, outputs_of

@@ -12,7 +12,7 @@ from graphfix.authoring.workspace import Workspace
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.opset.stepping import StepBlocked, lower_one, move_to
-from graphfix.pipeline.api import load
+from graphfix.pipeline.model_files import load
 from graphfix.testing import assert_same, outputs_of
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from graphfix.pipeline.api import run
+from graphfix.api import run
 from graphfix.report import Status, Verdict
 from graphfix.testing import assert_rewrite, assert_untouched
 from tests.passes.lowering_models import PLACES, written

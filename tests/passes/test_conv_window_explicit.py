@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
-from graphfix.pipeline.api import run
+from graphfix.api import run
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
 from tests.passes.shape_models import in_branch, text
 

@@ -74,7 +74,7 @@ def test_any_numbers(seed: int) -> None:
 
 
 def test_the_site_is_not_proved_by_itself() -> None:
-    from graphfix.pipeline.api import run
+    from graphfix.api import run
 
     result = run(model("y = Gemm (h, w)", "float[2, 4]"), "trt8.6", inputs=feed())
     assert result.exit_code == 0

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import ModelProto, numpy_helper
 
-from graphfix.pipeline.api import run
+from graphfix.api import run
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 from tests.passes.shape_models import in_branch, text
 

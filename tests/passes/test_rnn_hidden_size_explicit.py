@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from graphfix.pipeline.api import run
+from graphfix.api import run
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
 from tests.passes.shape_models import in_branch, text
 

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import pytest
 
+from graphfix.api import run
 from graphfix.errors import EngineFailed
-from graphfix.pipeline.api import run
 from graphfix.report import Status, Verdict
 from graphfix.testing import assert_refused, outputs_of, run_pass
 from tests.passes.shape_models import text

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.pipeline.api import check, run
+from graphfix.api import check, run
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 from tests.passes.lowering_models import PLACES, written
 

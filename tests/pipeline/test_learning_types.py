@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from graphfix.api import run
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import InferredType, rewrite
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import load_target
 from graphfix.engines.targets import load_target
-from graphfix.pipeline.api import load, run
 from graphfix.pipeline.finishing import first_run
+from graphfix.pipeline.model_files import load
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.typing import infer_types

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx
 
-from graphfix.pipeline.api import load, run
+from graphfix.api import run
+from graphfix.pipeline.model_files import load
 from graphfix.pipeline.validating import misdeclared_outputs
 from graphfix.registry import shipped_passes
 from graphfix.testing import outputs_of

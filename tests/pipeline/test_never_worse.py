@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from graphfix.pipeline.api import check, run
+from graphfix.api import check, run
 from graphfix.report import Finding
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,9 +12,9 @@ import graphfix
 from graphfix.cli import main
 from graphfix.errors import UsageError
 from graphfix.model import Model
-from graphfix.pipeline.api import make_settings
 from graphfix.pipeline.op_types import parse_op_type
 from graphfix.pipeline.reading_op_types import op_types_of, read_op_types
+from graphfix.pipeline.run_options import make_settings
 from graphfix.pipeline.typing import infer_types
 from graphfix.report import Verdict, every_site_equal
 from graphfix.reproducers.recipe import Recipe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from graphfix.pipeline.api import check, run
+from graphfix.api import check, run
 from graphfix.testing import parse
 
 NEWER = {

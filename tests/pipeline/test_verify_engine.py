@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
+from graphfix.api import run
 from graphfix.errors import UsageError
-from graphfix.pipeline.api import Result, run
+from graphfix.pipeline.results import Result
 from graphfix.proving.runners import tensorrt_engines
 from graphfix.report import Verdict
 from graphfix.testing import parse

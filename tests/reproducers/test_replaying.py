@@ -191,7 +191,7 @@ def test_a_run_is_not_lost_for_a_reproducer(
     made = reproduced(tmp_path, RAISES)
     assert (made.folder, made.reason) == ("", "RuntimeError: out of luck")
     monkeypatch.undo()
-    monkeypatch.setattr("graphfix.reproducers.specimens._evidence", broken)
+    monkeypatch.setattr("graphfix.pipeline.faults._evidence", broken)
     made = reproduced(tmp_path, RAISES)
     assert read_folder(Path(made.folder)).whole
     assert graphfix.replay(made.folder).shows is True

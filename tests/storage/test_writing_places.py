@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from graphfix.errors import InvalidModel, UsageError
-from graphfix.pipeline.files import RunRequest, run_file
+from graphfix.files import RunRequest, run_file
 from graphfix.storage.reading import read_model
 from graphfix.storage.saving import write_all, write_atomically
 

@@ -11,7 +11,7 @@ from onnx import ModelProto
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.evidence import Evidence
 from graphfix.model import Model
-from graphfix.pipeline.api import load
+from graphfix.pipeline.model_files import load
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.sites.cutting import Cut, cut, function_key

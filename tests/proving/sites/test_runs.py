@@ -17,7 +17,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.views import NodeView
 from graphfix.opset import adapting, planning
-from graphfix.pipeline.api import Result
+from graphfix.pipeline.results import Result
 from graphfix.proving.sites.identical import BYTES, STANDING
 from graphfix.rendering.as_json import report_json
 from graphfix.report import Certificate, NodeRef, Report, Status, Verdict, every_site_equal

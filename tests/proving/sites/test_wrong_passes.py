@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 import graphfix
-from graphfix.pipeline.api import Result
+from graphfix.pipeline.results import Result
 from graphfix.report import Certificate, Outcome, Status, Verdict
 
 HEAD = "import numpy as np\nfrom graphfix import EXACT, LOSSY, rewrite\n"

@@ -8,30 +8,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from graphfix import __version__
+from graphfix._version import __version__
 from graphfix.engines.onnxruntime.installed import means_installed
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import resolve, resolve_briefly
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.api import (
-    Result,
-    as_model,
-    assumed_operators,
-    findings_of,
-    make_settings,
-    save,
-)
+from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.model_files import as_model, save
 from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import facts_of
 from graphfix.pipeline.reading_op_types import op_types_of
-from graphfix.pipeline.reproducing import finish_with
+from graphfix.pipeline.results import Result
+from graphfix.pipeline.run_options import assumed_operators, make_settings
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
 from graphfix.registry import all_passes
 from graphfix.report import Explanation, FileFacts, Finding, Report, Status
+from graphfix.reproducers.recording import finish_with
 from graphfix.storage.reading import read_model
 from graphfix.storage.saving import write_all, write_atomically
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.api import Result
+from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.guarding import documented
+from graphfix.pipeline.results import Result
 from graphfix.pipeline.settings import Settings
 from graphfix.report import NodeRef, Reproduced
-from graphfix.reproducers.specimens import Faults, Kind, Specimen
 
 
 def finish_with(

@@ -1,0 +1,162 @@
+"""The Python API on one model: check, explain, run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from onnx import ModelProto
+
+from graphfix.authoring.declaring import Pass
+from graphfix.engines.onnxruntime.installed import means_installed
+from graphfix.engines.profile import Target, load_target
+from graphfix.hooks import Hook
+from graphfix.model import Model
+from graphfix.pipeline.findings import findings_of
+from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.model_files import as_model
+from graphfix.pipeline.reading_op_types import OpTypes, op_types_of
+from graphfix.pipeline.results import Result
+from graphfix.pipeline.run_options import PassLike, assumed_operators, inputs_file, make_settings
+from graphfix.pipeline.settings import Settings
+from graphfix.registry import all_passes
+from graphfix.report import Explanation, Finding
+
+
+@guarded
+def check(
+    model: Model | str | Path | ModelProto,
+    target: str | Target,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    assume_ops: Sequence[str] = (),
+    op_types: OpTypes = None,
+    passes: Sequence[Pass] | None = None,
+) -> tuple[Finding, ...]:
+    """Return everything that stands in the way of a model on a target.
+
+    Raises:
+        InvalidModel: The model cannot be read.
+        UsageError: The target is not known, a shape does not fit its input, or a type its output.
+    """
+    settings = _check_settings(target, shapes, assume_ops, op_types, passes)
+    return findings_of(as_model(model), settings)
+
+
+def _check_settings(
+    target: str | Target,
+    shapes: Mapping[str, Sequence[int]] | None,
+    assume_ops: Sequence[str],
+    op_types: OpTypes,
+    passes: Sequence[Pass] | None,
+) -> Settings:
+    return Settings(
+        target=load_target(target),
+        opset=None,
+        named=None,
+        available=tuple(passes) if passes is not None else all_passes(),
+        assumed=assumed_operators(assume_ops),
+        op_types=op_types_of(op_types),
+        shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
+        installed=means_installed(target),
+    )
+
+
+@guarded
+def explain(
+    model: Model | str | Path | ModelProto,
+    target: str | Target,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    assume_ops: Sequence[str] = (),
+    op_types: OpTypes = None,
+    passes: Sequence[Pass] | None = None,
+) -> tuple[Explanation, ...]:
+    """Return, for every finding, the passes that could remove it, which would, and why not others.
+
+    The passes are run on a copy; no numbers are compared. Arguments and errors as for `check`.
+    """
+    from graphfix.pipeline.explaining import explanations_of
+
+    settings = _check_settings(target, shapes, assume_ops, op_types, passes)
+    found = findings_of(as_model(model), settings)
+    return explanations_of(as_model(model), settings, found)
+
+
+@guarded
+def run(
+    model: Model | str | Path | ModelProto,
+    target: str | Target | None = None,
+    *,
+    opset: int | None = None,
+    passes: Sequence[PassLike] | None = None,
+    skip: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    assume_ops: Sequence[str] = (),
+    op_types: OpTypes = None,
+    allow_lossy: bool = False,
+    allow_io_change: bool = False,
+    partial: bool = False,
+    verify: str = "auto",
+    inputs: str | Path | Mapping[str, Any] | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    seed: int = 0,
+    pass_files: Sequence[str | Path] = (),
+    reproducers: str | Path | None = None,
+    anonymize: bool = False,
+    hooks: Sequence[Hook] = (),
+) -> Result:
+    """Repair a model for a target; the model given is not changed.
+
+    Args:
+        model: A loaded model, a path, or a proto.
+        target: The target's name; None for named passes or opset conversion alone.
+        opset: The opset to convert to.
+        passes: Exactly these passes, in this order: names, or passes themselves.
+        skip: Passes that are not to run.
+        options: ``"PASS.KEY" -> value``.
+        assume_ops: Operators that the engine is said to have, ``[DOMAIN::]OP``.
+        op_types: What operators without schema give, ``{"acme::MyNorm": "like:0"}``, or a file;
+            see `graphfix.pipeline.op_types`.
+        allow_lossy: Consent to lossy sites.
+        allow_io_change: Consent to changes of inputs and outputs.
+        partial: Apply big decompositions although findings are left.
+        verify: ``auto`` (each site and the whole model), ``sites``, ``full`` (the whole model
+            alone), ``engine`` (``auto``, and what this machine's TensorRT computes) or ``off``.
+        inputs: An .npz file, or a mapping of arrays, to compare on.
+        shapes: Input name -> sizes, for dynamic inputs.
+        seed: For the inputs that are made.
+        pass_files: Files with further passes.
+        reproducers: The folder for reproducers of what passes do wrong; None for none.
+        anonymize: Write reproducers without names and weights.
+        hooks: Told of stages and passes.
+
+    Raises:
+        InvalidModel: The model cannot be read.
+        UsageError: A name or an argument is wrong.
+        PassBug: A pass broke its declaration in a way that cannot be undone.
+    """
+    from graphfix.reproducers.recording import finish_with
+
+    fresh = as_model(model)
+    with inputs_file(inputs) as file:
+        settings = make_settings(
+            target=target,
+            opset=opset,
+            passes=passes,
+            skip=skip,
+            options=options,
+            assume_ops=assume_ops,
+            op_types=op_types,
+            allow_lossy=allow_lossy,
+            allow_io_change=allow_io_change,
+            partial=partial,
+            verify=verify,
+            inputs=file,
+            shapes=shapes,
+            seed=seed,
+            pass_files=pass_files,
+        )
+        folder = Path(reproducers) if reproducers is not None else None
+        return finish_with(fresh, settings, hooks, folder, anonymize=anonymize)

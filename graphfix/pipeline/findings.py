@@ -1,0 +1,32 @@
+"""Everything that stands in the way of a model, with the passes that remove it."""
+
+from __future__ import annotations
+
+from graphfix.checking import check_model, file_findings
+from graphfix.engines.placing import as_told
+from graphfix.model import Model
+from graphfix.pipeline.attributing import opsets_of, with_removers
+from graphfix.pipeline.binding import bind_shapes
+from graphfix.pipeline.op_types import check_op_types
+from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.typing import infer_types
+from graphfix.report import Finding
+from graphfix.validity.examination import examine
+
+
+def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
+    """Bind shapes, infer types and check; the model is edited, so the caller gives its own."""
+    assert settings.target is not None
+    bind_shapes(model, settings.shapes)
+    of_file = file_findings(examine(model).complaints, settings.target)
+    infer_types(model, settings.knowing)
+    check_op_types(model, settings.op_types)
+    engines = as_told(model, check_model(model, settings.target, settings.assumed))
+    found = (*of_file, *engines)
+    if settings.installed:
+        from graphfix.pipeline.loading import findings_of_loading
+        from graphfix.pipeline.verifying import as_it_came
+
+        file = as_it_came(model.proto, model.path, model.sha256, model.base_dir)
+        found = (*found, *findings_of_loading(model, file, settings, found))
+    return with_removers(found, settings, opsets_of(model))
