@@ -32,7 +32,6 @@ from corpus_acceptance import verdicts_of  # noqa: E402
 from corpus_cells import share  # noqa: E402
 
 from graphfix.api import check, run  # noqa: E402
-from graphfix.engines.profile import target_names  # noqa: E402
 from graphfix.engines.targets import target_names  # noqa: E402
 from graphfix.errors import GraphfixError  # noqa: E402
 from graphfix.model import Model  # noqa: E402

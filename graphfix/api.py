@@ -10,7 +10,8 @@ from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
 from graphfix.engines.onnxruntime.installed import means_installed
-from graphfix.engines.profile import Target, load_target
+from graphfix.engines.profile import Target
+from graphfix.engines.targets import load_target
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.findings import findings_of

@@ -10,7 +10,8 @@ from typing import Any
 
 from graphfix.authoring.declaring import Pass
 from graphfix.engines.onnxruntime.installed import means_installed
-from graphfix.engines.profile import Target, load_target
+from graphfix.engines.profile import Target
+from graphfix.engines.targets import load_target
 from graphfix.errors import UsageError
 from graphfix.pipeline.reading_op_types import OpTypes, op_types_of
 from graphfix.pipeline.settings import VERIFY, Settings, parse_options, without

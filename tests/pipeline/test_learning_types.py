@@ -6,7 +6,6 @@ from graphfix.api import run
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import InferredType, rewrite
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.profile import load_target
 from graphfix.engines.targets import load_target
 from graphfix.pipeline.finishing import first_run
 from graphfix.pipeline.model_files import load

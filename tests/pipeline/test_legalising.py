@@ -9,7 +9,6 @@ from graphfix import APPROXIMATE, EXACT, LOSSY, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.profile import load_target
 from graphfix.engines.targets import load_target
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.model_files import load
