@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from graphfix.registry import get_pass
     from graphfix.report import APPROXIMATE, EXACT, LOSSY
     from graphfix.reproducers.replaying import replay
+    from graphfix.surgeon import from_graphsurgeon, to_graphsurgeon
 
 _HOMES = {
     "Model": "graphfix.model",
@@ -38,6 +39,8 @@ _HOMES = {
     "reduce": "graphfix.reducing.engine",
     "get_pass": "graphfix.registry",
     "replay": "graphfix.reproducers.replaying",
+    "to_graphsurgeon": "graphfix.surgeon",
+    "from_graphsurgeon": "graphfix.surgeon",
     "rewrite": "graphfix.authoring.declaring",
     "graph_pass": "graphfix.authoring.declaring",
     "Unknown": "graphfix.authoring.declaring",
@@ -68,6 +71,7 @@ __all__ = [
     "compare",
     "diff",
     "explain",
+    "from_graphsurgeon",
     "get_pass",
     "graph_pass",
     "load",
@@ -76,6 +80,7 @@ __all__ = [
     "rewrite",
     "run",
     "save",
+    "to_graphsurgeon",
 ]
 
 

@@ -2,57 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
-from typing import Any
+from collections.abc import Iterable, Iterator, MutableMapping
+from typing import Any, NamedTuple
 
 from onnx import AttributeProto
 
-from graphfix.surgeon import AttributeRef
+
+class AttributeRef(NamedTuple):
+    """The value of an attribute that is an attribute of the function that the node stands in.
+
+    Attributes:
+        name: The attribute of the function.
+        type: AttributeProto.AttributeType.
+    """
+
+    name: str
+    type: AttributeProto.AttributeType
 
 
 class Attributes(MutableMapping[str, Any]):
-    """The attributes of a node; decoded when read, written back untouched when not replaced."""
+    """The attributes of a node; decoded when read, written back untouched when not replaced.
 
-    __slots__ = ("_dropped", "_protos", "_values")
+    Attributes:
+        own: What lies beside the protos of the file: bodies, and values that replace theirs.
+    """
 
-    def __init__(self, protos: Iterator[AttributeProto] | None = None) -> None:
+    __slots__ = ("_dropped", "_protos", "own")
+
+    def __init__(self, protos: Iterable[AttributeProto] = ()) -> None:
         """Hold the given attribute protos."""
-        self._protos: dict[str, AttributeProto] = {p.name: p for p in protos} if protos else {}
-        self._values: dict[str, Any] = {}
+        self._protos: dict[str, AttributeProto] = {p.name: p for p in protos}
+        self.own: dict[str, Any] = {}
         self._dropped = False
 
     def __getitem__(self, name: str) -> Any:
         """Return the decoded value."""
-        if name in self._values:
-            return self._values[name]
+        if name in self.own:
+            return self.own[name]
         return decode_attribute(self._protos[name])
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Replace the value; the original is forgotten."""
         self._protos.pop(name, None)
-        self._values[name] = value
+        self.own[name] = value
 
     def __delitem__(self, name: str) -> None:
         """Remove an attribute."""
-        found = name in self._protos or name in self._values
+        found = name in self._protos or name in self.own
         self._dropped = self._dropped or name in self._protos
         self._protos.pop(name, None)
-        self._values.pop(name, None)
+        self.own.pop(name, None)
         if not found:
             raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
         """Walk the names, those of the file first."""
         yield from self._protos
-        yield from (n for n in self._values if n not in self._protos)
+        yield from (n for n in self.own if n not in self._protos)
 
     def __len__(self) -> int:
         """Count the attributes."""
-        return len(self._protos) + sum(1 for n in self._values if n not in self._protos)
+        return len(self._protos) + sum(1 for n in self.own if n not in self._protos)
 
     def __contains__(self, name: object) -> bool:
         """Say whether the attribute is there."""
-        return name in self._protos or name in self._values
+        return name in self._protos or name in self.own
 
     def proto(self, name: str) -> AttributeProto | None:
         """Return the untouched proto of `name`, or None where the value was replaced."""
@@ -60,27 +74,22 @@ class Attributes(MutableMapping[str, Any]):
 
     def adopt_graph(self, name: str, graph: object) -> None:
         """Put the imported graph of attribute `name` beside its proto."""
-        self._values[name] = graph
+        self.own[name] = graph
 
     def saved(self) -> tuple[dict[str, AttributeProto], dict[str, Any], bool]:
         """Return the content, for `restore`; values are not copied."""
-        return dict(self._protos), dict(self._values), self._dropped
+        return dict(self._protos), dict(self.own), self._dropped
 
     def restore(self, saved: tuple[dict[str, AttributeProto], dict[str, Any], bool]) -> None:
         """Bring back what `saved` gave out."""
-        self._protos, self._values = dict(saved[0]), dict(saved[1])
+        self._protos, self.own = dict(saved[0]), dict(saved[1])
         self._dropped = saved[2]
-
-    @property
-    def holds_values(self) -> bool:
-        """Say whether anything lies beside the protos: inner graphs or replaced values."""
-        return bool(self._values)
 
     def replaced(self) -> bool:
         """Say whether anything differs from the file, inner graphs left out of account."""
-        if not self._values:
+        if not self.own:
             return self._dropped
-        return self._dropped or not self._values.keys() <= self._protos.keys()
+        return self._dropped or not self.own.keys() <= self._protos.keys()
 
 
 def decode_attribute(proto: AttributeProto) -> Any:

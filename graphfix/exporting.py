@@ -7,12 +7,19 @@ from typing import Any, cast
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+    ValueInfoProto,
+)
 
+from graphfix.attributes import AttributeRef
 from graphfix.errors import PassBug
 from graphfix.graph import Constant, Function, Graph, Node, Variable, normal_domain
-from graphfix.importing import snapshot
-from graphfix.surgeon import AttributeRef
 
 
 def export_model(
@@ -119,15 +126,17 @@ def _write_graph(graph: Graph, target: GraphProto) -> bool:
                 info or before.get(t.name) or make_info(t)
                 for info, t in zip(infos, tensors, strict=True)
             ]
-            copies = [_copied(info) for info in fresh]
+            copies = [_copied(info, t.name) for info, t in zip(fresh, tensors, strict=True)]
             del declared[:]
             declared.extend(copies)
     return _write_value_infos(graph, target) or touched
 
 
-def _copied(info: ValueInfoProto) -> ValueInfoProto:
+def _copied(info: ValueInfoProto, name: str) -> ValueInfoProto:
     copy = ValueInfoProto()
     copy.CopyFrom(info)
+    if copy.name != name:  # the tensor was renamed
+        copy.name = name
     return copy
 
 
@@ -185,9 +194,7 @@ def _write_nodes(graph: Graph, target: GraphProto | onnx.FunctionProto) -> bool:
 def export_node(node: Node) -> NodeProto:
     """Return the proto of a node: its own where nothing changed, else an updated copy."""
     proto = node.proto
-    bodies = dict(node.graphs())
-    kept = not bodies and not node.attrs.replaced()
-    if proto is not None and kept and node.__dict__["snapshot"] == snapshot(node):
+    if proto is not None and _is_untouched(node, proto):
         return proto
     fresh = NodeProto()
     if proto is not None:
@@ -196,8 +203,8 @@ def export_node(node: Node) -> NodeProto:
         fresh.doc_string = node.inherit.doc_string
         fresh.metadata_props.extend(node.inherit.metadata_props)
     fresh.op_type = node.op
-    if fresh.domain != (node.domain or ""):
-        fresh.domain = node.domain or ""
+    if normal_domain(fresh.domain) != node.domain:
+        fresh.domain = node.domain
     if fresh.name != node.name:
         fresh.name = node.name
     if fresh.overload != node.overload:
@@ -211,6 +218,18 @@ def export_node(node: Node) -> NodeProto:
     if proto is not None and fresh == proto:
         return proto
     return fresh
+
+
+def _is_untouched(node: Node, proto: NodeProto) -> bool:
+    return (
+        not node.attrs.own
+        and not node.attrs.replaced()
+        and proto.input == [tensor.name for tensor in node.inputs]
+        and proto.output == [tensor.name for tensor in node.outputs]
+        and proto.op_type == node.op
+        and proto.name == node.name
+        and normal_domain(proto.domain) == node.domain
+    )
 
 
 def _write_attributes(node: Node, fresh: NodeProto) -> None:
@@ -263,9 +282,9 @@ def encode_attribute(node: Node, name: str, value: Any) -> AttributeProto:
 
 
 def _schema_type(node: Node, name: str) -> int:
-    version = node.graph.opsets.get(node.domain or "", 1)
+    version = node.graph.opsets.get(node.domain, 1)
     try:
-        schema = onnx.defs.get_schema(node.op, version, node.domain or "")
+        schema = onnx.defs.get_schema(node.op, version, node.domain)
     except onnx.defs.SchemaError:
         return AttributeProto.INTS
     attribute = schema.attributes.get(name)
@@ -277,7 +296,11 @@ def _schema_type(node: Node, name: str) -> int:
 
 def _write_initializers(graph: Graph, target: GraphProto) -> bool:
     touched = False
-    known = {id(constant.weights.proto) for constant in graph.initializers}
+    known = {
+        id(constant.weights.proto)
+        for constant in graph.initializers
+        if _stored_name(constant.weights.proto) == constant.name
+    }
     originals: set[int] = set()
     source = graph.proto
     for field, copies in (
@@ -307,11 +330,15 @@ def _write_initializers(graph: Graph, target: GraphProto) -> bool:
     return touched
 
 
+def _stored_name(proto: TensorProto | SparseTensorProto) -> str:
+    return proto.values.name if isinstance(proto, SparseTensorProto) else proto.name
+
+
 def _write_value_infos(graph: Graph, target: GraphProto) -> bool:
     source = graph.proto
     if source is None or not target.value_info:
         return False
-    kept = {tensor.name: tensor.info for node in graph.nodes for tensor in node.outputs}
+    kept = {tensor.name: _declaration(tensor) for node in graph.nodes for tensor in node.outputs}
     kept.update((constant.name, None) for constant in graph.initializers)
     before = {name for node in source.node for name in node.output}
     before.update(initializer.name for initializer in source.initializer)
@@ -429,7 +456,7 @@ def _light_node(node: Node, light: _Light) -> NodeProto:
         return copy
     fresh = NodeProto(
         op_type=node.op,
-        domain=node.domain or "",
+        domain=node.domain,
         name=node.name,
         overload=node.overload,
         input=[light.name(tensor) for tensor in node.inputs],
@@ -442,8 +469,8 @@ def _light_node(node: Node, light: _Light) -> NodeProto:
             attribute.g.name = inner[name].name
             _write_light(inner[name], attribute.g, light)
         else:
-            proto = node.attrs.proto(name)
+            known = node.attrs.proto(name)
             fresh.attribute.add().CopyFrom(
-                proto if proto is not None else encode_attribute(node, name, node.attrs[name])
+                known if known is not None else encode_attribute(node, name, node.attrs[name])
             )
     return fresh

@@ -1,13 +1,13 @@
-"""The graph that passes edit: onnx-graphsurgeon's classes, mended where they forget or break.
+"""The graph that passes edit: graphs, nodes and tensors, each with the proto that it came from.
 
-Every object keeps the proto that it was made from, so that what nobody touched is written back
-as it came in. Nodes and tensors are compared by identity (graphsurgeon compares tensors by name
-and raises on nodes with array attributes), initializers belong to one graph (graphsurgeon writes
-an initializer into every graph that uses it), and types that it does not know are kept opaque.
+What nobody touched is written back as it came in. Nodes and tensors are compared by identity. An
+initializer belongs to one graph. Types other than tensors are kept opaque. Edges are plain lists
+at both ends, which `attach` and `detach` keep in step.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,14 +18,6 @@ from onnx import GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
 from graphfix.attributes import Attributes
 from graphfix.report import NodeRef
 from graphfix.storage.weights import dtype_of, load_array
-from graphfix.surgeon import (
-    GsConstant,
-    GsGraph,
-    GsLazyValues,
-    GsNode,
-    GsVariable,
-    SynchronizedList,
-)
 
 Shape = tuple["int | str | None", ...]
 
@@ -46,10 +38,13 @@ def shape_of_type(proto: TypeProto) -> tuple[int, Shape | None]:
     return tensor.elem_type, tuple(dims)
 
 
-class Variable(GsVariable):
+class Variable:
     """A tensor that a node computes or that the caller gives.
 
     Attributes:
+        name: Empty where it stands for an omitted optional input or output.
+        inputs: The nodes that compute it: one, or none.
+        outputs: The nodes that use it, once for each use.
         elem_type: TensorProto.DataType; 0 while unknown or when not a tensor.
         shape: Dimensions (int, symbol, or None for unknown); None while the rank is unknown.
         opaque: The type of anything that is not a plain tensor; None for tensors.
@@ -58,15 +53,17 @@ class Variable(GsVariable):
         draft: The node that will produce it while a rewrite is only tried; None otherwise.
     """
 
-    elem_type: int
-    shape: Shape | None
-    opaque: TypeProto | None
-    info: ValueInfoProto | None
-    output_count: int
-    draft: Node | None
-
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    __slots__ = (
+        "draft",
+        "elem_type",
+        "info",
+        "inputs",
+        "name",
+        "opaque",
+        "output_count",
+        "outputs",
+        "shape",
+    )
 
     def __init__(
         self,
@@ -76,19 +73,21 @@ class Variable(GsVariable):
         info: ValueInfoProto | None = None,
     ) -> None:
         """Make a variable that nothing produces or uses yet."""
-        fields = self.__dict__
-        fields["name"] = name
-        fields["inputs"] = SynchronizedList(self, "outputs", [])
-        fields["outputs"] = SynchronizedList(self, "inputs", [])
-        fields["elem_type"] = elem_type
-        fields["shape"] = shape
-        fields["type"] = "tensor_type"
-        fields["opaque"] = None
-        fields["info"] = None
-        fields["output_count"] = 0
-        fields["draft"] = None
+        self.name = name
+        self.inputs: list[Node] = []
+        self.outputs: list[Node] = []
+        self.elem_type = elem_type
+        self.shape = shape
+        self.opaque: TypeProto | None = None
+        self.info: ValueInfoProto | None = None
+        self.output_count = 0
+        self.draft: Node | None = None
         if info is not None:
             self.set_info(info)
+
+    def __repr__(self) -> str:
+        """Say what it is, for whoever debugs."""
+        return f"Variable({self.name!r}, {self.elem_type}, {self.shape})"
 
     def set_info(self, info: ValueInfoProto) -> None:
         """Take type, shape and all else that the declaration says."""
@@ -100,21 +99,21 @@ class Variable(GsVariable):
 
     @property
     def dtype(self) -> Any:
-        """The numpy dtype that graphsurgeon users expect; None while unknown."""
+        """The numpy dtype; None while unknown."""
         return dtype_of(self.elem_type)
 
-    @dtype.setter
-    def dtype(self, value: Any) -> None:
-        if value is None:
-            self.elem_type = 0
-        elif isinstance(value, int):
-            self.elem_type = value
-        else:
-            self.elem_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(value))
 
+class Weights:
+    """The values of a constant, read when they are asked for and never before.
 
-class Weights(GsLazyValues):
-    """The values of a constant, read when they are asked for and never before."""
+    Attributes:
+        proto: The tensor.
+        base_dir: The folder of the model, for external data.
+        elem_type: TensorProto.DataType.
+        shape: Dimensions.
+    """
+
+    __slots__ = ("base_dir", "elem_type", "proto", "shape")
 
     def __init__(self, proto: TensorProto | onnx.SparseTensorProto, base_dir: str) -> None:
         """Refer to `proto`; external data is looked up in `base_dir`."""
@@ -123,7 +122,6 @@ class Weights(GsLazyValues):
         dense = proto.values if isinstance(proto, onnx.SparseTensorProto) else proto
         self.elem_type: int = dense.data_type
         self.shape: tuple[int, ...] = tuple(proto.dims)
-        self.tensor = proto
 
     @property
     def dtype(self) -> Any:
@@ -134,7 +132,7 @@ class Weights(GsLazyValues):
     def nbytes(self) -> int:
         """Bytes that the values take in memory."""
         dtype = self.dtype
-        return int(np.prod(self.shape, dtype=np.int64)) * (dtype.itemsize if dtype else 1)
+        return math.prod(self.shape) * (dtype.itemsize if dtype else 1)
 
     def load(self) -> np.ndarray[Any, Any]:
         """Read the values.
@@ -145,37 +143,32 @@ class Weights(GsLazyValues):
         return load_array(self.proto, self.base_dir)
 
 
-class Constant(GsConstant):
+class Constant:
     """An initializer.
 
     Attributes:
+        name: Its name.
+        inputs: Always empty: nothing computes it.
+        outputs: The nodes that use it, once for each use.
         weights: Where the values come from.
-        elem_type: TensorProto.DataType.
-        shape: Dimensions.
-        info: Always None; here so that all tensors look alike.
         output_count: How many graphs list it as an output.
         overridable: Whether the caller may give another value (it is a graph input too).
     """
 
-    weights: Weights
-    output_count: int
-    overridable: bool
-
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    __slots__ = ("inputs", "name", "output_count", "outputs", "overridable", "weights")
 
     def __init__(self, name: str, weights: Weights) -> None:
         """Make an initializer that nothing uses yet."""
-        fields = self.__dict__
-        fields["name"] = name
-        fields["inputs"] = SynchronizedList(self, "outputs", [])
-        fields["outputs"] = SynchronizedList(self, "inputs", [])
-        fields["weights"] = weights
-        fields["data_location"] = None
-        fields["_export_dtype"] = None
-        fields["output_count"] = 0
-        fields["overridable"] = False
-        fields["draft"] = None
+        self.name = name
+        self.inputs: list[Node] = []
+        self.outputs: list[Node] = []
+        self.weights = weights
+        self.output_count = 0
+        self.overridable = False
+
+    def __repr__(self) -> str:
+        """Say what it is, for whoever debugs."""
+        return f"Constant({self.name!r}, {self.elem_type}, {self.shape})"
 
     @classmethod
     def of(cls, name: str, array: np.ndarray[Any, Any], elem_type: int = 0) -> Constant:
@@ -186,12 +179,8 @@ class Constant(GsConstant):
         return cls(name, Weights(proto, ""))
 
     @property
-    def _values(self) -> Any:
-        return self.weights
-
-    @property
     def values(self) -> Any:
-        """The array, as graphsurgeon users expect it."""
+        """The array."""
         return self.weights.load()
 
     @values.setter
@@ -223,26 +212,38 @@ class Constant(GsConstant):
 Tensor = Variable | Constant
 
 
-class Node(GsNode):
+class Node:
     """One operation.
 
     Attributes:
+        op: The operator.
+        graph: The graph it stands in.
+        name: Its name; may be empty.
+        domain: The domain of the operator as it is written.
+        attrs: The attributes.
+        inputs: What it uses; an omitted one is a variable without a name.
+        outputs: What it computes.
         proto: The proto it came from; None for new nodes.
         inherit: The proto of the node it replaces: doc string and metadata go on to it.
-        graph: The graph it stands in.
+        overload: Which of several functions of one name it calls.
         index: Its position among the nodes of its graph in the file; -1 for new nodes.
         origin: The node of the file that a new node stands for; None where that is not known.
     """
 
-    index: int
-    origin: NodeRef | None
-    proto: NodeProto | None
-    inherit: NodeProto | None
-    graph: Graph
-    overload: str
-
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    __slots__ = (
+        "attrs",
+        "domain",
+        "graph",
+        "index",
+        "inherit",
+        "inputs",
+        "name",
+        "op",
+        "origin",
+        "outputs",
+        "overload",
+        "proto",
+    )
 
     def __init__(
         self,
@@ -254,31 +255,39 @@ class Node(GsNode):
         attrs: Attributes | None = None,
         proto: NodeProto | None = None,
         overload: str = "",
+        index: int = -1,
     ) -> None:
         """Make a node without edges; `attach` or `hold` gives it its tensors."""
-        fields = self.__dict__
-        fields["op"] = op
-        fields["graph"] = graph
-        fields["name"] = name
-        fields["domain"] = domain
-        fields["attrs"] = attrs if attrs is not None else Attributes()
-        fields["proto"] = proto
-        fields["inherit"] = None
-        fields["overload"] = overload
-        fields["snapshot"] = None
-        fields["index"] = -1
-        fields["origin"] = None
+        self.op = op
+        self.graph = graph
+        self.name = name
+        self.domain = domain
+        self.attrs = attrs if attrs is not None else Attributes()
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self.proto = proto
+        self.inherit: NodeProto | None = None
+        self.overload = overload
+        self.index = index
+        self.origin: NodeRef | None = None
+
+    def __repr__(self) -> str:
+        """Say what it is, for whoever debugs."""
+        return f"Node({self.op!r}, name={self.name!r})"
 
     def attach(self, inputs: list[Tensor], outputs: list[Tensor]) -> None:
         """Connect the node: tensors learn that it uses or produces them."""
-        fields = self.__dict__
-        fields["inputs"] = SynchronizedList(self, "outputs", inputs)
-        fields["outputs"] = SynchronizedList(self, "inputs", outputs)
+        self.inputs = inputs
+        self.outputs = outputs
+        for tensor in inputs:
+            tensor.outputs.append(self)
+        for tensor in outputs:
+            tensor.inputs.append(self)
 
     def hold(self, inputs: list[Tensor], outputs: list[Tensor]) -> None:
         """Give a draft node its tensors without telling them."""
-        self.__dict__["inputs"] = inputs
-        self.__dict__["outputs"] = outputs
+        self.inputs = inputs
+        self.outputs = outputs
 
     def detach(self) -> None:
         """Disconnect the node from all tensors."""
@@ -287,32 +296,35 @@ class Node(GsNode):
         for tensor in self.outputs:
             if self in tensor.inputs:  # a tensor may have been given to another producer before
                 remove_by_identity(tensor.inputs, self)
-        self.__dict__["inputs"] = []
-        self.__dict__["outputs"] = []
+        self.inputs = []
+        self.outputs = []
 
     def graphs(self) -> Iterator[tuple[str, Graph]]:
         """Walk the (attribute name, graph) pairs of the bodies of this node."""
-        for name, value in self.attrs._values.items():
+        for name, value in self.attrs.own.items():
             if isinstance(value, Graph):
                 yield name, value
 
 
-def remove_by_identity(items: list[Any], item: Any) -> None:
-    """Take one occurrence of `item` out of an edge list, without the list's own bookkeeping."""
-    plain: type[list[Any]] = list
+def remove_by_identity(nodes: list[Node], node: Node) -> None:
+    """Take one occurrence of `node` out of an edge list."""
     # Nodes mostly go in order or from the end; a constant may have thousands of consumers.
-    if items[-1] is item:
-        plain.pop(items)
-    elif items[0] is item:
-        plain.__delitem__(items, 0)
+    if nodes[-1] is node:
+        nodes.pop()
+    elif nodes[0] is node:
+        del nodes[0]
     else:
-        plain.remove(items, item)
+        nodes.remove(node)
 
 
-class Graph(GsGraph):
+class Graph:
     """A main graph, or the body of an If, Loop or Scan.
 
     Attributes:
+        name: Its name in the file.
+        nodes: In the order of the file.
+        inputs: Variables, and constants that the caller may override.
+        outputs: What it gives out; `set_outputs` replaces them.
         proto: The GraphProto it came from; None for new ones.
         initializers: The constants that this graph owns, in the order of the file.
         parent: The node that it is a body of; None for a main graph or a function.
@@ -322,16 +334,19 @@ class Graph(GsGraph):
         known_functions: Keys of the local functions that its nodes may call; kept by roots.
     """
 
-    proto: GraphProto | None
-    initializers: list[Constant]
-    parent: Node | None
-    attribute: str
-    opsets: dict[str, int]
-    base_dir: str
-    known_functions: frozenset[tuple[str, str, str]]
-
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    __slots__ = (
+        "attribute",
+        "base_dir",
+        "initializers",
+        "inputs",
+        "known_functions",
+        "name",
+        "nodes",
+        "opsets",
+        "outputs",
+        "parent",
+        "proto",
+    )
 
     def __init__(
         self,
@@ -343,15 +358,17 @@ class Graph(GsGraph):
         attribute: str = "",
     ) -> None:
         """Make an empty graph."""
+        self.name = name
+        self.nodes: list[Node] = []
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self.initializers: list[Constant] = []
+        self.opsets = opsets
         self.proto = proto
-        self.initializers = []
         self.parent = parent
         self.attribute = attribute
-        self.opsets = opsets
         self.base_dir = ""
-        self.known_functions = frozenset()
-        super().__init__(name=name, opset=opsets.get("", 1))
-        self.name = name
+        self.known_functions: frozenset[tuple[str, str, str]] = frozenset()
 
     @property
     def root(self) -> Graph:
@@ -392,7 +409,7 @@ class Graph(GsGraph):
     def bodies(self) -> Iterator[Graph]:
         """Walk the bodies of the nodes of this graph, not those below them."""
         for node in self.nodes:
-            if node.attrs.holds_values:
+            if node.attrs.own:
                 for _, body in node.graphs():
                     yield body
 
@@ -406,7 +423,7 @@ class Function(Graph):
         attribute_names: Attributes without a default.
     """
 
-    function: onnx.FunctionProto
+    __slots__ = ("domain", "function", "overload")
 
     def __init__(self, function: onnx.FunctionProto) -> None:
         """Make an empty function for `function`."""

@@ -124,9 +124,9 @@ def _fill_nodes(
     # Outputs are declared before any input is looked up, so that a file whose nodes are not
     # sorted still gets one object for each tensor.
     tensors = scope.tensors
-    produced: list[list[Variable]] = []
+    produced: list[list[Tensor]] = []
     for index, proto in enumerate(protos):
-        variables: list[Variable] = []
+        variables: list[Tensor] = []
         for name in proto.output:
             variable = Variable(name, info=infos.get(name) if name else None)  # type: ignore[arg-type]
             variables.append(variable)
@@ -154,14 +154,13 @@ def _fill_nodes(
             proto.op_type,
             graph,
             name=proto.name,
-            domain=proto.domain,
-            attrs=Attributes(iter(proto.attribute)),
+            domain=normal_domain(proto.domain),
+            attrs=Attributes(proto.attribute),
             proto=proto,
             overload=proto.overload,
+            index=index,
         )
-        node.attach(inputs, list(outputs))
-        node.__dict__["snapshot"] = snapshot(node)
-        node.__dict__["index"] = index
+        node.attach(inputs, outputs)
         nodes.append(node)
         for attribute in proto.attribute:
             _import_bodies(node, attribute, scope, base_dir)
@@ -186,14 +185,3 @@ def _import_bodies(node: Node, attribute: AttributeProto, scope: _Scope, base_di
                 captured.output_count += 1  # its name must stay, and with it what computes it
     _fill(body, attribute.g, _Scope(outer=scope), base_dir, overridable=False)
     node.attrs.adopt_graph(attribute.name, body)
-
-
-def snapshot(node: Node) -> tuple[object, ...]:
-    """Return what tells an edited node from an untouched one, attributes left out."""
-    return (
-        node.op,
-        node.domain,
-        node.name,
-        tuple(tensor.name for tensor in node.inputs),
-        tuple(tensor.name for tensor in node.outputs),
-    )

@@ -233,7 +233,7 @@ def _take(graph: Graph, proto: onnx.GraphProto) -> None:
     for position, node in enumerate(graph.nodes):
         for tensor in node.outputs:
             found = infos.get(tensor.name) if tensor.name else None
-            if found is not None:
+            if found is not None and isinstance(tensor, Variable):
                 merge_type(tensor, found)
         if any(True for _ in node.graphs()):
             bodies[position] = node

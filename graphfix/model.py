@@ -137,5 +137,5 @@ def keep_places(before: Iterable[Graph], after: Iterable[Graph]) -> None:
         scope = graph.scope
         for node in graph.nodes:
             old = known.get((scope, node.op, tuple(t.name for t in node.outputs)))
-            node.__dict__["index"] = old.index if old is not None else -1
-            node.__dict__["origin"] = old.origin if old is not None else None
+            node.index = old.index if old is not None else -1
+            node.origin = old.origin if old is not None else None

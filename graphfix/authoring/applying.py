@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.views import NodeView, Value
@@ -21,9 +20,6 @@ from graphfix.graph import (
 )
 from graphfix.inference import merge_type, type_of
 from graphfix.report import NodeRef
-
-# Edges are lists of graphsurgeon's that keep the other end in step; here both ends are set by hand.
-PLAIN: type[list[Any]] = list
 
 
 @dataclass(slots=True)
@@ -194,8 +190,8 @@ def remove_producers(tensor: Tensor) -> None:
     """Cut a tensor off from the node that computed it."""
     for node in list(tensor.inputs):
         position = next(i for i, t in enumerate(node.outputs) if t is tensor)
-        PLAIN.__setitem__(node.outputs, position, Variable(""))
-    PLAIN.clear(tensor.inputs)
+        node.outputs[position] = Variable("")
+    tensor.inputs.clear()
 
 
 def _replace_in(node: Node, fresh: Tensor, old: Tensor) -> None:
@@ -213,16 +209,16 @@ def _rewire(old: Tensor, fresh: Tensor) -> list[Node]:
     for consumer in consumers:
         for position, tensor in enumerate(consumer.inputs):
             if tensor is old:
-                PLAIN.__setitem__(consumer.inputs, position, fresh)
-                PLAIN.append(fresh.outputs, consumer)
-    PLAIN.clear(old.outputs)
+                consumer.inputs[position] = fresh
+                fresh.outputs.append(consumer)
+    old.outputs.clear()
     return consumers
 
 
 def attach_node(node: Node, graph: Graph) -> None:
     """Make a held node part of `graph`: tensors learn of it, bodies and all."""
     inputs, outputs = list(node.inputs), list(node.outputs)
-    node.__dict__["graph"] = graph
+    node.graph = graph
     node.attach(inputs, outputs)
     for tensor in outputs:
         if isinstance(tensor, Variable):
@@ -283,7 +279,7 @@ def drop_orphans(graph: Graph, before: set[int]) -> None:
 def _stand_for(origin: NodeRef, nodes: Iterable[Node]) -> None:
     """Take down, of nodes and those in their bodies, which node of the file they stand for."""
     for node in nodes:
-        node.__dict__["origin"] = origin
+        node.origin = origin
         for _, body in node.graphs():
             _stand_for(origin, body.nodes)
 

@@ -173,11 +173,11 @@ class Builder:
         # The numbers of the graph change only when a whole opset step is applied.
         if self._stand_in is None:
             self._stand_in = Graph(self._graph.name, dict(opsets))
-        node.__dict__["graph"] = self._stand_in
+        node.graph = self._stand_in
         try:
             return infer_node(node)
         finally:
-            node.__dict__["graph"] = self._graph
+            node.graph = self._graph
 
     def _place(
         self,

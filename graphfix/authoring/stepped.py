@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from graphfix.attributes import AttributeRef
 from graphfix.authoring.views import Array, Value
 from graphfix.graph import Node, Tensor, is_empty, normal_domain
-from graphfix.surgeon import AttributeRef
 
 # Operators that give the elements that they got, in other places.
 BYTE_MOVES = (

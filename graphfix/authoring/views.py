@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 from onnx import SparseTensorProto, TensorProto
 
+from graphfix.attributes import AttributeRef
 from graphfix.authoring.refusing import Refuse
 from graphfix.graph import (
     Constant,
@@ -22,7 +23,6 @@ from graphfix.graph import (
 from graphfix.report import NodeRef
 from graphfix.schemas import form_of
 from graphfix.storage.weights import dtype_of, load_array, type_name
-from graphfix.surgeon import AttributeRef
 
 Array = np.ndarray[Any, Any]
 
@@ -226,7 +226,7 @@ class NodeView:
     @property
     def domain(self) -> str:
         """The operator's domain; empty for the default one."""
-        return normal_domain(self.node.domain)
+        return self.node.domain
 
     @property
     def overload(self) -> str:

@@ -116,9 +116,10 @@ class Knowledge:
         if shape is None or (isinstance(source, Constant) and source.overridable):
             return None  # the caller may give another size than that of the default
         if view.op == "Size":
-            if not all(isinstance(dim, int) for dim in shape):
+            sizes = [dim for dim in shape if isinstance(dim, int)]
+            if len(sizes) != len(shape):
                 return None
-            return (np.array(int(np.prod(shape, dtype=np.int64)), dtype=np.int64),)
+            return (np.array(int(np.prod(sizes, dtype=np.int64)), dtype=np.int64),)
         rank = len(shape)
         start, end = int(view.attr("start", 0)), int(view.attr("end", rank))
         low = min(max(start + rank if start < 0 else start, 0), rank)

@@ -8,7 +8,7 @@ from typing import Any
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto
 
-from graphfix.attributes import decode_attribute
+from graphfix.attributes import AttributeRef, decode_attribute
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.reshaping import reshaped
@@ -18,7 +18,6 @@ from graphfix.graph import Graph, Variable, is_empty, normal_domain
 from graphfix.inference import SMALL_ELEMENTS, merge_type, type_of
 from graphfix.opset.fitting import default_of
 from graphfix.schemas import Form, form_of
-from graphfix.surgeon import AttributeRef
 
 
 def has_body(form: Form) -> bool:

@@ -8,14 +8,13 @@ import onnx
 from onnx import TensorProto, TypeProto
 from onnx.defs import OpSchema
 
-from graphfix.attributes import decode_attribute
+from graphfix.attributes import AttributeRef, decode_attribute
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.graph import Tensor, is_empty
 from graphfix.inference import type_of
 from graphfix.opset.verdicts import Verdict
 from graphfix.schemas import Form
-from graphfix.surgeon import AttributeRef
 
 REMOVED = object()
 

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from graphfix.authoring.workspace import Workspace
 from graphfix.graph import Graph, Node, Tensor, Variable
 from graphfix.model import Model
 
-_VARIABLE_FIELDS = ("elem_type", "shape", "opaque", "info", "draft")
+# Of each object all but the lists of edges, which are copied.
+_TENSOR_FIELDS = ("name", "output_count")
+_VARIABLE_FIELDS = (*_TENSOR_FIELDS, "elem_type", "shape", "opaque", "info", "draft")
+_NODE_FIELDS = tuple(name for name in Node.__slots__ if name not in {"attrs", "inputs", "outputs"})
+_GRAPH_FIELDS = ("parent", "opsets")
+_LISTS = ("nodes", "inputs", "outputs", "initializers")
+
+_Fields = tuple[tuple[str, ...], tuple[Any, ...]]
+
+
+def _fields(thing: object, names: tuple[str, ...]) -> _Fields:
+    return names, attrgetter(*names)(thing)
+
+
+def _put_back(thing: object, fields: _Fields) -> None:
+    for name, value in zip(*fields, strict=True):
+        setattr(thing, name, value)
 
 
 @dataclass(slots=True)
@@ -18,14 +35,14 @@ class Memento:
 
     workspace: Workspace
     mark: int
-    graphs: list[tuple[Graph, dict[str, Any]]] = field(
-        default_factory=list[tuple[Graph, dict[str, Any]]]
+    graphs: list[tuple[Graph, _Fields, list[list[Any]]]] = field(
+        default_factory=list[tuple[Graph, _Fields, list[list[Any]]]]
     )
-    nodes: list[tuple[Node, dict[str, Any], list[Tensor], list[Tensor], Any]] = field(
-        default_factory=list[tuple[Node, dict[str, Any], list[Tensor], list[Tensor], Any]]
+    nodes: list[tuple[Node, _Fields, list[Tensor], list[Tensor], Any]] = field(
+        default_factory=list[tuple[Node, _Fields, list[Tensor], list[Tensor], Any]]
     )
-    tensors: dict[int, tuple[Tensor, list[Node], list[Node], dict[str, Any]]] = field(
-        default_factory=dict[int, tuple[Tensor, list[Node], list[Node], dict[str, Any]]]
+    tensors: dict[int, tuple[Tensor, _Fields, list[Node], list[Node]]] = field(
+        default_factory=dict[int, tuple[Tensor, _Fields, list[Node], list[Node]]]
     )
     opsets: list[tuple[dict[str, int], dict[str, int]]] = field(
         default_factory=list[tuple[dict[str, int], dict[str, int]]]
@@ -42,23 +59,12 @@ class Memento:
         return kept
 
     def _keep_graph(self, graph: Graph) -> None:
-        self.graphs.append(
-            (
-                graph,
-                {
-                    "nodes": list(graph.nodes),
-                    "inputs": list(graph.inputs),
-                    "outputs": list(graph.outputs),
-                    "initializers": list(graph.initializers),
-                    "parent": graph.parent,
-                    "opsets": graph.opsets,
-                },
-            )
-        )
+        lists = [list(getattr(graph, name)) for name in _LISTS]
+        self.graphs.append((graph, _fields(graph, _GRAPH_FIELDS), lists))
         for tensor in (*graph.inputs, *graph.outputs, *graph.initializers):
             self._keep_tensor(tensor)
         for node in graph.nodes:
-            fields = dict(node.__dict__)
+            fields = _fields(node, _NODE_FIELDS)
             self.nodes.append(
                 (node, fields, list(node.inputs), list(node.outputs), node.attrs.saved())
             )
@@ -68,36 +74,24 @@ class Memento:
     def _keep_tensor(self, tensor: Tensor) -> None:
         if id(tensor) in self.tensors:
             return
-        fields: dict[str, Any] = {"output_count": tensor.output_count, "name": tensor.name}
-        if isinstance(tensor, Variable):
-            fields.update((name, tensor.__dict__[name]) for name in _VARIABLE_FIELDS)
-        self.tensors[id(tensor)] = (tensor, list(tensor.inputs), list(tensor.outputs), fields)
+        names = _VARIABLE_FIELDS if isinstance(tensor, Variable) else _TENSOR_FIELDS
+        fields = _fields(tensor, names)
+        self.tensors[id(tensor)] = (tensor, fields, list(tensor.inputs), list(tensor.outputs))
 
     def restore(self) -> None:
         """Bring the model back to what was remembered."""
         for opsets, content in self.opsets:
             opsets.clear()
             opsets.update(content)
-        for tensor, producers, consumers, fields in self.tensors.values():
-            _refill(tensor.inputs, producers)
-            _refill(tensor.outputs, consumers)
-            tensor.__dict__.update(fields)
+        for tensor, fields, producers, consumers in self.tensors.values():
+            _put_back(tensor, fields)
+            tensor.inputs, tensor.outputs = list(producers), list(consumers)
         for node, fields, inputs, outputs, attributes in self.nodes:
-            node.__dict__.update(fields)
-            _refill(node.inputs, inputs)
-            _refill(node.outputs, outputs)
+            _put_back(node, fields)
+            node.inputs, node.outputs = list(inputs), list(outputs)
             node.attrs.restore(attributes)
-        for graph, parts in self.graphs:
-            graph.nodes = parts["nodes"]
-            graph.inputs = parts["inputs"]
-            graph.outputs = parts["outputs"]
-            graph.initializers = parts["initializers"]
-            graph.parent = parts["parent"]
-            graph.opsets = parts["opsets"]
+        for graph, fields, lists in self.graphs:
+            _put_back(graph, fields)
+            for name, kept in zip(_LISTS, lists, strict=True):
+                setattr(graph, name, list(kept))
         self.workspace.release(self.mark)
-
-
-def _refill(edges: list[Any], content: list[Any]) -> None:
-    # The lists of graphsurgeon keep the other end of an edge; both ends are restored here.
-    list[Any].clear(edges)
-    list[Any].extend(edges, content)

@@ -175,13 +175,12 @@ def fingerprint(model: Model) -> Prints:
 
 
 def _print(node: Node) -> tuple[object, ...]:
-    fields = node.__dict__
     return (
-        fields["op"],
-        fields["domain"],
-        *map(id, fields["inputs"]),
+        node.op,
+        node.domain,
+        *map(id, node.inputs),
         None,
-        *map(id, fields["outputs"]),
+        *map(id, node.outputs),
         *(sorted(node.attrs) if node.attrs.replaced() else ()),
     )
 

@@ -40,11 +40,11 @@ def data_complaints(model: Model) -> Iterator[Complaint]:
                 yield Complaint(kind, message, NodeView(users[0]) if users else None)
         for node in graph.nodes:
             for name in node.attrs if node.proto is not None and node.proto.attribute else ():
-                proto = node.attrs.proto(name)
-                if proto is None or proto.type != AttributeProto.TENSOR:
+                held = node.attrs.proto(name)
+                if held is None or held.type != AttributeProto.TENSOR:
                     continue
                 view = NodeView(node)
-                found = data_complaint(proto.t, f"{name} of {called(view)}")
+                found = data_complaint(held.t, f"{name} of {called(view)}")
                 if found is not None:
                     yield Complaint(*found, view)
 

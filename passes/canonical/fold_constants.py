@@ -43,6 +43,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from graphfix.attributes import AttributeRef
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import CANONICAL, Option, graph_pass
 from graphfix.authoring.editing import Editor
@@ -54,7 +55,6 @@ from graphfix.folding.numbers import is_plain
 from graphfix.folding.running import run_constants
 from graphfix.graph import Constant, Function, Graph, Tensor, is_empty
 from graphfix.schemas import form_of, minimal_ir
-from graphfix.surgeon import AttributeRef
 
 Array = np.ndarray[Any, Any]
 NEGLIGIBLE = 64  # bytes: no more than the node that goes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
+from graphfix.attributes import AttributeRef
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
@@ -12,7 +13,6 @@ from graphfix.engines.tensorrt.rules.interfaces import weight_types
 from graphfix.engines.tensorrt.rules.making import refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type
 from graphfix.storage.weights import type_name
-from graphfix.surgeon import AttributeRef
 
 _CAST = (
     'Assertion failed: convertDtype(onnxType, &newType) && "Unsupported data type for the Cast '

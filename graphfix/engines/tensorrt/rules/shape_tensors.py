@@ -221,7 +221,8 @@ def shape_of_loop_variable(node: NodeView, target: Target) -> Answer:
         return None
     variables = {id(tensor) for tensor in graph.inputs}
     wanted = _SHAPE_INPUTS[node.op]
-    front = [t for i, t in enumerate(node.node.inputs) if i in wanted and isinstance(t, Variable)]
+    used = enumerate(node.node.inputs)
+    front: list[Tensor] = [t for i, t in used if i in wanted and isinstance(t, Variable)]
     seen = {id(tensor) for tensor in front}
     while front and len(seen) < _LIMIT:
         found = front.pop()
