@@ -23,6 +23,7 @@ from graphfix.graph import (
 )
 from graphfix.model import Model
 from graphfix.schemas import form_of
+from graphfix.shape_inference import infer_shapes
 
 SMALL_ELEMENTS = 64
 MAX_PROPAGATED = 1 << 20
@@ -194,11 +195,11 @@ def infer_proto(proto: ModelProto) -> ModelProto:
     """Run ONNX shape inference; where a node makes it fail, what was known before stays."""
     if not _grows(proto.graph):
         try:
-            return onnx.shape_inference.infer_shapes(proto, data_prop=True)
+            return infer_shapes(proto, data_prop=True)
         except (*_COMPLAINTS, MemoryError):  # it lists each element of a vector that it adds to
             pass
     try:
-        return onnx.shape_inference.infer_shapes(proto)
+        return infer_shapes(proto)
     except _COMPLAINTS:
         return proto
 

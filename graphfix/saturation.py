@@ -15,11 +15,11 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from graphfix.inlining import inline
 from graphfix.protos import all_nodes, bodies_of
+from graphfix.shape_inference import infer_shapes
 
 _CONTRIB = "com.microsoft"
 
@@ -55,7 +55,7 @@ def unsaturated(model: ModelProto) -> ModelProto:
     copy = ModelProto()
     copy.CopyFrom(inline(model) if model.functions else model)
     try:
-        typed = onnx.shape_inference.infer_shapes(copy)
+        typed = infer_shapes(copy)
     except Exception:  # a model that onnxruntime will refuse with a better message
         return model
     _Writer().graph(copy.graph, typed.graph, {})

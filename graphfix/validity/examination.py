@@ -20,6 +20,7 @@ from graphfix.graph import Function, Graph, Node, Tensor, Variable, normal_domai
 from graphfix.inference import type_of
 from graphfix.model import Model
 from graphfix.schemas import newest_opset
+from graphfix.shape_inference import infer_shapes
 from graphfix.validity.baked_sizes import FreeSide, baked_sizes, free_sides
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.element_types import element_type_complaints
@@ -130,7 +131,7 @@ def _checker(light: ModelProto) -> str:
 
 def _inferred(light: ModelProto, *, check_types: bool) -> tuple[ModelProto, str]:
     try:
-        found = onnx.shape_inference.infer_shapes(light, check_type=check_types, strict_mode=True)
+        found = infer_shapes(light, check_type=check_types, strict_mode=True)
     except (*_ERRORS, RuntimeError, ValueError) as error:
         return light, str(error).strip() or type(error).__name__
     return found, ""

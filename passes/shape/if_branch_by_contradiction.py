@@ -49,6 +49,7 @@ from graphfix.graph import Graph
 from graphfix.model import Model
 from graphfix.passes.shape._branches import counted_names, inline, misfit
 from graphfix.report import EXACT
+from graphfix.shape_inference import infer_shapes
 
 _BRANCHES = ("then_branch", "else_branch")
 _ROUNDS = 8
@@ -125,7 +126,7 @@ def _is_possible(plain: ModelProto, view: NodeView, name: str) -> bool:
         _leave_out(certain.graph, around)
         certain.opset_import.add(domain=_UNKNOWN, version=1)
         try:
-            typed = onnx.shape_inference.infer_shapes(certain, strict_mode=True, data_prop=True)
+            typed = infer_shapes(certain, strict_mode=True, data_prop=True)
         except onnx.shape_inference.InferenceError:
             return False
         if not _follow(model, typed):

@@ -14,6 +14,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.graph import Graph
 from graphfix.model import Model
+from graphfix.shape_inference import infer_shapes
 
 # Scope and position of a node -> the feature of its misread form.
 Misread = Mapping[tuple[str, int], str]
@@ -53,7 +54,7 @@ def _forget_shapes(graph: GraphProto) -> None:
 
 def _complaint(proto: ModelProto) -> str:
     try:
-        onnx.shape_inference.infer_shapes(proto, strict_mode=True, data_prop=True)
+        infer_shapes(proto, strict_mode=True, data_prop=True)
     except (onnx.shape_inference.InferenceError, RuntimeError, ValueError) as error:
         return str(error)
     return ""

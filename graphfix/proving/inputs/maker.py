@@ -14,6 +14,7 @@ from graphfix.inlining import inline
 from graphfix.proving.inputs import draws, roles, sizes, thresholds
 from graphfix.proving.inputs.uses import Use, consumers, uses_of
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
+from graphfix.shape_inference import infer_shapes
 
 _GUESSED_RANKS = (2, 4, 3, 1, 0, 5)
 # Sizes that differ, and then square images.
@@ -349,7 +350,7 @@ def _known_shapes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
     """Return what is known of the shape of each tensor; shape inference fills gaps."""
     # It refuses some valid models; declared shapes remain.
     with contextlib.suppress(Exception):
-        model = onnx.shape_inference.infer_shapes(without_weights(model))
+        model = infer_shapes(without_weights(model))
     graph = model.graph
     result: dict[str, list[int | str] | None] = {
         info.name: _declared(info.type) for info in [*graph.value_info, *graph.output, *graph.input]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import onnx
 from onnx import ModelProto
 
 from graphfix.diffing.contents import Contents
@@ -17,6 +16,7 @@ from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.proving.verdict.judging import Judge
 from graphfix.proving.whole import comparing as whole
 from graphfix.report import NodeRef, Verdict, Verification
+from graphfix.shape_inference import infer_shapes
 
 
 def side_by_side(task: whole.Task, *, layers: bool) -> Comparison:
@@ -160,7 +160,7 @@ def _known_types(model: ModelProto) -> dict[str, int]:
     """Return the element types of tensors, as far as they are known."""
     slim = without_weights(model)
     try:
-        slim = onnx.shape_inference.infer_shapes(slim)
+        slim = infer_shapes(slim)
     except Exception:  # it refuses some valid models; declared types remain
         slim = model
     infos = [*slim.graph.value_info, *slim.graph.output, *model.graph.value_info]

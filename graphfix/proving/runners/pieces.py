@@ -21,6 +21,7 @@ from graphfix.proving.runners.engines import Engine, MissingOperator, OrtEngine,
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
 from graphfix.proving.values.kinds import Array, Feed, Value
 from graphfix.schemas import form_of, minimal_ir
+from graphfix.shape_inference import infer_shapes
 
 _MOST_FOREIGN = 32
 _GRID_SAMPLE = 20
@@ -247,7 +248,7 @@ def _blamed(key: OpKey, nodes: list[onnx.NodeProto], model: onnx.ModelProto) -> 
 def _foreign_types(model: onnx.ModelProto) -> dict[str, int]:
     """Return the tensors of types that Python and onnxruntime do not exchange, as inferred."""
     try:
-        inferred = onnx.shape_inference.infer_shapes(model).graph
+        inferred = infer_shapes(model).graph
     except (onnx.shape_inference.InferenceError, RuntimeError, ValueError):
         return {}  # onnxruntime says what is the matter where such a tensor crosses
     infos = (*inferred.value_info, *inferred.output)

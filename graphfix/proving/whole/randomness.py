@@ -9,6 +9,7 @@ import onnx
 
 from graphfix.protos import all_nodes
 from graphfix.proving.inputs.uses import attribute_of
+from graphfix.shape_inference import infer_shapes
 
 _ALWAYS = frozenset(
     {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}
@@ -134,7 +135,7 @@ def cut(before: onnx.ModelProto, after: onnx.ModelProto) -> Cut:
 def _types(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
     # It refuses some valid models; declared types remain.
     with contextlib.suppress(Exception):
-        model = onnx.shape_inference.infer_shapes(model)
+        model = infer_shapes(model)
     infos = [*model.graph.value_info, *model.graph.output]
     return {info.name: info.type for info in infos if info.type.WhichOneof("value")}
 

@@ -1,0 +1,123 @@
+"""ONNX's shape inference of a whole model, kept from the nodes that bring the process down.
+
+A few operators of onnx read the type of their input without asking whether there is one
+(defs/generator/utils.h and defs/traditionalml/defs.cc, onnx 1.23); GatherND takes any number for
+batch_dims. Where that would end the process, such a node is hidden from inference until what it
+reads has a type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import onnx
+from onnx import GraphProto, ModelProto, NodeProto
+
+from graphfix.protos import all_nodes, bodies_of
+
+_HIDDEN = "graphfix.hidden/"
+_ML = "ai.onnx.ml"
+_DOMAINS = ("", "ai.onnx", _ML)
+_READS_A_TYPE = frozenset(
+    {
+        ("", "EyeLike"),
+        ("", "RegexFullMatch"),
+        (_ML, "DictVectorizer"),
+        (_ML, "LabelEncoder"),
+        (_ML, "TreeEnsemble"),
+    }
+)
+_OPERATORS = frozenset(op for _, op in _READS_A_TYPE) | {"GatherND"}
+
+
+def infer_shapes(proto: ModelProto, **options: bool) -> ModelProto:
+    """Return a copy with types and shapes, as `onnx.shape_inference.infer_shapes` does.
+
+    Args:
+        proto: The model; it is not changed.
+        options: `check_type`, `strict_mode`, `data_prop`.
+
+    Raises:
+        onnx.shape_inference.InferenceError: As there.
+    """
+    if not any(_at_risk(proto)):
+        return onnx.shape_inference.infer_shapes(proto, **options)
+    inferred = ModelProto()
+    inferred.CopyFrom(proto)
+    before = -1
+    while True:
+        hidden = _hide(inferred)
+        if hidden == before:
+            _show(inferred)
+            return inferred
+        inferred = onnx.shape_inference.infer_shapes(inferred, **options)
+        _show(inferred)
+        if not hidden:
+            return inferred
+        before = hidden
+
+
+def _at_risk(proto: ModelProto) -> Iterator[NodeProto]:
+    for body in (proto.graph.node, *(function.node for function in proto.functions)):
+        yield from (node for node in all_nodes(body) if node.op_type in _OPERATORS)
+
+
+def _hide(proto: ModelProto) -> int:
+    """Give nodes that must not be looked at a domain that nobody knows; return their number."""
+    hidden = _hide_in(proto.graph, frozenset())
+    for function in proto.functions:  # its types are those of each call
+        hidden += sum(_hide_node(node, frozenset()) for node in all_nodes(function.node))
+    if hidden:
+        made = [onnx.helper.make_opsetid(_HIDDEN + domain, 1) for domain in _DOMAINS]
+        for imports in _imports(proto):
+            imports.extend(made)
+    return hidden
+
+
+def _hide_in(graph: GraphProto, outer: frozenset[str]) -> int:
+    typed = outer | frozenset(_typed(graph))
+    hidden = 0
+    for node in graph.node:
+        hidden += _hide_node(node, typed)
+        hidden += sum(_hide_in(body, typed) for body in bodies_of(node))
+    return hidden
+
+
+def _typed(graph: GraphProto) -> Iterator[str]:
+    yield from (tensor.name for tensor in graph.initializer)
+    for infos in (graph.input, graph.value_info, graph.output):
+        for info in infos:
+            kind: Any = info.type.WhichOneof("value")
+            if kind and (kind != "tensor_type" or info.type.tensor_type.elem_type):
+                yield info.name
+
+
+def _hide_node(node: NodeProto, typed: frozenset[str]) -> int:
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    if (domain, node.op_type) in _READS_A_TYPE:
+        bad = not node.input or node.input[0] not in typed
+    else:
+        bad = (domain, node.op_type) == ("", "GatherND") and any(
+            a.name == "batch_dims" and a.i < 0 for a in node.attribute
+        )
+    if bad:
+        node.domain = _HIDDEN + node.domain
+    return bad
+
+
+def _show(proto: ModelProto) -> None:
+    """Give hidden nodes their domain back."""
+    for body in (proto.graph.node, *(function.node for function in proto.functions)):
+        for node in all_nodes(body):
+            node.domain = node.domain.removeprefix(_HIDDEN)
+    for imports in _imports(proto):
+        kept = [entry for entry in imports if not entry.domain.startswith(_HIDDEN)]
+        if len(kept) != len(imports):
+            del imports[:]
+            imports.extend(kept)
+
+
+def _imports(proto: ModelProto) -> Iterator[Any]:
+    yield proto.opset_import
+    yield from (function.opset_import for function in proto.functions)

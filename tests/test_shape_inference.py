@@ -1,0 +1,100 @@
+"""What ends the process in onnx's own shape inference does not end ours."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from graphfix.shape_inference import infer_shapes
+
+READERS: list[tuple[str, str, int, dict[str, Any]]] = [
+    ("", "EyeLike", 9, {"dtype": TensorProto.INT64}),
+    ("", "EyeLike", 22, {"dtype": TensorProto.INT64}),
+    ("", "RegexFullMatch", 20, {"pattern": "a"}),
+    ("ai.onnx.ml", "LabelEncoder", 1, {"classes_strings": ["a"]}),
+    ("ai.onnx.ml", "TreeEnsemble", 5, {}),
+    ("ai.onnx.ml", "DictVectorizer", 1, {"string_vocabulary": ["a"]}),
+]
+
+
+def of_unknown_type(domain: str, op: str, version: int, attributes: dict[str, Any]) -> Any:
+    """Return a model in which the operator reads what an unknown one gives."""
+    nodes = [
+        helper.make_node("Unknown", [], ["x"], domain="acme"),
+        helper.make_node(op, ["x"], ["y"], domain=domain, **attributes),
+        helper.make_node("Relu", ["a"], ["b"]),
+    ]
+    typed = helper.make_tensor_value_info("a", TensorProto.FLOAT, [2, 3])
+    opsets = {"": version if not domain else 18, "acme": 1}
+    if domain:
+        opsets[domain] = version
+    return helper.make_model(
+        helper.make_graph(nodes, "g", [typed], []),
+        opset_imports=[helper.make_opsetid(d, v) for d, v in opsets.items()],
+    )
+
+
+def shapes(model: onnx.ModelProto) -> dict[str, list[int]]:
+    return {
+        info.name: [d.dim_value for d in info.type.tensor_type.shape.dim]
+        for info in model.graph.value_info
+    }
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("case", READERS, ids=lambda case: f"{case[1]}-{case[2]}")
+def test_a_type_that_is_not_known_does_not_end_the_process(
+    case: tuple[str, str, int, dict[str, Any]], strict: bool
+) -> None:
+    model = of_unknown_type(*case)
+    inferred = infer_shapes(model, strict_mode=strict, data_prop=True)
+    assert shapes(inferred)["b"] == [2, 3]
+    assert [(n.op_type, n.domain) for n in inferred.graph.node] == [
+        (n.op_type, n.domain) for n in model.graph.node
+    ]
+    assert inferred.opset_import == model.opset_import
+
+
+def test_onnx_itself_still_ends_the_process() -> None:
+    """The reason for the detour: where this fails, a newer onnx may do without."""
+    raw = of_unknown_type(*READERS[0]).SerializeToString()
+    code = (
+        "import sys, onnx; raw = sys.stdin.buffer.read();"
+        "onnx.shape_inference.infer_shapes(onnx.load_model_from_string(raw), strict_mode=True)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], input=raw, check=False)
+    assert ended.returncode < 0
+
+
+def test_batch_dims_below_zero_do_not_end_the_process() -> None:
+    model = onnx.parser.parse_model("""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[0,0,0,0] x, int64[0,0,0,0] i) => (float[2] y) {
+            y = GatherND <batch_dims: int = -1> (x, i)
+        }""")
+    assert infer_shapes(model, data_prop=True).graph.node == model.graph.node
+
+
+def test_a_type_found_on_the_way_is_used_in_every_scope() -> None:
+    model = onnx.parser.parse_model("""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[2,3] a, bool c) => (int64[m,n] y) {
+            b = Relu (a)
+            e = EyeLike <dtype: int = 7> (b)
+            y = If (c) <
+                then_branch = t () => (int64[p,q] u) {
+                    r = Relu (b)
+                    u = EyeLike <dtype: int = 7> (r)
+                },
+                else_branch = f () => (int64[p,q] v) { v = Identity (e) }
+            >
+        }""")
+    inferred = infer_shapes(model, strict_mode=True)
+    assert shapes(inferred)["e"] == [2, 3]
+    then = inferred.graph.node[2].attribute[0].g
+    assert [d.dim_value for d in then.output[0].type.tensor_type.shape.dim] == [2, 3]
