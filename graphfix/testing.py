@@ -173,7 +173,8 @@ def outputs_of(
     """
     names = [output.name for output in model.graph.output]
     if evaluators:
-        from graphfix.proving.runners.evaluators import GivenEvaluators, ReferenceEngine
+        from graphfix.proving.runners.evaluators import GivenEvaluators
+        from graphfix.proving.runners.reference_engine import ReferenceEngine
 
         return ReferenceEngine(model, "", GivenEvaluators(evaluators)).run(dict(feed))
     session = open_session(unsaturated(model).SerializeToString())

@@ -10,7 +10,6 @@ import numpy as np
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.layers.comparison import Comparison
-from graphfix.proving.runners.engines import open_engine
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.whole import comparing as whole
@@ -27,23 +26,20 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Do what a request of `graphfix.proving.models` says."""
     limit: int | None = request["memory_limit"]
     paths = [Path(text) for text in request["models"]]
-    loaded = fitting.load(paths, limit, folder, at_once=request["do"] == "tensorrt")
+    at_once = request["do"] == "tensorrt"
+    loaded = fitting.load(paths, evaluators_of(request), limit, folder, at_once=at_once)
     if isinstance(loaded, str):
         return _refused(request, loaded)
-    evaluators = evaluators_of(request)
     # Engines print numpy warnings about NaN and overflow that random inputs are meant to cause.
     with np.errstate(all="ignore"):
         if request["do"] == "run":
-            engine = open_engine(loaded.models[0], loaded.folders[0], evaluators, loaded.turns)
+            engine = loaded[0].open()
             feeds = read_values(folder / "feeds.json")
             write_values(folder / "outputs.json", [engine.run(feed) for feed in feeds])
             return {"engine": engine.name}
         task = whole.Task(
-            loaded.models[0],
-            loaded.models[1],
-            loaded.folders[0],
-            loaded.folders[1],
-            evaluators,
+            loaded[0],
+            loaded[1],
             inputs=Path(request["inputs"]) if request["inputs"] else None,
             patience=request["timeout"] / 2,
             seed=request["seed"],
@@ -51,7 +47,6 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
             lossy=request["lossy"],
             bindings={name: tuple(dims) for name, dims in request["bindings"].items()},
             edges=tuple(request["edges"]),
-            turns=loaded.turns,
             scratch=folder,
         )
         if request["do"] == "side_by_side":

@@ -25,12 +25,12 @@ def side_by_side(task: whole.Task, *, layers: bool) -> Comparison:
     Raises:
         UsageError: The models have different inputs, or the user's inputs fit neither.
     """
-    ports, notes = align_interface(task.before, task.after)
+    ports, notes = align_interface(task.before.proto, task.after.proto)
     if not layers:
-        rename(task.before, task.after, ports)
+        rename(task.before.proto, task.after.proto, ports)
         return Comparison(whole.compare(task), notes=tuple(notes))
-    before, after = inlined(task.before), inlined(task.after)
-    pairs = _pairs(before, after, (task.before_folder, task.after_folder), ports)
+    before, after = inlined(task.before.proto), inlined(task.after.proto)
+    pairs = _pairs(before, after, (task.before.folder, task.after.folder), ports)
     rename(before, after, {new: old for old, new in pairs.items()} | ports)
     scope = Scope.of_graph(before.graph, "main")
     # What is an input of both says nothing.
@@ -49,7 +49,7 @@ def side_by_side(task: whole.Task, *, layers: bool) -> Comparison:
 
 
 def _copied(task: whole.Task, before: ModelProto, after: ModelProto) -> whole.Task:
-    return replace(task, before=before, after=after)
+    return replace(task, before=task.before.of(before), after=task.after.of(after))
 
 
 def _pairs(
@@ -133,7 +133,7 @@ class _Probes:
         ready = whole.prepare(task)
         if isinstance(ready, Verification):
             return f"the tensors inside cannot be read: {ready.reason}"
-        judge = Judge(task.before, task.before_folder, task.evaluators, turns=task.turns)
+        judge = Judge(task.before)
         judged = 0
         for number in range(task.samples):
             drawn = ready.samples.next(number)

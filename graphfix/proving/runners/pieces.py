@@ -17,8 +17,10 @@ import onnx
 from graphfix.diffing.scopes import inlined
 from graphfix.errors import EngineFailed
 from graphfix.protos import bodies_of
-from graphfix.proving.runners.engines import Engine, MissingOperator, OrtEngine, is_foreign
-from graphfix.proving.runners.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
+from graphfix.proving.runners.engine import Engine, MissingOperator
+from graphfix.proving.runners.evaluators import Evaluators, OpKey, key_of
+from graphfix.proving.runners.ort_engine import OrtEngine, is_foreign
+from graphfix.proving.runners.reference_engine import ReferenceEngine
 from graphfix.proving.values.kinds import Array, Feed, Value
 from graphfix.schemas import form_of, minimal_ir
 from graphfix.shape_inference import infer_shapes

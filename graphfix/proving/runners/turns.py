@@ -1,7 +1,7 @@
 """Engines of one comparison that take turns: at any time one of them is loaded.
 
 Big models are loaded anew for each run. That is cheap, since their weights are mapped from a file
-(`graphfix.proving.runners.engines`), and it keeps the memory for one model instead of five: the
+(`graphfix.proving.runners.ort_engine`), and it keeps the memory for one model instead of five: the
 original, the result, the original with rounding errors and optimised, the result changed by 5%.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from graphfix.proving.values.kinds import Feed, Value
 
 if TYPE_CHECKING:
-    from graphfix.proving.runners.engines import Engine
+    from graphfix.proving.runners.engine import Engine
 
 
 class Turns:

@@ -12,8 +12,9 @@ import onnx
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.inputs.maker import required_inputs
-from graphfix.proving.runners.engines import Engine, MissingOperator, open_engine
+from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.sites.parameters import driven, parameters_of
 from graphfix.proving.sites.samples import (
     EXTREME,
@@ -105,17 +106,18 @@ def certify(
                 return found
         if elements > MOST_ELEMENTS:
             return _open(f"its inputs have {elements} elements, too many to make")
+    original = RunnableModel(case.before, evaluators=evaluators)
     try:
-        before = open_engine(case.before, "", evaluators)
+        before = original.open()
     except EngineFailed as error:
         return _open(f"what was there before cannot be run: {error.message}")
     try:
-        after = open_engine(case.after, "", evaluators)
+        after = original.of(case.after).open()
     except MissingOperator as error:
         return _open(f"no engine has {error.key[1]} of the result: {error.message}")
     except EngineFailed as error:
         return Certificate(Verdict.MISMATCH, reason=f"the result does not load: {error.message}")
-    proof = _Proof(case, before, after, evaluators, gentle, elements)
+    proof = _Proof(case, original, (before, after), gentle, elements)
     proof.given, proof.failing = given, failing
     return proof.run()
 
@@ -155,16 +157,13 @@ class _Proof:
     def __init__(
         self,
         case: Case,
-        before: Engine,
-        after: Engine,
-        evaluators: Evaluators,
+        original: RunnableModel,
+        engines: tuple[Engine, Engine],
         gentle: bool,
         elements: int,
     ) -> None:
         self._case = case
-        self._before = before
-        self._after = after
-        self._evaluators = evaluators
+        self._before, self._after = engines
         self._unread = shape_only(case.before, case.after)
         self._maker = SampleMaker(case.before)
         self._maker.unread = self._unread
@@ -185,13 +184,13 @@ class _Proof:
         styles = styles[:count]
         if not gentle and not case.approximate and self._maker.has_integers():
             styles = (*styles, *FOR_INTEGERS * _ROUNDS)
-        self._truth = Truth(case.before, evaluators)
-        self._inside = Inside(case.before, "", evaluators)
+        self._truth = Truth(original)
+        self._inside = Inside(original)
         if case.claims and not gentle:
             styles = (*styles[:_CLAIMED_AFTER], Style.SPECIAL, *styles[_CLAIMED_AFTER:])
         self._maker.styles = self._styles = styles
         self._maker.special = case.claims
-        self._judge = Judge(case.before, "", evaluators)
+        self._judge = Judge(original)
         self.given: Sequence[Feed] = ()
         self.failing: Callable[[Feed], None] = _ignored
         self._gentle = gentle

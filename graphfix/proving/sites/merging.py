@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.proving.runners.engines import OrtEngine
 from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.ort_engine import OrtEngine
 from graphfix.proving.sites.judging import Case
 from graphfix.proving.values.kinds import Value
 from graphfix.proving.verdict.numbers import compare

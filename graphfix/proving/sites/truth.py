@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.proving.runners.engines import Engine
-from graphfix.proving.runners.evaluators import Evaluators, ReferenceEngine
+from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.inexact import has_inexact_integers
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Feed, Value, is_integer, leaves
 from graphfix.proving.verdict.numbers import compare
 
@@ -34,11 +33,10 @@ class Telling:
 class Truth:
     """What a site means where kernels of onnxruntime round its integers."""
 
-    def __init__(self, model: onnx.ModelProto, evaluators: Evaluators) -> None:
+    def __init__(self, original: RunnableModel) -> None:
         """Look at what was there before."""
-        self._model = model
-        self._evaluators = evaluators
-        self._rounds = has_inexact_integers(model)
+        self._original = original
+        self._rounds = has_inexact_integers(original.proto)
         self._reference: Engine | None = None
 
     def of(
@@ -64,7 +62,7 @@ class Truth:
             return expected
         try:
             if self._reference is None:
-                self._reference = ReferenceEngine(self._model, "", self._evaluators)
+                self._reference = self._original.open_reference()
             meant = self._reference.run(feed)
         except EngineFailed:
             return None

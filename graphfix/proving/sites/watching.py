@@ -17,8 +17,8 @@ import onnx
 from graphfix.errors import GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
 from graphfix.proving.runners import memory
-from graphfix.proving.runners.engines import open_engine
 from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.runners.outlining import bytes_inside
 from graphfix.proving.runners.turns import Turns
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves, numpy_dtype
@@ -97,7 +97,7 @@ def watch(
         values = _weights(model, str(path.parent), types)
         probed = _probed(model, types)
         # For one run, weights are not arranged for the kernels.
-        engine = open_engine(probed, str(path.parent), evaluators, Turns(0))
+        engine = RunnableModel(probed, str(path.parent), evaluators, Turns(0)).open()
         bindings = {name: tuple(dims) for name, dims in request["bindings"].items()}
         maker = FeedMaker(model, request["seed"], bindings)
         inputs = Path(request["inputs"]) if request["inputs"] else None

@@ -11,12 +11,9 @@ import onnx
 
 from graphfix.protos import all_nodes, bodies_of
 from graphfix.proving.inputs.uses import consumers, uses_of
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Array, is_integer, is_wide_float
 from graphfix.storage.weights import is_external, stored_bytes
-
-# External tensors past this many bytes together are left alone, the smallest ones first: there is
-# one in every layer.
-EXTERNAL_LIMIT = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +64,18 @@ def _scalars(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.AttributeProto]
                 yield node.output[0], attribute
 
 
-def changed(
-    model: onnx.ModelProto, folder: str, change: Change, most: int = EXTERNAL_LIMIT
-) -> onnx.ModelProto | None:
+def changed(model: RunnableModel, change: Change) -> RunnableModel | None:
     """Return a copy with changed constants, None where nothing changed.
 
     Args:
         model: The model; it is not modified.
-        folder: Where its external data lies.
         change: Called with each constant of floats (16 bits and more) or integers; returns
             the new array, or None to leave it.
-        most: How many bytes of external data to read.
     """
     copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy.CopyFrom(model.proto)
     touched = False
-    left = _left_alone(copy, most)
+    left = _left_alone(copy, model.most_changed)
     for number, (label, tensor) in enumerate(_tensors(copy)):
         unfit = (onnx.TensorProto.STRING, onnx.TensorProto.UNDEFINED)
         if tensor.data_type in unfit or math.prod(tensor.dims) == 0:
@@ -92,7 +85,7 @@ def changed(
             continue
         if number in left:
             continue
-        constant = Constant(number, label, onnx.numpy_helper.to_array(tensor, folder))
+        constant = Constant(number, label, onnx.numpy_helper.to_array(tensor, model.folder))
         new = change(constant)
         if new is not None:
             name = tensor.name
@@ -108,11 +101,14 @@ def changed(
                 attribute.f = float(new[0])
             else:
                 attribute.floats[:] = [float(value) for value in new]
-    return copy if touched else None
+    return model.of(copy) if touched else None
 
 
 def _left_alone(model: onnx.ModelProto, most: int) -> set[int]:
-    """Return the numbers of the external tensors that are past the limit."""
+    """Return the numbers of the external tensors that are past the limit.
+
+    The smallest ones come first: there is one in every layer.
+    """
     sizes = {
         number: stored_bytes(tensor)
         for number, (_, tensor) in enumerate(_tensors(model))
@@ -139,10 +135,10 @@ class Kind:
     silent: bool
 
 
-def kinds(model: onnx.ModelProto, folder: str, most: int = EXTERNAL_LIMIT) -> dict[int, Kind]:
+def kinds(model: RunnableModel) -> dict[int, Kind]:
     """Return what each constant is that `changed` would offer, by its running number."""
     found: dict[int, Kind] = {}
-    readers = consumers(model.graph)
+    readers = consumers(model.proto.graph)
 
     def look(constant: Constant) -> None:
         uses = uses_of(constant.name, readers)
@@ -153,5 +149,5 @@ def kinds(model: onnx.ModelProto, folder: str, most: int = EXTERNAL_LIMIT) -> di
         infinite = floats and not np.isfinite(constant.array).any()
         found[constant.number] = Kind(floats, constant.array.size, sizing or infinite)
 
-    changed(model, folder, look, most)
+    changed(model, look)
     return found

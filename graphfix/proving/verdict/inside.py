@@ -13,9 +13,8 @@ import onnx
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.inputs.uses import int_attribute
-from graphfix.proving.runners.engines import Engine, open_engine
-from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.runners.turns import Turns
+from graphfix.proving.runners.engine import Engine
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.numbers import widened
 
@@ -26,38 +25,29 @@ _FEW = 16
 class Inside:
     """Runs the original once more with everything that its main graph computes as an output."""
 
-    def __init__(
-        self,
-        model: onnx.ModelProto,
-        folder: str,
-        evaluators: Evaluators,
-        turns: Turns | None = None,
-    ) -> None:
+    def __init__(self, original: RunnableModel) -> None:
         """Remember the original; it is loaded when it is first asked for."""
-        self._model = model
-        self._folder = folder
-        self._evaluators = evaluators
-        self._turns = turns
+        self._original = original
         self._engine: Engine | None = None
 
     def is_meant(self, feed: Feed) -> bool:
         """Say whether what the original computes is what ONNX says; True where nobody can look."""
         try:
             if self._engine is None:
-                model = _open(self._model)
-                self._engine = open_engine(model, self._folder, self._evaluators, self._turns)
+                self._engine = self._original.of(_open(self._original.proto)).open()
             found = self._engine.run(feed)
         except (EngineFailed, MemoryError):
             return True
+        graph = self._original.proto.graph
         small: dict[str, Value] = {
             tensor.name: onnx.numpy_helper.to_array(tensor)
-            for tensor in self._model.graph.initializer
+            for tensor in graph.initializer
             if tensor.data_location != onnx.TensorProto.EXTERNAL and np.prod(tensor.dims) <= _FEW
         }
         if not all(_is_finite(value) for value in found.values()):
             return False
         values = {**small, **feed, **found}
-        return not any(_is_forbidden(node, values) for node in self._model.graph.node)
+        return not any(_is_forbidden(node, values) for node in graph.node)
 
 
 def _open(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import onnx
 
-from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.runners.turns import Turns
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.noise import Measured, Noise, magnitudes
 from graphfix.proving.verdict.numbers import (
@@ -33,26 +31,15 @@ class Judge:
         noise_used: Whether noise had to be measured.
     """
 
-    def __init__(
-        self,
-        model: onnx.ModelProto,
-        folder: str,
-        evaluators: Evaluators,
-        *,
-        other_kernels: bool = False,
-        turns: Turns | None = None,
-    ) -> None:
+    def __init__(self, original: RunnableModel, *, other_kernels: bool = False) -> None:
         """Remember the original for measuring its noise.
 
         Args:
-            model: The original.
-            folder: Where its external data lies.
-            evaluators: Numpy models of operators that no engine has.
+            original: The original.
             other_kernels: The other model runs on another device, whose kernels round in ways of
                 their own: floats may differ by as much as the cap of their type.
-            turns: Lets the engines that measure noise take turns.
         """
-        self._noise = Noise(model, folder, evaluators, turns)
+        self._noise = Noise(original)
         self._other_kernels = other_kernels
         self._tolerated: dict[str, dict[str, float]] = {}
         self.broken: dict[str, str] = {}

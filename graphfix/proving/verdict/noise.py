@@ -14,19 +14,17 @@ than one unit (onnxruntime's DFT).
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.proving.runners.engines import Engine, OrtEngine, open_engine
-from graphfix.proving.runners.evaluators import Evaluators, ReferenceEngine
+from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.memory import weight_bytes
-from graphfix.proving.runners.turns import Turns
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
-from graphfix.proving.verdict.constants import EXTERNAL_LIMIT, Change, Constant, changed
+from graphfix.proving.verdict.constants import Change, Constant, changed
 from graphfix.proving.verdict.numbers import cap_of, magnitude_of, mismatches, widened
 from graphfix.proving.verdict.widening import MOST_BYTES, is_double, widened_feed, widened_model
 
@@ -115,26 +113,13 @@ class Measured:
 class Noise:
     """Runs the original with rounding errors; engines are loaded when they are first needed."""
 
-    def __init__(
-        self,
-        model: onnx.ModelProto,
-        folder: str,
-        evaluators: Evaluators,
-        turns: Turns | None = None,
-    ) -> None:
+    def __init__(self, original: RunnableModel) -> None:
         """Remember the original.
 
-        Args:
-            model: The original.
-            folder: Where its external data lies.
-            evaluators: Numpy models of operators that no engine has.
-            turns: Lets the engines take turns. Those weights that a changed copy has no room for
-                stay as they are: the noise of a big model is not overestimated.
+        Weights that a changed copy has no room for stay as they are: the noise of a big model is
+        not overestimated.
         """
-        self._model = model
-        self._folder = folder
-        self._evaluators = evaluators
-        self._turns = turns
+        self._original = original
         self._engines: list[tuple[int, Engine]] | None = None
         self._precise: Engine | None = None
         self._has_precise = True
@@ -181,42 +166,28 @@ class Noise:
 
     def _precise_engine(self) -> Engine | None:
         if self._precise is None and self._has_precise:
-            model = widened_model(self._model)
+            proto = self._original.proto
+            model = widened_model(proto)
             with contextlib.suppress(EngineFailed):
                 if model is not None:
-                    self._precise = open_engine(model, self._folder, self._evaluators)
-                elif is_double(self._model) and weight_bytes(self._model) <= MOST_BYTES:
-                    self._precise = ReferenceEngine(self._model, self._folder, self._evaluators)
+                    self._precise = replace(self._original, proto=model, turns=None).open()
+                elif is_double(proto) and weight_bytes(proto) <= MOST_BYTES:
+                    self._precise = self._original.open_reference()
             self._has_precise = self._precise is not None
         return self._precise
 
     def _loaded(self) -> list[tuple[int, Engine]]:
         if self._engines is None:
             self._engines = []
-            few = weight_bytes(self._model) > _LARGE
-            most = self._turns.changes if self._turns is not None else EXTERNAL_LIMIT
+            few = weight_bytes(self._original.proto) > _LARGE
             for seed in (1,) if few else (1, 2, 3):
-                model = changed(self._model, self._folder, _mover(seed), most)
-                self._open(seed, model or self._model)
+                model = changed(self._original, _mover(seed)) or self._original
+                with contextlib.suppress(EngineFailed):  # one way of measuring less
+                    self._engines.append((seed, model.open()))
             # Not every original runs in onnxruntime; the moved runs remain.
             with contextlib.suppress(EngineFailed):
-                self._engines.append((0, self._optimised()))
+                self._engines.append((0, self._original.open_optimised()))
         return self._engines
-
-    def _optimised(self) -> Engine:
-        if self._turns is None:
-            return OrtEngine(self._model, self._folder, optimised=True)
-        return self._turns.open(
-            lambda: OrtEngine(self._model, self._folder, optimised=True, mapped=True)
-        )
-
-    def _open(self, seed: int, model: onnx.ModelProto) -> None:
-        try:
-            engine = open_engine(model, self._folder, self._evaluators, self._turns)
-        except EngineFailed:
-            return  # one way of measuring less
-        if self._engines is not None:
-            self._engines.append((seed, engine))
 
 
 def magnitudes(value: Value) -> dict[str, float]:

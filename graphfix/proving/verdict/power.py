@@ -10,31 +10,21 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.proving.runners.engines import Engine, open_engine
-from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.runners.turns import Turns
+from graphfix.proving.runners.engine import Engine
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, is_wide_float
-from graphfix.proving.verdict.constants import EXTERNAL_LIMIT, Change, Constant, changed, kinds
+from graphfix.proving.verdict.constants import Change, Constant, changed, kinds
 
 _SINGLE_TRIES = 6
 _STEP = 0.05
 
 
-def changed_models(
-    model: onnx.ModelProto, folder: str, most: int = EXTERNAL_LIMIT
-) -> Iterator[onnx.ModelProto]:
-    """Yield copies of a model with constants changed by 5%, several kinds of change.
-
-    Args:
-        model: The model.
-        folder: Where its external data lies.
-        most: How many bytes of that a copy may hold.
-    """
+def changed_models(model: RunnableModel) -> Iterator[RunnableModel]:
+    """Yield copies of a model with constants changed by 5%, several kinds of change."""
     rng = np.random.default_rng(7)
-    known = kinds(model, folder, most)
+    known = kinds(model)
     floats = sorted((n for n in known if known[n].floats), key=lambda n: -known[n].size)
     integers = sorted((n for n in known if not known[n].floats), key=lambda n: -known[n].size)
     changes: list[Change] = []
@@ -44,7 +34,7 @@ def changed_models(
         changes += [_moved_floats(rng, chosen) for chosen in floats[:_SINGLE_TRIES]]
     changes += [_stepped_integers(chosen) for chosen in integers[:_SINGLE_TRIES]]
     for change in changes:
-        other = changed(model, folder, change, most)
+        other = changed(model, change)
         if other is not None:
             yield other
 
@@ -142,37 +132,28 @@ def _rolled(array: Array, rng: np.random.Generator) -> Array:
 
 
 def notices(
-    model: onnx.ModelProto,
-    folder: str,
-    evaluators: Evaluators,
+    model: RunnableModel,
     engine: Engine,
     feeds: list[Feed],
     differs: Callable[[int, dict[str, Value]], bool],
-    turns: Turns | None = None,
 ) -> str:
     """Look for a change that the comparison notices.
 
     Args:
         model: The model to change.
-        folder: Where its external data lies.
-        evaluators: Numpy models of operators that no engine has.
         engine: The model as it is, loaded.
         feeds: Its inputs, one per sample.
         differs: Whether outputs differ from those of the original for a sample number.
-        turns: Lets the engines of changed models take turns.
 
     Returns:
         What was noticed (``constants`` or ``inputs``); an empty string if nothing was.
     """
-    most = turns.changes if turns is not None else EXTERNAL_LIMIT
     weights = [
-        kind
-        for kind in kinds(model, folder, most).values()
-        if kind.floats and kind.size > 1 and not kind.silent
+        kind for kind in kinds(model).values() if kind.floats and kind.size > 1 and not kind.silent
     ]
-    for other in changed_models(model, folder, most):
+    for other in changed_models(model):
         try:
-            loaded = open_engine(other, folder, evaluators, turns)
+            loaded = other.open()
             if any(differs(n, loaded.run(feed)) for n, feed in enumerate(feeds)):
                 return "constants"
         except EngineFailed:

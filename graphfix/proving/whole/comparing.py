@@ -10,16 +10,15 @@ import onnx
 from graphfix.errors import EngineFailed, InvalidModel
 from graphfix.proving.inputs.exhaustive import every_feed
 from graphfix.proving.inputs.maker import FeedMaker, static_limits
-from graphfix.proving.runners.engines import Engine, MissingOperator, open_engine
-from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.runners.turns import Turns
+from graphfix.proving.runners.engine import Engine, MissingOperator
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Feed, Value
 from graphfix.proving.values.shelf import Shelf
 from graphfix.proving.verdict import observed, power
 from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.judging import Judge
 from graphfix.proving.whole import randomness
-from graphfix.proving.whole.drawing import Chance, Drawing, Models, judged_draws
+from graphfix.proving.whole.drawing import Chance, Drawing, judged_draws
 from graphfix.proving.whole.interface import Interface, compare_interfaces
 from graphfix.proving.whole.samples import Samples
 from graphfix.report import OutputDifference, Verdict, Verification
@@ -30,15 +29,11 @@ class Task:
     """Two models and how to compare them; see `graphfix.proving.models.ComparisonOptions`.
 
     Attributes:
-        turns: Lets engines take turns, where the models are big.
         scratch: A folder for values that are too big to be kept in memory.
     """
 
-    before: onnx.ModelProto
-    after: onnx.ModelProto
-    before_folder: str
-    after_folder: str
-    evaluators: Evaluators
+    before: RunnableModel
+    after: RunnableModel
     inputs: Path | None = None
     patience: float = 150.0
     seed: int = 0
@@ -46,7 +41,6 @@ class Task:
     lossy: bool = False
     bindings: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     edges: tuple[int, ...] = (1, 0)
-    turns: Turns | None = None
     scratch: Path | None = None
 
 
@@ -102,7 +96,7 @@ def compare_in_tensorrt(
         return Verification(Verdict.INCONCLUSIVE, "numbers are drawn at random", ready.before.name)
     from graphfix.proving.runners.tensorrt_engines import open_tensorrt
 
-    engine = open_tensorrt(task.after, path, version[0], aliases)
+    engine = open_tensorrt(task.after.proto, path, version[0], aliases)
     ready.after = engine
     said = _Comparison(task, ready, other_kernels=True).verdict()
     if engine.version in ((), version):
@@ -117,47 +111,45 @@ def prepare(task: Task) -> Prepared | Verification:
 
     Models that draw random numbers are replaced in the task by ones that are fed with them.
     """
-    interface = compare_interfaces(task.before, task.after)
+    before, after = task.before.proto, task.after.proto
+    interface = compare_interfaces(before, after)
     if interface.wrong:
         return Verification(Verdict.MISMATCH, interface.wrong, "interface")
-    cut = randomness.cut(task.before, task.after)
+    cut = randomness.cut(before, after)
     if cut.reason:
         return Verification(Verdict.INCONCLUSIVE, cut.reason, "interface")
-    maker = FeedMaker(task.before, task.seed, task.bindings, static_limits(task.after))
-    whole, source, chance = task.before, None, None
+    maker = FeedMaker(before, task.seed, task.bindings, static_limits(after))
+    source, chance = None, None
     try:
         if cut.before is not None and cut.after is not None and cut.source is not None:
-            source = open_engine(cut.source, task.before_folder, task.evaluators, task.turns)
-            folders = (task.before_folder, task.after_folder)
-            chance = Chance(
-                Models(task.before, task.after, *folders, task.evaluators, task.turns), cut.nodes
-            )
-            task.before, task.after = cut.before, cut.after
-            if not task.before.graph.output:
+            source = task.before.of(cut.source).open()
+            chance = Chance(task.before, task.after, cut.nodes)
+            task.before, task.after = task.before.of(cut.before), task.after.of(cut.after)
+            if not cut.before.graph.output:
                 return _drawn_alone(source, chance, task)
-        before = open_engine(task.before, task.before_folder, task.evaluators, task.turns)
+        original = task.before.open()
     except EngineFailed as error:
         return Verification(Verdict.SKIPPED, f"the original cannot be run: {error.message}")
     try:
-        after = open_engine(task.after, task.after_folder, task.evaluators, task.turns)
+        result = task.after.open()
     except MissingOperator as error:
         reason = f"no engine has {error.key[1]} of the result: {error.message}"
-        return Verification(Verdict.INCONCLUSIVE, reason, before.name)
+        return Verification(Verdict.INCONCLUSIVE, reason, original.name)
     except EngineFailed as error:
         return Verification(Verdict.MISMATCH, f"the result does not load: {error.message}")
-    original: Engine = before
+    drawing: Engine = original
     if source is not None and chance is not None:
-        original = Drawing(source, before, cut.names, chance)
+        drawing = Drawing(source, original, cut.names, chance)
     # With numbers drawn at random the inputs are not all that there is.
-    every = every_feed(whole) if source is None else None
-    samples = Samples(whole, original, maker, task.inputs, task.patience, every)
-    return Prepared(interface, before, after, samples, chance)
+    every = every_feed(before) if source is None else None
+    samples = Samples(before, drawing, maker, task.inputs, task.patience, every)
+    return Prepared(interface, original, result, samples, chance)
 
 
 def _drawn_alone(source: Engine, chance: Chance, task: Task) -> Verification:
     """Return the verdict on models of which every output is drawn at random."""
-    whole = chance.models.before
-    maker = FeedMaker(whole, task.seed, task.bindings, static_limits(chance.models.after))
+    whole = chance.before.proto
+    maker = FeedMaker(whole, task.seed, task.bindings, static_limits(chance.after.proto))
     drawing = Drawing(source, source, (), chance)
     samples = Samples(whole, drawing, maker, task.inputs, task.patience)
     if samples.next(0) is None:
@@ -178,19 +170,13 @@ class _Comparison:
         self._after = ready.after
         self._samples = ready.samples
         self._chance = ready.chance
-        self._judge = Judge(
-            task.before,
-            task.before_folder,
-            task.evaluators,
-            other_kernels=other_kernels,
-            turns=task.turns,
-        )
+        self._judge = Judge(task.before, other_kernels=other_kernels)
         self._shelf = Shelf(task.scratch)
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []
         self._edges = 0
-        self._dependent = observed.dependent_outputs(task.before)
-        self._squashed = observed.squashed_outputs(task.before)
+        self._dependent = observed.dependent_outputs(task.before.proto)
+        self._squashed = observed.squashed_outputs(task.before.proto)
 
     def verdict(self) -> Verification:
         wanted = self._task.samples
@@ -220,9 +206,9 @@ class _Comparison:
     def _run_edges(self) -> Verification | None:
         """Run dynamic sizes of 0 and 1; returns a verdict only where the result does not run."""
         task = self._task
-        inside = Inside(task.before, task.before_folder, task.evaluators, task.turns)
+        inside = Inside(task.before)
         # Each change of turns loads a big model again.
-        for feed, expected in self._samples.at_edges(task.edges, alone=task.turns is None):
+        for feed, expected in self._samples.at_edges(task.edges, alone=task.before.turns is None):
             got = self._got(feed)
             wrong = isinstance(got, Verification) or self._judge.differs(expected, got)
             if wrong and not inside.is_meant(feed):
@@ -284,7 +270,7 @@ class _Comparison:
     def _silent(self) -> dict[str, str]:
         """Return the outputs that say nothing, with the reason."""
         found: dict[str, str] = {}
-        for info in self._task.before.graph.output:
+        for info in self._task.before.proto.graph.output:
             name = info.name
             values = [sample[name] for sample in self._values]
             if not values or name not in self._dependent:
@@ -325,12 +311,9 @@ class _Comparison:
             return self._result(Verdict.EQUAL, text)
         noticed = power.notices(
             self._task.after,
-            self._task.after_folder,
-            self._task.evaluators,
             self._after,
             [self._interface.fed(feed) for feed in self._feeds],
             self._differs,
-            self._task.turns,
         )
         if not noticed:
             reason = "no change of a constant or an input by 5% shows in an output"
@@ -353,7 +336,7 @@ class _Comparison:
         self, status: Verdict, reason: str, silent: frozenset[str] = frozenset()
     ) -> Verification:
         outputs: list[OutputDifference] = []
-        for info in self._task.before.graph.output:
+        for info in self._task.before.proto.graph.output:
             worst = self._judge.worst.get(info.name, (None, None))
             verdict: Verdict = status if status is Verdict.INCONCLUSIVE else Verdict.EQUAL
             if silent and info.name not in silent:

@@ -15,30 +15,14 @@ import onnx
 
 from graphfix.errors import EngineFailed
 from graphfix.protos import bodies_of
-from graphfix.proving.runners.engines import Engine, open_engine
-from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.engine import Engine
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.runners.pieces import type_of_value
-from graphfix.proving.runners.turns import Turns
 from graphfix.proving.values.kinds import Array, Feed, Value
 from graphfix.proving.verdict import chance
 from graphfix.report import Verdict, Verification
 
 _MOST_SAMPLES = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """The original and the other model, with the folders of their external data.
-
-    `turns` lets their engines take turns.
-    """
-
-    before: onnx.ModelProto
-    after: onnx.ModelProto
-    before_folder: str
-    after_folder: str
-    evaluators: Evaluators
-    turns: Turns | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +41,16 @@ class Draws:
 
 
 def compare_draws(
-    models: Models, nodes: Sequence[onnx.NodeProto], observed: Sequence[Feed]
+    before: RunnableModel,
+    after: RunnableModel,
+    nodes: Sequence[onnx.NodeProto],
+    observed: Sequence[Feed],
 ) -> Draws:
     """Compare what random nodes draw.
 
     Args:
-        models: The two models.
+        before: The original.
+        after: The other model.
         nodes: The random nodes of the original's main graph; their outputs have the same names in
             the other model.
         observed: For some input sets, the inputs of these nodes by name.
@@ -71,7 +59,7 @@ def compare_draws(
     for node in nodes:
         for inputs in observed[:_MOST_SAMPLES]:
             try:
-                drawn = _compare(models, node, inputs)
+                drawn = _compare((before, after), node, inputs)
             except EngineFailed as error:
                 return Draws(untold=f"what {node.op_type} draws cannot be tested: {error.message}")
             if isinstance(drawn, str):
@@ -80,17 +68,15 @@ def compare_draws(
     return Draws(numbers=fewest)
 
 
-def _compare(models: Models, node: onnx.NodeProto, inputs: Feed) -> int | str:
-    constants = {tensor.name for tensor in models.before.graph.initializer}
+def _compare(
+    models: tuple[RunnableModel, RunnableModel], node: onnx.NodeProto, inputs: Feed
+) -> int | str:
+    constants = {tensor.name for tensor in models[0].proto.graph.initializer}
     names = [name for name in node.output if name]
     given = {name: inputs[name] for name in node.input if name and name not in constants}
-    sides: list[dict[str, Array]] = []
-    for model, folder in (
-        (models.before, models.before_folder),
-        (models.after, models.after_folder),
-    ):
-        engine = open_engine(_alone(model, names, given), folder, models.evaluators, models.turns)
-        sides.append(_drawn(engine, given, names))
+    sides = [
+        _drawn(model.of(_alone(model.proto, names, given)).open(), given, names) for model in models
+    ]
     fewest = 0
     for name in names:
         one, two = sides[0][name], sides[1][name]
@@ -170,18 +156,20 @@ class Chance:
     """What is needed to compare the random operators of the models as they were.
 
     Attributes:
-        models: Both models.
+        before: The original as it was.
+        after: The other model as it was.
         nodes: The random nodes of the original.
         observed: Their inputs, for each input set that the original ran with.
     """
 
-    models: Models
+    before: RunnableModel
+    after: RunnableModel
     nodes: tuple[onnx.NodeProto, ...]
     observed: list[Feed] = field(default_factory=list[Feed])
 
     def compare(self) -> Draws:
         """Draw again and again in both models."""
-        return compare_draws(self.models, self.nodes, self.observed)
+        return compare_draws(self.before, self.after, self.nodes, self.observed)
 
 
 class Drawing:

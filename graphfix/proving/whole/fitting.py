@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from onnx import ModelProto
 
+from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.memory import COPIES, weight_bytes
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.runners.outlining import bytes_inside, outlined
 from graphfix.proving.runners.turns import Turns
 from graphfix.proving.whole.comparing import read_model
@@ -24,34 +25,25 @@ _CHANGED_COPIES = 16
 _MOST_CHANGED = 2**28
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """Models as engines get them.
-
-    Attributes:
-        models: The models, in the order that was asked for.
-        folders: Where the external data of each lies.
-        turns: Lets their engines take turns; None where all may be loaded at once.
-    """
-
-    models: tuple[ModelProto, ...]
-    folders: tuple[str, ...]
-    turns: Turns | None = None
-
-
 def load(
-    paths: Sequence[Path], limit: int | None, scratch: Path, *, at_once: bool = False
-) -> Loaded | str:
+    paths: Sequence[Path],
+    evaluators: Evaluators,
+    limit: int | None,
+    scratch: Path,
+    *,
+    at_once: bool = False,
+) -> list[RunnableModel] | str:
     """Read models without their external data; weights inside big ones move to a file.
 
     Args:
         paths: The files.
+        evaluators: Numpy models of operators that no engine has.
         limit: The bytes of memory that may be taken; None where nobody says.
         scratch: A folder for files, which has to be there as long as the models are in use.
         at_once: Never let them take turns.
 
     Returns:
-        The models, or what is missing, with figures.
+        The models in the order of the files, or what is missing, with figures.
 
     Raises:
         InvalidModel: A file is missing or not a model.
@@ -70,8 +62,8 @@ def load(
     short = _short(sizes, stuck, limit, at_once=at_once)
     if short:
         return short
-    models, folders = zip(*found, strict=True)
-    return Loaded(models, folders, Turns(_changes(sizes, limit)) if turning else None)
+    turns = Turns(_changes(sizes, limit)) if turning else None
+    return [RunnableModel(model, folder, evaluators, turns) for model, folder in found]
 
 
 def _read(path: Path, scratch: Path | None) -> tuple[ModelProto, str]:

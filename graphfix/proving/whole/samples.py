@@ -14,7 +14,7 @@ from graphfix.errors import EngineFailed
 from graphfix.proving.inputs import sizes
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
 from graphfix.proving.inputs.user import read_inputs
-from graphfix.proving.runners.engines import Engine, MissingOperator
+from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 from graphfix.proving.verdict.numbers import widened
 

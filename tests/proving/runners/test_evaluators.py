@@ -11,8 +11,8 @@ from onnx import helper, parser
 
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.proving.models import ComparisonOptions, compare_files, run_model
-from graphfix.proving.runners.engines import open_engine
 from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Verdict
 
@@ -98,7 +98,9 @@ def test_bodies_and_functions_reach_the_function_too(place: str) -> None:
     twice <s> (q) => (r) { r = my.Weighted<mode = "fast", names = ["a", "b"],
                            weights = [1.0, 2.0, 3.0], input = 0, scale: float = @s>(q) }"""
     model = parser.parse_model(text)
-    engine = open_engine(model, "", Evaluators({("my", "Weighted"): f"{place}:weighted"}))
+    engine = RunnableModel(
+        model, evaluators=Evaluators({("my", "Weighted"): f"{place}:weighted"})
+    ).open()
     feed: Feed = {"x": np.ones((1, 3), np.float32), "c": np.array(True)}
     np.testing.assert_array_equal(np.asarray(engine.run(feed)["y"]), [[2, 4, 6]])
     feed["c"] = np.array(False)
@@ -140,7 +142,7 @@ def test_an_operator_without_kernel_is_run_by_the_reference_alone() -> None:
     # onnxruntime has no integer Relu for int16.
     text = "(int16[3] x) => (int32[3] y) { r = Relu(x) y = Cast<to = 6>(r) }"
     model = parser.parse_model('<ir_version: 8, opset_import: ["" : 17]> g' + text)
-    engine = open_engine(model, "", Evaluators({}))
+    engine = RunnableModel(model).open()
     assert engine.name == "onnxruntime in pieces"
     found = engine.run({"x": np.array([-1, 0, 5], np.int16)})
     np.testing.assert_array_equal(np.asarray(found["y"]), [0, 0, 5])
@@ -156,9 +158,9 @@ def test_the_old_modes_of_grid_sample_mean_the_same_to_the_reference(mode: str) 
     double = parser.parse_model(text.replace("MODE", mode).replace("float", "double"))
     rng = np.random.default_rng(0)
     feed = {"x": rng.standard_normal((1, 2, 5, 4)), "grid": rng.uniform(-1.2, 1.2, (1, 3, 6, 2))}
-    found = open_engine(double, "", Evaluators({})).run(dict(feed))["y"]
+    found = RunnableModel(double).open().run(dict(feed))["y"]
     small = {name: value.astype(np.float32) for name, value in feed.items()}
-    expected = open_engine(single, "", Evaluators({})).run(dict(small))["y"]
+    expected = RunnableModel(single).open().run(dict(small))["y"]
     np.testing.assert_allclose(np.asarray(found), np.asarray(expected), atol=2e-5)
 
 
@@ -166,5 +168,5 @@ def test_the_old_modes_of_grid_sample_mean_the_same_to_the_reference(mode: str) 
 def test_a_number_that_is_too_new_does_not_stop_the_engine(head: str | None) -> None:
     head = head or '<ir_version: 8, opset_import: ["" : 27]> g'
     model = parser.parse_model(head + "(float[2] x) => (float[2] y) { y = Relu(x) }")
-    engine = open_engine(model, "", Evaluators({}))
+    engine = RunnableModel(model).open()
     assert engine.name.startswith("onnxruntime")

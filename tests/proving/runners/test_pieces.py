@@ -7,8 +7,9 @@ import pytest
 from onnx import parser
 
 from graphfix.proving.runners import pieces
-from graphfix.proving.runners.evaluators import GivenEvaluators, ReferenceEngine
+from graphfix.proving.runners.evaluators import GivenEvaluators
 from graphfix.proving.runners.pieces import PiecewiseEngine
+from graphfix.proving.runners.reference_engine import ReferenceEngine
 from graphfix.proving.values.kinds import Array, Feed
 
 TEXT = """

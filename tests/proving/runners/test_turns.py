@@ -61,12 +61,9 @@ def write(path: Path, model: onnx.ModelProto, *, external: bool = False) -> Path
 
 
 def task(before: Path, after: Path, limit: int | None, scratch: Path) -> whole.Task:
-    loaded = fitting.load([before, after], limit, scratch)
-    assert isinstance(loaded, fitting.Loaded)
-    models, folders = loaded.models, loaded.folders
-    return whole.Task(
-        models[0], models[1], folders[0], folders[1], Evaluators({}), turns=loaded.turns
-    )
+    loaded = fitting.load([before, after], Evaluators({}), limit, scratch)
+    assert isinstance(loaded, list)
+    return whole.Task(loaded[0], loaded[1])
 
 
 def verdict(before: Path, after: Path, limit: int | None, scratch: Path) -> Verification:
@@ -97,8 +94,8 @@ def test_models_that_take_turns_get_the_verdict_that_they_get_side_by_side(
     scratch.mkdir()
     together = verdict(old, new, None, scratch)
     assert list(scratch.iterdir()) == []
-    assert task(old, new, None, scratch).turns is None
-    assert task(old, new, LIMIT, scratch).turns is not None
+    assert task(old, new, None, scratch).before.turns is None
+    assert task(old, new, LIMIT, scratch).before.turns is not None
     in_turn = verdict(old, new, LIMIT, scratch)
     assert together.status is status
     assert in_turn.status is status
@@ -168,9 +165,9 @@ def test_weights_that_no_file_can_hold_for_an_engine_need_their_copies(
     path = write(tmp_path / "m.onnx", layers())
     monkeypatch.setattr("graphfix.proving.runners.outlining.free_bytes", full)
     inside = bytes_inside(whole.read_model(path))
-    refused = fitting.load([path], 2 * WEIGHTS + 2**17, tmp_path)
+    refused = fitting.load([path], Evaluators({}), 2 * WEIGHTS + 2**17, tmp_path)
     assert refused == "needs 24 MiB, 16 MiB available"
-    assert isinstance(fitting.load([path], 3 * inside, tmp_path), fitting.Loaded)
+    assert isinstance(fitting.load([path], Evaluators({}), 3 * inside, tmp_path), list)
     assert [entry.name for entry in tmp_path.iterdir()] == ["m.onnx"]
 
 
@@ -178,14 +175,14 @@ def test_big_models_take_turns_wherever_there_is_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "m.onnx", layers(), external=True)
-    found = fitting.load([path, path], None, tmp_path)
-    assert isinstance(found, fitting.Loaded)
-    assert found.turns is None
+    found = fitting.load([path, path], Evaluators({}), None, tmp_path)
+    assert isinstance(found, list)
+    assert [model.turns for model in found] == [None, None]
     monkeypatch.setattr(fitting, "BIG", WEIGHTS)
-    found = fitting.load([path, path], None, tmp_path)
-    assert isinstance(found, fitting.Loaded)
-    assert found.turns is not None
-    assert found.turns.changes == 2**28
+    found = fitting.load([path, path], Evaluators({}), None, tmp_path)
+    assert isinstance(found, list)
+    assert found[0].turns is found[1].turns is not None
+    assert [model.most_changed for model in found] == [2**28, 2**28]
 
 
 def test_weights_inside_a_model_move_to_a_file_as_they_are(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import onnx
 import pytest
 from onnx import ModelProto, parser
 
-from graphfix.proving.runners.engines import OrtEngine
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.inexact import INEXACT_FOR_INTEGERS
+from graphfix.proving.runners.ort_engine import OrtEngine
 from graphfix.proving.sites.judging import Case, certify
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, Verdict

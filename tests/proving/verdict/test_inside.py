@@ -7,14 +7,14 @@ import pytest
 from onnx import parser
 
 import graphfix
-from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Feed
 from graphfix.proving.verdict.inside import Inside
 
 
 def inside(text: str) -> Inside:
     model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}')
-    return Inside(model, "", Evaluators({}))
+    return Inside(RunnableModel(model))
 
 
 def test_a_division_by_nothing_inside_is_seen() -> None:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, parser
 
-from graphfix.proving.runners.engines import open_engine
-from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.verdict.judging import Judge
 from graphfix.proving.verdict.noise import moved
 from graphfix.proving.verdict.widening import widened_model
@@ -34,7 +33,7 @@ def test_equal_values_stay_equal() -> None:
 
 
 def judge(text: str) -> Judge:
-    return Judge(parser.parse_model(HEAD + text), "", Evaluators({}))
+    return Judge(RunnableModel(parser.parse_model(HEAD + text)))
 
 
 ARGMAX = "(float[1, 3] x) => (int64[1, 1] y) { y = ArgMax<axis = 1>(x) }"
@@ -81,7 +80,7 @@ def test_what_an_operator_rounds_on_round_values_is_measured_elsewhere(
     text = DFT.replace("T[", f"{kind}[")
     dtype = np.float32 if kind == "float" else np.float64
     x = (np.arange(20) % 5 - 2).astype(dtype).reshape(1, 20, 1)
-    before = open_engine(parser.parse_model(HEAD + text), "", Evaluators({})).run({"x": x})["y"]
+    before = RunnableModel(parser.parse_model(HEAD + text)).open().run({"x": x})["y"]
     assert isinstance(before, np.ndarray)
     exact = np.fft.fft(x[0, :, 0].astype(np.float64))
     after = (np.stack([exact.real, exact.imag], axis=-1)[None] * factor).astype(dtype)

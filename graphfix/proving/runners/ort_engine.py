@@ -1,24 +1,18 @@
-"""Run a model: onnxruntime without optimisations, else the reference evaluator.
-
-onnxruntime is first because the reference evaluator ignores the old semantics of some operators
-(Softmax before opset 13). Where onnxruntime lacks single operators, the model is run in pieces
-(`graphfix.proving.runners.pieces`); only what cannot be cut is left to the reference evaluator.
-"""
+"""onnxruntime as an engine: what it is given, and what it means by its refusals."""
 
 from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.protos import all_graphs, all_nodes
-from graphfix.proving.runners.evaluators import Evaluators, OpKey, ReferenceEngine, key_of
-from graphfix.proving.runners.turns import Turns
+from graphfix.protos import all_graphs
+from graphfix.proving.runners.engine import MissingOperator
+from graphfix.proving.runners.evaluators import OpKey, operators_of
 from graphfix.proving.values.kinds import Feed, Value, is_native, numpy_dtype
 from graphfix.saturation import unsaturated
 from graphfix.worker.sessions import open_session
@@ -36,19 +30,6 @@ _FEW_NODES = 64
 LONGEST_TEXT = 2000  # the shapes stand at the end of what onnxruntime says
 _IR_TOO_NEW = re.compile(r"max supported IR version: (\d+)")
 
-# onnxruntime computes these by their function body in ONNX, which says another thing than their
-# page: Bernoulli gives 1 with probability 1 - p.
-_MISREAD = frozenset({("", "Bernoulli")})
-
-
-class MissingOperator(EngineFailed):
-    """An engine has no implementation of an operator."""
-
-    def __init__(self, key: OpKey, message: str) -> None:
-        """Name the operator as (domain, op)."""
-        super().__init__(message)
-        self.key = key
-
 
 class TooNew(EngineFailed):
     """An engine refuses an IR or opset number alone; `lowered` means the same with a lower one."""
@@ -57,16 +38,6 @@ class TooNew(EngineFailed):
         """Keep the model with the lower number."""
         super().__init__(message)
         self.lowered = lowered
-
-
-class Engine(Protocol):
-    """A loaded model."""
-
-    name: str
-
-    def run(self, feed: Feed) -> dict[str, Value]:
-        """Return the outputs by name; raises `EngineFailed`."""
-        ...
 
 
 class OrtEngine:
@@ -113,7 +84,7 @@ class OrtEngine:
         self._names = [output.name for output in self._session.get_outputs()]
 
     def run(self, feed: Feed) -> dict[str, Value]:
-        """Run once; see `Engine`."""
+        """Run once; see `graphfix.proving.runners.engine.Engine`."""
         inputs: dict[str, Value] = {}
         for name, value in feed.items():
             renamed = self._renamed_inputs.get(name)
@@ -240,67 +211,6 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())[:LONGEST_TEXT]
 
 
-def open_engine(
-    model: onnx.ModelProto, folder: str, evaluators: Evaluators, turns: Turns | None = None
-) -> Engine:
-    """Load a model in the first engine that takes it.
-
-    Args:
-        model: The model, its external data unread.
-        folder: Where its external data lies.
-        evaluators: Numpy models of operators that no engine has.
-        turns: Lets it take turns with other models, its external data mapped from the file.
-
-    Raises:
-        EngineFailed: None does; the text is that of the most telling engine.
-    """
-    if turns is not None:
-        return turns.open(lambda: _opened(model, folder, evaluators, mapped=True))
-    return _opened(model, folder, evaluators)
-
-
-def _opened(
-    model: onnx.ModelProto, folder: str, evaluators: Evaluators, *, mapped: bool = False
-) -> Engine:
-    from graphfix.proving.runners.pieces import PiecewiseEngine
-
-    foreign = {key for key in _operators(model) if key in evaluators or key in _MISREAD}
-    if foreign:
-        return _first(
-            lambda: PiecewiseEngine(model, folder, evaluators, foreign, mapped=mapped),
-            lambda: ReferenceEngine(model, folder, evaluators),
-        )
-    try:
-        return OrtEngine(model, folder, mapped=mapped)
-    except MissingOperator as error:
-        key = error.key
-        return _first(
-            lambda: PiecewiseEngine(model, folder, evaluators, {key}, mapped=mapped),
-            lambda: ReferenceEngine(model, folder, evaluators),
-            told=error,
-        )
-    except TooNew as error:
-        return _opened(error.lowered, folder, evaluators, mapped=mapped)
-    except EngineFailed as error:
-        return _first(lambda: ReferenceEngine(model, folder, evaluators), told=error)
-
-
-def _first(*openers: Callable[[], Engine], told: EngineFailed | None = None) -> Engine:
-    for opener in openers:
-        try:
-            return opener()
-        except EngineFailed as error:
-            told = told or error
-    raise told or EngineFailed("no engine")
-
-
-def _operators(model: onnx.ModelProto) -> set[OpKey]:
-    found = {key_of(node) for node in all_nodes(model.graph.node)}
-    for function in model.functions:
-        found |= {key_of(node) for node in function.node}
-    return found
-
-
 def _lowered(model: onnx.ModelProto, refusal: str) -> onnx.ModelProto | None:
     """Return a copy with a lower IR or opset number where that alone was refused.
 
@@ -320,7 +230,7 @@ def _lowered(model: onnx.ModelProto, refusal: str) -> onnx.ModelProto | None:
     imports = [*copy.opset_import, *(e for f in copy.functions for e in f.opset_import)]
     for entry in imports:
         if entry.domain in ("", "ai.onnx") and entry.version > bound:
-            if _changed_since(_operators(model), bound, entry.version):
+            if _changed_since(operators_of(model), bound, entry.version):
                 return None
             entry.version = bound
     return copy

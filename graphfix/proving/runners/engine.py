@@ -1,0 +1,28 @@
+"""What every way of running a model has in common."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from graphfix.errors import EngineFailed
+from graphfix.proving.runners.evaluators import OpKey
+from graphfix.proving.values.kinds import Feed, Value
+
+
+class Engine(Protocol):
+    """A loaded model."""
+
+    name: str
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        """Return the outputs by name; raises `EngineFailed`."""
+        ...
+
+
+class MissingOperator(EngineFailed):
+    """An engine has no implementation of an operator."""
+
+    def __init__(self, key: OpKey, message: str) -> None:
+        """Name the operator as (domain, op)."""
+        super().__init__(message)
+        self.key = key

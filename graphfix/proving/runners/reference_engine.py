@@ -1,0 +1,132 @@
+"""The reference evaluator of ONNX as an engine, with numpy models of further operators."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.external_data_helper
+
+from graphfix.errors import EngineFailed, UsageError
+from graphfix.protos import all_nodes
+from graphfix.proving.runners.evaluators import Evaluators, attribute_value, call, key_of
+from graphfix.proving.values.kinds import Feed, Value
+
+_LONGEST_TEXT = 2000
+
+
+def _evaluator_class(evaluators: Evaluators) -> Any:
+    """Make a ReferenceEvaluator that knows the numpy models in bodies and functions as well.
+
+    Its own ``new_ops`` does not reach into local functions (onnx 1.23: functions are built
+    without it), and its OpRun keeps attributes as Python attributes of the object, where one
+    called ``input`` or ``run`` clashes. Hence the class below overrides the look-up instead.
+    """
+    from onnx.reference import ReferenceEvaluator
+    from onnx.reference.op_run import OpRun, RefAttrName
+
+    class NumpyModel(OpRun):
+        """One node whose operator has a numpy model."""
+
+        def _load_attributes(self) -> None:
+            self.attributes_names_: set[str] = set()
+            self.has_linked_attribute = False
+            self.values: dict[str, object] = {}
+            for attribute in self.onnx_node.attribute:
+                if attribute.ref_attr_name:
+                    self.has_linked_attribute = True
+                    self.values[attribute.name] = RefAttrName(attribute.ref_attr_name)
+                else:
+                    self.values[attribute.name] = attribute_value(attribute)
+
+        def _run(self, *args: Any, **kwargs: Any) -> Any:
+            function = evaluators.get(key_of(self.onnx_node))
+            count = len(self.onnx_node.output)
+            return call(function, self.onnx_node.op_type, list(args), kwargs, count)
+
+        def run(self, *args: Any, linked_attributes: Any = None, **_: Any) -> Any:
+            values = dict(self.values)
+            for name, value in self.values.items():
+                if isinstance(value, RefAttrName):
+                    if value.name in (linked_attributes or {}):
+                        values[name] = linked_attributes[value.name]
+                    else:
+                        del values[name]
+            return self._run(*args, **values)
+
+    class Evaluator(ReferenceEvaluator):
+        """The reference evaluator with numpy models."""
+
+        def _load_impl(self, node: onnx.NodeProto, input_types: Any = None) -> Any:
+            if key_of(node) in evaluators:
+                return NumpyModel
+            return super()._load_impl(node, input_types)
+
+    return Evaluator
+
+
+class ReferenceEngine:
+    """onnx.reference, with numpy models of further operators."""
+
+    name = "onnx.reference"
+
+    def __init__(self, model: onnx.ModelProto, folder: str, evaluators: Evaluators) -> None:
+        """Load a model and its external data.
+
+        Raises:
+            EngineFailed: The evaluator lacks an operator or refuses the model.
+        """
+        if folder and any(
+            onnx.external_data_helper.uses_external_data(tensor)
+            for tensor in model.graph.initializer
+        ):
+            copy = onnx.ModelProto()
+            copy.CopyFrom(model)
+            onnx.external_data_helper.load_external_data_for_model(copy, folder)
+            model = copy
+        try:
+            self._evaluator = _evaluator_class(evaluators)(_with_new_modes(model))
+        except (UsageError, MemoryError):
+            raise
+        except Exception as error:  # it raises whatever its operators raise
+            raise EngineFailed(
+                " ".join(str(error).split())[:_LONGEST_TEXT], where=self.name
+            ) from error
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        """Run once; see `graphfix.proving.runners.engine.Engine`."""
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                results = self._evaluator.run(None, dict(feed))
+        except (UsageError, EngineFailed, MemoryError):
+            raise
+        except Exception as error:  # as above
+            text = f"{error} {error.__cause__ or ''}"
+            raise EngineFailed(" ".join(text.split())[:_LONGEST_TEXT], where=self.name) from error
+        return dict(zip(self._evaluator.output_names, results, strict=True))
+
+
+def _with_new_modes(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Call the modes of GridSample what they are called from opset 20 on.
+
+    The evaluator knows no others; for images both versions define the same (operator page). What
+    it makes of bicubic with border padding is not what onnxruntime does, and stays refused.
+    """
+    if not any(node.op_type == "GridSample" for node in all_nodes(model.graph.node)):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for node in all_nodes(copy.graph.node):
+        if node.op_type == "GridSample" and not node.domain:
+            given = {attribute.name: attribute for attribute in node.attribute}
+            padding = given["padding_mode"].s if "padding_mode" in given else b"zeros"
+            if "mode" not in given:
+                node.attribute.add(name="mode", type=onnx.AttributeProto.STRING, s=b"linear")
+            elif given["mode"].s == b"bilinear":
+                given["mode"].s = b"linear"
+            elif given["mode"].s == b"bicubic" and padding != b"border":
+                given["mode"].s = b"cubic"
+    return copy
