@@ -9,11 +9,9 @@ from typing import cast
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
+from graphfix.engines.engine import engine_of, read_graphs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Answer, Rule, RuleSet, Yes, file_rules, rules_for
-from graphfix.engines.tensorrt.consequences import as_the_engine_reads, refused_as_read
-from graphfix.engines.tensorrt.reported import reported_elsewhere
-from graphfix.engines.tensorrt.rules.parsed import read_graphs
 from graphfix.engines.versions import in_range
 from graphfix.folding.sharpening import sharpen
 from graphfix.inference import infer_model
@@ -131,11 +129,12 @@ def check_model(
     ]
     if not consequences:
         return tuple(found)
-    read = as_the_engine_reads(model, found)
+    engine = engine_of(target.family)
+    read = engine.as_read(model, target, found)
     if read is not None:
         infer_model(read.model)
-        found += refused_as_read(read, check_nodes(read.model, target, assumed), found)
-    return (*found, *reported_elsewhere(model, target, found))
+        found += read.refused(check_nodes(read.model, target, assumed), found)
+    return (*found, *engine.reported_elsewhere(model, target, found))
 
 
 def check_whole(model: Model, target: Target) -> Iterator[Finding]:
@@ -157,9 +156,9 @@ def check_nodes(
     The body of a local function is left out for a target that reads no functions: it refuses the
     call, and what else stands in the way shows once the function is inlined.
     """
-    rules = rules_for(target)
+    rules, engine = rules_for(target), engine_of(target.family)
     for root in model.roots() if target.functions else (model.graph,):
-        for graph in read_graphs(root, target):
+        for graph in read_graphs(engine, root):
             for index, node in enumerate(graph.nodes):
                 view = NodeView(node)
                 found = (
@@ -188,7 +187,7 @@ def _is_asked(kind: str, target: Target | None) -> bool:
 
 def _of_file(complaint: Complaint, target: Target | None) -> Finding:
     known = file_rules()[complaint.kind]
-    tolerated = known.note_for and target is not None and in_range(target, known.note_for)
+    tolerated = target is not None and known.id in engine_of(target.family).tolerates
     return Finding(
         rule=known.id,
         feature=known.feature.replace("{op}", complaint.node.op if complaint.node else ""),

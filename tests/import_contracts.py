@@ -1,4 +1,4 @@
-"""The contract of `.importlinter` that import-linter has no word for."""
+"""The contracts of `.importlinter` that import-linter has no word for."""
 
 from __future__ import annotations
 
@@ -26,4 +26,18 @@ class PassIndependence(IndependenceContract):
         if not passes:
             return ContractCheck(kept=True, metadata={"invalid_chains": []})
         self.modules = {ModuleExpression(name) for name in passes}  # type: ignore[assignment]
+        return super().check(graph, verbose)
+
+
+class PackageIndependence(IndependenceContract):
+    """Independence of the packages that match; the single files beside them are for all."""
+
+    type_name = "package_independence"
+
+    def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
+        """Check the packages among the modules that the contract names."""
+        expressions: set[ModuleExpression] = self.modules  # type: ignore[assignment] # a field
+        modules = module_expressions_to_modules(graph, expressions)
+        packages = {m.name for m in modules if graph.find_children(m.name)}
+        self.modules = {ModuleExpression(name) for name in packages}  # type: ignore[assignment]
         return super().check(graph, verbose)

@@ -13,7 +13,6 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import NOTE, REJECT, Answer, Yes, model_rule, rule
-from graphfix.engines.tensorrt.rules.interfaces import given_inputs
 from graphfix.features import operator_feature
 from graphfix.graph import Variable
 from graphfix.model import Model
@@ -30,9 +29,15 @@ def is_function(node: NodeView) -> bool:
     return bool(known) and (node.node.domain or "", node.op, node.overload) in known
 
 
-@model_rule(
-    feature="opset:too-high", versions="*", but="ort", severity=REJECT, source=f"{_PROFILE}: opset"
-)
+def given_inputs(model: Model) -> Iterator[Variable]:
+    """Walk the graph inputs that are no initializers."""
+    initializers = {constant.name for constant in model.graph.initializers}
+    for tensor in model.graph.inputs:
+        if isinstance(tensor, Variable) and tensor.name not in initializers:
+            yield tensor
+
+
+@model_rule(feature="opset:too-high", versions="*", severity=REJECT, source=f"{_PROFILE}: opset")
 def stated_opset(model: Model, target: Target) -> Answer:
     """The opset is newer than the engine takes."""
     if model.opset <= target.opset_max or not target.rejects_above:
@@ -43,7 +48,6 @@ def stated_opset(model: Model, target: Target) -> Answer:
 @model_rule(
     feature="opset:too-high",
     versions="*",
-    but="trt, ort",
     severity=NOTE,
     source=f"{_PROFILE}: opset",
 )
@@ -60,7 +64,6 @@ def stated_opset_unknown(model: Model, target: Target) -> Answer:
 @model_rule(
     feature="opset:too-low",
     versions="*",
-    but="trt, ort",
     severity=REJECT,
     source=f"{_PROFILE}: opset",
 )
@@ -71,9 +74,7 @@ def stated_oldest_opset(model: Model, target: Target) -> Answer:
     return f"opset {model.opset} is older than the {target.opset_min} that {target.title} takes"
 
 
-@model_rule(
-    feature="ir:too-high", versions="*", but="ort", severity=REJECT, source=f"{_PROFILE}: ir_max"
-)
+@model_rule(feature="ir:too-high", versions="*", severity=REJECT, source=f"{_PROFILE}: ir_max")
 def stated_ir(model: Model, target: Target) -> Answer:
     """The IR version is newer than the engine reads."""
     if target.ir_max is None or model.ir_version <= target.ir_max:
@@ -84,7 +85,6 @@ def stated_ir(model: Model, target: Target) -> Answer:
 @model_rule(
     feature="domain:too-high",
     versions="*",
-    but="ort",
     severity=REJECT,
     source=f"{_PROFILE}: domain_opsets",
 )
@@ -109,7 +109,6 @@ def _io(tensor: Variable) -> str:
 @model_rule(
     feature="io:input",
     versions="*",
-    but="trt",
     severity=REJECT,
     source=f"{_PROFILE}: io_dtypes",
 )
@@ -132,7 +131,6 @@ def stated_io_types(model: Model, target: Target) -> list[Answer]:
 @rule(
     feature="scope:local-function",
     versions="*",
-    but="..trt8, ..ort-1.14",
     severity=REJECT,
     source=f"{_PROFILE}: functions",
 )
@@ -141,9 +139,7 @@ def stated_function(node: NodeView, target: Target) -> Answer:
     return not target.functions and is_function(node)
 
 
-@rule(
-    feature="op:unknown", versions="*", but="trt, ort", severity=REJECT, source=f"{_PROFILE}: ops"
-)
+@rule(feature="op:unknown", versions="*", severity=REJECT, source=f"{_PROFILE}: ops")
 def stated_operator(node: NodeView, target: Target) -> Answer:
     """{op} is not among the operators of the engine."""
     if is_function(node) or node.op in target.plugins or _is_had(node, target):
@@ -179,7 +175,6 @@ def aten_name(node: NodeView) -> str:
 @rule(
     feature="form:operator",
     versions="*",
-    but="ort",
     severity=REJECT,
     source=f"{_PROFILE}: lacks of the operator",
 )
@@ -200,7 +195,6 @@ def stated_form(node: NodeView, target: Target) -> Answer:
 @rule(
     feature="dtype:{op}",
     versions="*",
-    but="trt, ort",
     severity=REJECT,
     source=f"{_PROFILE}: dtypes and lacks of the operator",
 )

@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
 
 from graphfix.engines.versions import VersionedName, parse_name, sort_key
 from graphfix.errors import PassBug
+
+if TYPE_CHECKING:
+    from graphfix.authoring.views import NodeView, Value
+    from graphfix.engines.profile import Target
+    from graphfix.graph import Graph
+    from graphfix.model import Model
+    from graphfix.report import Finding
 
 ENTRY_POINT_GROUP = "graphfix.engines"
 
@@ -45,15 +54,42 @@ class Release:
     notes: tuple[str, ...] = ()
 
 
+class Misreading(Protocol):
+    """A model as an engine takes it that misreads a form; see `Engine.as_read`."""
+
+    @property
+    def model(self) -> Model:
+        """The model; its types are inferred by whoever asked."""
+        ...
+
+    def refused(
+        self, nodes: Iterable[tuple[NodeView, list[Finding]]], known: Sequence[Finding]
+    ) -> list[Finding]:
+        """Return what is refused in this model, and not in the one that it was made from.
+
+        Args:
+            nodes: What the rules say of its nodes.
+            known: What they say of the model that it was made from.
+        """
+        ...
+
+
 class Engine:
     """One family of engines.
 
     Attributes:
-        family: What its targets are called before the version: ``trt`` of ``trt8.6``.
+        name: The name of its folder.
+        folder: The folder; None for the family of a profile of the user's own.
+        package: The Python package in that folder.
+        family: What its targets are called before the version: ``one`` of ``one8.6``.
         title: The engine for people.
         spellings: Other beginnings of names that users type for `family`.
         order: Where the family stands in lists; those of one number stand by name.
         example: A target of the family, for help texts and hints.
+        own_words: The id of a rule of `graphfix.engines.common_rules` -> the range of targets for
+            which the family's own rules say that, with the engine's words, or nothing does.
+        tolerates: The rules of `graphfix.engines.file_rules` that are only notes for it.
+        sources: The id of such a rule -> what is known of the family there.
     """
 
     family: str = ""
@@ -61,15 +97,19 @@ class Engine:
     spellings: tuple[str, ...] = ()
     order: int = 100
     example: str = ""
+    own_words: Mapping[str, str] = MappingProxyType({})
+    tolerates: frozenset[str] = frozenset()
+    sources: Mapping[str, str] = MappingProxyType({})
 
-    def __init__(self, name: str = "", folder: Path | None = None) -> None:
+    def __init__(self, package: str = "", folder: Path | None = None) -> None:
         """Remember where the family lies.
 
         Args:
-            name: The name of its folder.
-            folder: The folder; None for the family of a profile of the user's own.
+            package: The Python package of the family.
+            folder: Its folder; None for the family of a profile of the user's own.
         """
-        self.name = name
+        self.package = package
+        self.name = package.rpartition(".")[2]
         self.folder = folder
 
     def names(self) -> tuple[str, ...]:
@@ -110,6 +150,66 @@ class Engine:
         """
         return None
 
+    def element_type(self, value: Value, target: Target) -> str:
+        """Return the element type that it gives a tensor, in ONNX's names; empty if unknown."""
+        own = value.type_name if value.elem_type else ""
+        return target.dtype_aliases.get(own, own)
+
+    def type_text(self, element_type: str) -> str:
+        """Return the name of an element type in its error texts."""
+        return element_type
+
+    def is_constant(self, value: Value) -> bool:
+        """Say whether it knows the values of a tensor when it reads the model."""
+        return value.is_constant
+
+    def opset_of(self, node: NodeView) -> int:
+        """Return the opset that it takes a node to be of."""
+        return node.opset
+
+    def reads(self, graph: Graph) -> bool:
+        """Say whether it looks into a body of a node; what it leaves out is not judged."""
+        return True
+
+    def as_read(self, model: Model, target: Target, known: Sequence[Finding]) -> Misreading | None:
+        """Return the model as it reads it, where it misreads one without a word.
+
+        Args:
+            model: The model; its types are inferred.
+            target: The target.
+            known: What the rules say of the model as it is.
+        """
+        return None
+
+    def reported_elsewhere(
+        self, model: Model, target: Target, known: Sequence[Finding]
+    ) -> Iterable[Finding]:
+        """Return a finding at each node that it names in the place of the one at fault.
+
+        Args:
+            model: The model; its types are inferred.
+            target: The target.
+            known: What was found.
+        """
+        return ()
+
+
+def read_graphs(engine: Engine, root: Graph) -> Iterator[Graph]:
+    """Walk the scopes of a graph that an engine looks into.
+
+    Args:
+        engine: The engine.
+        root: The main graph or a local function.
+    """
+    pending: list[Iterator[Graph]] = [iter((root,))]
+    while pending:
+        graph = next(pending[-1], None)
+        if graph is None:
+            pending.pop()
+        elif graph.parent is None or engine.reads(graph):
+            yield graph
+            pending.append(graph.bodies())
+
 
 def _order(name: str) -> tuple[tuple[tuple[int, ...], str], str]:
     parsed = parse_name(name) or VersionedName(name, (0,))
@@ -146,7 +246,7 @@ def _engine_of_package(package: str) -> Engine:
     folder = Path(str(module.__file__)).parent
     for value in vars(module).values():
         if isinstance(value, type) and issubclass(value, Engine) and value is not Engine:
-            return value(package.rpartition(".")[2], folder)
+            return value(package, folder)
     raise PassBug(f"{package}.engine holds no engine")
 
 
@@ -156,7 +256,7 @@ def engine_of(family: str) -> Engine:
     for known in _nearest_first():
         if known.family == family:
             return known
-    unknown = Engine(family)
+    unknown = Engine()
     unknown.family = unknown.title = family
     return unknown
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from types import ModuleType
+from itertools import chain
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.engine import Engine, engine_of, engines
 from graphfix.engines.profile import Target
 from graphfix.engines.versions import in_range
 from graphfix.errors import PassBug
@@ -56,7 +58,6 @@ class Rule:
         ops: (domain, operator) pairs; empty for every node; domain ``*`` for any domain.
         feature: The feature that a yes shows.
         versions: The range of targets, as `graphfix.engines.versions.in_range` reads it.
-        but: Targets within that range which have rules of their own for this; empty for none.
         severity: What the engine does.
         text: The engine's own error text; empty where it says nothing.
         message: The sentence for the user: the docstring of the function.
@@ -64,7 +65,6 @@ class Rule:
         whole: Whether it is a rule about the model rather than a node.
         of_file: Whether it is about the file alone, whichever engine reads it: such rules are
             asked once of the model as it came and once of the result.
-        note_for: The range of targets that it is only a note for; empty for none.
     """
 
     id: str
@@ -72,18 +72,17 @@ class Rule:
     ops: tuple[tuple[str, str], ...]
     feature: str
     versions: str
-    but: str
     severity: Severity
     text: str
     message: str
     source: str
     whole: bool
     of_file: bool = False
-    note_for: str = ""
 
     def holds_for(self, target: Target) -> bool:
         """Say whether the rule is to be asked for a target."""
-        return in_range(target, self.versions) and not (self.but and in_range(target, self.but))
+        own = engine_of(target.family).own_words.get(self.id)
+        return in_range(target, self.versions) and not (own and in_range(target, own))
 
 
 def _key(op: str) -> tuple[str, str]:
@@ -99,7 +98,6 @@ def rule(
     severity: Severity,
     source: str,
     text: str = "",
-    but: str = "",
 ) -> Callable[[Callable[[NodeView, Target], Answer]], Rule]:
     """Declare a rule about nodes.
 
@@ -110,7 +108,7 @@ def rule(
     """
 
     def declare(function: Callable[[NodeView, Target], Answer]) -> Rule:
-        return _make(function, ops, feature, (versions, but), severity, source, text, whole=False)
+        return _make(function, ops, feature, versions, severity, source, text, whole=False)
 
     return declare
 
@@ -122,12 +120,11 @@ def model_rule(
     severity: Severity,
     source: str,
     text: str = "",
-    but: str = "",
 ) -> Callable[[Callable[[Model, Target], Sequence[Answer] | Answer]], Rule]:
     """Declare a rule about the model; the function may answer several times."""
 
     def declare(function: Callable[[Model, Target], Sequence[Answer] | Answer]) -> Rule:
-        return _make(function, (), feature, (versions, but), severity, source, text, whole=True)
+        return _make(function, (), feature, versions, severity, source, text, whole=True)
 
     return declare
 
@@ -136,7 +133,7 @@ def _make(
     function: Callable[..., object],
     ops: str | Sequence[str],
     feature: str,
-    versions: tuple[str, str],
+    versions: str,
     severity: Severity,
     source: str,
     text: str,
@@ -152,8 +149,7 @@ def _make(
         check=function,
         ops=tuple(_key(op) for op in names),
         feature=checked_feature(feature),
-        versions=versions[0],
-        but=versions[1],
+        versions=versions,
         severity=severity,
         text=text,
         message=message,
@@ -162,34 +158,49 @@ def _make(
     )
 
 
-def _modules() -> Iterator[ModuleType]:
-    """Walk the modules that hold rules: those for all engines, and ``rules`` of each family."""
-    engines = importlib.import_module("graphfix.engines")
-    yield importlib.import_module("graphfix.engines.common_rules")
-    yield importlib.import_module("graphfix.engines.file_rules")
-    for family in pkgutil.iter_modules(engines.__path__, "graphfix.engines."):
-        if family.ispkg:
-            rules = importlib.import_module(f"{family.name}.rules")
-            yield rules
-            for info in pkgutil.walk_packages(getattr(rules, "__path__", ()), f"{rules.__name__}."):
-                yield importlib.import_module(info.name)
-
-
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Return every rule below `graphfix.engines`, in order of id.
+    """Return the rules for all engines and those of every engine, in order of id.
 
     Raises:
         PassBug: Two rules have the same id.
     """
+    return _in_order((*_common_rules(), *chain.from_iterable(map(_rules_of, engines()))))
+
+
+def _in_order(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     found: dict[str, Rule] = {}
-    for module in _modules():
-        for value in vars(module).values():
-            if isinstance(value, Rule):
-                known = found.setdefault(value.id, value)
-                if known is not value:
-                    raise PassBug(f"two rules are called {value.id}")
+    for each in rules:
+        if found.setdefault(each.id, each) is not each:
+            raise PassBug(f"two rules are called {each.id}")
     return tuple(found[key] for key in sorted(found))
+
+
+@cache
+def _common_rules() -> tuple[Rule, ...]:
+    """Return the rules for all engines; the sources of those on files say what each does."""
+    found = dict.fromkeys(_declared("graphfix.engines.common_rules"))
+    for each in _declared("graphfix.engines.file_rules"):
+        told = [engine.sources[each.id] for engine in engines() if each.id in engine.sources]
+        found[replace(each, source="; ".join((each.source, *told)))] = None
+    return tuple(found)
+
+
+@cache
+def _rules_of(engine: Engine) -> tuple[Rule, ...]:
+    """Return the rules of one family: those in its module or package ``rules``."""
+    name = f"{engine.package}.rules"
+    if not engine.package or importlib.util.find_spec(name) is None:
+        return ()
+    package = importlib.import_module(name)
+    below = pkgutil.walk_packages(getattr(package, "__path__", ()), f"{name}.")
+    names = (name, *(info.name for info in below))
+    return tuple(dict.fromkeys(each for module in names for each in _declared(module)))
+
+
+def _declared(module: str) -> Iterator[Rule]:
+    found = vars(importlib.import_module(module)).values()
+    return (value for value in found if isinstance(value, Rule))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +230,8 @@ class RuleSet:
 @cache
 def rules_for(target: Target) -> RuleSet:
     """Return the rules that hold for `target`."""
-    known = [rule for rule in all_rules() if rule.holds_for(target)]
+    own = _rules_of(engine_of(target.family))
+    known = [rule for rule in _in_order((*_common_rules(), *own)) if rule.holds_for(target)]
     everywhere = tuple(rule for rule in known if not rule.ops and not rule.whole)
     by_key: dict[tuple[str, str], list[int]] = {}
     for place, rule in enumerate(known):

@@ -8,7 +8,7 @@ from time import perf_counter
 
 from graphfix._version import __version__
 from graphfix.checking import file_findings
-from graphfix.engines.tensorrt.rules.interfaces import given_inputs
+from graphfix.engines.common_rules import given_inputs
 from graphfix.errors import PassBug
 from graphfix.graph import Shape
 from graphfix.hooks import Hook

@@ -8,9 +8,9 @@ from graphfix.authoring.declaring import Pass
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.checking import file_findings
+from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import file_rules
-from graphfix.engines.versions import in_range
 from graphfix.inference import type_of
 from graphfix.model import Model
 from graphfix.pipeline.journal import Journal
@@ -54,7 +54,7 @@ def is_tolerated(declared: Pass, target: Target | None) -> bool:
     rules = [rule for rule in file_rules().values() if declared.removes_feature(rule.feature)]
     if target is None or not rules:
         return False
-    return all(rule.note_for and in_range(target, rule.note_for) for rule in rules)
+    return all(rule.id in engine_of(target.family).tolerates for rule in rules)
 
 
 def _wanted(declared: Pass, target: Target | None) -> Callable[[NodeView], bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from graphfix.engines.engine import engines
 from graphfix.engines.rule import Rule, all_rules
 
 
@@ -44,7 +45,8 @@ def _row(rule: Rule) -> str:
 def _targets(rule: Rule) -> str:
     """Return for which targets a rule holds."""
     held = "all" if rule.versions == "*" else rule.versions
-    return f"{held} but {rule.but}" if rule.but else held
+    own = [engine.own_words[rule.id] for engine in engines() if rule.id in engine.own_words]
+    return f"{held} but {', '.join(own)}" if own else held
 
 
 def _sentence(rule: Rule) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from graphfix.engines.engine import Engine
 
 
@@ -13,6 +15,19 @@ class ONNXRuntime(Engine):
     spellings = ("onnxruntime",)
     order = 2
     example = "ort-1.10"
+    own_words = MappingProxyType(
+        {
+            "stated-opset": "ort",
+            "stated-opset-unknown": "ort",
+            "stated-oldest-opset": "ort",
+            "stated-ir": "ort",
+            "stated-domain-version": "ort",
+            "stated-function": "..ort-1.14",
+            "stated-operator": "ort",
+            "stated-form": "ort",
+            "stated-types": "ort",
+        }
+    )
 
     def hint(self, alias: str) -> str:
         """Return which version to type."""

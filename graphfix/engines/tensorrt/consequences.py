@@ -56,6 +56,28 @@ class AsRead:
                     front.append(maker)
         return None
 
+    def refused(
+        self, nodes: Iterable[tuple[NodeView, list[Finding]]], known: Sequence[Finding]
+    ) -> list[Finding]:
+        """Return what is refused in the model as the engine reads it, and not in the model itself.
+
+        Args:
+            nodes: What the rules say of its nodes.
+            known: What they say of the model itself.
+        """
+        before = {(f.node.scope, f.node.index, f.rule) for f in known}
+        found: list[Finding] = []
+        for view, several in nodes:
+            for finding in several:
+                key = (finding.node.scope, finding.node.index, finding.rule)
+                if finding.severity is Severity.REJECT and finding.certain and key not in before:
+                    found.append(_because(finding, self.cause(view.node) or _any(self)))
+        for finding in (*_reshaped(self), *_complained(self)):
+            place = finding.node.scope, finding.node.index
+            if all((f.node.scope, f.node.index) != place for f in (*found, *known) if _stops(f)):
+                found.append(finding)
+        return found
+
 
 def as_the_engine_reads(model: Model, known: Sequence[Finding]) -> AsRead | None:
     """Return the model as the engine reads it; None where nothing is misread that matters.
@@ -82,30 +104,6 @@ def as_the_engine_reads(model: Model, known: Sequence[Finding]) -> AsRead | None
         if (graph.scope, index) in misread
     }
     return AsRead(model, complaint, by_node) if by_node else None
-
-
-def refused_as_read(
-    read: AsRead, nodes: Iterable[tuple[NodeView, list[Finding]]], known: Sequence[Finding]
-) -> list[Finding]:
-    """Return what is refused in the model as the engine reads it, and not in the model itself.
-
-    Args:
-        read: The model as the engine reads it; its types are inferred.
-        nodes: What the rules say of its nodes.
-        known: What they say of the model itself.
-    """
-    before = {(f.node.scope, f.node.index, f.rule) for f in known}
-    found: list[Finding] = []
-    for view, several in nodes:
-        for finding in several:
-            key = (finding.node.scope, finding.node.index, finding.rule)
-            if finding.severity is Severity.REJECT and finding.certain and key not in before:
-                found.append(_because(finding, read.cause(view.node) or _any(read)))
-    for finding in (*_reshaped(read), *_complained(read)):
-        place = finding.node.scope, finding.node.index
-        if all((f.node.scope, f.node.index) != place for f in (*found, *known) if _stops(f)):
-            found.append(finding)
-    return found
 
 
 def _stops(finding: Finding) -> bool:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine, Release
+
+if TYPE_CHECKING:
+    from graphfix.authoring.views import NodeView, Value
+    from graphfix.engines.profile import Target
+    from graphfix.engines.tensorrt.consequences import AsRead
+    from graphfix.graph import Graph
+    from graphfix.model import Model
+    from graphfix.report import Finding
 
 _ALIASES = {
     "trt5": "trt5.1",
@@ -24,6 +34,33 @@ class TensorRT(Engine):
     spellings = ("tensorrt",)
     order = 1
     example = "trt8"
+    own_words = MappingProxyType(
+        {
+            "stated-opset-unknown": "trt",
+            "stated-oldest-opset": "trt",
+            "stated-io-types": "trt",
+            "stated-function": "..trt8",
+            "stated-operator": "trt",
+            "stated-types": "trt",
+        }
+    )
+    tolerates = frozenset(
+        {"type-of-newer-opset", "type-declared", "branch-inputs", "repeated-node-name"}
+    )
+    sources = MappingProxyType(
+        {
+            "type-of-newer-opset": "TensorRT looks at the type alone, whatever the opset: "
+            "verdicts of its parser",
+            "type-declared": "TensorRT never reads value_info (ModelImporter.cpp, 8.6.1)",
+            "shape-declared": "TensorRT never reads it",
+            "branch-inputs": "TensorRT takes what a branch captures by name: verdicts of its "
+            "parser",
+            "unsorted": "TensorRT sorts them, too",
+            "formality": "TensorRT takes them, too",
+            "repeated-constant": "TensorRT has a rule of its own",
+            "repeated-node-name": "TensorRT's parser makes names of its own",
+        }
+    )
 
     def aliases(self) -> Mapping[str, str]:
         """Return the majors; the family alone means none of them."""
@@ -46,3 +83,47 @@ class TensorRT(Engine):
         from graphfix.engines.tensorrt.releases import release_named
 
         return release_named(name)
+
+    def element_type(self, value: Value, target: Target) -> str:
+        """Return the element type that the parser gives a tensor."""
+        from graphfix.engines.tensorrt.rules.parsed import engine_type
+
+        return engine_type(value, target)
+
+    def type_text(self, element_type: str) -> str:
+        """Return the name that the parser prints: ``UINT8``, ``HALF``."""
+        from graphfix.engines.tensorrt.rules.parsed import engine_name
+
+        return engine_name(element_type)
+
+    def is_constant(self, value: Value) -> bool:
+        """Say whether the parser holds the values as weights."""
+        from graphfix.engines.tensorrt.rules.parsed import is_weights
+
+        return is_weights(value)
+
+    def opset_of(self, node: NodeView) -> int:
+        """Return the opset that the parser takes a node to be of."""
+        from graphfix.engines.tensorrt.rules.parsed import opset_of
+
+        return opset_of(node)
+
+    def reads(self, graph: Graph) -> bool:
+        """Say whether the parser imports a body: not a branch that a known condition excludes."""
+        from graphfix.engines.tensorrt.rules.parsed import is_imported
+
+        return is_imported(graph)
+
+    def as_read(self, model: Model, target: Target, known: Sequence[Finding]) -> AsRead | None:
+        """Return the model as the parser reads it, where that changes a shape."""
+        from graphfix.engines.tensorrt.consequences import as_the_engine_reads
+
+        return as_the_engine_reads(model, known)
+
+    def reported_elsewhere(
+        self, model: Model, target: Target, known: Sequence[Finding]
+    ) -> Iterable[Finding]:
+        """Return a finding at each node that the parser names in the place of the one at fault."""
+        from graphfix.engines.tensorrt.reported import reported_elsewhere
+
+        return reported_elsewhere(model, known)

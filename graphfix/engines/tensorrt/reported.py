@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from graphfix.engines.profile import Target
 from graphfix.engines.tensorrt.rules.shape_tensors import shape_users
 from graphfix.graph import Function, Graph, Node
 from graphfix.model import Model
@@ -22,16 +21,15 @@ _OF_SHAPES = frozenset({"shape-of-rank-2", "no-shape-tensor", "shape-of-floats"}
 _DEPTH = 16
 
 
-def reported_elsewhere(model: Model, target: Target, known: Sequence[Finding]) -> Iterator[Finding]:
+def reported_elsewhere(model: Model, known: Sequence[Finding]) -> Iterator[Finding]:
     """Yield a finding at each node that the engine names in the place of another one.
 
     Args:
         model: The model; its types are inferred.
-        target: The target; only TensorRT reports so.
         known: What was found.
     """
     blocked = [f for f in known if f.certain and f.severity is Severity.REJECT and f.node.op]
-    if target.family != "trt" or not blocked:
+    if not blocked:
         return
     graphs = list(model.graphs())
     nodes = {(g.scope, i): node for g in graphs for i, node in enumerate(g.nodes)}

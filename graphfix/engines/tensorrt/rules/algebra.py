@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.making import refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.tensorrt.rules.making import refuses_types
 from graphfix.engines.tensorrt.rules.parsed import opset_of
 
 matmul_of_integers = refuses_types(
@@ -33,6 +33,7 @@ matmul_of_uint8 = refuses_types(
     text="Error Code 4: Internal Error ({op}: only activation types allowed as input to this "
     "layer (got UInt8))",
     source="NvInfer.h 8.6.1: IMatrixMultiplyLayer",
+    unknown=False,
 )
 
 

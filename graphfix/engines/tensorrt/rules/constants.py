@@ -7,10 +7,10 @@ from onnx import TensorProto
 from graphfix.attributes import AttributeRef
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.making import refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.interfaces import weight_types
-from graphfix.engines.tensorrt.rules.making import refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type
 from graphfix.storage.weights import type_name
 
@@ -135,6 +135,7 @@ where_of_uint8 = refuses_types(
     text=_UINT8,
     source="builtin_op_importers.cpp:5136-5137 (8.6.1), importWhere (10.1)",
     indices=(1, 2),
+    unknown=False,
 )
 one_hot_of_uint8 = refuses_types(
     "one-hot-of-uint8",
@@ -144,6 +145,7 @@ one_hot_of_uint8 = refuses_types(
     text=_UINT8,
     source="builtin_op_importers.cpp:3214-3216 (8.6.1), onnxOpImporters.cpp:3750 (10.1)",
     indices=(1, 2),
+    unknown=False,
 )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.making import needs_constant, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import opset_of, unknown_rank
 
 _CHANNELS = (
@@ -26,7 +26,7 @@ _INDICES = (
     '"TensorRT does not support the indices output in MaxPool!"'
 )
 
-conv_weight = needs_weights(
+conv_weight = needs_constant(
     "Conv",
     1,
     "W",
@@ -35,7 +35,7 @@ conv_weight = needs_weights(
     source="onnx2trt_utils.cpp: convMultiInput (8.2); onnx-tensorrt issue 609",
     severity=BUILDER,
 )
-conv_bias = needs_weights(
+conv_bias = needs_constant(
     "Conv",
     2,
     "B",
@@ -44,7 +44,7 @@ conv_bias = needs_weights(
     'initializer for the Conv operator"',
     source="builtin_op_importers.cpp: importConv (8.2)",
 )
-conv_transpose_weight = needs_weights(
+conv_transpose_weight = needs_constant(
     "ConvTranspose",
     1,
     "W",
@@ -52,7 +52,7 @@ conv_transpose_weight = needs_weights(
     text='"ConvTranspose weights must be an initializer"',
     source="builtin_op_importers.cpp: importConvTranspose (8.2)",
 )
-conv_transpose_bias = needs_weights(
+conv_transpose_bias = needs_constant(
     "ConvTranspose",
     2,
     "B",
@@ -263,6 +263,7 @@ pool_of_integers = refuses_types(
     text="Error Code 4: Internal Error ({op}: only activation types allowed as input to this "
     "layer (got UInt8))",
     source="NvInfer.h 8.6.1: IPoolingLayer",
+    unknown=False,
 )
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.making import refused_type, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
-from graphfix.engines.tensorrt.rules.making import refuses_types
 from graphfix.engines.tensorrt.rules.parsed import (
     engine_type,
     every,
     is_weights,
     opset_of,
-    refused_type,
     type_finding,
 )
 from graphfix.engines.tensorrt.rules.unary import FLOAT_ONLY
@@ -73,6 +72,7 @@ elementwise_of_uint8 = refuses_types(
     "UInt8)",
     source="NvInfer.h 8.6.1: UINT8 is for network inputs and outputs, and Cast",
     indices=None,
+    unknown=False,
 )
 
 hardswish_of_integers = refuses_types(
@@ -139,7 +139,7 @@ def fmod_of_uint8(node: NodeView, target: Target) -> Answer:
     """Mod takes no uint8."""
     if not int(node.attr("fmod", 0)):
         return None
-    return refused_type(node, target, frozenset({"uint8"}))
+    return refused_type(node, target, frozenset({"uint8"}), unknown=False)
 
 
 _CLIP = (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from onnx import SparseTensorProto
 
 from graphfix.authoring.views import NodeView
+from graphfix.engines.common_rules import given_inputs
+from graphfix.engines.engine import engine_of, read_graphs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, Answer, Yes, model_rule
-from graphfix.engines.tensorrt.rules.parsed import read_graphs
 from graphfix.graph import Constant, Variable
 from graphfix.model import Model
 from graphfix.storage.weights import type_name
@@ -80,14 +79,6 @@ def default_domain_missing(model: Model, target: Target) -> Answer:
     if "" in opsets or len(opsets) < 2:
         return None
     return any(node.domain in (None, "", "ai.onnx") for node in model.graph.nodes)
-
-
-def given_inputs(model: Model) -> Iterator[Variable]:
-    """Walk the graph inputs that are no initializers."""
-    initializers = {constant.name for constant in model.graph.initializers}
-    for tensor in model.graph.inputs:
-        if isinstance(tensor, Variable) and tensor.name not in initializers:
-            yield tensor
 
 
 def _io_type(tensor: Variable) -> str:
@@ -178,7 +169,7 @@ def initializer_type(model: Model, target: Target) -> list[Answer]:
     taken = weight_types(target)
     found: dict[str, str] = {}
     for root in model.roots() if target.functions else (model.graph,):
-        for graph in read_graphs(root, target):
+        for graph in read_graphs(engine_of(target.family), root):
             for constant in graph.initializers:
                 name = type_name(constant.elem_type)
                 if name not in taken:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.making import needs_constant, refuses_rank, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_rank, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, opset_of
 
 _OUTPUTS = (
@@ -113,7 +113,7 @@ def dropout_training(node: NodeView, target: Target) -> Answer:
 
 
 _PLUGIN_VERSIONS = "trt7.0..trt8"
-instance_norm_scale = needs_weights(
+instance_norm_scale = needs_constant(
     "InstanceNormalization",
     1,
     "scale",
@@ -122,7 +122,7 @@ instance_norm_scale = needs_weights(
     'initializer."',
     source="onnx2trt_utils.cpp:1247 (8.6.1)",
 )
-instance_norm_bias = needs_weights(
+instance_norm_bias = needs_constant(
     "InstanceNormalization",
     2,
     "B",

@@ -6,10 +6,10 @@ from onnx import TensorProto
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.common_rules import given_inputs
+from graphfix.engines.making import needs_constant, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.tensorrt.rules.interfaces import given_inputs
-from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_dynamic, is_weights, opset_of
 from graphfix.graph import Constant, is_empty
 from graphfix.model import Model
@@ -126,7 +126,7 @@ concat_of_integers = refuses_types(
     source="builtin_op_importers.cpp:716 (6.0)",
     indices=None,
 )
-reshape_shape = needs_weights(
+reshape_shape = needs_constant(
     "Reshape",
     1,
     "shape",

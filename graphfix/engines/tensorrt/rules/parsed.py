@@ -5,8 +5,6 @@ Files of onnx-tensorrt are cited at commit 6ba67d3, the parser of TensorRT 8.6.1
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
@@ -15,7 +13,6 @@ from graphfix.graph import Constant, Graph, Variable
 from graphfix.report import Severity
 
 _DEPTH = 16
-_UINT8 = frozenset({"uint8"})
 
 
 def is_weights(value: Value | None) -> bool:
@@ -33,31 +30,16 @@ def is_weights(value: Value | None) -> bool:
     return node is not None and node.op == "Constant"
 
 
-def read_graphs(root: Graph, target: Target) -> Iterator[Graph]:
-    """Walk the scopes that the engine looks into: not a branch that a known condition excludes.
+def is_imported(body: Graph) -> bool:
+    """Say whether the parser imports a body: not a branch that a known condition excludes.
 
     Where the condition of If is an initializer or a Constant only the chosen branch is imported,
     with what is defined in it (builtin_op_importers.cpp:2139-2154 of 8.6.1).
-
-    Args:
-        root: The main graph or a local function.
-        target: The target.
     """
-    pending: list[Iterator[Graph]] = [iter((root,))]
-    while pending:
-        graph = next(pending[-1], None)
-        if graph is None:
-            pending.pop()
-        elif target.family != "trt" or _is_imported(graph):
-            yield graph
-            pending.append(graph.bodies())
-
-
-def _is_imported(graph: Graph) -> bool:
-    if graph.parent is None:
+    if body.parent is None:
         return True
-    node = NodeView(graph.parent)
-    return node.op != "If" or bool(node.domain) or graph is not _excluded(node)
+    node = NodeView(body.parent)
+    return node.op != "If" or bool(node.domain) or body is not _excluded(node)
 
 
 def _excluded(node: NodeView) -> Graph | None:
@@ -80,9 +62,7 @@ def engine_type(value: Value, target: Target) -> str:
         return ""
     name = value.type_name
     name = target.dtype_aliases.get(name, name)
-    if name == "uint8" and target.family == "trt":
-        return _uint8(value)
-    return name
+    return _uint8(value) if name == "uint8" else name
 
 
 def _uint8(value: Value) -> str:
@@ -100,35 +80,6 @@ def _uint8(value: Value) -> str:
             return "uint8"
         value = first
     return "uint8"
-
-
-def refused_type(
-    node: NodeView,
-    target: Target,
-    refused: frozenset[str],
-    indices: Iterable[int] = (0,),
-    text: str = "",
-) -> Answer:
-    """Answer yes when an input has one of the `refused` element types.
-
-    The feature is ``dtype:<Op>.<type>`` with the type that ONNX gives the tensor. ``{type}`` in
-    `text` becomes the engine's own name of the type. Where uint8 alone is refused an unknown type
-    is no unknown answer: a node that gives uint8 to another one is refused itself.
-    """
-    unknown: Unknown | None = None
-    for index in indices:
-        value = node.input(index)
-        if value is None:
-            continue
-        found = engine_type(value, target)
-        if found in refused:
-            return Yes(
-                feature=f"dtype:{node.op}.{value.type_name}",
-                text=text.replace("{type}", engine_name(found)),
-            )
-        if not found and refused != _UINT8:
-            unknown = Unknown(f"dtype of {value.name}")
-    return unknown
 
 
 def type_finding(node: NodeView, value: Value, text: str = "") -> Yes:

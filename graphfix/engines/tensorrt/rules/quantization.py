@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.making import refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.tensorrt.rules.making import refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
 from graphfix.storage.weights import type_name
 
@@ -24,6 +24,7 @@ quantized_uint8 = refuses_types(
     versions="trt8.5..",
     text="Found invalid input type of UINT8",
     source="builtin_op_importers.cpp:1155 (8.6.1)",
+    unknown=False,
 )
 
 

@@ -6,9 +6,9 @@ from math import prod
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.making import needs_constant, refuses_rank, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_rank, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, unknown_rank
 
 MAX_DIMS = 8
@@ -21,7 +21,7 @@ _POLYGRAPHY = (
     "TensorRT/tree/master/tools/Polygraphy/examples/cli/surgeon/02_folding_constants"
 )
 
-squeeze_axes = needs_weights(
+squeeze_axes = needs_constant(
     "Squeeze",
     1,
     "axes",
@@ -30,7 +30,7 @@ squeeze_axes = needs_weights(
     source="builtin_op_importers.cpp:4756 (8.6.1)",
     since=13,
 )
-unsqueeze_axes = needs_weights(
+unsqueeze_axes = needs_constant(
     "Unsqueeze",
     1,
     "axes",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.making import needs_constant, refuses_rank, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_rank, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
 from graphfix.folding.bounding import upper_bound
 from graphfix.storage.weights import type_name
@@ -17,7 +17,7 @@ _POLYGRAPHY = (
 )
 _MAX_K = 3840
 
-topk_k = needs_weights(
+topk_k = needs_constant(
     "TopK",
     1,
     "K",
@@ -83,7 +83,7 @@ def arg_last(node: NodeView, target: Target) -> Answer:
     return bool(node.attr("select_last_index", 0))
 
 
-cumsum_axis = needs_weights(
+cumsum_axis = needs_constant(
     "CumSum",
     1,
     "axis",
@@ -185,6 +185,7 @@ nonzero_type = refuses_types(
     text='Assertion failed: ... && "Only FLOAT, HALF, INT32, INT8 or BOOL input is supported for '
     'the NonZero operator in this version of TensorRT"',
     source="builtin_op_importers.cpp:5384 (8.6.1)",
+    unknown=False,
 )
 
 

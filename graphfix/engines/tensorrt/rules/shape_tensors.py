@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from onnx import TensorProto
 
 from graphfix.authoring.views import NodeView
+from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, model_rule, rule
-from graphfix.engines.tensorrt.rules.interfaces import given_inputs
 from graphfix.engines.tensorrt.rules.parsed import words
 from graphfix.graph import Node, Tensor, Variable
 from graphfix.model import Model

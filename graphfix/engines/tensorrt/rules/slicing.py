@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.making import needs_constant, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.tensorrt.rules.making import needs_weights, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of, words
 
 _UINT8 = "Found invalid input type of {type}"
@@ -22,6 +22,7 @@ data_of_uint8 = refuses_types(
     versions="trt8.5..",
     text=_UINT8,
     source='builtin_op_importers.cpp (8.6.1): CHECK(notInvalidType(inputs.at(0), {"UINT8"}))',
+    unknown=False,
 )
 
 
@@ -115,7 +116,7 @@ def split_sizes_as_input(node: NodeView, target: Target) -> Answer:
     return node.input(1) is not None
 
 
-split_sizes = needs_weights(
+split_sizes = needs_constant(
     "Split",
     1,
     "split",
@@ -331,7 +332,7 @@ def pad_mode_constant(node: NodeView, target: Target) -> Answer:
     return array is not None and bool(array.any()) and Yes(feature="attr:Pad.value")
 
 
-pad_pads = needs_weights(
+pad_pads = needs_constant(
     "Pad",
     1,
     "pads",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
+from graphfix.engines.making import refused_type, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, rule
-from graphfix.engines.tensorrt.rules.making import refuses_types
-from graphfix.engines.tensorrt.rules.parsed import refused_type, words
+from graphfix.engines.tensorrt.rules.parsed import words
 
 _UNARY = (
     'Assertion failed: validUnaryType && "This version of TensorRT does not support the given '

@@ -1,17 +1,56 @@
-"""Rules that many operators share, made from a line each."""
+"""Rules that many operators and engines share, made from a line each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Rule, Yes, rule
-from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of, refused_type, unknown_rank
 from graphfix.report import Severity
 
 
-def needs_weights(
+def refused_type(
+    node: NodeView,
+    target: Target,
+    refused: frozenset[str],
+    indices: Iterable[int] = (0,),
+    text: str = "",
+    *,
+    unknown: bool = True,
+) -> Answer:
+    """Answer yes when an input has one of the `refused` element types to the engine.
+
+    The feature is ``dtype:<Op>.<type>`` with the type that ONNX gives the tensor. ``{type}`` in
+    `text` becomes the engine's own name of the type.
+
+    Args:
+        node: The node.
+        target: The target.
+        refused: Element types as the engine sees them, in ONNX's names.
+        indices: The inputs that are looked at.
+        text: The engine's own error text.
+        unknown: Whether a type that is not known is told.
+    """
+    engine, open_one = engine_of(target.family), None
+    for index in indices:
+        value = node.input(index)
+        if value is None:
+            continue
+        found = engine.element_type(value, target)
+        if found in refused:
+            return Yes(
+                feature=f"dtype:{node.op}.{value.type_name}",
+                text=text.replace("{type}", engine.type_text(found)),
+            )
+        if not found and unknown:
+            open_one = Unknown(f"dtype of {value.name}")
+    return open_one
+
+
+def needs_constant(
     op: str,
     index: int,
     name: str,
@@ -22,7 +61,7 @@ def needs_weights(
     since: int = 0,
     severity: Severity = REJECT,
 ) -> Rule:
-    """Return the rule that an input must be an initializer; its feature is ``const:<Op>.<name>``.
+    """Return the rule that an input must be constant; its feature is ``const:<Op>.<name>``.
 
     Args:
         op: The operator.
@@ -36,10 +75,10 @@ def needs_weights(
     """
 
     def check(node: NodeView, target: Target) -> Answer:
-        value = node.input(index)
-        if value is None or is_weights(value):
+        value, engine = node.input(index), engine_of(target.family)
+        if value is None or engine.is_constant(value):
             return None
-        return not since or opset_of(node) >= since
+        return not since or engine.opset_of(node) >= since
 
     check.__name__ = f"{op}_{name}_constant".lower()
     check.__doc__ = f"Input {name} of {op} has to be an initializer."
@@ -63,6 +102,7 @@ def refuses_types(
     source: str,
     indices: tuple[int, ...] | None = (0,),
     severity: Severity = REJECT,
+    unknown: bool = True,
 ) -> Rule:
     """Return the rule that inputs must not have some element types; feature ``dtype:<Op>.<type>``.
 
@@ -75,12 +115,13 @@ def refuses_types(
         source: File and line.
         indices: The inputs that are looked at; None for all.
         severity: What the engine does.
+        unknown: Whether a type that is not known is told.
     """
     types = frozenset(refused)
 
     def check(node: NodeView, target: Target) -> Answer:
         seen = range(len(node.node.inputs)) if indices is None else indices
-        return refused_type(node, target, types, seen, text)
+        return refused_type(node, target, types, seen, text, unknown=unknown)
 
     check.__name__ = id.replace("-", "_")
     check.__doc__ = f"{{op}} does not take the element type: {', '.join(refused)} are refused."
@@ -107,7 +148,7 @@ def refuses_rank(
             return None
         found = value.rank
         if found is None:
-            return unknown_rank(value)
+            return Unknown(f"rank of {value.name}")
         if found in allowed:
             return None
         return Yes(feature=f"rank:{op}.{found}", message=f"{op} does not take rank {found}")
