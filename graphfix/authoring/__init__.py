@@ -1,1 +1,139 @@
-"""What a pass file imports: views of nodes and values, the builder, and the declarations."""
+"""What a pass file imports: views of nodes and values, the builder, and the declarations.
+
+The one import of passes: `from graphfix.authoring import Builder, NodeView, Refuse, rewrite`. What
+lies above this package (folding, opset steps, validity) is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from graphfix.attributes import AttributeRef as AttributeRef
+from graphfix.authoring.applying import Draft as Draft
+from graphfix.authoring.building import Builder as Builder
+from graphfix.authoring.copying import Values as Values
+from graphfix.authoring.copying import copy_constants as copy_constants
+from graphfix.authoring.copying import copy_nodes as copy_nodes
+from graphfix.authoring.copying import value_of as value_of
+from graphfix.authoring.declaring import CANONICAL as CANONICAL
+from graphfix.authoring.declaring import INTERFACE as INTERFACE
+from graphfix.authoring.declaring import NAMED as NAMED
+from graphfix.authoring.declaring import PREPARE as PREPARE
+from graphfix.authoring.declaring import InferredType as InferredType
+from graphfix.authoring.declaring import Known as Known
+from graphfix.authoring.declaring import Option as Option
+from graphfix.authoring.declaring import graph_pass as graph_pass
+from graphfix.authoring.declaring import rewrite as rewrite
+from graphfix.authoring.editing import Editor as Editor
+from graphfix.authoring.editing import Recorded as Recorded
+from graphfix.authoring.editing import Refused as Refused
+from graphfix.authoring.filling import fill_outputs as fill_outputs
+from graphfix.authoring.pairwise import MOST_TERMS as MOST_TERMS
+from graphfix.authoring.pairwise import combined as combined
+from graphfix.authoring.pairwise import in_halves as in_halves
+from graphfix.authoring.pairwise import running as running
+from graphfix.authoring.refusing import ComputedLate as ComputedLate
+from graphfix.authoring.refusing import Refuse as Refuse
+from graphfix.authoring.reshaping import reshaped as reshaped
+from graphfix.authoring.respelling import axes_of as axes_of
+from graphfix.authoring.respelling import is_optional as is_optional
+from graphfix.authoring.respelling import need_elem_type as need_elem_type
+from graphfix.authoring.respelling import need_rank as need_rank
+from graphfix.authoring.respelling import operands as operands
+from graphfix.authoring.respelling import respell as respell
+from graphfix.authoring.sampling import Sampling as Sampling
+from graphfix.authoring.sampling import grid_sampled as grid_sampled
+from graphfix.authoring.sizes import Size as Size
+from graphfix.authoring.sizes import along as along
+from graphfix.authoring.sizes import counted as counted
+from graphfix.authoring.sizes import from_front as from_front
+from graphfix.authoring.sizes import offset as offset
+from graphfix.authoring.sizes import rows_of as rows_of
+from graphfix.authoring.sizes import size_of as size_of
+from graphfix.authoring.sizes import sum_of as sum_of
+from graphfix.authoring.sizes import times as times
+from graphfix.authoring.stepped import BYTE_MOVES as BYTE_MOVES
+from graphfix.authoring.stepped import is_stepped as is_stepped
+from graphfix.authoring.stepped import moved_inputs as moved_inputs
+from graphfix.authoring.views import Array as Array
+from graphfix.authoring.views import NodeView as NodeView
+from graphfix.authoring.views import Value as Value
+from graphfix.errors import EngineFailed as EngineFailed
+from graphfix.errors import InvalidModel as InvalidModel
+from graphfix.errors import PassBug as PassBug
+from graphfix.exporting import export_node as export_node
+from graphfix.exporting import make_info as make_info
+from graphfix.graph import Constant as Constant
+from graphfix.graph import Function as Function
+from graphfix.graph import Graph as Graph
+from graphfix.graph import Node as Node
+from graphfix.graph import Shape as Shape
+from graphfix.graph import Tensor as Tensor
+from graphfix.graph import Variable as Variable
+from graphfix.graph import is_empty as is_empty
+from graphfix.graph import normal_domain as normal_domain
+from graphfix.graph import shape_of_type as shape_of_type
+from graphfix.inference import infer_proto as infer_proto
+from graphfix.inference import type_of as type_of
+from graphfix.inlining import inline as inline
+from graphfix.model import Model as Model
+from graphfix.report import APPROXIMATE as APPROXIMATE
+from graphfix.report import EXACT as EXACT
+from graphfix.report import LOSSY as LOSSY
+from graphfix.report import Accuracy as Accuracy
+from graphfix.report import NodeRef as NodeRef
+from graphfix.schemas import form_of as form_of
+from graphfix.schemas import minimal_ir as minimal_ir
+from graphfix.schemas import newest_opset as newest_opset
+from graphfix.shape_inference import infer_shapes as infer_shapes
+from graphfix.sorting import first_misplaced as first_misplaced
+from graphfix.sorting import sort_graph as sort_graph
+from graphfix.storage.weights import dtype_of as dtype_of
+from graphfix.storage.weights import type_name as type_name
+
+if TYPE_CHECKING:
+    from graphfix.folding.bounding import is_finite as is_finite
+    from graphfix.folding.bounding import upper_bound as upper_bound
+    from graphfix.folding.knowing import Knowledge as Knowledge
+    from graphfix.folding.knowing import know as know
+    from graphfix.folding.numbers import FUNCTIONS as FUNCTIONS
+    from graphfix.folding.numbers import is_plain as is_plain
+    from graphfix.folding.running import run_constants as run_constants
+    from graphfix.folding.simplifying import simplified as simplified
+    from graphfix.opset.formats import needed_ir as needed_ir
+    from graphfix.opset.stepping import StepBlocked as StepBlocked
+    from graphfix.opset.stepping import move_to as move_to
+    from graphfix.opset.verdicts import Verdict as Verdict
+    from graphfix.opset.verdicts import verdict_of as verdict_of
+    from graphfix.validity.complaint import Complaint as Complaint
+    from graphfix.validity.forms import fits as fits
+    from graphfix.validity.forms import form_complaints as form_complaints
+
+HOMES = {
+    "is_finite": "graphfix.folding.bounding",
+    "upper_bound": "graphfix.folding.bounding",
+    "Knowledge": "graphfix.folding.knowing",
+    "know": "graphfix.folding.knowing",
+    "FUNCTIONS": "graphfix.folding.numbers",
+    "is_plain": "graphfix.folding.numbers",
+    "run_constants": "graphfix.folding.running",
+    "simplified": "graphfix.folding.simplifying",
+    "needed_ir": "graphfix.opset.formats",
+    "StepBlocked": "graphfix.opset.stepping",
+    "move_to": "graphfix.opset.stepping",
+    "Verdict": "graphfix.opset.verdicts",
+    "verdict_of": "graphfix.opset.verdicts",
+    "Complaint": "graphfix.validity.complaint",
+    "fits": "graphfix.validity.forms",
+    "form_complaints": "graphfix.validity.forms",
+}
+
+if not TYPE_CHECKING:  # a type checker would take any name for an offered one
+
+    def __getattr__(name: str) -> object:
+        """Import a name of a higher layer on first use."""
+        home = HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module 'graphfix.authoring' has no attribute {name!r}")
+        return getattr(import_module(home), name)

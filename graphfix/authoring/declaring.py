@@ -165,7 +165,8 @@ class Pass:
 
 
 def _names(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+    texts = (value,) if isinstance(value, str) else value
+    return tuple(dict.fromkeys(name for text in texts for name in text.split()))
 
 
 def _key(op: str) -> tuple[str, str]:
@@ -214,9 +215,11 @@ def rewrite(
     """Declare a pass that replaces one node by an expression.
 
     Args:
-        ops: ``Op`` or ``domain::Op``, one or several; the domain ``*`` stands for any.
+        ops: ``Op`` or ``domain::Op``, one or several; the domain ``*`` stands for any. Here and
+            below several stand in one string with spaces between them, or in several such strings.
         removes: Features that the node shows no longer.
-        emits: Operators that the pass may emit, written like `ops`.
+        emits: Operators that the pass may emit, written like `ops`; `PassBug` where it emits
+            another.
         accuracy: The label of its sites; `build.declare` labels one site.
         stage: `TARGETED` (for findings), `PREPARE`, `CANONICAL`, `INTERFACE` or `NAMED`.
         since: Oldest opset of the default domain that it matches.

@@ -14,7 +14,7 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.views import Array, Value
 
-EMITS = ("Add", "Concat", "Gather", "Mul", "Slice", "Squeeze", "Sub")
+EMITS = "Add Concat Gather Mul Slice Squeeze Sub"
 # Sums of so many integers of 32 bits, signed or not, are below 2^53 in size.
 MOST_TERMS = 1 << 21
 _HALF = 1 << 16

@@ -14,7 +14,7 @@ import numpy as np
 from graphfix.authoring.building import Builder
 from graphfix.authoring.views import Value
 
-EMITS = ("Equal", "Expand", "Reshape", "Where")
+EMITS = "Equal Expand Reshape Where"
 
 
 def reshaped(x: Value, sizes: Value, build: Builder) -> Value:

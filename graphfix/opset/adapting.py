@@ -8,14 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import Any
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.errors import PassBug
-from graphfix.inference import type_of
-from graphfix.schemas import form_of
 
 PACKAGE = "graphfix.opset.adapters"
 
@@ -89,91 +86,3 @@ def adapters() -> Mapping[tuple[str, int, int], Adapter]:
                 if found.setdefault(key, value) is not value:
                     raise PassBug(f"two adapters are for {key}")
     return found
-
-
-def operands(node: NodeView) -> tuple[list[Value | None], dict[str, Value]]:
-    """Return a node's inputs: those of a variadic operator in order, others by formal name."""
-    form = form_of(node.op, node.opset)
-    if form is None:
-        raise Refuse(f"opset {node.opset} has no {node.op}")
-    if form.variadic_input:
-        return list(node.inputs), {}
-    named: dict[str, Value] = {}
-    for name, value in zip(form.inputs, node.inputs, strict=False):
-        if value is not None:
-            named[name] = value
-    return [], named
-
-
-def respell(
-    node: NodeView, build: Builder, *, drop: Sequence[str] = (), **changes: Any
-) -> tuple[Value | None, ...]:
-    """Emit the node again in the form of the builder's opset, with some things changed.
-
-    What one form takes as an attribute and the other as an input goes where it belongs, by name.
-
-    Args:
-        node: The node.
-        build: The builder.
-        drop: Inputs and attributes of the node that are left out.
-        changes: Inputs or attributes with their new values, whatever `drop` says.
-
-    Raises:
-        Refuse: A value that has to become an attribute is computed at run time, or the target
-            form has no such input or attribute.
-    """
-    positional, named = operands(node)
-    attributes: dict[str, Any] = {name: node.node.attrs[name] for name in node.attributes}
-    given: dict[str, Any] = {**attributes, **named}
-    for name in drop:
-        given.pop(name, None)
-    given.update(changes)
-    made = build.multi(node.op, *positional, outputs=len(node.node.outputs), **given)
-    return tuple(
-        value if old is not None else None for value, old in zip(made, node.outputs, strict=True)
-    )
-
-
-def axes_of(value: Value | None, what: str, build: Builder) -> list[int] | None:
-    """Return a constant list of integers, or None where the input is omitted.
-
-    Raises:
-        Refuse: It is computed at run time.
-    """
-    if value is None:
-        return None
-    return [int(axis) for axis in build.need_const(value, what).reshape(-1)]
-
-
-def need_rank(value: Value) -> int:
-    """Return the rank of a value.
-
-    Raises:
-        Refuse: It is not known.
-    """
-    if value.rank is None:
-        raise Refuse(f"the rank of {value.name} is unknown")
-    return value.rank
-
-
-def need_elem_type(value: Value) -> int:
-    """Return the element type (TensorProto.DataType) of a value.
-
-    Raises:
-        Refuse: It is not known.
-    """
-    if not value.elem_type:
-        raise Refuse(f"dtype of {value.name} is unknown")
-    return value.elem_type
-
-
-def is_optional(value: Value) -> bool:
-    """Say whether a value is of an optional type.
-
-    Raises:
-        Refuse: Its type is not known.
-    """
-    known = type_of(value.tensor)
-    if known is None:
-        raise Refuse(f"the type of {value.name} is unknown")
-    return known.HasField("optional_type")

@@ -24,20 +24,10 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite(
-    "Celu",
-    removes="op:Celu",
-    emits=("Add", "Div", "Elu", "Min", "Relu"),
-    accuracy=EXACT,
-    claims="nan",
-)
+@rewrite("Celu", removes="op:Celu", emits="Add Div Elu Min Relu", claims="nan")
 def celu_to_elu(node: NodeView, build: Builder) -> Value:
     """Add both parts, see the module."""
     x, alpha = node.need(0), float(node.attr("alpha", 1.0))

@@ -27,19 +27,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite(
-    "Hardmax",
-    removes="op:Hardmax",
-    emits=("ArgMax", "Cast", "Equal"),
-    accuracy=EXACT,
-)
+@rewrite("Hardmax", removes="op:Hardmax", emits="ArgMax Cast Equal")
 def hardmax_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare with the place of the largest element, see the module."""
     x = node.need(0)

@@ -24,19 +24,10 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 
-@rewrite(
-    "HardSwish",
-    removes="op:HardSwish",
-    emits=("HardSigmoid", "Mul"),
-    accuracy=EXACT,
-    claims=("nan", "inf"),
-)
+@rewrite("HardSwish", removes="op:HardSwish", emits="HardSigmoid Mul", claims="nan inf")
 def hardswish_to_hardsigmoid(node: NodeView, build: Builder) -> Value:
     """Multiply, see the module."""
     x = node.need(0)

@@ -24,13 +24,10 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 
-@rewrite("Mish", removes="op:Mish", emits=("Mul", "Softplus", "Tanh"), accuracy=EXACT)
+@rewrite("Mish", removes="op:Mish", emits="Mul Softplus Tanh")
 def mish_to_softplus(node: NodeView, build: Builder) -> Value:
     """Multiply, see the module."""
     x = node.need(0)

@@ -29,11 +29,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16)
 _BY_FLOAT = (TensorProto.INT32, TensorProto.INT64, TensorProto.DOUBLE)
@@ -41,11 +37,10 @@ _BY_FLOAT = (TensorProto.INT32, TensorProto.INT64, TensorProto.DOUBLE)
 
 @rewrite(
     "Shrink",
-    removes=("op:Shrink", "dtype:Shrink.*"),
-    emits=("Add", "Cast", "Greater", "Less", "Sub", "Where"),
-    accuracy=EXACT,
+    removes="op:Shrink dtype:Shrink.*",
+    emits="Add Cast Greater Less Sub Where",
     since=9,
-    claims=("nan", "inf"),
+    claims="nan inf",
 )
 def shrink_to_where(node: NodeView, build: Builder) -> Value:
     """Compare and choose, see the module."""

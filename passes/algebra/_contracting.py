@@ -8,13 +8,8 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.pairwise import combined
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.reshaping import reshaped
-from graphfix.authoring.views import Value
+from graphfix.authoring import APPROXIMATE, Builder, Refuse, Value, combined, reshaped
 from graphfix.passes.algebra._equation import Term, of_ellipsis
-from graphfix.report import APPROXIMATE
 
 _FAR = 2**31 - 1
 _TYPES = ("float16", "float32", "float64", "int32", "int64")

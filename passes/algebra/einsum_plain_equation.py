@@ -30,21 +30,16 @@ from __future__ import annotations
 
 from string import ascii_lowercase
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.algebra._equation import of_ellipsis, read
-from graphfix.report import EXACT
 
 
 @rewrite(
     "Einsum",
-    removes=("attr:Einsum.equation", "attr:Einsum.ellipsis"),
+    removes="attr:Einsum.equation attr:Einsum.ellipsis",
     emits="Einsum",
-    accuracy=EXACT,
     since=12,
-    claims=("nan", "inf"),
+    claims="nan inf",
 )
 def einsum_plain_equation(node: NodeView, build: Builder) -> Value:
     """Name the axes anew, see the module."""

@@ -34,35 +34,18 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 from graphfix.passes.algebra._contracting import contract
 from graphfix.passes.algebra._equation import read
-from graphfix.report import EXACT
 
 
 @rewrite(
     "Einsum",
-    removes=("op:Einsum", "attr:Einsum.*", "dtype:Einsum.*", "shape:Einsum.*"),
+    removes="op:Einsum attr:Einsum.* dtype:Einsum.* shape:Einsum.*",
     emits=(
-        "Add",
-        "Concat",
-        "Equal",
-        "Expand",
-        "Gather",
-        "MatMul",
-        "Mul",
-        "ReduceSum",
-        "Reshape",
-        "Shape",
-        "Slice",
-        "Squeeze",
-        "Transpose",
-        "Unsqueeze",
-        "Where",
+        "Add Concat Equal Expand Gather MatMul Mul ReduceSum Reshape Shape Slice Squeeze Transpose "
+        "Unsqueeze Where"
     ),
-    accuracy=EXACT,
     since=12,
 )
 def einsum_to_matmul(node: NodeView, build: Builder) -> Value:

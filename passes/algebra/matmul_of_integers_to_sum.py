@@ -34,24 +34,24 @@ from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.pairwise import MOST_TERMS, combined, in_halves
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import (
+    MOST_TERMS,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    combined,
+    in_halves,
+    rewrite,
+)
 
 _MOST = 1 << 24
 
 
 @rewrite(
     "MatMul",
-    removes=("dtype:MatMul.int32", "dtype:MatMul.int64"),
-    emits=(
-        *("Add", "Cast", "Concat", "Div", "Mul", "ReduceSum", "Slice", "Squeeze", "Sub"),
-        "Unsqueeze",
-    ),
-    accuracy=EXACT,
+    removes="dtype:MatMul.int32 dtype:MatMul.int64",
+    emits="Add Cast Concat Div Mul ReduceSum Slice Squeeze Sub Unsqueeze",
     since=9,
 )
 def matmul_of_integers_to_sum(node: NodeView, build: Builder) -> Value:

@@ -27,20 +27,10 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite(
-    "MatMul",
-    removes="rank:MatMul.1",
-    emits=("MatMul", "Squeeze", "Unsqueeze"),
-    accuracy=EXACT,
-    claims=("nan", "inf"),
-)
+@rewrite("MatMul", removes="rank:MatMul.1", emits="MatMul Squeeze Unsqueeze", claims="nan inf")
 def matmul_vector_to_matrix(node: NodeView, build: Builder) -> Value:
     """Promote and drop the axes, see the module."""
     first, second = node.need(0), node.need(1)

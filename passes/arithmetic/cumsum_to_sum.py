@@ -38,19 +38,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.pairwise import EMITS, running
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, pairwise, rewrite, running
 
 
 @rewrite(
     "CumSum",
-    removes=("op:CumSum", "const:CumSum.*", "dtype:CumSum.*", "attr:CumSum.*", "shape:CumSum.*"),
-    emits=(*EMITS, "ReduceSum", "Unsqueeze", "Where"),
-    accuracy=EXACT,
+    removes="op:CumSum const:CumSum.* dtype:CumSum.* attr:CumSum.* shape:CumSum.*",
+    emits=(pairwise.EMITS, "ReduceSum Unsqueeze Where"),
     since=11,
     options={"max_size": Option(int, 1024, "Longer axes are refused.")},
 )

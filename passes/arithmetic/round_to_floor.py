@@ -28,21 +28,16 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
 
 @rewrite(
     "Round",
-    removes=("op:Round", "dtype:Round.*"),
-    emits=("Add", "And", "Cast", "Floor", "Greater", "Less", "Mul", "Not", "Or", "Sub"),
-    accuracy=EXACT,
-    claims=("nan", "inf"),
+    removes="op:Round dtype:Round.*",
+    emits="Add And Cast Floor Greater Less Mul Not Or Sub",
+    claims="nan inf",
     since=11,
 )
 def round_to_floor(node: NodeView, build: Builder) -> Value:

@@ -29,19 +29,11 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
 @rewrite(
-    "Sign",
-    removes=("op:Sign", "dtype:Sign.*", "rank:Sign.*"),
-    emits=("Cast", "Greater", "Less", "Sub"),
-    accuracy=EXACT,
-    claims="inf",
+    "Sign", removes="op:Sign dtype:Sign.* rank:Sign.*", emits="Cast Greater Less Sub", claims="inf"
 )
 def sign_to_comparisons(node: NodeView, build: Builder) -> Value:
     """Compare with 0 twice, see the module."""

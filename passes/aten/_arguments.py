@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, NodeView, Refuse, Value
 
 DOMAINS = (
     "",

@@ -7,9 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
 LOW_PRECISION = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *LOW_PRECISION)

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 from graphfix.passes.aten._arguments import ArrayCall, Call
 
 LARGEST = 1 << 24

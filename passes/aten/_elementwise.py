@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.views import Array, Value
+from graphfix.authoring import Array, Builder, Value
 from graphfix.passes.aten._emitting import clipped, polynomial
 
 _LARGEST = float(np.finfo(np.float32).max)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.views import Value
+from graphfix.authoring import Builder, Value
 
 
 def clipped(build: Builder, x: Value, low: float, high: float) -> Value:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
 FLOAT16 = np.dtype(np.float16)
 COMPUTED = (np.dtype(np.float32), np.dtype(np.float64))

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import NodeView, Refuse, Value
 from graphfix.passes.aten._arguments import call_of
 from graphfix.passes.aten._axes import sizes_along, spatial_input
 

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value
 from graphfix.passes.aten._arguments import call_of
 
 SCHEMA = ("self",)

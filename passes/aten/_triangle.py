@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 from graphfix.passes.aten._arguments import ArrayCall, call_of
 
 SCHEMA = ("self", "diagonal")
-EMITS = ("And", "Mul", "Trilu", "Where")
+EMITS = "And Mul Trilu Where"
 LARGEST_MASK = 1 << 22
 
 

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, operator_of
 from graphfix.passes.aten._pooling import dimensions_of
 

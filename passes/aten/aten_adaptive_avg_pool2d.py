@@ -40,13 +40,10 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import along_axis, batched, boxed, widened, windows
 from graphfix.passes.aten._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
-from graphfix.report import EXACT
 
 NAMES = (
     "adaptive_avg_pool1d",
@@ -82,17 +79,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=(
-        "AveragePool",
-        "Cast",
-        "GlobalAveragePool",
-        "MatMul",
-        "ReduceMean",
-        "Squeeze",
-        "Transpose",
-        "Unsqueeze",
-    ),
-    accuracy=EXACT,
+    emits="AveragePool Cast GlobalAveragePool MatMul ReduceMean Squeeze Transpose Unsqueeze",
     infer=infer,
     evaluate=evaluate,
 )

@@ -35,13 +35,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import FLOATS, widened
-from graphfix.report import EXACT
 
 NAMES = ("affine_grid_generator",)
 SCHEMA = ("theta", "size", "align_corners")
@@ -100,8 +96,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=("Cast", "MatMul", "Reshape", "Transpose"),
-    accuracy=EXACT,
+    emits="Cast MatMul Reshape Transpose",
     infer=infer,
     evaluate=evaluate,
 )

@@ -40,14 +40,11 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, features, matching, operator_of
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
 from graphfix.passes.aten._special import SCHEMA, like_operand, operand
-from graphfix.report import APPROXIMATE
 
 # Operator -> (order, whether it is scaled by exp(-abs(x))).
 KINDS = {
@@ -121,14 +118,11 @@ def _scaled(x: Array, order: int) -> Array:
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=(
-        *("Abs", "Add", "Cast", "Clip", "Div", "Exp", "Less", "Mul", "Neg", "Reciprocal"),
-        *("Sqrt", "Where"),
-    ),
+    emits="Abs Add Cast Clip Div Exp Less Mul Neg Reciprocal Sqrt Where",
     accuracy=APPROXIMATE,
     infer=like_operand,
     evaluate=evaluate,
-    claims=("nan", "inf"),
+    claims="nan inf",
 )
 def aten_bessel_i(node: NodeView, build: Builder) -> Value:
     """Pick between the two series, see the module."""

@@ -38,10 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import batched, spatial_input, widened
 from graphfix.passes.aten._columns import (
@@ -52,7 +49,6 @@ from graphfix.passes.aten._columns import (
     windows_of_arrays,
     with_zero,
 )
-from graphfix.report import EXACT
 
 NAMES = ("col2im",)
 SCHEMA = ("self", "output_size", *GEOMETRY)
@@ -118,8 +114,7 @@ def _entries(windows: Windows, image: tuple[int, int]) -> Array:
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=("Cast", "Concat", "Gather", "MatMul", "Pad", "Reshape", "Squeeze", "Unsqueeze"),
-    accuracy=EXACT,
+    emits="Cast Concat Gather MatMul Pad Reshape Squeeze Unsqueeze",
     infer=infer,
     evaluate=evaluate,
 )

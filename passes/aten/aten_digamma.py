@@ -39,14 +39,11 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
 from graphfix.passes.aten._special import SCHEMA, like_operand, operand
-from graphfix.report import APPROXIMATE
 
 NAMES = ("digamma", "special_digamma", "special_psi")
 NOTE = "float32: error at most 1e-6 of max(1, value), below 0 of max(1, pi / tan(pi * x))"
@@ -83,14 +80,11 @@ def _digamma(x: float) -> float:
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=(
-        *("Abs", "Add", "Cast", "Clip", "Cos", "Div", "Floor", "Less", "Log", "Mul", "Reciprocal"),
-        *("Sin", "Sub", "Where"),
-    ),
+    emits="Abs Add Cast Clip Cos Div Floor Less Log Mul Reciprocal Sin Sub Where",
     accuracy=APPROXIMATE,
     infer=like_operand,
     evaluate=evaluate,
-    claims=("nan", "inf"),
+    claims="nan inf",
 )
 def aten_digamma(node: NodeView, build: Builder) -> Value:
     """Reflect, shift and sum, see the module."""

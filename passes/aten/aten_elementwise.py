@@ -39,13 +39,19 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import (
+    APPROXIMATE,
+    EXACT,
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._elementwise import BINARY, EXACT_ONES, UNARY
-from graphfix.report import APPROXIMATE, EXACT
 
 SCHEMAS = {
     **dict.fromkeys(UNARY, ("self",)),
@@ -88,9 +94,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     matching(NAMES),
     removes=features(NAMES),
     emits=(
-        *("Abs", "Acosh", "Add", "Asinh", "Atanh", "Cast", "Clip", "Cosh", "Div", "Exp", "Floor"),
-        *("Less", "Log", "Max", "Min", "Mul", "Neg", "Or", "Reciprocal", "Sin", "Sinh", "Sqrt"),
-        *("Sub", "Where"),
+        "Abs Acosh Add Asinh Atanh Cast Clip Cosh Div Exp Floor Less Log Max Min Mul Neg Or "
+        "Reciprocal Sin Sinh Sqrt Sub Where"
     ),
     accuracy=APPROXIMATE,
     infer=infer,

@@ -37,14 +37,11 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
 from graphfix.passes.aten._special import SCHEMA, like_operand, operand
-from graphfix.report import APPROXIMATE
 
 NAMES = ("erfinv", "special_erfinv")
 NOTE = "float32: error at most 3e-7 of the value"
@@ -104,11 +101,11 @@ def _erfinv(x: float) -> float:
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=("Abs", "Add", "Cast", "Clip", "Less", "Log", "Mul", "Neg", "Sqrt", "Sub", "Where"),
+    emits="Abs Add Cast Clip Less Log Mul Neg Sqrt Sub Where",
     accuracy=APPROXIMATE,
     infer=like_operand,
     evaluate=evaluate,
-    claims=("nan", "inf"),
+    claims="nan inf",
 )
 def aten_erfinv(node: NodeView, build: Builder) -> Value:
     """Pick between the polynomials, see the module."""

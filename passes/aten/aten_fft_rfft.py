@@ -40,10 +40,16 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, Option, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Option,
+    Refuse,
+    Value,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import (
     ArrayCall,
     Call,
@@ -53,7 +59,6 @@ from graphfix.passes.aten._arguments import (
     operator_of,
 )
 from graphfix.passes.aten._axes import widened
-from graphfix.report import EXACT
 
 NAMES = ("fft_rfft", "view_as_real")
 SCHEMA = ("self", "n", "dim", "norm")
@@ -151,8 +156,7 @@ def transform(rows: int, length: int) -> Array:
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=("Cast", "MatMul", "Reshape", "Slice", "Transpose"),
-    accuracy=EXACT,
+    emits="Cast MatMul Reshape Slice Transpose",
     options={"max_elements": Option(int, 1 << 24, "Larger matrices are refused.")},
     infer=infer,
     evaluate=evaluate,

@@ -32,12 +32,8 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.report import EXACT
 
 NAMES = ("flip",)
 SCHEMA = ("self", "dims")
@@ -58,12 +54,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 
 
 @rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits=("Gather", "Slice"),
-    accuracy=EXACT,
-    infer=infer,
-    evaluate=evaluate,
+    matching(NAMES), removes=features(NAMES), emits="Gather Slice", infer=infer, evaluate=evaluate
 )
 def aten_flip(node: NodeView, build: Builder) -> Value:
     """Reverse axes, see the module."""

@@ -37,13 +37,19 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sampling import EMITS, Sampling, grid_sampled
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Sampling,
+    Value,
+    grid_sampled,
+    rewrite,
+    sampling,
+)
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.report import EXACT
 
 NAMES = ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
 SCHEMA = ("input", "grid", "interpolation_mode", "padding_mode", "align_corners")
@@ -136,8 +142,7 @@ def _cubic(t: Array, a: float = -0.75) -> tuple[Array, ...]:
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=("GridSample", *EMITS),
-    accuracy=EXACT,
+    emits=(sampling.EMITS, "GridSample"),
     infer=infer,
     evaluate=evaluate,
 )

@@ -34,10 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import batched, spatial_input
 from graphfix.passes.aten._columns import (
@@ -48,7 +45,6 @@ from graphfix.passes.aten._columns import (
     windows_of_arrays,
     with_zero,
 )
-from graphfix.report import EXACT
 
 NAMES = ("im2col",)
 SCHEMA = ("self", *GEOMETRY)
@@ -106,8 +102,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=("Concat", "Gather", "Pad", "Reshape", "Squeeze", "Unsqueeze"),
-    accuracy=EXACT,
+    emits="Concat Gather Pad Reshape Squeeze Unsqueeze",
     infer=infer,
     evaluate=evaluate,
 )

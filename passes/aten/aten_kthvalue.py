@@ -38,13 +38,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import FLOATS, widened
-from graphfix.report import EXACT
 
 NAMES = ("kthvalue",)
 SCHEMA = ("self", "k", "dim", "keepdim")
@@ -91,8 +87,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=("Cast", "Neg", "Slice", "Squeeze", "TopK"),
-    accuracy=EXACT,
+    emits="Cast Neg Slice Squeeze TopK",
     infer=infer,
     evaluate=evaluate,
 )

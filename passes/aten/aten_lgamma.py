@@ -41,14 +41,19 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import (
+    APPROXIMATE,
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
-from graphfix.report import APPROXIMATE
 
 NAMES = ("lgamma",)
 SCHEMA = ("self",)
@@ -124,20 +129,7 @@ def _lgamma(x: float) -> float:
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=(
-        "Abs",
-        "Add",
-        "Cast",
-        "Clip",
-        "Div",
-        "Floor",
-        "Less",
-        "Log",
-        "Mul",
-        "Sin",
-        "Sub",
-        "Where",
-    ),
+    emits="Abs Add Cast Clip Div Floor Less Log Mul Sin Sub Where",
     accuracy=APPROXIMATE,
     infer=infer,
     evaluate=evaluate,

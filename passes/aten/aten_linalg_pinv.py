@@ -36,12 +36,17 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import (
+    APPROXIMATE,
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.report import APPROXIMATE
 
 NAMES = ("linalg_pinv", "pinverse")
 SCHEMAS = {"linalg_pinv": ("A", "atol", "rtol", "hermitian"), "pinverse": ("A", "rtol")}
@@ -70,7 +75,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits=("Abs", "Div", "MatMul", "Max", "Mul", "ReduceSum", "Sub", "Transpose"),
+    emits="Abs Div MatMul Max Mul ReduceSum Sub Transpose",
     accuracy=APPROXIMATE,
     infer=infer,
     evaluate=evaluate,

@@ -32,12 +32,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Value, rewrite
 from graphfix.passes.aten._arguments import features, matching
 from graphfix.passes.aten._triangle import EMITS, evaluate_triangle, keep_triangle
-from graphfix.report import EXACT
 
 NAMES = ("triu",)
 
@@ -53,14 +50,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return evaluate_triangle(inputs, attributes, upper=True)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits=EMITS,
-    accuracy=EXACT,
-    infer=infer,
-    evaluate=evaluate,
-)
+@rewrite(matching(NAMES), removes=features(NAMES), emits=EMITS, infer=infer, evaluate=evaluate)
 def aten_triu(node: NodeView, build: Builder) -> Value:
     """Keep the upper triangle, see the module."""
     return keep_triangle(node, build, "triu", upper=True)

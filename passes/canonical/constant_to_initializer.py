@@ -29,10 +29,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import CANONICAL, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Function
+from graphfix.authoring import CANONICAL, Editor, Function, NodeView, graph_pass
 
 SHORT_FORMS = frozenset({"value_int", "value_ints", "value_float", "value_floats"})
 

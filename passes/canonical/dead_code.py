@@ -28,9 +28,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import CANONICAL, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
+from graphfix.authoring import CANONICAL, Editor, NodeView, graph_pass
 
 
 @graph_pass(stage=CANONICAL)

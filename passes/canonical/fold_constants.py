@@ -43,18 +43,30 @@ from typing import Any
 import numpy as np
 import onnx
 
-from graphfix.attributes import AttributeRef
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import CANONICAL, Option, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
-from graphfix.errors import EngineFailed, PassBug
-from graphfix.exporting import export_node, make_info
-from graphfix.folding.knowing import Knowledge
-from graphfix.folding.numbers import is_plain
-from graphfix.folding.running import run_constants
-from graphfix.graph import Constant, Function, Graph, Tensor, is_empty
-from graphfix.schemas import form_of, minimal_ir
+from graphfix.authoring import (
+    CANONICAL,
+    AttributeRef,
+    Builder,
+    Constant,
+    Editor,
+    EngineFailed,
+    Function,
+    Graph,
+    Knowledge,
+    NodeView,
+    Option,
+    PassBug,
+    Tensor,
+    Value,
+    export_node,
+    form_of,
+    graph_pass,
+    is_empty,
+    is_plain,
+    make_info,
+    minimal_ir,
+    run_constants,
+)
 
 Array = np.ndarray[Any, Any]
 NEGLIGIBLE = 64  # bytes: no more than the node that goes
@@ -103,7 +115,7 @@ NEVER = frozenset(
 
 @graph_pass(
     stage=CANONICAL,
-    removes=("const:*", "shape:*"),
+    removes="const:* shape:*",
     options={
         "size_limit": Option(int, 1 << 17, "a folded value may have this many bytes"),
     },

@@ -32,11 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import CANONICAL, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import CANONICAL, Builder, Editor, NodeView, Refuse, Value, graph_pass
 
 
 @graph_pass(stage=CANONICAL)

@@ -28,10 +28,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.opset.formats import needed_ir
-from graphfix.report import NodeRef
+from graphfix.authoring import Editor, NodeRef, graph_pass, needed_ir
 
 
 @graph_pass(removes="ir:too-high")

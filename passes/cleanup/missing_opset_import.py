@@ -29,11 +29,17 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import PREPARE, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Graph, Node, normal_domain
-from graphfix.schemas import form_of, newest_opset
+from graphfix.authoring import (
+    PREPARE,
+    Editor,
+    Graph,
+    Node,
+    NodeView,
+    form_of,
+    graph_pass,
+    newest_opset,
+    normal_domain,
+)
 
 
 @graph_pass(stage=PREPARE, removes="domain:missing-import")

@@ -31,24 +31,29 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import PREPARE, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Graph, Node, normal_domain
-from graphfix.opset.verdicts import Verdict, verdict_of
-from graphfix.schemas import form_of, newest_opset
-from graphfix.validity.complaint import Complaint
-from graphfix.validity.forms import fits, form_complaints
+from graphfix.authoring import (
+    PREPARE,
+    Complaint,
+    Editor,
+    Graph,
+    Node,
+    NodeView,
+    Verdict,
+    fits,
+    form_complaints,
+    form_of,
+    graph_pass,
+    newest_opset,
+    normal_domain,
+    verdict_of,
+)
 
 # A node that lacks an attribute would get the default of a form that nobody had in mind.
 _MENDED = ("unknown-attribute", "input-count", "deprecated-operator")
 _SAME = Verdict()
 
 
-@graph_pass(
-    stage=PREPARE,
-    removes=tuple(f"model:{kind}" for kind in _MENDED),
-)
+@graph_pass(stage=PREPARE, removes=tuple(f"model:{kind}" for kind in _MENDED))
 def opset_import_correction(editor: Editor) -> None:
     """Look at the main graph and at each function."""
     for root in editor.model.roots():

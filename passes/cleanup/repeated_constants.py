@@ -30,11 +30,16 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import PREPARE, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Constant, Graph, normal_domain
-from graphfix.report import NodeRef
+from graphfix.authoring import (
+    PREPARE,
+    Constant,
+    Editor,
+    Graph,
+    NodeRef,
+    NodeView,
+    graph_pass,
+    normal_domain,
+)
 
 
 @graph_pass(stage=PREPARE, removes="model:duplicate-name")

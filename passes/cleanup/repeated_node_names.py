@@ -28,9 +28,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import PREPARE, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
+from graphfix.authoring import PREPARE, Editor, NodeView, graph_pass
 
 
 @graph_pass(stage=PREPARE, removes="model:repeated-node-name")

@@ -27,10 +27,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import PREPARE, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
-from graphfix.sorting import first_misplaced, sort_graph
+from graphfix.authoring import PREPARE, Editor, NodeView, first_misplaced, graph_pass, sort_graph
 
 
 @graph_pass(stage=PREPARE, removes="model:unsorted")

@@ -28,10 +28,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.graph import normal_domain
-from graphfix.report import NodeRef
+from graphfix.authoring import Editor, NodeRef, graph_pass, normal_domain
 
 
 @graph_pass(removes="domain:too-high.*")

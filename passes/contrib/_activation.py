@@ -6,23 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Value
+from graphfix.authoring import Builder, Refuse, Value
 
 EMITS = (
-    "Clip",
-    "Elu",
-    "HardSigmoid",
-    "LeakyRelu",
-    "Mul",
-    "Relu",
-    "Selu",
-    "Sigmoid",
-    "Softplus",
-    "Softsign",
-    "Tanh",
-    "ThresholdedRelu",
+    "Clip Elu HardSigmoid LeakyRelu Mul Relu Selu Sigmoid Softplus Softsign Tanh ThresholdedRelu"
 )
 
 _PLAIN = ("Relu", "Sigmoid", "Softplus", "Softsign", "Tanh")

@@ -12,38 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 # Later keys are masked by the lowest float, padding by the attribute mask_filter_value.
 LOWEST = float(np.finfo(np.float32).min)
 DEFAULT_FILTER = -10000.0
 MAX_MASK = 1 << 20
 EMITS = (
-    "Add",
-    "And",
-    "Cast",
-    "Concat",
-    "Equal",
-    "Gather",
-    "Greater",
-    "Less",
-    "MatMul",
-    "Mul",
-    "Not",
-    "Or",
-    "Range",
-    "Reshape",
-    "Shape",
-    "Slice",
-    "Softmax",
-    "Split",
-    "Squeeze",
-    "Sub",
-    "Transpose",
-    "Unsqueeze",
-    "Where",
+    "Add And Cast Concat Equal Gather Greater Less MatMul Mul Not Or Range Reshape Shape Slice "
+    "Softmax Split Squeeze Sub Transpose Unsqueeze Where"
 )
 
 Size = int | Value  # a number where it is known, else an int64 scalar

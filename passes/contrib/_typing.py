@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from onnx import TensorProto
 
-from graphfix.authoring.declaring import InferredType
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import InferredType, NodeView, Refuse, Value
 
 LOW_PRECISION = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *LOW_PRECISION)

@@ -39,10 +39,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._attention import (
     EMITS,
     Lengths,
@@ -60,7 +57,6 @@ from graphfix.passes.contrib._attention import (
     total,
     wide,
 )
-from graphfix.report import EXACT
 
 _NAME = "com.microsoft::Attention"
 _PAST, _BIAS = 4, 5
@@ -101,7 +97,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(x.elem_type, (batch, length, values)), InferredType(x.elem_type, present))
 
 
-@rewrite(_NAME, removes=f"op:{_NAME}", emits=EMITS, accuracy=EXACT, infer=infer)
+@rewrite(_NAME, removes=f"op:{_NAME}", emits=EMITS, infer=infer)
 def attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write projections, masks and products, see the module."""
     x = node.need(0)

@@ -31,22 +31,14 @@ import math
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 from graphfix.passes.contrib._typing import LOW_PRECISION, like_first, need_float
-from graphfix.report import EXACT
 
 
 @rewrite(
     ("com.microsoft::Gelu", "com.microsoft::BiasGelu", "com.microsoft::QuickGelu"),
-    removes=(
-        "op:com.microsoft::Gelu",
-        "op:com.microsoft::BiasGelu",
-        "op:com.microsoft::QuickGelu",
-    ),
-    emits=("Add", "Cast", "Erf", "Mul", "Sigmoid"),
-    accuracy=EXACT,
+    removes="op:com.microsoft::Gelu op:com.microsoft::BiasGelu op:com.microsoft::QuickGelu",
+    emits="Add Cast Erf Mul Sigmoid",
     infer=like_first,
 )
 def contrib_gelu_to_erf(node: NodeView, build: Builder) -> Value:

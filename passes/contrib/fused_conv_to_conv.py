@@ -33,12 +33,8 @@ from collections.abc import Sequence
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._activation import EMITS, activated
-from graphfix.report import EXACT
 
 _CONV, _GEMM = "com.microsoft::FusedConv", "com.microsoft::FusedGemm"
 _OWN = ("activation", "activation_params")
@@ -62,9 +58,11 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     (_CONV, _GEMM),
-    removes=(f"op:{_CONV}", f"op:{_GEMM}"),
-    emits=("Add", "Conv", "Gemm", *EMITS),
-    accuracy=EXACT,
+    removes=(
+        f"op:{_CONV}",
+        f"op:{_GEMM}",
+    ),
+    emits=(EMITS, "Add Conv Gemm"),
     infer=infer,
 )
 def fused_conv_to_conv(node: NodeView, build: Builder) -> Value:

@@ -28,12 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._typing import need_float
-from graphfix.report import EXACT
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
@@ -51,9 +47,8 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     ("com.microsoft::FusedMatMul", "com.microsoft::TransposeMatMul"),
-    removes=("op:com.microsoft::FusedMatMul", "op:com.microsoft::TransposeMatMul"),
-    emits=("MatMul", "Mul", "Transpose"),
-    accuracy=EXACT,
+    removes="op:com.microsoft::FusedMatMul op:com.microsoft::TransposeMatMul",
+    emits="MatMul Mul Transpose",
     infer=infer,
 )
 def fused_matmul_to_matmul(node: NodeView, build: Builder) -> Value:

@@ -32,12 +32,8 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._typing import like_first
-from graphfix.report import EXACT
 
 Array = np.ndarray[Any, Any]
 
@@ -53,12 +49,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 
 
 @rewrite(
-    "ImageScaler",
-    removes="op:ImageScaler",
-    emits=("Mul", "Add"),
-    accuracy=EXACT,
-    infer=like_first,
-    evaluate=evaluate,
+    "ImageScaler", removes="op:ImageScaler", emits="Mul Add", infer=like_first, evaluate=evaluate
 )
 def image_scaler_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Scale and add, see the module."""

@@ -38,10 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._attention import (
     EMITS,
     Lengths,
@@ -60,7 +57,6 @@ from graphfix.passes.contrib._attention import (
     total,
     wide,
 )
-from graphfix.report import EXACT
 
 _NAME = "com.microsoft::MultiHeadAttention"
 _BIAS, _MASK, _SCORE_BIAS, _PAST_KEY, _PAST_VALUE = 3, 4, 5, 6, 7
@@ -95,7 +91,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return tuple(InferredType(q.elem_type, shape) for shape in shapes_out)
 
 
-@rewrite(_NAME, removes=f"op:{_NAME}", emits=EMITS, accuracy=EXACT, infer=infer)
+@rewrite(_NAME, removes=f"op:{_NAME}", emits=EMITS, infer=infer)
 def multi_head_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write heads, masks and products, see the module."""
     q = node.need(0)

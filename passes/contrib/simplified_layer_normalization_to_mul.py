@@ -33,12 +33,8 @@ from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._typing import LOW_PRECISION, need_float
-from graphfix.report import EXACT
 
 _DEFAULT_EPSILON = 1e-5
 
@@ -54,8 +50,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 @rewrite(
     "SimplifiedLayerNormalization",
     removes="op:SimplifiedLayerNormalization",
-    emits=("Add", "Cast", "Div", "Mul", "Reciprocal", "ReduceMean", "ReduceSum", "Sqrt"),
-    accuracy=EXACT,
+    emits="Add Cast Div Mul Reciprocal ReduceMean ReduceSum Sqrt",
     infer=infer,
 )
 def simplified_layer_normalization_to_mul(

@@ -34,12 +34,8 @@ from collections.abc import Sequence
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._typing import LOW_PRECISION, need_float
-from graphfix.report import EXACT
 
 _DEFAULT_EPSILON = 1e-12
 
@@ -56,12 +52,10 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 @rewrite(
     ("com.microsoft::SkipLayerNormalization", "com.microsoft::SkipSimplifiedLayerNormalization"),
     removes=(
-        "op:com.microsoft::SkipLayerNormalization",
-        "op:com.microsoft::SkipSimplifiedLayerNormalization",
-        "form:outputs.same-name",
+        "op:com.microsoft::SkipLayerNormalization "
+        "op:com.microsoft::SkipSimplifiedLayerNormalization form:outputs.same-name"
     ),
-    emits=("Add", "Cast", "Div", "Mul", "ReduceMean", "ReduceSum", "Sqrt", "Sub"),
-    accuracy=EXACT,
+    emits="Add Cast Div Mul ReduceMean ReduceSum Sqrt Sub",
     infer=infer,
 )
 def skip_layer_normalization_to_add(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

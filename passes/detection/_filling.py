@@ -7,15 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.filling import fill_outputs
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, Editor, NodeView, Refuse, Value, fill_outputs
 from graphfix.passes.detection._following import outputs_of_rows
 from graphfix.passes.detection._reading import Suppression, read
 
-EMITS = ("Add", "Cast", "Concat", "Gather", "Mul", "ReduceSum", "Reshape", "Slice", "TopK")
+EMITS = "Add Cast Concat Gather Mul ReduceSum Reshape Slice TopK"
 COUNT = "num_detections"
 
 REMOVES = (

@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Graph, Variable
+from graphfix.authoring import Graph, NodeView, Refuse, Value, Variable
 
 ROWS = "rows"  # stands for the number of rows among sizes
 Sizes = tuple["int | str | None", ...]

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.declaring import InferredType, Known
-from graphfix.authoring.views import NodeView
+from graphfix.authoring import InferredType, Known, NodeView
 
 Array = np.ndarray[Any, Any]
 

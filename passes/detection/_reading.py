@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import NodeView, Refuse, Value
 
 _BOXES, _SCORES, _LIMIT, _OVERLAP, _SCORE = range(5)
 

@@ -46,18 +46,14 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import INTERFACE, Option, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Value
+from graphfix.authoring import INTERFACE, Builder, Editor, Option, Refuse, Value, graph_pass
 from graphfix.passes.detection import _filling, _selecting
 from graphfix.passes.detection._reading import Suppression
 
 
 @graph_pass(
     removes=_filling.REMOVES,
-    emits=tuple(sorted({*_filling.EMITS, *_selecting.EMITS})),
+    emits=(_filling.EMITS, _selecting.EMITS),
     stage=INTERFACE,
     options={
         "most_steps": Option(int, 200, "Boxes to take one after the other, of all images."),

@@ -28,20 +28,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _THRESHOLD = 4
 
 
 @rewrite(
-    "NonMaxSuppression",
-    removes="attr:NonMaxSuppression.score_threshold",
-    emits="NonMaxSuppression",
-    accuracy=EXACT,
+    "NonMaxSuppression", removes="attr:NonMaxSuppression.score_threshold", emits="NonMaxSuppression"
 )
 def nms_score_threshold_explicit(node: NodeView, build: Builder) -> Value:
     """Write the threshold, see the module."""

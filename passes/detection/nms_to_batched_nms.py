@@ -45,23 +45,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import NAMED, Option, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Value
+from graphfix.authoring import (
+    APPROXIMATE,
+    NAMED,
+    Builder,
+    Editor,
+    Option,
+    Refuse,
+    Value,
+    graph_pass,
+)
 from graphfix.passes.detection import _plugins
 from graphfix.passes.detection._filling import REMOVES, fill_all
 from graphfix.passes.detection._plugin_models import BATCHED, BATCHED_DYNAMIC, KNOWN
 from graphfix.passes.detection._reading import Suppression
-from graphfix.report import APPROXIMATE
 
 _NOTE = "as the plugin's sources say; a device may round overlaps otherwise"
 
 
 @graph_pass(
     removes=REMOVES,
-    emits=(*_plugins.EMITS, BATCHED, BATCHED_DYNAMIC),
+    emits=(_plugins.EMITS, BATCHED, BATCHED_DYNAMIC),
     accuracy=APPROXIMATE,
     stage=NAMED,
     options={

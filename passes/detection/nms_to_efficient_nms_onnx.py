@@ -51,15 +51,11 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import NAMED, Option, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import Value
+from graphfix.authoring import APPROXIMATE, NAMED, Builder, Editor, Option, Value, graph_pass
 from graphfix.passes.detection import _plugins
 from graphfix.passes.detection._filling import REMOVES, fill_all
 from graphfix.passes.detection._plugin_models import EFFICIENT_ONNX, KNOWN
 from graphfix.passes.detection._reading import Suppression
-from graphfix.report import APPROXIMATE
 
 _NOTE = "as the plugin's sources say; a device may choose otherwise among equal scores"
 _LOWEST = float(np.finfo(np.float32).min)
@@ -67,7 +63,7 @@ _LOWEST = float(np.finfo(np.float32).min)
 
 @graph_pass(
     removes=REMOVES,
-    emits=(*_plugins.EMITS, EFFICIENT_ONNX),
+    emits=(_plugins.EMITS, EFFICIENT_ONNX),
     accuracy=APPROXIMATE,
     stage=NAMED,
     options={"most_calls": Option(int, 16, "Plugin nodes: one for each image and class.")},

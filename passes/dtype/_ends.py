@@ -7,11 +7,7 @@ from functools import partial
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Variable
+from graphfix.authoring import Builder, Editor, NodeView, Refuse, Value, Variable
 from graphfix.passes.dtype._retyping import unchanged
 
 

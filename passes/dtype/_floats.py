@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import (
+    APPROXIMATE,
+    Accuracy,
+    Array,
+    Builder,
+    Editor,
+    NodeView,
+    Value,
+    form_of,
+)
 from graphfix.passes.dtype._retyping import (
     Operands,
     Retyping,
@@ -17,8 +24,6 @@ from graphfix.passes.dtype._retyping import (
     told,
     with_type,
 )
-from graphfix.report import APPROXIMATE, Accuracy
-from graphfix.schemas import form_of
 
 # Operators that say with an attribute what they give.
 _NAMED = {

@@ -7,9 +7,7 @@ from math import prod
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.pairwise import MOST_TERMS, in_halves
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import MOST_TERMS, Builder, NodeView, Value, in_halves
 from graphfix.passes.dtype._retyping import Operands, Written, filled, told, unchanged, with_type
 
 # Operators that give elements that they got, or numbers between them.

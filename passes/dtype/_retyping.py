@@ -8,13 +8,19 @@ from functools import partial
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
-from graphfix.graph import Node
-from graphfix.report import APPROXIMATE, EXACT, Accuracy
-from graphfix.storage.weights import dtype_of
+from graphfix.authoring import (
+    APPROXIMATE,
+    EXACT,
+    Accuracy,
+    Array,
+    Builder,
+    Editor,
+    Node,
+    NodeView,
+    Refuse,
+    Value,
+    dtype_of,
+)
 
 Operands = list[Value | None]
 # (node, its operands in the wide type, builder) -> its results in the wide type

@@ -33,10 +33,8 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
+from graphfix.authoring import LOSSY, Editor, graph_pass
 from graphfix.passes.dtype._floats import compute_in_float32, float_features
-from graphfix.report import LOSSY
 
 
 @graph_pass(removes=float_features("bfloat16"), emits="*::*", accuracy=LOSSY)

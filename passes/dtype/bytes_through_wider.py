@@ -28,11 +28,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _BYTES = (TensorProto.INT8, TensorProto.UINT8)
 _WIDER = {
@@ -45,8 +41,7 @@ _WIDER = {
 @rewrite(
     tuple(_WIDER),
     removes=tuple(f"dtype:{op}.{name}" for op in _WIDER for name in ("int8", "uint8")),
-    emits=("Cast", *_WIDER),
-    accuracy=EXACT,
+    emits=(*_WIDER, "Cast"),
     since=12,
 )
 def bytes_through_wider(node: NodeView, build: Builder) -> Value:

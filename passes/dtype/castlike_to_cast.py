@@ -25,14 +25,10 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("CastLike", removes="op:CastLike", emits="Cast", accuracy=EXACT)
+@rewrite("CastLike", removes="op:CastLike", emits="Cast")
 def castlike_to_cast(node: NodeView, build: Builder) -> Value:
     """Write the type down, see the module."""
     like = node.need(1)

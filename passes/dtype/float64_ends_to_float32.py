@@ -32,10 +32,8 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.declaring import INTERFACE, graph_pass
-from graphfix.authoring.editing import Editor
+from graphfix.authoring import INTERFACE, LOSSY, Editor, graph_pass
 from graphfix.passes.dtype._ends import ends_of, retype_ends
-from graphfix.report import LOSSY
 
 _WIDER: dict[int, int] = {TensorProto.DOUBLE: TensorProto.FLOAT}
 

@@ -29,11 +29,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _SIGNED = (TensorProto.INT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64)
 _UNSIGNED = (TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64)
@@ -44,8 +40,7 @@ _UNSIGNED = (TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorPr
     removes=tuple(
         f"dtype:{op}.{name}" for op in ("Abs", "Neg") for name in ("int32", "int64", "uint8")
     ),
-    emits=("Less", "Sub", "Where"),
-    accuracy=EXACT,
+    emits="Less Sub Where",
     since=9,
 )
 def integer_abs_neg_to_subtraction(node: NodeView, build: Builder) -> Value:

@@ -30,8 +30,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.declaring import INTERFACE, graph_pass
-from graphfix.authoring.editing import Editor
+from graphfix.authoring import INTERFACE, Editor, graph_pass
 from graphfix.passes.dtype._ends import ends_of, retype_ends
 
 _WIDER: dict[int, int] = {

@@ -30,11 +30,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import APPROXIMATE
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
 
 _MOST = 2.0**24
 
@@ -49,8 +45,8 @@ def _is_whole(exponents: np.ndarray[Any, Any] | None) -> bool:
 
 @rewrite(
     "Pow",
-    removes=("dtype:Pow.int32", "dtype:Pow.int64"),
-    emits=("Cast", "Pow", "Round"),
+    removes="dtype:Pow.int32 dtype:Pow.int64",
+    emits="Cast Pow Round",
     accuracy=APPROXIMATE,
     since=12,
 )

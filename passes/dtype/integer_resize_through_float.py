@@ -32,12 +32,8 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.dtype._integers import resized_in_float, samples_linearly
-from graphfix.report import APPROXIMATE
 
 _NAMES = ("int8", "uint8", "int32")
 _SOURCES = frozenset({getattr(TensorProto, name.upper()) for name in _NAMES})
@@ -49,7 +45,7 @@ _SOURCES = frozenset({getattr(TensorProto, name.upper()) for name in _NAMES})
         *(f"dtype:Resize.{name}" for name in _NAMES),
         *(f"{kind}:Resize.*" for kind in ("attr", "form", "rank")),
     ),
-    emits=("Cast", "Resize"),
+    emits="Cast Resize",
     accuracy=APPROXIMATE,
     since=10,
 )

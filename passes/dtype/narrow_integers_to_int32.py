@@ -37,12 +37,9 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import Array, NodeView
+from graphfix.authoring import Array, Editor, NodeView, graph_pass
 from graphfix.passes.dtype import _integers
 from graphfix.passes.dtype._retyping import Retyping, retype
-from graphfix.report import EXACT
 
 _NARROW = frozenset({TensorProto.UINT8, TensorProto.UINT16, TensorProto.INT16})
 _NAMES = ("uint8", "uint16", "int16")
@@ -56,7 +53,6 @@ _TOUCHED = (*_TAKEN, *_integers.FORMED)
         *(f"dtype:{op}.{name}" for op in _TOUCHED for name in _NAMES),
     ),
     emits=_TOUCHED,
-    accuracy=EXACT,
 )
 def narrow_integers_to_int32(editor: Editor) -> None:
     """Look at all that narrow tensors connect, see the module."""

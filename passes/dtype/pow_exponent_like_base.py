@@ -31,16 +31,12 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import APPROXIMATE
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
 
 _BASES = (TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE)
 
 
-@rewrite("Pow", removes="dtype:mixed", emits=("Cast", "Pow"), accuracy=APPROXIMATE, since=12)
+@rewrite("Pow", removes="dtype:mixed", emits="Cast Pow", accuracy=APPROXIMATE, since=12)
 def pow_exponent_like_base(node: NodeView, build: Builder) -> Value:
     """Cast the exponent, see the module."""
     x, n = node.need(0), node.need(1)

@@ -29,21 +29,14 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import APPROXIMATE, EXACT
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
 
 _OPERATORS = ("ArgMax", "ArgMin", "TopK")
 _BYTES_EXACT = 2
 
 
 @rewrite(
-    _OPERATORS,
-    removes=tuple(f"dtype:{op}.*" for op in _OPERATORS),
-    emits=("Cast", *_OPERATORS),
-    accuracy=EXACT,
+    _OPERATORS, removes=tuple(f"dtype:{op}.*" for op in _OPERATORS), emits=(*_OPERATORS, "Cast")
 )
 def topk_of_integers_through_float(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Rank in float32, see the module."""

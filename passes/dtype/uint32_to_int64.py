@@ -37,12 +37,9 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import Array, NodeView
+from graphfix.authoring import Array, Editor, NodeView, graph_pass
 from graphfix.passes.dtype import _integers
 from graphfix.passes.dtype._retyping import Retyping, retype
-from graphfix.report import EXACT
 
 _NARROW = frozenset({int(TensorProto.UINT32)})
 _TAKEN = (
@@ -52,11 +49,7 @@ _TAKEN = (
 _TOUCHED = tuple(op for op in (*_TAKEN, *_integers.FORMED) if op != "MaxPool")
 
 
-@graph_pass(
-    removes=("dtype:uint32", *(f"dtype:{op}.uint32" for op in _TOUCHED)),
-    emits=_TOUCHED,
-    accuracy=EXACT,
-)
+@graph_pass(removes=(*(f"dtype:{op}.uint32" for op in _TOUCHED), "dtype:uint32"), emits=_TOUCHED)
 def uint32_to_int64(editor: Editor) -> None:
     """Look at all that uint32 tensors connect, see the module."""
     retype(

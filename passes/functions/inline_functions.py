@@ -30,12 +30,7 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
-from graphfix.inlining import inline
-from graphfix.report import NodeRef
+from graphfix.authoring import Editor, NodeRef, NodeView, Refuse, graph_pass, inline
 
 
 @graph_pass(removes="scope:local-function", emits="*::*")

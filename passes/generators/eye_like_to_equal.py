@@ -29,22 +29,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sizes import counted
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
-from graphfix.storage.weights import dtype_of
+from graphfix.authoring import Builder, NodeView, Refuse, Value, counted, dtype_of, rewrite
 
 _MOST = 1 << 20
 
 
 @rewrite(
     "EyeLike",
-    removes=("op:EyeLike", "shape:EyeLike.dynamic", "dtype:EyeLike.*"),
-    emits=("Add", "Cast", "Equal", "Gather", "Range", "Reshape", "Shape"),
-    accuracy=EXACT,
+    removes="op:EyeLike shape:EyeLike.dynamic dtype:EyeLike.*",
+    emits="Add Cast Equal Gather Range Reshape Shape",
     since=9,
 )
 def eye_like_to_equal(node: NodeView, build: Builder) -> Value:

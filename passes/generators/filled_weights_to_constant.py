@@ -30,18 +30,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
 
 
 @rewrite(
     ("Conv", "ConvTranspose"),
-    removes=("const:Conv.*", "const:ConvTranspose.*"),
-    emits=("Conv", "ConvTranspose"),
-    accuracy=EXACT,
+    removes="const:Conv.* const:ConvTranspose.*",
+    emits="Conv ConvTranspose",
     options={"max_elements": Option(int, 1 << 26, "Larger weights are refused.")},
 )
 def filled_weights_to_constant(node: NodeView, build: Builder) -> Value:

@@ -35,18 +35,13 @@ import math
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import APPROXIMATE, EXACT
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
 
 
 @rewrite(
     "Range",
     removes=tuple(f"dtype:Range.{name}" for name in ("float16", "float32", "float64")),
-    emits=("Add", "Cast", "Ceil", "Div", "Max", "Mul", "Range", "Sub"),
-    accuracy=EXACT,
+    emits="Add Cast Ceil Div Max Mul Range Sub",
 )
 def range_of_floats_to_integers(node: NodeView, build: Builder) -> Value:
     """Count in int32, see the module."""

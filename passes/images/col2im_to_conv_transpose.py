@@ -33,18 +33,14 @@ from math import prod
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
 def _sizes(node: NodeView, build: Builder, index: int, what: str) -> list[int]:
     return [int(size) for size in build.need_const(node.need(index), what).reshape(-1)]
 
 
-@rewrite("Col2Im", removes="op:Col2Im", emits=("ConvTranspose", "Reshape"), accuracy=EXACT)
+@rewrite("Col2Im", removes="op:Col2Im", emits="ConvTranspose Reshape")
 def col2im_to_conv_transpose(node: NodeView, build: Builder) -> Value:
     """Convolve, see the module."""
     x = node.need(0)

@@ -32,12 +32,16 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sampling import EMITS, Sampling, grid_sampled
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Sampling,
+    Value,
+    grid_sampled,
+    rewrite,
+    sampling,
+)
 
 _MODES = {
     "bicubic": "cubic",
@@ -50,9 +54,8 @@ _MODES = {
 
 @rewrite(
     "GridSample",
-    removes=("op:GridSample", "rank:GridSample.*", "form:GridSample.*", "attr:GridSample.*"),
-    emits=EMITS,
-    accuracy=EXACT,
+    removes="op:GridSample rank:GridSample.* form:GridSample.* attr:GridSample.*",
+    emits=sampling.EMITS,
 )
 def grid_sample_to_gather(node: NodeView, build: Builder) -> Value:
     """Gather and sum, see the module."""

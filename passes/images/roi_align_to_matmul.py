@@ -32,42 +32,16 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sizes import Size, counted, size_of
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Size, Value, counted, rewrite, size_of
 
 
 @rewrite(
     "RoiAlign",
     removes="op:RoiAlign",
     emits=(
-        "Abs",
-        "Add",
-        "And",
-        "Cast",
-        "Div",
-        "Gather",
-        "Greater",
-        "Less",
-        "MatMul",
-        "Max",
-        "Min",
-        "Mul",
-        "Not",
-        "Range",
-        "ReduceMean",
-        "Reshape",
-        "Shape",
-        "Slice",
-        "Sub",
-        "Transpose",
-        "Unsqueeze",
-        "Where",
+        "Abs Add And Cast Div Gather Greater Less MatMul Max Min Mul Not Range ReduceMean Reshape "
+        "Shape Slice Sub Transpose Unsqueeze Where"
     ),
-    accuracy=EXACT,
     since=10,
 )
 def roi_align_to_matmul(node: NodeView, build: Builder) -> Value:

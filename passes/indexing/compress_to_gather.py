@@ -32,20 +32,15 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _MOST_RUNS = 16
 
 
 @rewrite(
     "Compress",
-    removes=("op:Compress", "dtype:Compress.*"),
-    emits=("Concat", "Gather", "NonZero", "Reshape", "Shape", "Slice", "Squeeze"),
-    accuracy=EXACT,
+    removes="op:Compress dtype:Compress.*",
+    emits="Concat Gather NonZero Reshape Shape Slice Squeeze",
     since=9,
 )
 def compress_to_gather(node: NodeView, build: Builder) -> Value:

@@ -27,21 +27,21 @@ from __future__ import annotations
 
 from math import prod
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sizes import (
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
     Size,
+    Value,
     along,
     counted,
     from_front,
     offset,
+    rewrite,
     size_of,
     sum_of,
     times,
 )
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
 
 _MAX_OFFSETS = 1 << 22
 
@@ -49,13 +49,9 @@ _MAX_OFFSETS = 1 << 22
 @rewrite(
     "GatherElements",
     removes=(
-        "op:GatherElements",
-        "dtype:GatherElements.*",
-        "shape:GatherElements.*",
-        "rank:GatherElements.*",
+        "op:GatherElements dtype:GatherElements.* shape:GatherElements.* rank:GatherElements.*"
     ),
-    emits=("Add", "Cast", "Gather", "Less", "Mul", "Range", "Reshape", "Shape", "Where"),
-    accuracy=EXACT,
+    emits="Add Cast Gather Less Mul Range Reshape Shape Where",
     since=11,
 )
 def gather_elements_to_gather(node: NodeView, build: Builder) -> Value:

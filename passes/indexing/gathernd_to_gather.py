@@ -28,40 +28,26 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sizes import (
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
     along,
     counted,
     from_front,
     offset,
+    rewrite,
     rows_of,
     size_of,
     sum_of,
 )
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
 
 
 @rewrite(
     "GatherND",
-    removes=("op:GatherND", "dtype:GatherND.*", "attr:GatherND.*", "rank:GatherND.*"),
-    emits=(
-        "Add",
-        "Cast",
-        "Gather",
-        "Less",
-        "Mul",
-        "Range",
-        "Reshape",
-        "Shape",
-        "Slice",
-        "Squeeze",
-        "Unsqueeze",
-        "Where",
-    ),
-    accuracy=EXACT,
+    removes="op:GatherND dtype:GatherND.* attr:GatherND.* rank:GatherND.*",
+    emits="Add Cast Gather Less Mul Range Reshape Shape Slice Squeeze Unsqueeze Where",
     since=11,
 )
 def gathernd_to_gather(node: NodeView, build: Builder) -> Value:

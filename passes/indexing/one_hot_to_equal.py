@@ -31,31 +31,15 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _MAX_DEPTH = 1 << 20
 
 
 @rewrite(
     "OneHot",
-    removes=("op:OneHot", "dtype:OneHot.*", "const:OneHot.*", "shape:OneHot.*"),
-    emits=(
-        "Add",
-        "Cast",
-        "Equal",
-        "Less",
-        "Range",
-        "Reshape",
-        "Slice",
-        "Squeeze",
-        "Unsqueeze",
-        "Where",
-    ),
-    accuracy=EXACT,
+    removes="op:OneHot dtype:OneHot.* const:OneHot.* shape:OneHot.*",
+    emits="Add Cast Equal Less Range Reshape Slice Squeeze Unsqueeze Where",
     since=9,
 )
 def one_hot_to_equal(node: NodeView, build: Builder) -> Value:

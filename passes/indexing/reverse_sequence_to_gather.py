@@ -32,31 +32,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sizes import along, counted, rows_of, size_of
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    along,
+    counted,
+    rewrite,
+    rows_of,
+    size_of,
+)
 
 
 @rewrite(
     "ReverseSequence",
-    removes=("op:ReverseSequence", "shape:ReverseSequence.dynamic", "dtype:ReverseSequence.*"),
-    emits=(
-        "Add",
-        "Gather",
-        "Less",
-        "Mul",
-        "Range",
-        "Reshape",
-        "Shape",
-        "Sub",
-        "Transpose",
-        "Unsqueeze",
-        "Where",
-    ),
-    accuracy=EXACT,
+    removes="op:ReverseSequence shape:ReverseSequence.dynamic dtype:ReverseSequence.*",
+    emits="Add Gather Less Mul Range Reshape Shape Sub Transpose Unsqueeze Where",
     since=10,
 )
 def reverse_sequence_to_gather(node: NodeView, build: Builder) -> Value:

@@ -27,19 +27,11 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
 @rewrite(
-    "Slice",
-    removes=("form:Slice.lengths", "form:Slice.steps-without-axes"),
-    emits="Slice",
-    accuracy=EXACT,
-    since=10,
+    "Slice", removes="form:Slice.lengths form:Slice.steps-without-axes", emits="Slice", since=10
 )
 def slice_axes_explicit(node: NodeView, build: Builder) -> Value:
     """Write the axes, see the module."""

@@ -36,18 +36,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapting import respell
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 _LARGEST = 2**31 - 1
 _SMALLEST = -(2**31)
 
 
-@rewrite("Slice", removes="form:Slice.beyond-int32", emits="Slice", accuracy=EXACT)
+@rewrite("Slice", removes="form:Slice.beyond-int32", emits="Slice")
 def slice_bounds_to_int32(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Rewrite one Slice."""
     if any(isinstance(size, int) and size > _LARGEST for size in node.need(0).shape or ()):

@@ -27,12 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sizes import counted
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, counted, rewrite
 
 _MAX_MASK = 1 << 20
 _LONGEST = 1 << 60  # no axis has as many entries
@@ -40,9 +35,8 @@ _LONGEST = 1 << 60  # no axis has as many entries
 
 @rewrite(
     "Trilu",
-    removes=("op:Trilu", "dtype:Trilu.*", "const:Trilu.k", "rank:Trilu.*"),
-    emits=("And", "Gather", "Less", "Not", "Range", "Reshape", "Shape", "Sub", "Where"),
-    accuracy=EXACT,
+    removes="op:Trilu dtype:Trilu.* const:Trilu.k rank:Trilu.*",
+    emits="And Gather Less Not Range Reshape Shape Sub Where",
     since=14,
 )
 def trilu_to_where(node: NodeView, build: Builder) -> Value:

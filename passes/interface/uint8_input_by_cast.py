@@ -32,10 +32,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.declaring import INTERFACE, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Variable
+from graphfix.authoring import INTERFACE, Editor, NodeView, Value, Variable, graph_pass
 
 # float16 holds every integer up to 2048, bfloat16 up to 256.
 HOLDING = frozenset(

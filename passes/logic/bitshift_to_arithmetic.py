@@ -33,21 +33,12 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _BITS: dict[int, int] = {TensorProto.UINT8: 8, TensorProto.UINT16: 16}
 
 
-@rewrite(
-    "BitShift",
-    removes="op:BitShift",
-    emits=("Cast", "Div", "Gather", "Less", "Mod", "Mul", "Where"),
-    accuracy=EXACT,
-)
+@rewrite("BitShift", removes="op:BitShift", emits="Cast Div Gather Less Mod Mul Where")
 def bitshift_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Multiply or divide by a power of two, see the module."""
     x, by = node.need(0), node.need(1)

@@ -30,11 +30,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 Array = np.ndarray[tuple[int], np.dtype[np.int32]]
 # Element type -> bits beside the sign.
@@ -51,8 +47,7 @@ _OPERATORS = ("BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor")
 @rewrite(
     _OPERATORS,
     removes=tuple(f"op:{op}" for op in _OPERATORS),
-    emits=("Add", "Cast", "Div", "Less", "Mod", "Mul", "ReduceSum", "Sub", "Unsqueeze", "Where"),
-    accuracy=EXACT,
+    emits="Add Cast Div Less Mod Mul ReduceSum Sub Unsqueeze Where",
 )
 def bitwise_to_bits(node: NodeView, build: Builder) -> Value:
     """Combine bit by bit, see the module."""

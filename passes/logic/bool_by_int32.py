@@ -29,11 +29,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 # Operator -> which of its inputs are data, from and before.
 _ALL = (0, 1 << 31)
@@ -56,12 +52,7 @@ _DATA = {
 }
 
 
-@rewrite(
-    tuple(_DATA),
-    removes=tuple(f"dtype:{op}.bool" for op in _DATA),
-    emits=("Cast", *_DATA),
-    accuracy=EXACT,
-)
+@rewrite(tuple(_DATA), removes=tuple(f"dtype:{op}.bool" for op in _DATA), emits=(*_DATA, "Cast"))
 def bool_by_int32(node: NodeView, build: Builder) -> Value:
     """Cast there and back, see the module."""
     first, end = _DATA[node.op]

@@ -36,11 +36,7 @@ from functools import reduce
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import PREPARE, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import PREPARE, Builder, NodeView, Refuse, Value, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 _TAKEN = (TensorProto.BOOL, TensorProto.INT32, TensorProto.INT64)
@@ -56,12 +52,11 @@ _HELD: dict[int, int] = {
 @rewrite(
     "Equal",
     removes="model:type-of-newer-opset.Equal",
-    emits=("And", "Cast", "Equal", "Greater", "Less", "Not", "Or"),
-    accuracy=EXACT,
+    emits="And Cast Equal Greater Less Not Or",
     stage=PREPARE,
     since=7,
     until=10,
-    claims=("nan", "inf"),
+    claims="nan inf",
 )
 def equal_of_floats_to_comparisons(node: NodeView, build: Builder) -> Value:
     """Compare twice and leave NaN out, or widen, see the module."""

@@ -28,23 +28,12 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
 
-@rewrite(
-    "IsInf",
-    removes=("op:IsInf", "dtype:IsInf.*"),
-    emits=("Abs", "Equal"),
-    accuracy=EXACT,
-    since=11,
-    claims=("nan", "inf"),
-)
+@rewrite("IsInf", removes="op:IsInf dtype:IsInf.*", emits="Abs Equal", since=11, claims="nan inf")
 def is_inf_to_comparisons(node: NodeView, build: Builder) -> Value:
     """Compare with infinity, see the module."""
     x = node.need(0)

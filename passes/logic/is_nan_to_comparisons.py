@@ -27,22 +27,12 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
 
-@rewrite(
-    "IsNaN",
-    removes=("op:IsNaN", "dtype:IsNaN.*"),
-    emits=("Greater", "Less", "Not", "Or"),
-    accuracy=EXACT,
-    since=9,
-)
+@rewrite("IsNaN", removes="op:IsNaN dtype:IsNaN.*", emits="Greater Less Not Or", since=9)
 def is_nan_to_comparisons(node: NodeView, build: Builder) -> Value:
     """Compare twice, see the module."""
     x = node.need(0)

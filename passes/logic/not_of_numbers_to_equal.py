@@ -30,11 +30,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _FLOATS = (
     TensorProto.FLOAT,
@@ -54,7 +50,7 @@ _INTEGERS = (
 )
 
 
-@rewrite("Not", removes="dtype:Not.*", emits=("Cast", "Equal", "Not"), accuracy=EXACT)
+@rewrite("Not", removes="dtype:Not.*", emits="Cast Equal Not")
 def not_of_numbers_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare with zero, see the module."""
     x = node.need(0)

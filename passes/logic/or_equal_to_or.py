@@ -25,18 +25,14 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 
 @rewrite(
     ("GreaterOrEqual", "LessOrEqual"),
-    removes=("op:GreaterOrEqual", "op:LessOrEqual"),
-    emits=("Equal", "Greater", "Less", "Or"),
-    accuracy=EXACT,
-    claims=("nan", "inf"),
+    removes="op:GreaterOrEqual op:LessOrEqual",
+    emits="Equal Greater Less Or",
+    claims="nan inf",
 )
 def or_equal_to_or(node: NodeView, build: Builder) -> Value:
     """Compare twice, see the module."""

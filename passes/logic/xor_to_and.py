@@ -24,13 +24,10 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 
-@rewrite("Xor", removes="op:Xor", emits=("And", "Not", "Or"), accuracy=EXACT)
+@rewrite("Xor", removes="op:Xor", emits="And Not Or")
 def xor_to_and(node: NodeView, build: Builder) -> Value:
     """Combine, see the module."""
     a, b = node.need(0), node.need(1)

@@ -31,21 +31,23 @@ from __future__ import annotations
 
 from functools import partial
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.copying import Values, copy_constants, copy_nodes, value_of
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Graph, Node
-from graphfix.report import EXACT
-
-
-@graph_pass(
-    removes=("op:SequenceEmpty", "op:SequenceInsert"),
-    emits="*::*",
-    accuracy=EXACT,
+from graphfix.authoring import (
+    Builder,
+    Editor,
+    Graph,
+    Node,
+    NodeView,
+    Refuse,
+    Value,
+    Values,
+    copy_constants,
+    copy_nodes,
+    graph_pass,
+    value_of,
 )
+
+
+@graph_pass(removes="op:SequenceEmpty op:SequenceInsert", emits="*::*")
 def loop_sequence_to_scan_output(editor: Editor) -> None:
     """Change the loops that fill a sequence, see the module."""
     for graph in editor.graphs():

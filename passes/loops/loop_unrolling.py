@@ -37,15 +37,25 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.copying import Values, copy_constants, copy_nodes, value_of
-from graphfix.authoring.declaring import Option, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
-from graphfix.folding.knowing import Knowledge, know
-from graphfix.graph import Graph, Tensor, is_empty
-from graphfix.report import EXACT
+from graphfix.authoring import (
+    Array,
+    Builder,
+    Editor,
+    Graph,
+    Knowledge,
+    NodeView,
+    Option,
+    Refuse,
+    Tensor,
+    Value,
+    Values,
+    copy_constants,
+    copy_nodes,
+    graph_pass,
+    is_empty,
+    know,
+    value_of,
+)
 
 # Operators whose operands from the given one on are sizes or bounds.
 _SIZED = {
@@ -65,13 +75,8 @@ _KEPT_ELEMENTS = 4096
 
 
 @graph_pass(
-    removes=(
-        "op:SequenceEmpty",
-        "op:SequenceInsert",
-        *(f"shape:{op}.loop-variable" for op in _SIZED),
-    ),
+    removes=(*(f"shape:{op}.loop-variable" for op in _SIZED), "op:SequenceEmpty op:SequenceInsert"),
     emits="*::*",
-    accuracy=EXACT,
     options={
         "max_rounds": Option(int, 32, "Loops with more rounds are left alone."),
         "max_nodes": Option(int, 4000, "No loop becomes more nodes than this."),

@@ -31,32 +31,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
 @rewrite(
     "NegativeLogLikelihoodLoss",
     removes="op:NegativeLogLikelihoodLoss",
     emits=(
-        "Cast",
-        "Div",
-        "Equal",
-        "Gather",
-        "GatherElements",
-        "Mul",
-        "Neg",
-        "Not",
-        "ReduceMean",
-        "ReduceSum",
-        "Squeeze",
-        "Unsqueeze",
-        "Where",
+        "Cast Div Equal Gather GatherElements Mul Neg Not ReduceMean ReduceSum Squeeze Unsqueeze "
+        "Where"
     ),
-    accuracy=EXACT,
 )
 def negative_log_likelihood_to_gather(node: NodeView, build: Builder) -> Value:
     """Pick, weigh and reduce, see the module."""

@@ -27,17 +27,13 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 
 @rewrite(
     "SoftmaxCrossEntropyLoss",
     removes="op:SoftmaxCrossEntropyLoss",
-    emits=("LogSoftmax", "NegativeLogLikelihoodLoss"),
-    accuracy=EXACT,
+    emits="LogSoftmax NegativeLogLikelihoodLoss",
     since=13,
 )
 def softmax_cross_entropy_to_likelihood(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

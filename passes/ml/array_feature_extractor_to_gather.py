@@ -25,18 +25,13 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
 @rewrite(
     "ai.onnx.ml::ArrayFeatureExtractor",
     removes="op:ai.onnx.ml::ArrayFeatureExtractor",
-    emits=("Gather", "Reshape"),
-    accuracy=EXACT,
+    emits="Gather Reshape",
 )
 def array_feature_extractor_to_gather(node: NodeView, build: Builder) -> Value:
     """Pick columns, see the module."""

@@ -30,18 +30,13 @@ from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
 @rewrite(
     "ai.onnx.ml::FeatureVectorizer",
     removes="op:ai.onnx.ml::FeatureVectorizer",
-    emits=("Cast", "Concat", "Flatten", "Reshape"),
-    accuracy=EXACT,
+    emits="Cast Concat Flatten Reshape",
 )
 def feature_vectorizer_to_concat(node: NodeView, build: Builder) -> Value:
     """Join features, see the module."""

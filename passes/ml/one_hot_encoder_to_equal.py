@@ -29,18 +29,13 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
 @rewrite(
     "ai.onnx.ml::OneHotEncoder",
     removes="op:ai.onnx.ml::OneHotEncoder",
-    emits=("Cast", "Equal", "Unsqueeze"),
-    accuracy=EXACT,
+    emits="Cast Equal Unsqueeze",
 )
 def one_hot_encoder_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare with the categories, see the module."""

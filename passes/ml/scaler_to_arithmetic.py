@@ -29,19 +29,10 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite(
-    "ai.onnx.ml::Scaler",
-    removes="op:ai.onnx.ml::Scaler",
-    emits=("Cast", "Mul", "Sub"),
-    accuracy=EXACT,
-)
+@rewrite("ai.onnx.ml::Scaler", removes="op:ai.onnx.ml::Scaler", emits="Cast Mul Sub")
 def scaler_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Scale, see the module."""
     x = node.need(0)

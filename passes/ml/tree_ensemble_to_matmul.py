@@ -41,11 +41,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 
 _MAX_PAIRS = 1 << 22
 # Mode of a branch -> (operator, whether equal numbers count, the operator of its opposite).
@@ -79,8 +75,7 @@ class _Forest:
 @rewrite(
     "ai.onnx.ml::TreeEnsembleRegressor",
     removes="op:ai.onnx.ml::TreeEnsembleRegressor",
-    emits=("Add", "Cast", "Equal", "Gather", "Greater", "Less", "MatMul", "Not", "Or", "Where"),
-    accuracy=EXACT,
+    emits="Add Cast Equal Gather Greater Less MatMul Not Or Where",
     infer=infer,
     since=11,
 )

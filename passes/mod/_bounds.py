@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import NodeView, Value
 
 _DEPTH = 16
 _SAME_VALUES = frozenset(

@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.views import Value
+from graphfix.authoring import Builder, Value
 
 SPLITTERS = {"float32": 2**12 + 1, "float64": 2**27 + 1}
 DIGITS = {"float32": 24, "float64": 53}

@@ -34,20 +34,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite(
-    "Mod",
-    removes="op:Mod",
-    emits=("Add", "Div", "Equal", "Less", "Mul", "Sub", "Where"),
-    accuracy=EXACT,
-    since=10,
-)
+@rewrite("Mod", removes="op:Mod", emits="Add Div Equal Less Mul Sub Where", since=10)
 def mod_by_computed_divisor(node: NodeView, build: Builder) -> Value:
     """Return the remainder, see the module."""
     a, b = node.need(0), node.need(1)

@@ -61,10 +61,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import APPROXIMATE, EXACT, Builder, NodeView, Option, Refuse, Value, rewrite
 from graphfix.passes.mod._bounds import lower_bound
 from graphfix.passes.mod._truncating import (
     DIGITS,
@@ -72,7 +69,6 @@ from graphfix.passes.mod._truncating import (
     truncated_remainder,
     with_sign_of_divisor,
 )
-from graphfix.report import APPROXIMATE, EXACT
 
 Array = np.ndarray[Any, Any]
 _WIDER = {
@@ -94,8 +90,8 @@ _STAGES = 2
 
 @rewrite(
     "Mod",
-    removes=("op:Mod", "dtype:Mod.*", "attr:Mod.*"),
-    emits=("Abs", "Add", "Cast", "Div", "Equal", "Floor", "Less", "Mul", "Neg", "Sub", "Where"),
+    removes="op:Mod dtype:Mod.* attr:Mod.*",
+    emits="Abs Add Cast Div Equal Floor Less Mul Neg Sub Where",
     since=10,
     options={
         "assume_nonzero": Option(bool, False, "Take it that no divisor computed at run time is 0.")

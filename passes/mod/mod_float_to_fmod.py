@@ -37,10 +37,7 @@ pytorch/pytorch aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (remainder_kernel).
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.mod._truncating import with_sign_of_divisor
 
 _FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
@@ -49,13 +46,10 @@ _FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 @rewrite(
     "Mod",
     removes=(
-        "attr:Mod.fmod=0-float",
-        "dtype:Mod.float16",
-        "dtype:Mod.bfloat16",
-        "dtype:Mod.float32",
-        "dtype:Mod.float64",
+        "attr:Mod.fmod=0-float dtype:Mod.float16 dtype:Mod.bfloat16 dtype:Mod.float32 "
+        "dtype:Mod.float64"
     ),
-    emits=("Add", "Less", "Mod", "Mul", "Where"),
+    emits="Add Less Mod Mul Where",
     since=10,
 )
 def mod_float_to_fmod(node: NodeView, build: Builder) -> Value:

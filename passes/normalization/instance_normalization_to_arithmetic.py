@@ -33,11 +33,7 @@ from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 
@@ -45,15 +41,10 @@ _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 @rewrite(
     "InstanceNormalization",
     removes=(
-        "op:InstanceNormalization",
-        "attr:InstanceNormalization.*",
-        "const:InstanceNormalization.*",
-        "rank:InstanceNormalization.*",
-        "shape:InstanceNormalization.*",
-        "dtype:InstanceNormalization.*",
+        "op:InstanceNormalization attr:InstanceNormalization.* const:InstanceNormalization.* "
+        "rank:InstanceNormalization.* shape:InstanceNormalization.* dtype:InstanceNormalization.*"
     ),
-    emits=("Add", "Cast", "Div", "Mul", "ReduceMean", "ReduceSum", "Reshape", "Sqrt", "Sub"),
-    accuracy=EXACT,
+    emits="Add Cast Div Mul ReduceMean ReduceSum Reshape Sqrt Sub",
 )
 def instance_normalization_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Normalise, see the module."""

@@ -37,11 +37,7 @@ from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *_LOW)
@@ -70,9 +66,8 @@ def _axes(node: NodeView, rank: int) -> list[int]:
 
 @rewrite(
     "LayerNormalization",
-    removes=("op:LayerNormalization", "form:LayerNormalization.*", "attr:LayerNormalization.*"),
-    emits=("Add", "Cast", "Div", "Mul", "Reciprocal", "ReduceMean", "ReduceSum", "Sqrt", "Sub"),
-    accuracy=EXACT,
+    removes="op:LayerNormalization form:LayerNormalization.* attr:LayerNormalization.*",
+    emits="Add Cast Div Mul Reciprocal ReduceMean ReduceSum Sqrt Sub",
     infer=infer,
 )
 def layer_normalization_to_arithmetic(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

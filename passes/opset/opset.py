@@ -35,16 +35,21 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import NAMED, Option, graph_pass
-from graphfix.authoring.editing import Editor, Recorded, Refused
-from graphfix.opset.stepping import StepBlocked, move_to
-from graphfix.report import EXACT
+from graphfix.authoring import (
+    NAMED,
+    Editor,
+    Option,
+    Recorded,
+    Refused,
+    StepBlocked,
+    graph_pass,
+    move_to,
+)
 
 
 @graph_pass(
-    removes=("form:*", "opset:*"),
+    removes="form:* opset:*",
     emits="*::*",
-    accuracy=EXACT,
     stage=NAMED,
     options={"to": Option(int, 0, "the opset to move to; 0 leaves the model as it is")},
 )

@@ -28,20 +28,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 _END = np.iinfo(np.int64).max
 
 
 @rewrite(
-    "Pad",
-    removes=("attr:Pad.mode=*",),
-    emits=("Add", "Concat", "Div", "Gather", "Less", "Mul", "Shape", "Slice", "Sub", "Where"),
-    accuracy=EXACT,
+    "Pad", removes="attr:Pad.mode=*", emits="Add Concat Div Gather Less Mul Shape Slice Sub Where"
 )
 def pad_by_repeating(node: NodeView, build: Builder) -> Value:
     """Pick what is repeated, see the module."""

@@ -33,11 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _DEPTH = 8
 _END = int(np.iinfo(np.int64).max)
@@ -60,26 +56,9 @@ class _Entry:
 @rewrite(
     "Pad",
     removes=(
-        "form:Pad.*",
-        "attr:Pad.outer-dims",
-        "attr:Pad.value",
-        "attr:Pad.negative",
-        "const:Pad.*",
-        "dtype:Pad.*",
+        "form:Pad.* attr:Pad.outer-dims attr:Pad.value attr:Pad.negative const:Pad.* dtype:Pad.*"
     ),
-    emits=(
-        "Add",
-        "Cast",
-        "Concat",
-        "ConstantOfShape",
-        "Expand",
-        "Less",
-        "Shape",
-        "Slice",
-        "Sub",
-        "Where",
-    ),
-    accuracy=EXACT,
+    emits="Add Cast Concat ConstantOfShape Expand Less Shape Slice Sub Where",
 )
 def pad_constant_to_concat(node: NodeView, build: Builder) -> Value:
     """Join blocks, see the module."""

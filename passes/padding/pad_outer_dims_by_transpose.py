@@ -27,14 +27,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("Pad", removes="attr:Pad.outer-dims", emits=("Pad", "Transpose"), accuracy=EXACT)
+@rewrite("Pad", removes="attr:Pad.outer-dims", emits="Pad Transpose")
 def pad_outer_dims_by_transpose(node: NodeView, build: Builder) -> Value:
     """Pad in another order of axes, see the module."""
     x = node.need(0)

@@ -30,20 +30,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite(
-    "AveragePool",
-    removes="attr:AveragePool.dilations",
-    emits=("Conv", "Div"),
-    accuracy=EXACT,
-    since=19,
-)
+@rewrite("AveragePool", removes="attr:AveragePool.dilations", emits="Conv Div", since=19)
 def averagepool_dilations_to_conv(node: NodeView, build: Builder) -> Value:
     """Sum by convolution and divide, see the module."""
     x, y = node.need(0), node.output(0)

@@ -30,20 +30,10 @@ from __future__ import annotations
 
 from math import prod
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite(
-    "LpPool",
-    removes=("op:LpPool", "attr:LpPool.*"),
-    emits=("Abs", "AveragePool", "Mul", "Pow"),
-    accuracy=EXACT,
-    since=7,
-)
+@rewrite("LpPool", removes="op:LpPool attr:LpPool.*", emits="Abs AveragePool Mul Pow", since=7)
 def lppool_to_averagepool(node: NodeView, build: Builder) -> Value:
     """Average the powers and take the root, see the module."""
     x = node.need(0)

@@ -33,18 +33,13 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
 
 
 @rewrite(
     "MaxUnpool",
     removes="op:MaxUnpool",
-    emits=("Reshape", "Scatter", "ScatterElements"),
-    accuracy=EXACT,
+    emits="Reshape Scatter ScatterElements",
     options={"max_elements": Option(int, 1 << 24, "Larger results are refused.")},
 )
 def max_unpool_to_scatter(node: NodeView, build: Builder) -> Value:

@@ -28,19 +28,10 @@ release 8.6 (MaxPool).
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite(
-    "MaxPool",
-    removes="form:MaxPool.indices",
-    emits="MaxPool",
-    accuracy=EXACT,
-)
+@rewrite("MaxPool", removes="form:MaxPool.indices", emits="MaxPool")
 def maxpool_drop_indices(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write a MaxPool with one output."""
     if len(node.outputs) < 2:

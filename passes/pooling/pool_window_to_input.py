@@ -30,18 +30,13 @@ pool_functors.h; NvInfer.h 8.6.1, PaddingMode
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
 @rewrite(
     ("AveragePool", "MaxPool"),
-    removes=("shape:AveragePool.window", "shape:MaxPool.window"),
-    emits=("AveragePool", "MaxPool"),
-    accuracy=EXACT,
+    removes="shape:AveragePool.window shape:MaxPool.window",
+    emits="AveragePool MaxPool",
 )
 def pool_window_to_input(node: NodeView, build: Builder) -> Value:
     """Shrink the window, see the module."""

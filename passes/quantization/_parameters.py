@@ -12,9 +12,7 @@ from typing import Any, cast
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 from graphfix.passes.quantization._reading import RANGES
 
 Number = Array | Value

@@ -16,9 +16,7 @@ from math import prod
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 from graphfix.passes.quantization._parameters import Number, along, away, largest
 
 # float32 holds every integer up to this size, so no sum below it is rounded, in whatever order.

@@ -13,9 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value
 from graphfix.passes.quantization._parameters import (
     away,
     largest,
@@ -28,7 +26,6 @@ from graphfix.passes.quantization._parameters import (
     whole,
 )
 from graphfix.passes.quantization._products import EXACT
-from graphfix.report import APPROXIMATE
 
 _STEP = "a result may be one step of quantization away where its quotient is next to a half"
 

@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import InferredType
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, InferredType, NodeView, Value
 from graphfix.passes.quantization import _qelements as elements
 from graphfix.passes.quantization import _qproducts as products
 from graphfix.passes.quantization._parameters import BYTES, EMITTED

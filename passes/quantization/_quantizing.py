@@ -7,9 +7,7 @@ from typing import Any, cast
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value
 from graphfix.passes.quantization._parameters import (
     BYTES,
     along,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView
+from graphfix.authoring import Array, Builder, NodeView, Refuse
 
 RANGES: dict[int, tuple[int, int]] = {
     TensorProto.INT8: (-128, 127),

@@ -7,10 +7,7 @@ from functools import partial
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.stepped import is_stepped, moved_inputs
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, Editor, NodeView, Value, is_stepped, moved_inputs
 from graphfix.passes.quantization._reading import RANGES, spread
 
 _WIDER = (TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64, TensorProto.DOUBLE)

@@ -32,18 +32,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from graphfix.authoring.declaring import CANONICAL, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.stepped import BYTE_MOVES
+from graphfix.authoring import BYTE_MOVES, CANONICAL, Editor, graph_pass
 from graphfix.passes.quantization._round_trips import reads_round_trip, without_round_trip
-from graphfix.report import EXACT
 
 
 @graph_pass(
     stage=CANONICAL,
-    removes=("dtype:uint8", "dtype:Cast.uint8", "dtype:Cast.int8"),
-    emits=("Cast", "Mul", "Sub", *BYTE_MOVES),
-    accuracy=EXACT,
+    removes="dtype:uint8 dtype:Cast.uint8 dtype:Cast.int8",
+    emits=(*BYTE_MOVES, "Cast Mul Sub"),
 )
 def byte_round_trip_elimination(editor: Editor) -> None:
     """Look at every Cast and DequantizeLinear of bytes."""

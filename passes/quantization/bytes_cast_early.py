@@ -31,11 +31,7 @@ from functools import partial
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, Editor, NodeView, Value, graph_pass
 
 _MOVES = (
     "Concat",
@@ -54,9 +50,7 @@ _DEPTH = 64
 
 
 @graph_pass(
-    removes=("dtype:uint8", *(f"dtype:{op}.uint8" for op in _MOVES)),
-    emits=("Cast", *_MOVES),
-    accuracy=EXACT,
+    removes=(*(f"dtype:{op}.uint8" for op in _MOVES), "dtype:uint8"), emits=(*_MOVES, "Cast")
 )
 def bytes_cast_early(editor: Editor) -> None:
     """Look at every Cast of bytes."""

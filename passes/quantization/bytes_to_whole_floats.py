@@ -34,26 +34,21 @@ from functools import partial
 
 from onnx import TensorProto
 
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.stepped import BYTE_MOVES
-from graphfix.authoring.views import NodeView
+from graphfix.authoring import BYTE_MOVES, Editor, NodeView, graph_pass
 from graphfix.passes.quantization._qoperators import WRITTEN, is_quantized_operator, write
 from graphfix.passes.quantization._quantizing import quantized
 from graphfix.passes.quantization._round_trips import leave_out_round_trips
-from graphfix.report import EXACT
 
 
 @graph_pass(
     removes=(
-        "attr:QuantizeLinear.zero_point",
-        "dtype:QuantizeLinear.uint8",
-        "dtype:uint8",
-        "op:QLinearConv",
-        "op:QLinearMatMul",
+        "attr:QuantizeLinear.zero_point dtype:QuantizeLinear.uint8 dtype:uint8 op:QLinearConv "
+        "op:QLinearMatMul"
     ),
-    emits=(*WRITTEN, *BYTE_MOVES),
-    accuracy=EXACT,
+    emits=(
+        *WRITTEN,
+        *BYTE_MOVES,
+    ),
 )
 def bytes_to_whole_floats(editor: Editor) -> None:
     """Look at every node that gives uint8, then at every one that reads what these gave."""

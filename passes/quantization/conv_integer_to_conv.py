@@ -30,22 +30,13 @@ from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _INTEGERS = 1 << 24
 _LARGEST = 255
 
 
-@rewrite(
-    "ConvInteger",
-    removes="op:ConvInteger",
-    emits=("Cast", "Conv", "Reshape", "Sub"),
-    accuracy=EXACT,
-)
+@rewrite("ConvInteger", removes="op:ConvInteger", emits="Cast Conv Reshape Sub")
 def conv_integer_to_conv(node: NodeView, build: Builder) -> Value:
     """Convolve in float32, see the module."""
     x, weights = node.need(0), node.need(1)

@@ -29,18 +29,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
 from graphfix.passes.quantization._reading import scale_of, zero_of
-from graphfix.report import EXACT
 
 
 @rewrite(
     "DequantizeLinear",
-    removes=("attr:DequantizeLinear.*", "dtype:DequantizeLinear.*", "op:DequantizeLinear"),
-    accuracy=EXACT,
+    removes="attr:DequantizeLinear.* dtype:DequantizeLinear.* op:DequantizeLinear",
     options={"max_elements": Option(int, 1 << 26, "Larger constants are refused.")},
 )
 def dequantize_constant_to_float(node: NodeView, build: Builder) -> Value:

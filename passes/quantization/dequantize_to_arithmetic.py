@@ -30,11 +30,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _SHORT = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.UINT16)
 _OP = "DequantizeLinear"
@@ -42,9 +38,14 @@ _OP = "DequantizeLinear"
 
 @rewrite(
     _OP,
-    removes=(f"dtype:{_OP}.*", f"attr:{_OP}.*", f"form:{_OP}.*", f"const:{_OP}.*", f"op:{_OP}"),
-    emits=("Cast", "Mul", "Reshape", "Sub"),
-    accuracy=EXACT,
+    removes=(
+        f"dtype:{_OP}.*",
+        f"attr:{_OP}.*",
+        f"form:{_OP}.*",
+        f"const:{_OP}.*",
+        f"op:{_OP}",
+    ),
+    emits="Cast Mul Reshape Sub",
 )
 def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Subtract and multiply, see the module."""

@@ -32,11 +32,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _LARGEST = 255  # of an operand less its zero point
 _HALF = 16
@@ -47,8 +43,7 @@ _MOVES = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 @rewrite(
     "MatMulInteger",
     removes="op:MatMulInteger",
-    emits=("Add", "Cast", "Floor", "MatMul", "Mul", "Sub", *_MOVES),
-    accuracy=EXACT,
+    emits=(*_MOVES, "Add Cast Floor MatMul Mul Sub"),
     since=10,
 )
 def matmul_integer_to_matmul(node: NodeView, build: Builder) -> Value:

@@ -38,20 +38,11 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 from graphfix.passes.quantization._qoperators import OPERATORS, WRITTEN, infer, write
-from graphfix.report import EXACT
 
 
-@rewrite(
-    OPERATORS,
-    removes=tuple(f"op:{op}" for op in OPERATORS),
-    emits=WRITTEN,
-    accuracy=EXACT,
-    infer=infer,
-)
+@rewrite(OPERATORS, removes=tuple(f"op:{op}" for op in OPERATORS), emits=WRITTEN, infer=infer)
 def qoperator_to_float(node: NodeView, build: Builder) -> Value:
     """Compute in float32 and cast the result, see the module."""
     return write(node, build)

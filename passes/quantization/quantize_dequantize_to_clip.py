@@ -35,19 +35,14 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.quantization._reading import RANGES, quantized_type, scale_of, zero_of
-from graphfix.report import EXACT
 
 
 @rewrite(
     "DequantizeLinear",
-    removes=("attr:DequantizeLinear.*", "dtype:DequantizeLinear.*", "op:DequantizeLinear"),
-    emits=("Add", "Clip", "Div", "Max", "Min", "Mul", "Round"),
-    accuracy=EXACT,
+    removes="attr:DequantizeLinear.* dtype:DequantizeLinear.* op:DequantizeLinear",
+    emits="Add Clip Div Max Min Mul Round",
     since=11,
 )
 def quantize_dequantize_to_clip(node: NodeView, build: Builder) -> Value:

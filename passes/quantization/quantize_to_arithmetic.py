@@ -28,21 +28,22 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 from graphfix.passes.quantization._parameters import EMITTED
 from graphfix.passes.quantization._quantizing import quantized
-from graphfix.report import EXACT
 
 _OP = "QuantizeLinear"
 
 
 @rewrite(
     _OP,
-    removes=(f"attr:{_OP}.*", f"dtype:{_OP}.*", f"form:{_OP}.*", f"op:{_OP}"),
+    removes=(
+        f"attr:{_OP}.*",
+        f"dtype:{_OP}.*",
+        f"form:{_OP}.*",
+        f"op:{_OP}",
+    ),
     emits=EMITTED,
-    accuracy=EXACT,
 )
 def quantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Round and limit, see the module."""

@@ -28,21 +28,12 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _OPS = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 
 
-@rewrite(
-    _OPS,
-    removes=tuple(f"dtype:{op}.*" for op in _OPS),
-    emits=("Cast", *_OPS),
-    accuracy=EXACT,
-)
+@rewrite(_OPS, removes=tuple(f"dtype:{op}.*" for op in _OPS), emits=(*_OPS, "Cast"))
 def random_in_float32(node: NodeView, build: Builder) -> Value:
     """Draw in float32, see the module."""
     elem_type = int(node.attr("dtype", TensorProto.FLOAT))

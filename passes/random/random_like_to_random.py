@@ -27,11 +27,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _PLAIN = {"RandomNormalLike": "RandomNormal", "RandomUniformLike": "RandomUniform"}
 
@@ -40,7 +36,6 @@ _PLAIN = {"RandomNormalLike": "RandomNormal", "RandomUniformLike": "RandomUnifor
     tuple(_PLAIN),
     removes=tuple(f"{kind}:{op}{end}" for op in _PLAIN for kind, end in (("form", ".constant"),)),
     emits=tuple(_PLAIN.values()),
-    accuracy=EXACT,
 )
 def random_like_to_random(node: NodeView, build: Builder) -> Value:
     """Write the shape as an attribute, see the module."""

@@ -36,19 +36,15 @@ from typing import Any
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import APPROXIMATE
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
 
 @rewrite(
     ("RandomNormal", "RandomNormalLike"),
-    removes=("op:RandomNormal", "op:RandomNormalLike"),
-    emits=("Add", "Cast", "Cos", "Log", "Mul", "RandomUniform", "RandomUniformLike", "Sqrt"),
+    removes="op:RandomNormal op:RandomNormalLike",
+    emits="Add Cast Cos Log Mul RandomUniform RandomUniformLike Sqrt",
     accuracy=APPROXIMATE,
 )
 def random_normal_to_uniform(node: NodeView, build: Builder) -> Value:

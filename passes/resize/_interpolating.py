@@ -6,12 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value
 from graphfix.passes.resize._reading import CROP, Form, resized_axes
 from graphfix.passes.resize._sampling import Axis, Sampler, sampler
-from graphfix.report import APPROXIMATE
 
 Array = np.ndarray[Any, Any]
 FLOATS = ("float32", "float64", "float16", "bfloat16")

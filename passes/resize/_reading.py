@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import NodeView, Refuse, Value
 from graphfix.passes.resize._sampling import COORDINATE_MODES, Axis
 from graphfix.passes.resize._vectors import Element, dim_element, known_vector
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import NodeView, Value
 
 MAX_DEPTH = 40
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))

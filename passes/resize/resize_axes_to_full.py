@@ -36,10 +36,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.resize._emitting import (
     resize,
     sampling_attributes,
@@ -57,19 +54,15 @@ from graphfix.passes.resize._reading import (
 )
 from graphfix.passes.resize._sampling import Axis, same_pixels
 from graphfix.passes.resize._vectors import Element, dim_element
-from graphfix.report import EXACT
 
 
 @rewrite(
     "Resize",
     removes=(
-        "form:Resize.axes",
-        "form:Resize.keep_aspect_ratio_policy",
-        "attr:Resize.axes*",
-        "attr:Resize.keep_aspect_ratio_policy=*",
+        "form:Resize.axes form:Resize.keep_aspect_ratio_policy attr:Resize.axes* "
+        "attr:Resize.keep_aspect_ratio_policy=*"
     ),
-    emits=("Resize", "Shape", "Slice", "Concat"),
-    accuracy=EXACT,
+    emits="Resize Shape Slice Concat",
     since=18,
 )
 def resize_axes_to_full(node: NodeView, build: Builder) -> Value:

@@ -33,26 +33,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.resize._emitting import whole_region
 from graphfix.passes.resize._reading import CROP, form_of
-from graphfix.report import EXACT
 
 
 @rewrite(
     "Resize",
     removes=(
-        "form:empty-constant",
-        "form:Resize.roi",
-        "form:Resize.empty-input",
-        "const:Resize.roi",
-        "const:Resize.empty-input",
+        "form:empty-constant form:Resize.roi form:Resize.empty-input const:Resize.roi "
+        "const:Resize.empty-input"
     ),
     emits="Resize",
-    accuracy=EXACT,
     since=11,
 )
 def resize_clear_roi(node: NodeView, build: Builder) -> Value:

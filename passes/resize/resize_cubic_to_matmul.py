@@ -39,30 +39,19 @@ digital image processing (1981), equation 4.
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
 from graphfix.passes.resize._interpolating import interpolate
 from graphfix.passes.resize._reading import form_of
-from graphfix.report import EXACT
 
 
 @rewrite(
     "Resize",
     removes=(
-        "form:empty-constant",
-        "op:Resize",
-        "attr:Resize.mode=cubic",
-        "attr:Resize.coordinate_transformation_mode=*",
-        "attr:Resize.antialias=*",
-        "attr:Resize.exclude_outside=*",
-        "const:Resize.*",
-        "form:Resize.*",
-        "rank:Resize.*",
+        "form:empty-constant op:Resize attr:Resize.mode=cubic "
+        "attr:Resize.coordinate_transformation_mode=* attr:Resize.antialias=* "
+        "attr:Resize.exclude_outside=* const:Resize.* form:Resize.* rank:Resize.*"
     ),
-    emits=("MatMul", "Transpose", "Add"),
-    accuracy=EXACT,
+    emits="MatMul Transpose Add",
     since=11,
     options={"max_elements": Option(int, 1 << 22, "Largest matrix that is written, in elements.")},
 )

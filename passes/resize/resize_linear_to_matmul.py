@@ -41,34 +41,19 @@ onnxruntime/core/providers/cpu/tensor/upsample.cc; onnx-tensorrt builtin_op_impo
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
 from graphfix.passes.resize._interpolating import interpolate
 from graphfix.passes.resize._reading import form_of
-from graphfix.report import EXACT
 
 
 @rewrite(
     ["Resize", "Upsample"],
     removes=(
-        "form:empty-constant",
-        "op:Resize",
-        "op:Upsample",
-        "attr:Resize.mode=linear",
-        "attr:Upsample.mode=*",
-        "attr:Resize.coordinate_transformation_mode=*",
-        "attr:Resize.antialias=*",
-        "const:Resize.*",
-        "const:Upsample.*",
-        "form:Resize.*",
-        "form:Upsample.*",
-        "rank:Resize.*",
-        "rank:Upsample.*",
+        "form:empty-constant op:Resize op:Upsample attr:Resize.mode=linear attr:Upsample.mode=* "
+        "attr:Resize.coordinate_transformation_mode=* attr:Resize.antialias=* const:Resize.* "
+        "const:Upsample.* form:Resize.* form:Upsample.* rank:Resize.* rank:Upsample.*"
     ),
-    emits=("MatMul", "Transpose", "Add"),
-    accuracy=EXACT,
+    emits="MatMul Transpose Add",
     options={"max_elements": Option(int, 1 << 22, "Largest matrix that is written, in elements.")},
 )
 def resize_linear_to_matmul(node: NodeView, build: Builder) -> Value:

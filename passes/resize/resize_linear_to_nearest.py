@@ -30,26 +30,17 @@ release 7.0 (Resize: "This version of TensorRT only supports asymmetric resize!"
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import LOSSY, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.resize._reading import CROP, form_of
-from graphfix.report import LOSSY
 
 
 @rewrite(
     ["Resize", "Upsample"],
     removes=(
-        "attr:Resize.mode=linear",
-        "attr:Upsample.mode=*",
-        "attr:Resize.coordinate_transformation_mode=*",
-        "attr:Resize.antialias=*",
-        "form:Resize.antialias",
-        "rank:Resize.*",
-        "rank:Upsample.*",
+        "attr:Resize.mode=linear attr:Upsample.mode=* attr:Resize.coordinate_transformation_mode=* "
+        "attr:Resize.antialias=* form:Resize.antialias rank:Resize.* rank:Upsample.*"
     ),
-    emits=("Resize", "Upsample"),
+    emits="Resize Upsample",
     accuracy=LOSSY,
 )
 def resize_linear_to_nearest(node: NodeView, build: Builder) -> Value:

@@ -39,20 +39,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.resize._emitting import resize, sampling_attributes
 from graphfix.passes.resize._reading import form_of, scale_elements, scaled_size
-from graphfix.report import EXACT
 
 
 @rewrite(
-    ["Resize", "Upsample"],
-    removes=("rank:Resize.*", "rank:Upsample.*"),
-    emits=("Reshape", "Resize", "Upsample"),
-    accuracy=EXACT,
+    ["Resize", "Upsample"], removes="rank:Resize.* rank:Upsample.*", emits="Reshape Resize Upsample"
 )
 def resize_linear_to_rank3(node: NodeView, build: Builder) -> Value:
     """Resize [n, c, h, w] as [n * c, h, w]."""

@@ -34,37 +34,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.resize._reading import Form, form_of, resized_axes
 from graphfix.passes.resize._sampling import Axis, nearest_indices, outside_mask
-from graphfix.report import EXACT
 
 
 @rewrite(
     ["Resize", "Upsample"],
     removes=(
-        "form:empty-constant",
-        "op:Resize",
-        "op:Upsample",
-        "attr:Resize.mode=nearest",
-        "attr:Upsample.mode=nearest",
-        "attr:Resize.nearest_mode=*",
-        "attr:Resize.coordinate_transformation_mode=*",
-        "const:Resize.*",
-        "const:Upsample.*",
-        "dtype:Resize.*",
-        "dtype:Upsample.*",
-        "form:Resize.*",
-        "form:Upsample.*",
-        "rank:Resize.*",
-        "rank:Upsample.*",
+        "form:empty-constant op:Resize op:Upsample attr:Resize.mode=nearest "
+        "attr:Upsample.mode=nearest attr:Resize.nearest_mode=* "
+        "attr:Resize.coordinate_transformation_mode=* const:Resize.* const:Upsample.* "
+        "dtype:Resize.* dtype:Upsample.* form:Resize.* form:Upsample.* rank:Resize.* "
+        "rank:Upsample.*"
     ),
     emits="Gather",
-    accuracy=EXACT,
-    claims=("nan", "inf"),
+    claims="nan inf",
 )
 def resize_nearest_to_gather(node: NodeView, build: Builder) -> Value:
     """Replace nearest sampling by gathers."""

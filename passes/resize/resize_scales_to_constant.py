@@ -36,10 +36,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.resize._reading import (
     form_of,
     scale_elements,
@@ -48,14 +45,12 @@ from graphfix.passes.resize._reading import (
     sizes_input,
 )
 from graphfix.passes.resize._vectors import Element
-from graphfix.report import EXACT
 
 
 @rewrite(
     ["Resize", "Upsample"],
-    removes=("const:Resize.scales", "const:Resize.sizes", "const:Upsample.scales"),
-    emits=("Resize", "Upsample"),
-    accuracy=EXACT,
+    removes="const:Resize.scales const:Resize.sizes const:Upsample.scales",
+    emits="Resize Upsample",
 )
 def resize_scales_to_constant(node: NodeView, build: Builder) -> Value:
     """Write computed scales or sizes as constants."""

@@ -37,25 +37,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.resize._emitting import resize, sampling_attributes, sizes_value
 from graphfix.passes.resize._reading import CROP, Form, form_of, scale_elements, scaled_size
 from graphfix.passes.resize._sampling import Axis, same_pixels
-from graphfix.report import APPROXIMATE, EXACT
 
 
 @rewrite(
     "Resize",
-    removes=(
-        "const:Resize.scales",
-        "form:Resize.scales",
-        "attr:Resize.coordinate_transformation_mode=*",
-    ),
-    emits=("Resize", "Shape", "Slice", "Mul", "Concat"),
-    accuracy=EXACT,
+    removes="const:Resize.scales form:Resize.scales attr:Resize.coordinate_transformation_mode=*",
+    emits="Resize Shape Slice Mul Concat",
     since=11,
 )
 def resize_scales_to_sizes(node: NodeView, build: Builder) -> Value:

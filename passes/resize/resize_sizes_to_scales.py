@@ -37,27 +37,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.resize._emitting import resize, sampling_attributes
 from graphfix.passes.resize._reading import CROP, Form, form_of, scaled_size, size_elements
 from graphfix.passes.resize._sampling import Axis, same_pixels
 from graphfix.passes.resize._vectors import Element, Multiple, dim_element
-from graphfix.report import APPROXIMATE, EXACT
 
 
 @rewrite(
     "Resize",
     removes=(
-        "form:empty-constant",
-        "const:Resize.*",
-        "form:Resize.sizes",
-        "attr:Resize.coordinate_transformation_mode=*",
+        "form:empty-constant const:Resize.* form:Resize.sizes "
+        "attr:Resize.coordinate_transformation_mode=*"
     ),
     emits="Resize",
-    accuracy=EXACT,
     since=11,
 )
 def resize_sizes_to_scales(node: NodeView, build: Builder) -> Value:

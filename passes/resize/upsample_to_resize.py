@@ -32,22 +32,12 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.resize._emitting import resize
 from graphfix.passes.resize._reading import form_of, scale_elements
-from graphfix.report import EXACT
 
 
-@rewrite(
-    "Upsample",
-    removes=("op:Upsample", "attr:Upsample.mode=*"),
-    emits="Resize",
-    accuracy=EXACT,
-    since=10,
-)
+@rewrite("Upsample", removes="op:Upsample attr:Upsample.mode=*", emits="Resize", since=10)
 def upsample_to_resize(node: NodeView, build: Builder) -> Value:
     """Replace Upsample by an asymmetric Resize."""
     form = form_of(node)

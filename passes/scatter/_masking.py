@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Value
+from graphfix.authoring import Builder, Refuse, Value
 from graphfix.passes.scatter._indices import Array, combined, refuse_strings, rounds_of
 
 MAX_ELEMENTS = 2**20

@@ -4,34 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.pairwise import combined as combined_in_pairs
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
+from graphfix.authoring import combined as combined_in_pairs
 from graphfix.passes.scatter._indices import combined
 
 LIMIT = 1 << 24
 EMITS = (
-    "Add",
-    "ArgMax",
-    "Cast",
-    "Concat",
-    "Equal",
-    "Gather",
-    "GatherElements",
-    "Less",
-    "Max",
-    "Min",
-    "Mul",
-    "ReduceMax",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "Slice",
-    "Squeeze",
-    "TopK",
-    "Unsqueeze",
-    "Where",
+    "Add ArgMax Cast Concat Equal Gather GatherElements Less Max Min Mul ReduceMax ReduceMin "
+    "ReduceProd ReduceSum Slice Squeeze TopK Unsqueeze Where"
 )
 _PAIRS = {"add": "Add", "mul": "Mul"}
 _REDUCERS = {"add": "ReduceSum", "mul": "ReduceProd", "max": "ReduceMax", "min": "ReduceMin"}

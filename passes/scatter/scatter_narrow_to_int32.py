@@ -28,10 +28,7 @@ https://onnx.ai/onnx/operators/onnx__Cast.html.
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.scatter._indices import NARROW, narrowed, reduction_of, widened
 
 _OPERATORS = ("ScatterND", "ScatterElements", "Scatter")
@@ -40,7 +37,7 @@ _OPERATORS = ("ScatterND", "ScatterElements", "Scatter")
 @rewrite(
     _OPERATORS,
     removes=tuple(f"dtype:{op}.{name}" for op in _OPERATORS for name in NARROW),
-    emits=("Cast", *_OPERATORS),
+    emits=(*_OPERATORS, "Cast"),
     since=9,
 )
 def scatter_narrow_to_int32(node: NodeView, build: Builder) -> Value:

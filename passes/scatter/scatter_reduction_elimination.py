@@ -36,11 +36,7 @@ import math
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.reshaping import EMITS as RESHAPING
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, reshaping, rewrite
 from graphfix.passes.scatter._indices import (
     Array,
     axis_of,
@@ -67,8 +63,9 @@ _COMPUTED = "the index is computed at run time, and two may be the same"
         for how in ("add", "mul", "max", "min")
     ),
     emits=(
-        *("Add", "Concat", "Gather", "GatherElements", "GatherND", "Max", "Min", "Mul"),
-        *("ScatterElements", "ScatterND", "Shape", "Slice", *RESHAPING),
+        reshaping.EMITS,
+        "Add Concat Gather GatherElements GatherND Max Min Mul ScatterElements ScatterND Shape "
+        "Slice",
     ),
     since=16,
 )

@@ -25,17 +25,10 @@ https://onnx.ai/onnx/operators/onnx__Scatter.html, onnx__ScatterElements.html.
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 
-@rewrite(
-    "Scatter",
-    removes="op:Scatter",
-    emits="ScatterElements",
-    since=9,
-)
+@rewrite("Scatter", removes="op:Scatter", emits="ScatterElements", since=9)
 def scatter_to_scatterelements(node: NodeView, build: Builder) -> Value:
     """Return the same scatter under its new name."""
     axis = int(node.attr("axis", 0))

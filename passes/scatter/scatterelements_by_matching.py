@@ -38,11 +38,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.pairwise import combined
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, combined, rewrite
 from graphfix.passes.scatter._indices import axis_of, narrowed, reduction_of, widened
 from graphfix.passes.scatter._matching import (
     EMITS,
@@ -51,19 +47,14 @@ from graphfix.passes.scatter._matching import (
     last_match,
     reduced,
 )
-from graphfix.report import EXACT
 
 
 @rewrite(
     ("ScatterElements", "Scatter"),
     removes=(
-        "op:ScatterElements",
-        "op:Scatter",
-        "attr:ScatterElements.reduction=*",
-        "dtype:ScatterElements.*",
+        "op:ScatterElements op:Scatter attr:ScatterElements.reduction=* dtype:ScatterElements.*"
     ),
-    emits=(*EMITS, "And", "Greater"),
-    accuracy=EXACT,
+    emits=(EMITS, "And Greater"),
     since=9,
 )
 def scatterelements_by_matching(node: NodeView, build: Builder) -> Value:

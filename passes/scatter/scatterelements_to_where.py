@@ -39,10 +39,7 @@ import math
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
 from graphfix.passes.scatter._indices import (
     Array,
     axis_of,
@@ -66,16 +63,10 @@ from graphfix.passes.scatter._masking import (
 @rewrite(
     ("ScatterElements", "Scatter"),
     removes=(
-        "op:ScatterElements",
-        "op:Scatter",
-        "attr:ScatterElements.reduction*",
-        "dtype:ScatterElements.*",
-        "dtype:Scatter.*",
-        "rank:ScatterElements",
-        "shape:ScatterElements.*",
-        "shape:Scatter.*",
+        "op:ScatterElements op:Scatter attr:ScatterElements.reduction* dtype:ScatterElements.* "
+        "dtype:Scatter.* rank:ScatterElements shape:ScatterElements.* shape:Scatter.*"
     ),
-    emits=("Add", "Cast", "Gather", "Max", "Min", "Mul", "Reshape", "Where"),
+    emits="Add Cast Gather Max Min Mul Reshape Where",
     since=9,
     options={"max_elements": Option(int, MAX_ELEMENTS, "Largest mask to put into the model.")},
 )

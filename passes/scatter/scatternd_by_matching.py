@@ -39,10 +39,7 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.scatter._indices import narrowed, reduction_of, widened
 from graphfix.passes.scatter._matching import (
     EMITS,
@@ -51,14 +48,12 @@ from graphfix.passes.scatter._matching import (
     last_match,
     reduced,
 )
-from graphfix.report import EXACT
 
 
 @rewrite(
     "ScatterND",
-    removes=("op:ScatterND", "attr:ScatterND.reduction=*", "dtype:ScatterND.*"),
-    emits=(*EMITS, "Range", "Reshape", "Shape", "Slice"),
-    accuracy=EXACT,
+    removes="op:ScatterND attr:ScatterND.reduction=* dtype:ScatterND.*",
+    emits=(EMITS, "Range Reshape Shape Slice"),
     since=11,
 )
 def scatternd_by_matching(node: NodeView, build: Builder) -> Value:

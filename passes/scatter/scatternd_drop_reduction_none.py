@@ -25,10 +25,7 @@ onnx/onnx-tensorrt 10.0 onnxOpCheckers.cpp (checkScatterND).
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.scatter._indices import reduction_of
 
 

@@ -32,21 +32,12 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import CANONICAL, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import CANONICAL, Builder, Editor, NodeView, Value, graph_pass
 
 _DEPTH = 8
 
 
-@graph_pass(
-    stage=CANONICAL,
-    removes=("op:ScatterND", "op:NonZero"),
-    emits=("Reshape", "Where"),
-    accuracy=EXACT,
-)
+@graph_pass(stage=CANONICAL, removes="op:ScatterND op:NonZero", emits="Reshape Where")
 def scatternd_of_mask_to_where(editor: Editor) -> None:
     """Walk every scope once."""
     for graph in editor.graphs():

@@ -40,11 +40,7 @@ import math
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.reshaping import EMITS as RESHAPING
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, reshaping, rewrite
 from graphfix.passes.scatter._indices import (
     Array,
     fixed,
@@ -58,11 +54,8 @@ from graphfix.passes.scatter._indices import (
 
 @rewrite(
     "ScatterND",
-    removes=("op:ScatterND", "attr:ScatterND.reduction*"),
-    emits=(
-        *("Add", "Concat", "Less", "Mul", "ReduceSum", "ScatterElements", "Shape", "Slice"),
-        *RESHAPING,
-    ),
+    removes="op:ScatterND attr:ScatterND.reduction*",
+    emits=(reshaping.EMITS, "Add Concat Less Mul ReduceSum ScatterElements Shape Slice"),
     since=11,
 )
 def scatternd_to_scatterelements(node: NodeView, build: Builder) -> Value:

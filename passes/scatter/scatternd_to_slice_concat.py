@@ -39,11 +39,7 @@ import math
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.reshaping import EMITS as RESHAPING
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, reshaping, rewrite
 from graphfix.passes.scatter._indices import (
     Array,
     combined,
@@ -59,13 +55,8 @@ _END = np.iinfo(np.int64).max
 
 @rewrite(
     "ScatterND",
-    removes=(
-        "op:ScatterND",
-        "attr:ScatterND.reduction*",
-        "dtype:ScatterND.*",
-        "shape:ScatterND.*",
-    ),
-    emits=("Add", "Concat", "Max", "Min", "Mul", "Shape", "Slice", *RESHAPING),
+    removes="op:ScatterND attr:ScatterND.reduction* dtype:ScatterND.* shape:ScatterND.*",
+    emits=(reshaping.EMITS, "Add Concat Max Min Mul Shape Slice"),
     since=11,
 )
 def scatternd_to_slice_concat(node: NodeView, build: Builder) -> Value:

@@ -39,10 +39,7 @@ import math
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.reshaping import EMITS as RESHAPING
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Option, Value, reshaping, rewrite
 from graphfix.passes.scatter._indices import (
     fixed,
     known_shape,
@@ -63,16 +60,8 @@ from graphfix.passes.scatter._masking import (
 
 @rewrite(
     "ScatterND",
-    removes=(
-        "op:ScatterND",
-        "attr:ScatterND.reduction*",
-        "dtype:ScatterND.*",
-        "shape:ScatterND.*",
-    ),
-    emits=(
-        *("Add", "Cast", "Concat", "Gather", "Max", "Min", "Mul", "Shape", "Slice"),
-        *RESHAPING,
-    ),
+    removes="op:ScatterND attr:ScatterND.reduction* dtype:ScatterND.* shape:ScatterND.*",
+    emits=(reshaping.EMITS, "Add Cast Concat Gather Max Min Mul Shape Slice"),
     since=11,
     options={"max_elements": Option(int, MAX_ELEMENTS, "Largest mask to put into the model.")},
 )

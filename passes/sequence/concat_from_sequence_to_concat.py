@@ -33,27 +33,18 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.sequence._tracing import Cut, Listed, axis_of, pieces, trace
-from graphfix.report import EXACT
 
 
 @rewrite(
     "ConcatFromSequence",
     # What made the sequence goes with its last use.
     removes=(
-        "op:ConcatFromSequence",
-        "op:SequenceConstruct",
-        "op:SequenceEmpty",
-        "op:SequenceErase",
-        "op:SequenceInsert",
-        "op:SplitToSequence",
+        "op:ConcatFromSequence op:SequenceConstruct op:SequenceEmpty op:SequenceErase "
+        "op:SequenceInsert op:SplitToSequence"
     ),
-    emits=("Concat", "Gather", "Slice", "Transpose", "Unsqueeze"),
-    accuracy=EXACT,
+    emits="Concat Gather Slice Transpose Unsqueeze",
 )
 def concat_from_sequence_to_concat(node: NodeView, build: Builder) -> Value:
     """Join the tensors, see the module."""

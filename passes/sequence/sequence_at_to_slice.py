@@ -30,27 +30,18 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.sequence._tracing import Cut, taken, trace
-from graphfix.report import EXACT
 
 
 @rewrite(
     "SequenceAt",
     # What made the sequence goes with its last use.
     removes=(
-        "op:SequenceAt",
-        "op:SequenceConstruct",
-        "op:SequenceEmpty",
-        "op:SequenceErase",
-        "op:SequenceInsert",
-        "op:SplitToSequence",
+        "op:SequenceAt op:SequenceConstruct op:SequenceEmpty op:SequenceErase op:SequenceInsert "
+        "op:SplitToSequence"
     ),
-    emits=("Gather", "Slice", "Unsqueeze"),
-    accuracy=EXACT,
+    emits="Gather Slice Unsqueeze",
 )
 def sequence_at_to_slice(node: NodeView, build: Builder) -> Value:
     """Take one tensor, see the module."""

@@ -29,15 +29,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.sequence._tracing import Listed, trace
-from graphfix.report import EXACT
 
 
-@rewrite("SequenceLength", removes="op:SequenceLength", emits=("Gather", "Shape"), accuracy=EXACT)
+@rewrite("SequenceLength", removes="op:SequenceLength", emits="Gather Shape")
 def sequence_length_to_shape(node: NodeView, build: Builder) -> Value:
     """Count, see the module."""
     sequence = trace(node.need(0))

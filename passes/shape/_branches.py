@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 
-from graphfix.authoring.applying import Draft
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Function, Graph, Node, Tensor, Variable, is_empty
+from graphfix.authoring import (
+    Draft,
+    Editor,
+    Function,
+    Graph,
+    Node,
+    NodeView,
+    Tensor,
+    Value,
+    Variable,
+    is_empty,
+)
 
 
 def counted_names(editor: Editor) -> Counter[str]:

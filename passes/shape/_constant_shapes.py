@@ -7,11 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
-from graphfix.folding.knowing import know
-from graphfix.report import APPROXIMATE
+from graphfix.authoring import APPROXIMATE, Builder, Editor, NodeView, Value, know
 
 ConstantShape = Callable[[NodeView, np.ndarray[Any, Any]], "list[int] | None"]
 

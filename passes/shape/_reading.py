@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value
 
 FAR = int(np.iinfo(np.int32).max)  # "to the end": engines hold sizes in 32 bits
 

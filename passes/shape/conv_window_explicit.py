@@ -26,11 +26,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapting import respell
+from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 
 @rewrite("Conv", removes="attr:Conv.no-kernel_shape", emits="Conv")

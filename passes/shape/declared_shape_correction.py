@@ -44,13 +44,21 @@ from collections.abc import Iterable, Iterator
 
 from onnx import GraphProto, TypeProto, ValueInfoProto
 
-from graphfix.authoring.declaring import CANONICAL, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
-from graphfix.folding.knowing import Knowledge, know
-from graphfix.graph import Graph, Node, Shape, Variable, shape_of_type
-from graphfix.inference import infer_proto
-from graphfix.model import Model
+from graphfix.authoring import (
+    CANONICAL,
+    Editor,
+    Graph,
+    Knowledge,
+    Model,
+    Node,
+    NodeView,
+    Shape,
+    Variable,
+    graph_pass,
+    infer_proto,
+    know,
+    shape_of_type,
+)
 
 _BRANCHES = ("then_branch", "else_branch")
 Untaken = dict[int, str]

@@ -33,13 +33,11 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.declaring import CANONICAL, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
+from graphfix.authoring import CANONICAL, Editor, NodeView, graph_pass
 from graphfix.passes.shape._constant_shapes import fix_computed_shapes
 
 
-@graph_pass(stage=CANONICAL, removes="shape:*", emits=("Expand",))
+@graph_pass(stage=CANONICAL, removes="shape:*", emits="Expand")
 def expand_shape_to_constant(editor: Editor) -> None:
     """Look at every Expand whose shape is computed."""
     fix_computed_shapes(editor, "Expand", constant_shape)

@@ -30,14 +30,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.shape._reading import constant_indices, cut, gather_axis
 
 
-@rewrite("Gather", removes="form:Gather.negative-indices", emits=("Gather", "Slice", "Squeeze"))
+@rewrite("Gather", removes="form:Gather.negative-indices", emits="Gather Slice Squeeze")
 def gather_negative_index(node: NodeView, build: Builder) -> Value:
     """Rewrite one Gather."""
     data = node.need(0)

@@ -40,16 +40,18 @@ from collections.abc import Iterator
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto
 
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
-from graphfix.errors import InvalidModel
-from graphfix.folding.knowing import know
-from graphfix.graph import Graph
-from graphfix.model import Model
+from graphfix.authoring import (
+    Editor,
+    Graph,
+    InvalidModel,
+    Model,
+    NodeView,
+    Value,
+    graph_pass,
+    infer_shapes,
+    know,
+)
 from graphfix.passes.shape._branches import counted_names, inline, misfit
-from graphfix.report import EXACT
-from graphfix.shape_inference import infer_shapes
 
 _BRANCHES = ("then_branch", "else_branch")
 _ROUNDS = 8
@@ -57,7 +59,7 @@ _UNKNOWN = "graphfix.unknown"
 _NOTE = "the other branch gives a rank that an operator behind it cannot take"
 
 
-@graph_pass(removes="shape:If.branches", emits="*::*", accuracy=EXACT)
+@graph_pass(removes="shape:If.branches", emits="*::*")
 def if_branch_by_contradiction(editor: Editor) -> None:
     """Try both branches of each If whose branches differ in rank; settle the first that it can."""
     views = [

@@ -31,18 +31,12 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import CANONICAL, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
-from graphfix.folding.knowing import Knowledge, know
-from graphfix.graph import Graph
+from graphfix.authoring import CANONICAL, Editor, Graph, Knowledge, NodeView, graph_pass, know
 from graphfix.passes.shape._branches import counted_names, inline, misfit
 
 
 @graph_pass(
-    stage=CANONICAL,
-    removes=("op:If", "const:If.cond", "shape:If.branches", "form:If.*"),
-    emits="*::*",
+    stage=CANONICAL, removes="op:If const:If.cond shape:If.branches form:If.*", emits="*::*"
 )
 def if_elimination(editor: Editor) -> None:
     """Look at every If; inner ones of a branch that stays have their turn as well."""

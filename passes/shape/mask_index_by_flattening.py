@@ -35,19 +35,12 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, Editor, NodeView, Refuse, Value, graph_pass
 
 NOTE = "runs with no input as it was exported; read as PyTorch's x[mask], which it was made from"
 
 
-@graph_pass(
-    removes="shape:Squeeze.not-1",
-    emits=("Gather", "NonZero", "Reshape", "Squeeze", "Transpose"),
-)
+@graph_pass(removes="shape:Squeeze.not-1", emits="Gather NonZero Reshape Squeeze Transpose")
 def mask_index_by_flattening(editor: Editor) -> None:
     """Look at every Squeeze of an axis that is not 1."""
     for graph in editor.graphs():

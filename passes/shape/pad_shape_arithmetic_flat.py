@@ -39,19 +39,14 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.folding.numbers import FUNCTIONS
+from graphfix.authoring import FUNCTIONS, Builder, Editor, NodeView, Refuse, Value, graph_pass
 
 MOVES = frozenset({"Reshape", "Slice", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Identity"})
 WIDTHS = {"bool": 0, "int32": 1, "int64": 2}
 MAX_STEPS = 16
 
 
-@graph_pass(removes=("shape:*",), emits=("Gather", "Cast"))
+@graph_pass(removes="shape:*", emits="Gather Cast")
 def pad_shape_arithmetic_flat(editor: Editor) -> None:
     """Look at every vector of integers that comes from a matrix."""
     for graph in editor.graphs():

@@ -41,14 +41,11 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.declaring import CANONICAL, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
+from graphfix.authoring import CANONICAL, Editor, NodeView, Refuse, graph_pass
 from graphfix.passes.shape._constant_shapes import fix_computed_shapes
 
 
-@graph_pass(stage=CANONICAL, removes="shape:*", emits=("Reshape",))
+@graph_pass(stage=CANONICAL, removes="shape:*", emits="Reshape")
 def reshape_shape_to_constant(editor: Editor) -> None:
     """Look at every Reshape whose shape is computed."""
     fix_computed_shapes(editor, "Reshape", constant_shape, caveat)

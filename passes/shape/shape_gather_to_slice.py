@@ -29,17 +29,14 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.shape._reading import constant_indices, cut, pieces
 
 
 @rewrite(
     "Gather",
-    removes=("shape:Gather.shape-tensor", "form:Gather.negative-indices"),
-    emits=("Slice", "Concat", "Squeeze"),
+    removes="shape:Gather.shape-tensor form:Gather.negative-indices",
+    emits="Slice Concat Squeeze",
 )
 def shape_gather_to_slice(node: NodeView, build: Builder) -> Value:
     """Rewrite one Gather on a vector."""

@@ -28,14 +28,11 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.shape._reading import FAR
 
 
-@rewrite("Shape", removes="form:Shape.start-end", emits=("Shape", "Slice"), since=15)
+@rewrite("Shape", removes="form:Shape.start-end", emits="Shape Slice", since=15)
 def shape_range_to_slice(node: NodeView, build: Builder) -> Value:
     """Rewrite one Shape."""
     if not node.has("start") and not node.has("end"):

@@ -27,13 +27,10 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("Split", removes="form:Split.uneven", emits=("Split",))
+@rewrite("Split", removes="form:Split.uneven", emits="Split")
 def split_sizes_explicit(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Rewrite one Split."""
     if node.input(1) is not None or node.has("split"):

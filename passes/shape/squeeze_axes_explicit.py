@@ -28,13 +28,10 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("Squeeze", removes="form:Squeeze.no-axes", emits=("Squeeze",))
+@rewrite("Squeeze", removes="form:Squeeze.no-axes", emits="Squeeze")
 def squeeze_axes_explicit(node: NodeView, build: Builder) -> Value:
     """Rewrite one Squeeze."""
     if node.input(1) is not None or node.attr("axes"):

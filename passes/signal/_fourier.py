@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView
+from graphfix.authoring import Array, Builder, NodeView, Refuse
 
 
 def fourier_matrix(

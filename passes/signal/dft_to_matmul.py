@@ -33,12 +33,8 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
 from graphfix.passes.signal._fourier import axis_of, fourier_matrix
-from graphfix.report import EXACT
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *_LOW)
@@ -54,8 +50,7 @@ def _length(node: NodeView, build: Builder, size: int) -> int:
 @rewrite(
     "DFT",
     removes="op:DFT",
-    emits=("Cast", "MatMul", "Reshape", "Slice", "Transpose"),
-    accuracy=EXACT,
+    emits="Cast MatMul Reshape Slice Transpose",
     options={"max_elements": Option(int, 1 << 24, "Larger matrices are refused.")},
 )
 def dft_to_matmul(node: NodeView, build: Builder) -> Value:

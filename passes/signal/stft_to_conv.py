@@ -34,12 +34,8 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import Option, rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, NodeView, Option, Refuse, Value, rewrite
 from graphfix.passes.signal._fourier import fourier_matrix
-from graphfix.report import EXACT
 
 
 def _frame(node: NodeView, build: Builder) -> Array:
@@ -61,8 +57,7 @@ def _frame(node: NodeView, build: Builder) -> Array:
 @rewrite(
     "STFT",
     removes="op:STFT",
-    emits=("Cast", "Conv", "Reshape", "Squeeze", "Transpose", "Unsqueeze"),
-    accuracy=EXACT,
+    emits="Cast Conv Reshape Squeeze Transpose Unsqueeze",
     options={"max_elements": Option(int, 1 << 24, "Larger filters are refused.")},
 )
 def stft_to_conv(node: NodeView, build: Builder) -> Value:

@@ -35,12 +35,16 @@ from __future__ import annotations
 import onnx
 from onnx import ModelProto, TensorProto, ValueInfoProto
 
-from graphfix.authoring.declaring import NAMED, Option, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.errors import EngineFailed
-from graphfix.folding.simplifying import simplified
-from graphfix.report import NodeRef
+from graphfix.authoring import (
+    NAMED,
+    Editor,
+    EngineFailed,
+    NodeRef,
+    Option,
+    Refuse,
+    graph_pass,
+    simplified,
+)
 
 
 @graph_pass(

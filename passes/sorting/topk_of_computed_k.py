@@ -35,23 +35,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.folding.bounding import upper_bound
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite, upper_bound
 
 _TYPES = ("float16", "float32", "float64", "int32", "int64")
 
 
-@rewrite(
-    "TopK",
-    removes=("const:TopK.K", "attr:TopK.k"),
-    emits=("Pad", "Slice", "TopK"),
-    accuracy=EXACT,
-    since=11,
-)
+@rewrite("TopK", removes="const:TopK.K attr:TopK.k", emits="Pad Slice TopK", since=11)
 def topk_of_computed_k(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take the most that K can be, see the module."""
     x, k = node.need(0), node.need(1)

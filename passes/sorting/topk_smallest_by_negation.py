@@ -27,14 +27,10 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.report import EXACT
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("TopK", removes="attr:TopK.largest", emits=("Neg", "TopK"), accuracy=EXACT, since=11)
+@rewrite("TopK", removes="attr:TopK.largest", emits="Neg TopK", since=11)
 def topk_smallest_by_negation(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Turn the order round, see the module."""
     x, k = node.need(0), node.need(1)

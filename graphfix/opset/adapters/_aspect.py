@@ -18,11 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, need_rank, respell
 from graphfix.opset.adapters._run_time import allow
-from graphfix.opset.adapting import Adapted, need_elem_type, need_rank, respell
+from graphfix.opset.adapting import Adapted
 
 _FLOAT: int = TensorProto.FLOAT
 _INT64: int = TensorProto.INT64

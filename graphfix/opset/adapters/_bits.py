@@ -11,9 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Value
+from graphfix.authoring import Builder, Refuse, Value
 
 _INT32: int = TensorProto.INT32
 _INT64: int = TensorProto.INT64

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value
 
 
 def _sizes(value: Value, axes: tuple[int, ...], what: str) -> list[int]:

@@ -9,12 +9,17 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    dtype_of,
+    need_elem_type,
+    need_rank,
+    type_name,
+)
 from graphfix.opset.adapters._run_time import size_along
-from graphfix.opset.adapting import need_elem_type, need_rank
-from graphfix.storage.weights import dtype_of, type_name
 
 _FLOAT: int = TensorProto.FLOAT
 _INT32: int = TensorProto.INT32

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value
 
 
 @dataclass(frozen=True, slots=True)

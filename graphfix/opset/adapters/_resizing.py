@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.authoring import Array, Builder, NodeView, Value, need_rank
 from graphfix.opset.adapters._aspect import computed, fitted, keeps_aspect
 from graphfix.opset.adapters._run_time import allow
-from graphfix.opset.adapting import need_rank
 
 
 def resized_everywhere(node: NodeView, build: Builder) -> dict[str, Any]:

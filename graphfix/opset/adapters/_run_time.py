@@ -10,11 +10,16 @@ from collections.abc import Callable
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import ComputedLate, Refuse
-from graphfix.authoring.reshaping import reshaped
-from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapting import need_elem_type, need_rank
+from graphfix.authoring import (
+    Builder,
+    ComputedLate,
+    NodeView,
+    Refuse,
+    Value,
+    need_elem_type,
+    need_rank,
+    reshaped,
+)
 
 _BOOL: int = TensorProto.BOOL
 _INT32: int = TensorProto.INT32

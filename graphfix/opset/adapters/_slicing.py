@@ -10,10 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapting import need_elem_type
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type
 
 _INT64: int = TensorProto.INT64
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapters._slicing import slice_by_mask, slice_of_known_size
-from graphfix.opset.adapting import (
-    Adapted,
-    adapter,
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
     axes_of,
     need_elem_type,
     need_rank,
     respell,
 )
+from graphfix.opset.adapters._slicing import slice_by_mask, slice_of_known_size
+from graphfix.opset.adapting import Adapted, adapter
 
 
 @adapter("Slice", 10, 9)

@@ -12,10 +12,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type, respell
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, respell
+from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 _FLOATS = ("float16", "float32", "float64")
 _LONGEST_PRODUCT = 8

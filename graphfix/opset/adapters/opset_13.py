@@ -12,19 +12,18 @@ from math import prod
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.reshaping import reshaped
-from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapting import (
-    KEEP,
-    Adapted,
-    adapter,
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
     axes_of,
     need_elem_type,
     need_rank,
+    reshaped,
     respell,
 )
+from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 _SOFTMAX = ("Softmax", "LogSoftmax", "Hardmax")
 _AXES = ("Squeeze", "Unsqueeze")

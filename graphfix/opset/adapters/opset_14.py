@@ -9,20 +9,19 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.reshaping import reshaped
-from graphfix.authoring.views import NodeView, Value
-from graphfix.inference import type_of
-from graphfix.opset.adapting import (
-    KEEP,
-    Adapted,
-    adapter,
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    dtype_of,
     need_elem_type,
     need_rank,
+    reshaped,
     respell,
+    type_of,
 )
-from graphfix.storage.weights import dtype_of
+from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
 _LONGEST = 2**60  # no axis has as many entries

@@ -5,9 +5,8 @@ References: Shape-15 in onnx/defs/tensor, CastLike-15 in onnx/defs/tensor.
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.views import NodeView
-from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type
+from graphfix.authoring import Builder, NodeView, need_elem_type
+from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 
 @adapter("Shape", 15, 14)

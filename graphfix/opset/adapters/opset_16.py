@@ -12,11 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.reshaping import reshaped
-from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapting import Adapted, adapter, need_elem_type
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, reshaped
+from graphfix.opset.adapting import Adapted, adapter
 
 _CUBIC = -0.75
 

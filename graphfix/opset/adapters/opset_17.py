@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapting import Adapted, adapter, need_elem_type, need_rank
+from graphfix.authoring import Builder, NodeView, Value, need_elem_type, need_rank
+from graphfix.opset.adapting import Adapted, adapter
 
 
 @adapter("LayerNormalization", 17, 16)

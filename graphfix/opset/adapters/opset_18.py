@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.opset.adapters._aspect import BY_LENGTHS, keeping_aspect, keeps_aspect
-from graphfix.opset.adapters._bits import bitwise, invert
-from graphfix.opset.adapters._pooling import norms
-from graphfix.opset.adapters._resizing import resized_everywhere
-from graphfix.opset.adapters._run_time import equal_parts, pads, reduce
-from graphfix.opset.adapting import (
-    KEEP,
-    Adapted,
-    adapter,
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
     axes_of,
     is_optional,
     need_elem_type,
     need_rank,
     respell,
 )
+from graphfix.opset.adapters._aspect import BY_LENGTHS, keeping_aspect, keeps_aspect
+from graphfix.opset.adapters._bits import bitwise, invert
+from graphfix.opset.adapters._pooling import norms
+from graphfix.opset.adapters._resizing import resized_everywhere
+from graphfix.opset.adapters._run_time import equal_parts, pads, reduce
+from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 _REDUCE = (
     "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",

@@ -9,22 +9,20 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.reshaping import reshaped
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    need_elem_type,
+    need_rank,
+    reshaped,
+    respell,
+)
 from graphfix.opset.adapters._deforming import deform_conv
 from graphfix.opset.adapters._pooling import averages
 from graphfix.opset.adapters._run_time import size_along
-from graphfix.opset.adapting import (
-    KEEP,
-    Adapted,
-    Differs,
-    adapter,
-    need_elem_type,
-    need_rank,
-    respell,
-)
+from graphfix.opset.adapting import KEEP, Adapted, Differs, adapter
 
 _END = np.array([2**63 - 1], dtype=np.int64)
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, need_rank, respell
 from graphfix.opset.adapters._run_time import allow, choose, from_front
-from graphfix.opset.adapting import Adapted, adapter, need_elem_type, need_rank, respell
+from graphfix.opset.adapting import Adapted, adapter
 
 _OLDER = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 _NEWER = {older: newer for newer, older in _OLDER.items()}

@@ -11,12 +11,17 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    dtype_of,
+    need_elem_type,
+    respell,
+    type_name,
+)
 from graphfix.opset.adapters._linear import dequantize, quantize
-from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type, respell
-from graphfix.storage.weights import dtype_of, type_name
+from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 _SCALES = {"a_scale": 1, "b_scale": 4, "y_scale": 6}
 _TAKEN = ("int8", "uint8", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz")

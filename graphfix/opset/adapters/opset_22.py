@@ -6,11 +6,9 @@ in the padding at the end; AveragePool-19 and MaxPool-12 in onnx/defs/nn/old.cc 
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
+from graphfix.authoring import Builder, NodeView, Refuse, respell
 from graphfix.opset.adapters._pooling import averages, axes_of_pool, pads_of
-from graphfix.opset.adapting import KEEP, Adapted, adapter, respell
+from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 
 def _differs(node: NodeView) -> bool:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
-from graphfix.opset.adapting import Adapted, adapter, need_elem_type, need_rank, respell
+from graphfix.authoring import Builder, NodeView, Refuse, need_elem_type, need_rank, respell
+from graphfix.opset.adapting import Adapted, adapter
 
 
 @adapter("DequantizeLinear", 23, 22)

@@ -8,11 +8,9 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
+from graphfix.authoring import Builder, NodeView, Refuse, need_rank
 from graphfix.opset.adapters._run_time import size_along
-from graphfix.opset.adapting import KEEP, Adapted, adapter, need_rank
+from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 
 @adapter("TensorScatter", 24, 23)

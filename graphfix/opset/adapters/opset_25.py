@@ -5,8 +5,7 @@ References: Attention-25 and -24 in onnx/defs/nn.
 
 from __future__ import annotations
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.views import NodeView
+from graphfix.authoring import Builder, NodeView
 from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 

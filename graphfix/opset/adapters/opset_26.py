@@ -8,12 +8,10 @@ from __future__ import annotations
 import numpy as np
 from onnx import numpy_helper
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.pairwise import running
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Value, need_elem_type, need_rank, running
 from graphfix.opset.adapters._bits import reinterpret
 from graphfix.opset.adapters._run_time import allow, choose, from_front, size_along
-from graphfix.opset.adapting import Adapted, adapter, need_elem_type, need_rank
+from graphfix.opset.adapting import Adapted, adapter
 
 
 @adapter("BitCast", 26, 25)

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
-from graphfix.opset.adapting import Adapted, adapter, need_elem_type, respell
+from graphfix.authoring import Builder, NodeView, Refuse, need_elem_type, respell
+from graphfix.opset.adapting import Adapted, adapter
 
 _HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 

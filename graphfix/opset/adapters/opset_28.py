@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.building import Builder
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring import Builder, NodeView, Value, need_elem_type
 from graphfix.opset.adapters._bits import SIGNED, shift
-from graphfix.opset.adapting import KEEP, Adapted, adapter, need_elem_type
+from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
 
