@@ -20,14 +20,13 @@ from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move
 from graphfix.pipeline.attributing import Opsets, opsets_of
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.consenting import consent_wanting, note_unconsented
+from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Decision, Legaliser
 from graphfix.pipeline.mending import is_tolerated, mend_nodes
 from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweeping import (
-    Prints,
-    fingerprint,
     first_of,
     run_graph_pass,
     sweep_rewrite,
@@ -170,7 +169,7 @@ class Run:
     def _of(self, stage: str, kind: str) -> list[Pass]:
         return [p for p in self._passes if p.stage == stage and p.kind == kind]
 
-    def _graph_pass(self, declared: Pass, prints: Prints | None = None) -> int:
+    def _graph_pass(self, declared: Pass, prints: Fingerprints | None = None) -> int:
         if self.allowance.exhausted:
             return 0
         functions = self.model.graph
@@ -286,7 +285,7 @@ class Run:
 
     def _canonicalise(self) -> bool:
         changed = False
-        prints = fingerprint(self.model)
+        prints = Fingerprints(self.model)
         for _ in range(ROUNDS):
             moved = 0
             for declared in self._of(CANONICAL, "graph"):
@@ -297,7 +296,7 @@ class Run:
                     self.model, self._work, declared, self.settings.options, self.journal
                 )
             if rewritten:
-                prints = fingerprint(self.model)
+                prints = Fingerprints(self.model)
             if not moved + rewritten:
                 break
             changed = True
