@@ -115,7 +115,11 @@ def measure() -> Cost:
     original = import_module("graphfix.pipeline.original")
     verifying = import_module("graphfix.pipeline.verifying")
     service = import_module("graphfix.worker.service")
-    settings = api.make_settings(passes=_PASSES, verify="sites")
+    settings = (
+        import_module("graphfix.pipeline.run_options")
+        .RunOptions(passes=_PASSES, verify="sites")
+        .settings()
+    )
     loaded = api.load(model())
     before = original.Original.of(loaded, settings.available)
     whole = watching.Whole(lambda prepared: verifying.original_on_disk(before, prepared))

@@ -193,7 +193,11 @@ def _alike(api: Any, model: Any, target: str) -> str:
 
 def _sites(api: Any, model: Any, target: str, memory: Any) -> tuple[SiteRow, ...]:
     finish = import_module("graphfix.pipeline.finishing").finish
-    settings = api.make_settings(target=target, allow_io_change=True, verify="sites")
+    settings = (
+        import_module("graphfix.pipeline.run_options")
+        .RunOptions(target=target, allow_io_change=True, verify="sites")
+        .settings()
+    )
     report = finish(api.as_model(model), settings, (), memory).report
     rows: list[SiteRow] = []
     for outcome in report.outcomes:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
-from graphfix.engines.onnxruntime.installed import means_installed
 from graphfix.engines.profile import Target
-from graphfix.engines.targets import load_target
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.model_files import as_model
-from graphfix.pipeline.reading_op_types import OpTypes, op_types_of
+from graphfix.pipeline.reading_op_types import OpTypes
 from graphfix.pipeline.results import Result
-from graphfix.pipeline.run_options import PassLike, assumed_operators, inputs_file, make_settings
+from graphfix.pipeline.run_options import PassLike, RunOptions, inputs_file
 from graphfix.pipeline.settings import Settings
-from graphfix.registry import all_passes
 from graphfix.report import Explanation, Finding
 
 
@@ -41,27 +39,15 @@ def check(
         InvalidModel: The model cannot be read.
         UsageError: The target is not known, a shape does not fit its input, or a type its output.
     """
-    settings = _check_settings(target, shapes, assume_ops, op_types, passes)
-    return findings_of(as_model(model), settings)
-
-
-def _check_settings(
-    target: str | Target,
-    shapes: Mapping[str, Sequence[int]] | None,
-    assume_ops: Sequence[str],
-    op_types: OpTypes,
-    passes: Sequence[Pass] | None,
-) -> Settings:
-    return Settings(
-        target=load_target(target),
-        opset=None,
-        named=None,
-        available=tuple(passes) if passes is not None else all_passes(),
-        assumed=assumed_operators(assume_ops),
-        op_types=op_types_of(op_types),
-        shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
-        installed=means_installed(target),
+    options = RunOptions(
+        target=target, shapes=shapes or {}, assume_ops=assume_ops, op_types=op_types
     )
+    return findings_of(as_model(model), _with_passes(options, passes))
+
+
+def _with_passes(options: RunOptions, passes: Sequence[Pass] | None) -> Settings:
+    settings = options.settings()
+    return settings if passes is None else replace(settings, available=tuple(passes))
 
 
 @guarded
@@ -80,7 +66,10 @@ def explain(
     """
     from graphfix.pipeline.explaining import explanations_of
 
-    settings = _check_settings(target, shapes, assume_ops, op_types, passes)
+    options = RunOptions(
+        target=target, shapes=shapes or {}, assume_ops=assume_ops, op_types=op_types
+    )
+    settings = _with_passes(options, passes)
     found = findings_of(as_model(model), settings)
     return explanations_of(as_model(model), settings, found)
 
@@ -141,23 +130,23 @@ def run(
     from graphfix.reproducers.recording import finish_with
 
     fresh = as_model(model)
+    asked = RunOptions(
+        target=target,
+        opset=opset,
+        passes=passes,
+        skip=skip,
+        options=options or {},
+        assume_ops=assume_ops,
+        op_types=op_types,
+        allow_lossy=allow_lossy,
+        allow_io_change=allow_io_change,
+        partial=partial,
+        verify=verify,
+        inputs=inputs,
+        shapes=shapes or {},
+        seed=seed,
+        pass_files=pass_files,
+    )
+    folder = Path(reproducers) if reproducers is not None else None
     with inputs_file(inputs) as file:
-        settings = make_settings(
-            target=target,
-            opset=opset,
-            passes=passes,
-            skip=skip,
-            options=options,
-            assume_ops=assume_ops,
-            op_types=op_types,
-            allow_lossy=allow_lossy,
-            allow_io_change=allow_io_change,
-            partial=partial,
-            verify=verify,
-            inputs=file,
-            shapes=shapes,
-            seed=seed,
-            pass_files=pass_files,
-        )
-        folder = Path(reproducers) if reproducers is not None else None
-        return finish_with(fresh, settings, hooks, folder, anonymize=anonymize)
+        return finish_with(fresh, asked.settings(file), hooks, folder, anonymize=anonymize)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graphfix._version import __version__
-from graphfix.engines.onnxruntime.installed import means_installed
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import resolve, resolve_briefly
 from graphfix.errors import InvalidModel, UsageError
@@ -20,12 +19,10 @@ from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.model_files import as_model, save
 from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import facts_of
-from graphfix.pipeline.reading_op_types import op_types_of
 from graphfix.pipeline.results import Result
-from graphfix.pipeline.run_options import assumed_operators, make_settings
+from graphfix.pipeline.run_options import RunOptions, inputs_file
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
-from graphfix.registry import all_passes
 from graphfix.report import Explanation, FileFacts, Finding, Report, Status
 from graphfix.reproducers.recording import finish_with
 from graphfix.storage.reading import read_model
@@ -35,32 +32,16 @@ PROVENANCE = "graphfix."
 
 
 @dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(RunOptions):
     """Everything that `graphfix run` can be asked; see the command line.
 
     A loaded model is one that came from standard input, and the output ``-`` is standard output.
     """
 
     model: Path | Model
-    target: str | None = None
     output: Path | None = None
-    passes: tuple[str, ...] | None = None
-    skip: tuple[str, ...] = ()
-    options: Mapping[str, str] = field(default_factory=dict[str, str])
-    opset: int | None = None
-    allow_lossy: bool = False
-    allow_io_change: bool = False
-    assume_ops: tuple[str, ...] = ()
-    op_types: Mapping[str, str] = field(default_factory=dict[str, str])
-    op_types_file: Path | None = None
-    partial: bool = False
     strict: bool = False
     force: bool = False
-    verify: str = "auto"
-    inputs: Path | None = None
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
-    seed: int = 0
-    pass_files: tuple[Path, ...] = ()
     dry_run: bool = False
     in_place: bool = False
     data: str = "keep"
@@ -70,16 +51,10 @@ class RunRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckRequest:
-    """Everything that `graphfix check` can be asked."""
+class CheckRequest(RunOptions):
+    """Everything that `graphfix check` can be asked: of a run's options what findings need."""
 
     model: Path | Model
-    target: str
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
-    assume_ops: tuple[str, ...] = ()
-    op_types: Mapping[str, str] = field(default_factory=dict[str, str])
-    op_types_file: Path | None = None
-    pass_files: tuple[Path, ...] = ()
     explain: bool = False
 
 
@@ -101,18 +76,9 @@ def check_file(request: CheckRequest) -> CheckResult:
         InvalidModel: The file is not a model.
         UsageError: The target, a shape or a pass file is wrong.
     """
+    assert request.target is not None, "there is nothing to check for without a target"
     target, notes = (resolve if request.explain else resolve_briefly)(request.target)
-    available = all_passes(request.pass_files)
-    settings = Settings(
-        target=target,
-        opset=None,
-        named=None,
-        available=available,
-        assumed=assumed_operators(request.assume_ops),
-        op_types=op_types_of(request.op_types, request.op_types_file),
-        shapes=request.shapes,
-        installed=means_installed(request.target),
-    )
+    settings = request.settings()
     model = as_model(request.model)
     notes = (*notes, *unused(model, settings.op_types))
     again = model.copy() if request.explain else None
@@ -143,23 +109,17 @@ def run_file(
     notes: tuple[str, ...] = ()
     if request.target is not None:
         _, notes = resolve_briefly(request.target)
-    settings = make_settings(
-        target=request.target,
-        opset=request.opset,
-        passes=request.passes,
-        skip=request.skip,
-        options=request.options,
-        assume_ops=request.assume_ops,
-        op_types=op_types_of(request.op_types, request.op_types_file),
-        allow_lossy=request.allow_lossy,
-        allow_io_change=request.allow_io_change,
-        partial=request.partial,
-        verify=request.verify,
-        inputs=request.inputs,
-        shapes=request.shapes,
-        seed=request.seed,
-        pass_files=request.pass_files,
-    )
+    with inputs_file(request.inputs) as inputs:
+        return _run(request, request.settings(inputs), notes, hooks, put)
+
+
+def _run(
+    request: RunRequest,
+    settings: Settings,
+    notes: tuple[str, ...],
+    hooks: Sequence[Hook],
+    put: Callable[[bytes], object] | None,
+) -> Result:
     for hook in hooks:
         hook.stage("load")
     model = as_model(request.model)
@@ -236,7 +196,7 @@ def output_path(request: RunRequest, *, partial: bool) -> Path:
         return request.model
     stem = request.model.name.removesuffix(".onnx")
     if request.target is not None:
-        middle = Path(request.target).name.removesuffix(".toml")
+        middle = Path(str(request.target)).name.removesuffix(".toml")
         if partial:
             middle += ".partial"
     elif request.opset is not None:

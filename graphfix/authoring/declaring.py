@@ -74,7 +74,7 @@ class Option:
     help: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # two declarations are never the same pass
 class Pass:
     """One kind of repair.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +78,13 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
     return code
 
 
-def _remedies(findings: Iterable[Finding], pass_files: tuple[Path, ...]) -> tuple[str, ...]:
+def _remedies(findings: Iterable[Finding], pass_files: Sequence[str | Path]) -> tuple[str, ...]:
     """Return one line for each pass that removes a finding: what it does, how close it stays."""
     from graphfix.registry import all_passes
 
     helpful = {name for f in findings for name in f.removed_by}
     return tuple(
         f"{info.id} ({info.accuracy}): {info.summary}"
-        for info in all_passes(pass_files)
+        for info in all_passes(tuple(map(Path, pass_files)))
         if info.id in helpful
     )

@@ -26,8 +26,8 @@ from graphfix.pipeline.finishing import first_run
 from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.original import Original
-from graphfix.pipeline.reading_op_types import OpTypes, op_types_of
-from graphfix.pipeline.run_options import PassLike, inputs_file, make_settings
+from graphfix.pipeline.reading_op_types import OpTypes
+from graphfix.pipeline.run_options import PassLike, RunOptions, inputs_file
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, verify
@@ -119,24 +119,26 @@ def bisect_run(
         PassBug: A pass broke its declaration in a way that cannot be undone.
     """
     fresh = as_model(model)
+    asked = RunOptions(
+        target=target,
+        opset=opset,
+        passes=passes,
+        skip=skip,
+        options=options or {},
+        assume_ops=assume_ops,
+        op_types=op_types,
+        op_types_file=op_types_file,
+        allow_lossy=allow_lossy,
+        allow_io_change=allow_io_change,
+        partial=partial,
+        verify="full",
+        inputs=inputs,
+        shapes=shapes or {},
+        seed=seed,
+        pass_files=pass_files,
+    )
     with inputs_file(inputs) as file:
-        settings = make_settings(
-            target=target,
-            opset=opset,
-            passes=passes,
-            skip=skip,
-            options=options,
-            assume_ops=assume_ops,
-            op_types=op_types_of(op_types, op_types_file),
-            allow_lossy=allow_lossy,
-            allow_io_change=allow_io_change,
-            partial=partial,
-            verify="full",
-            inputs=file,
-            shapes=shapes,
-            seed=seed,
-            pass_files=pass_files,
-        )
+        settings = asked.settings(file)
         before = Original.of(fresh, settings.knowing)
         run, settings, _ = first_run(before, fresh, settings, hooks)
         return _Search(before, settings, hooks).result(run)

@@ -1,10 +1,11 @@
-"""From what a user asks for to the settings of a run."""
+"""What a run is asked for, and what the names in it come to."""
 
 from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,82 +21,110 @@ from graphfix.registry import all_passes, get_pass
 PassLike = str | Pass | Callable[..., Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What a run is asked for, as the command line, Python and reproducers say it.
+
+    Attributes:
+        passes: Exactly these passes, in this order: names, or passes themselves.
+        skip: Passes that are not to run.
+        options: ``PASS.KEY`` -> value.
+        target: The target: its name, its profile, or the path of one; None for named passes or
+            opset conversion alone.
+        opset: The opset to convert to.
+        assume_ops: Operators that the engine is said to have, ``[DOMAIN::]OP``.
+        op_types: What operators without schema give; see `graphfix.pipeline.op_types`.
+        op_types_file: A file that says more of that.
+        shapes: Input name -> sizes, for dynamic inputs.
+        allow_lossy: Consent to lossy sites.
+        allow_io_change: Consent to changes of inputs and outputs.
+        partial: Apply big decompositions although findings are left.
+        verify: ``auto``, ``sites``, ``full``, ``engine`` or ``off``.
+        inputs: An .npz file, or a mapping of arrays, to compare on.
+        seed: For the inputs that are made.
+        pass_files: Files with further passes.
+    """
+
+    passes: Sequence[PassLike] | None = None
+    skip: Sequence[str] = ()
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    target: str | Target | None = None
+    opset: int | None = None
+    assume_ops: Sequence[str] = ()
+    op_types: OpTypes = field(default_factory=dict[str, str])
+    op_types_file: Path | None = None
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    allow_lossy: bool = False
+    allow_io_change: bool = False
+    partial: bool = False
+    verify: str = "auto"
+    inputs: str | Path | Mapping[str, Any] | None = None
+    seed: int = 0
+    pass_files: Sequence[str | Path] = ()
+
+    def settings(self, inputs: Path | None = None) -> Settings:
+        """Return what all names come to.
+
+        Args:
+            inputs: The inputs of the user as a file, as `inputs_file` gives it.
+
+        Raises:
+            UsageError: A name or a value is wrong, or nothing was asked for.
+        """
+        self._check()
+        target = load_target(self.target) if self.target is not None else None
+        if self.verify == "engine":
+            from graphfix.pipeline.verifying import check_engine
+
+            check_engine(target)
+        available = all_passes([Path(p) for p in self.pass_files])
+        named = None
+        if self.passes is not None:
+            named = tuple(_declared(wanted, available) for wanted in self.passes)
+            available = (*available, *dict.fromkeys(p for p in named if p not in available))
+        skipped = {get_pass(name, available, where="--skip").id for name in self.skip}
+        settings = Settings(
+            target=target,
+            opset=self.opset,
+            named=named,
+            available=available,
+            options=parse_options(self.options, available),
+            assumed=assumed_operators(self.assume_ops),
+            op_types=op_types_of(self.op_types, self.op_types_file),
+            allow_lossy=self.allow_lossy,
+            allow_io_change=self.allow_io_change,
+            partial=self.partial,
+            verify=self.verify,
+            inputs=inputs,
+            shapes={name: tuple(sizes) for name, sizes in self.shapes.items()},
+            seed=self.seed,
+            installed=self.target is not None and means_installed(self.target),
+        )
+        return without(settings, skipped)
+
+    def _check(self) -> None:
+        if self.verify not in VERIFY:
+            choices = f"{', '.join(VERIFY[:-1])} or {VERIFY[-1]}"
+            raise UsageError(f"{self.verify!r} is not {choices}", where="--verify")
+        if not _is_whole(self.opset):
+            raise UsageError(f"{self.opset!r} is not a whole number", where="--opset")
+        if self.seed < 0:
+            raise UsageError(f"{self.seed} is negative", where="--seed")
+        for name, value in (("--passes", self.passes), ("--skip", self.skip)):
+            if isinstance(value, str):
+                raise UsageError(f"{value!r} is not a list of names", where=name)
+        if self.target is None and self.opset is None and self.passes is None:
+            raise UsageError("nothing to do", hint="give --target NAME, --opset N or --passes a,b")
+
+
 def _is_whole(opset: object) -> bool:
     return opset is None or (isinstance(opset, int) and not isinstance(opset, bool))
 
 
-def make_settings(
-    *,
-    target: str | Target | None = None,
-    opset: int | None = None,
-    passes: Sequence[PassLike] | None = None,
-    skip: Sequence[str] = (),
-    options: Mapping[str, Any] | None = None,
-    assume_ops: Sequence[str] = (),
-    op_types: OpTypes = None,
-    allow_lossy: bool = False,
-    allow_io_change: bool = False,
-    partial: bool = False,
-    verify: str = "auto",
-    inputs: Path | None = None,
-    shapes: Mapping[str, Sequence[int]] | None = None,
-    seed: int = 0,
-    pass_files: Sequence[str | Path] = (),
-) -> Settings:
-    """Resolve the names in a request; arguments as for `run`.
-
-    Raises:
-        UsageError: A name or a value is wrong, or nothing was asked for.
-    """
-    if verify not in VERIFY:
-        choices = f"{', '.join(VERIFY[:-1])} or {VERIFY[-1]}"
-        raise UsageError(f"{verify!r} is not {choices}", where="--verify")
-    if not _is_whole(opset):
-        raise UsageError(f"{opset!r} is not a whole number", where="--opset")
-    if seed < 0:
-        raise UsageError(f"{seed} is negative", where="--seed")
-    for name, value in (("--passes", passes), ("--skip", skip)):
-        if isinstance(value, str):
-            raise UsageError(f"{value!r} is not a list of names", where=name)
-    if target is None and opset is None and passes is None:
-        raise UsageError("nothing to do", hint="give --target NAME, --opset N or --passes a,b")
-    engine = load_target(target) if target is not None else None
-    if verify == "engine":
-        from graphfix.pipeline.verifying import check_engine
-
-        check_engine(engine)
-    available = all_passes([Path(p) for p in pass_files])
-    named: list[Pass] | None = None
-    if passes is not None:
-        named = []
-        for wanted in passes:
-            declared = (
-                wanted
-                if isinstance(wanted, Pass)
-                else get_pass(str(wanted), available, where="--passes")
-            )
-            named.append(declared)
-            if declared not in available:
-                available = (*available, declared)
-    skipped = {get_pass(name, available, where="--skip").id for name in skip}
-    settings = Settings(
-        target=engine,
-        opset=opset,
-        named=tuple(named) if named is not None else None,
-        available=available,
-        options=parse_options(options or {}, available),
-        assumed=assumed_operators(assume_ops),
-        op_types=op_types_of(op_types),
-        allow_lossy=allow_lossy,
-        allow_io_change=allow_io_change,
-        partial=partial,
-        verify=verify,
-        inputs=inputs,
-        shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
-        seed=seed,
-        installed=target is not None and means_installed(target),
-    )
-    return without(settings, skipped)
+def _declared(wanted: PassLike, available: Sequence[Pass]) -> Pass:
+    if isinstance(wanted, Pass):
+        return wanted
+    return get_pass(str(wanted), available, where="--passes")
 
 
 def assumed_operators(names: Sequence[str]) -> frozenset[tuple[str, str]]:

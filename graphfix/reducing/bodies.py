@@ -13,7 +13,7 @@ from graphfix.errors import GraphfixError, PassBug
 from graphfix.model import Model
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.guarding import documented
-from graphfix.pipeline.run_options import make_settings
+from graphfix.pipeline.run_options import RunOptions
 from graphfix.reducing.cutting import in_place_of
 from graphfix.reducing.oracle import Oracle
 from graphfix.reducing.typing import Types, declaration, is_full
@@ -35,7 +35,7 @@ def simpler(proto: ModelProto, oracle: Oracle) -> ModelProto:
 
 
 def _folded(proto: ModelProto, base_dir: str) -> ModelProto | None:
-    settings = make_settings(passes=_SIMPLER, verify="off")
+    settings = RunOptions(passes=_SIMPLER, verify="off").settings()
     try:
         with documented(proto):
             model = finish(Model(proto, base_dir=base_dir), settings, ()).model

@@ -38,7 +38,9 @@ def anonymised(reproducer: Reproducer, settings: Settings) -> Reproducer | str:
     """
     for kept in Kept:
         model, names = anonymous_model(reproducer.model, kept)
-        shapes = {names.get(name, name): dims for name, dims in reproducer.recipe.shapes.items()}
+        shapes = {
+            names.get(name, name): tuple(dims) for name, dims in reproducer.recipe.shapes.items()
+        }
         try:
             seen = _seen(reproducer, model, names, replace(settings, shapes=shapes))
         except GraphfixError:

@@ -16,8 +16,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
 from platform import python_version
@@ -199,7 +199,7 @@ def _fill(folder: Path, reproducer: Reproducer) -> str:
         "node": asdict(reproducer.node),
         "seen": reproducer.seen,
         "certificate": None if reproducer.certificate is None else asdict(reproducer.certificate),
-        "pipeline": asdict(reproducer.recipe),
+        "pipeline": reproducer.recipe.as_json(),
         "pass_files": copied,
         "versions": dict(reproducer.versions),
         "whole": reproducer.whole,
@@ -329,7 +329,7 @@ def _parsed(index: Mapping[str, Any], folder: Path) -> Reproducer:
         passes=tuple(str(name) for name in index["passes"]),
         node=NodeRef(**node),
         seen=str(index["seen"]),
-        recipe=_recipe(index["pipeline"]),
+        recipe=Recipe.read(index["pipeline"]),
         model=read_model(folder / MODEL).proto,
         certificate=None if index["certificate"] is None else certificate_of(index["certificate"]),
         inputs=read_values(folder / INPUTS)[0] if INPUTS in index["sha256"] else None,
@@ -339,19 +339,3 @@ def _parsed(index: Mapping[str, Any], folder: Path) -> Reproducer:
         anonymous=bool(index["anonymous"]),
         notes=tuple(notes),
     )
-
-
-def _recipe(given: Mapping[str, Any]) -> Recipe:
-    known = {entry.name for entry in fields(Recipe)}
-    given = {"op_types": {}, **given}  # which the first folders lack
-    if set(given) != known:
-        raise ValueError("pipeline")
-    passes: Sequence[str] | None = given["passes"]
-    read: dict[str, Any] = {
-        **given,
-        "passes": None if passes is None else tuple(passes),
-        "skip": tuple(given["skip"]),
-        "assume_ops": tuple(given["assume_ops"]),
-        "shapes": {name: tuple(dims) for name, dims in given["shapes"].items()},
-    }
-    return Recipe(**read)

@@ -8,45 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.authoring.declaring import Pass
-from graphfix.pipeline.run_options import make_settings
+from graphfix.pipeline.run_options import RunOptions
 from graphfix.pipeline.settings import Settings
 from graphfix.registry import LOADED, all_passes
 
+# What a file says of a run, in its order.
+_WRITTEN = (
+    *("passes", "skip", "options", "target", "opset", "assume_ops", "op_types", "shapes"),
+    *("allow_lossy", "allow_io_change", "partial", "verify", "seed", "stages"),
+)
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """What to run.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe(RunOptions):
+    """What to run, by names alone.
 
     Attributes:
-        passes: Exactly these passes; None for the whole flow of a run.
-        skip: Passes that are left out.
-        options: ``PASS.KEY`` -> value.
-        target: The target's name; empty for none.
-        opset: The opset to convert to; None for none.
-        assume_ops: Operators that the engine is said to have.
-        op_types: What the user said that operators give.
-        shapes: Input name -> sizes.
-        allow_lossy: Whether lossy sites are consented to.
-        allow_io_change: Whether inputs and outputs may change.
-        partial: Whether big decompositions are applied although findings are left.
-        verify: What is compared.
-        seed: For made inputs.
         stages: The stage of each pass at fault, for people.
     """
 
-    passes: tuple[str, ...] | None = None
-    skip: tuple[str, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    target: str = ""
-    opset: int | None = None
-    assume_ops: tuple[str, ...] = ()
-    op_types: Mapping[str, str] = field(default_factory=dict[str, str])
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
-    allow_lossy: bool = False
-    allow_io_change: bool = False
-    partial: bool = False
-    verify: str = "auto"
-    seed: int = 0
     stages: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
@@ -61,7 +41,7 @@ class Recipe:
             options={
                 f"{p}.{k}": v for p, given in settings.options.items() for k, v in given.items()
             },
-            target=settings.target.name if settings.target is not None else "",
+            target=settings.target.name if settings.target is not None else None,
             opset=settings.opset,
             assume_ops=tuple(f"{d}::{op}" if d else op for d, op in sorted(settings.assumed)),
             op_types={each.name: each.text for each in settings.op_types},
@@ -74,29 +54,30 @@ class Recipe:
             stages={name: str(able[name].stage) for name in at_fault if name in able},
         )
 
-    def settings(self, pass_files: Sequence[Path] = ()) -> Settings:
-        """Return settings that do what is written here.
+    @classmethod
+    def read(cls, written: Mapping[str, Any]) -> Recipe:
+        """Return what `as_json` gave, and a file has kept.
 
         Raises:
-            UsageError: A pass, an option or the target is not known here.
+            ValueError: It says less, or more.
         """
-        return make_settings(
-            target=self.target or None,
-            opset=self.opset,
-            passes=self.passes,
-            skip=self.skip,
-            options=self.options,
-            assume_ops=self.assume_ops,
-            op_types=self.op_types,
-            allow_lossy=self.allow_lossy,
-            allow_io_change=self.allow_io_change,
-            partial=self.partial,
-            verify=self.verify,
-            inputs=None,
-            shapes=self.shapes,
-            seed=self.seed,
-            pass_files=pass_files,
-        )
+        written = {"op_types": {}, **written}  # which the first folders lack
+        if set(written) != set(_WRITTEN):
+            raise ValueError("pipeline")
+        passes: Sequence[str] | None = written["passes"]
+        read: dict[str, Any] = {
+            **written,
+            "passes": None if passes is None else tuple(passes),
+            "skip": tuple(written["skip"]),
+            "target": written["target"] or None,
+            "assume_ops": tuple(written["assume_ops"]),
+            "shapes": {name: tuple(dims) for name, dims in written["shapes"].items()},
+        }
+        return cls(**read)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a file says of it."""
+        return {name: getattr(self, name) for name in _WRITTEN} | {"target": self.target or ""}
 
 
 def one_pass(settings: Settings, pass_id: str) -> Settings | None:

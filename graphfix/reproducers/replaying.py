@@ -135,6 +135,6 @@ def _settings(known: Reproducer, files: Sequence[Path], folder: Path) -> Setting
                 hint="give its file with --pass-file",
             )
     try:
-        return known.recipe.settings(files)
+        return replace(known.recipe, pass_files=files).settings()
     except UsageError as error:
         raise InvalidModel(f"cannot be replayed here: {error}", where=str(folder)) from error

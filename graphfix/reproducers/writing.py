@@ -65,7 +65,7 @@ def _written(
     try:
         made = _reproduced(specimen, proto, base_dir)
         if isinstance(made, Reproducer) and anonymize:
-            made = anonymised(made, made.recipe.settings(made.pass_files))
+            made = anonymised(made, replace(made.recipe, pass_files=made.pass_files).settings())
     except Exception as error:  # the result of the run is not to be lost for this
         return replace(entry, reason=f"{type(error).__name__}: {error}")
     if isinstance(made, str):

@@ -14,7 +14,7 @@ from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.pipeline.op_types import parse_op_type
 from graphfix.pipeline.reading_op_types import op_types_of, read_op_types
-from graphfix.pipeline.run_options import make_settings
+from graphfix.pipeline.run_options import RunOptions
 from graphfix.pipeline.typing import infer_types
 from graphfix.report import Verdict, every_site_equal
 from graphfix.reproducers.recipe import Recipe
@@ -199,7 +199,7 @@ def test_what_is_said_of_an_operator_that_the_model_lacks_is_noted(
 
 
 def test_a_reproducer_knows_what_operators_give() -> None:
-    recipe = Recipe.of(make_settings(target="trt8", op_types=TYPED), [])
+    recipe = Recipe.of(RunOptions(target="trt8", op_types=TYPED).settings(), [])
     assert recipe.op_types == TYPED
     assert [each.text for each in recipe.settings().op_types] == ["like:0"]
 
