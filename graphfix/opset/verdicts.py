@@ -20,11 +20,13 @@ class Verdict:
             of the form without it. ``"*"`` for any value; a list of one value for a list of any
             length that holds nothing else. Without an entry it is the default of the schema.
         allow: The values of an attribute that mean the same in both forms; others do not.
+        upwards: The newer form takes more, so that this holds for steps up alone.
     """
 
     reason: str = ""
     neutral: Mapping[str, Any] = field(default_factory=dict[str, Any])
     allow: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, "tuple[Any, ...]"])
+    upwards: bool = False
 
 
 @cache
@@ -42,9 +44,13 @@ def verdicts() -> Mapping[tuple[str, int, int], Verdict]:
         verdict = Verdict(entry["reason"], entry.get("neutral", {}), allow)
         for op in entry["ops"]:
             found[(op, entry["older"], entry["newer"])] = verdict
+    for entry in reviewed["wider"]:
+        for op in entry["ops"]:
+            found[(op, entry["older"], entry["newer"])] = Verdict(entry["reason"], upwards=True)
     return found
 
 
-def verdict_of(op: str, one: int, other: int) -> Verdict | None:
-    """Return the verdict on the bump between two schemas of an operator; None without one."""
-    return verdicts().get((op, min(one, other), max(one, other)))
+def verdict_of(op: str, source: int, target: int) -> Verdict | None:
+    """Return the verdict on going from one schema of an operator to another; None without one."""
+    found = verdicts().get((op, min(source, target), max(source, target)))
+    return None if found is not None and found.upwards and target < source else found

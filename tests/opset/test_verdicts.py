@@ -35,6 +35,14 @@ def test_bounds_name_attributes_of_the_forms() -> None:
         assert verdict.allow.keys() <= names, op
 
 
+def test_where_the_newer_form_takes_more_only_the_way_up_is_free() -> None:
+    upwards = [key for key, verdict in verdicts().items() if verdict.upwards]
+    assert len(upwards) > 30
+    for op, older, newer in upwards:
+        assert verdict_of(op, older, newer) is not None
+        assert verdict_of(op, newer, older) is None
+
+
 def test_nothing_is_both_generated_and_reviewed() -> None:
     reviewed = {key for key, verdict in verdicts().items() if verdict.reason}
     assert len(reviewed) > 70

@@ -63,12 +63,6 @@ def unsqueeze_down(node: NodeView, build: Builder) -> Adapted:
     return respell(node, build, axes=sorted(axis % rank for axis in axes))
 
 
-@adapter((*_ONE_AXIS, *_AXES, "Unsqueeze"), 10, 11)
-def axes_up(node: NodeView, build: Builder) -> Adapted:
-    """Axes that count from the front mean the same."""
-    return KEEP
-
-
 def _positive(indices: Value, size: Value | int | None, build: Builder) -> Value:
     """Count negative indices from the front; others stay."""
     known = build.const(indices)
@@ -216,12 +210,6 @@ def top_k_down(node: NodeView, build: Builder) -> Adapted:
     return (build.Neg(values) if values is not None else None, indices)
 
 
-@adapter("TopK", 10, 11)
-def top_k_up(node: NodeView, build: Builder) -> Adapted:
-    """The largest, sorted, are the default."""
-    return KEEP
-
-
 # Integers that opset 10 does not compare, and the type that holds them all and is compared.
 _HELD: dict[str, int] = {
     **dict.fromkeys(("int8", "uint8", "int16", "uint16"), TensorProto.INT32),
@@ -301,24 +289,12 @@ def gemm_down(node: NodeView, build: Builder) -> Adapted:
     return respell(node, build, C=build.constant(np.zeros((), dtype=x.dtype)))
 
 
-@adapter("Gemm", 10, 11)
-def gemm_up(node: NodeView, build: Builder) -> Adapted:
-    """The summand may be left out now."""
-    return KEEP
-
-
 @adapter("Scan", 11, 10)
 def scan_down(node: NodeView, build: Builder) -> Adapted:
     """Axes were counted from the front alone."""
     for name in ("scan_input_axes", "scan_output_axes"):
         if any(axis < 0 for axis in node.attr(name, [])):
             raise Refuse(f"opset 10 has no negative {name}")
-    return KEEP
-
-
-@adapter("Scan", 10, 11)
-def scan_up(node: NodeView, build: Builder) -> Adapted:
-    """Axes that count from the front mean the same."""
     return KEEP
 
 
@@ -335,12 +311,6 @@ def max_unpool_down(node: NodeView, build: Builder) -> Adapted:
     if node.has("strides"):
         return KEEP
     return respell(node, build, strides=[1] * len(node.attr("kernel_shape")))
-
-
-@adapter("MaxUnpool", 10, 11)
-def max_unpool_up(node: NodeView, build: Builder) -> Adapted:
-    """Strides that were left out mean 1 now, as onnxruntime had it."""
-    return KEEP
 
 
 @adapter("GatherElements", 11, 10)

@@ -124,12 +124,6 @@ def _text(given: str | bytes | Sequence[str | bytes]) -> TensorProto:
     return tensor
 
 
-@adapter("Constant", 11, 12)
-def constant_up(node: NodeView, build: Builder) -> Adapted:
-    """The newer form has more ways to say the same."""
-    return KEEP
-
-
 @adapter("Dropout", 12, 11)
 def dropout_down(node: NodeView, build: Builder) -> Adapted:
     """Outside training nothing is dropped; the ratio was an attribute."""
@@ -177,12 +171,6 @@ def arg_down(node: NodeView, build: Builder) -> Adapted:
     return build.Sub(build.Sub(build.Gather(build.Shape(x), place, axis=0), 1), found)
 
 
-@adapter(("ArgMax", "ArgMin"), 11, 12)
-def arg_up(node: NodeView, build: Builder) -> Adapted:
-    """The first of several equal ones is the default."""
-    return KEEP
-
-
 @adapter("MaxPool", 12, 11)
 def max_pool_down(node: NodeView, build: Builder) -> Adapted:
     """Small integers were not pooled; float32 holds them all."""
@@ -193,9 +181,3 @@ def max_pool_down(node: NodeView, build: Builder) -> Adapted:
     pooled, *others = respell(node, build, X=build.Cast(x, to=TensorProto.FLOAT))
     assert pooled is not None
     return (build.Cast(pooled, to=kind), *others)
-
-
-@adapter("MaxPool", 11, 12)
-def max_pool_up(node: NodeView, build: Builder) -> Adapted:
-    """More types are taken."""
-    return KEEP

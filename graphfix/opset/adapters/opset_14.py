@@ -116,12 +116,6 @@ def _zeros_agree(node: NodeView, build: Builder) -> bool:
     return True
 
 
-@adapter("Reshape", 13, 14)
-def reshape_up(node: NodeView, build: Builder) -> Adapted:
-    """The default of allowzero is what the older form does."""
-    return KEEP
-
-
 _RECURRENT = ("LSTM", "GRU", "RNN")
 
 
@@ -140,12 +134,6 @@ def recurrent_down(node: NodeView, build: Builder) -> Adapted:
     for order, value in zip(([2, 0, 1, 3], [1, 0, 2], [1, 0, 2]), made, strict=False):
         outputs.append(None if value is None else build.Transpose(value, perm=order))
     return tuple(outputs)
-
-
-@adapter(_RECURRENT, 13, 14)
-def recurrent_up(node: NodeView, build: Builder) -> Adapted:
-    """Layout 0 is the older form."""
-    return KEEP
 
 
 @adapter("BatchNormalization", 14, 13)
@@ -183,12 +171,6 @@ def batch_normalization_down(node: NodeView, build: Builder) -> Adapted:
     return tuple(results)
 
 
-@adapter("BatchNormalization", 13, 14)
-def batch_normalization_up(node: NodeView, build: Builder) -> Adapted:
-    """Inference is what it was."""
-    return KEEP
-
-
 @adapter("Identity", 14, 13)
 def identity_down(node: NodeView, build: Builder) -> Adapted:
     """A sequence is passed on by putting something into it and taking it out again."""
@@ -202,9 +184,3 @@ def identity_down(node: NodeView, build: Builder) -> Adapted:
     extra = build.constant(np.zeros((), dtype=dtype_of(kind)))
     longer = build.SequenceInsert(value, extra)
     return build.SequenceErase(longer, build.constant(np.array(-1, dtype=np.int64)))
-
-
-@adapter("Identity", 13, 14)
-def identity_up(node: NodeView, build: Builder) -> Adapted:
-    """Tensors are passed on as before."""
-    return KEEP

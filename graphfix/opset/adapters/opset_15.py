@@ -34,9 +34,3 @@ def _takes_all(start: int, end: int, rank: int | None) -> bool:
 def cast_like_down(node: NodeView, build: Builder) -> Adapted:
     """The type of the second input is known, so that a Cast does."""
     return build.Cast(node.need(0), to=need_elem_type(node.need(1)))
-
-
-@adapter("Shape", 14, 15)
-def shape_up(node: NodeView, build: Builder) -> Adapted:
-    """Without start and end, the newer form gives the whole shape too."""
-    return KEEP

@@ -24,7 +24,7 @@ from graphfix.opset.adapters._bits import bitwise, invert
 from graphfix.opset.adapters._pooling import norms
 from graphfix.opset.adapters._resizing import resized_everywhere
 from graphfix.opset.adapters._run_time import equal_parts, pads, reduce
-from graphfix.opset.adapting import KEEP, Adapted, adapter
+from graphfix.opset.adapting import Adapted, adapter
 
 _REDUCE = (
     "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
@@ -126,18 +126,6 @@ def resize_down(node: NodeView, build: Builder) -> Adapted:
     return respell(node, build, drop=drop, **resized_everywhere(node, build))
 
 
-@adapter("Resize", 17, 18)
-def resize_up(node: NodeView, build: Builder) -> Adapted:
-    """The newer form has more attributes, whose defaults are what the older one does."""
-    return respell(node, build)
-
-
-@adapter("Pad", 17, 18)
-def pad_up(node: NodeView, build: Builder) -> Adapted:
-    """The newer form has a further input."""
-    return respell(node, build)
-
-
 @adapter("MeanVarianceNormalization", 18, 17)
 def mean_variance_down(node: NodeView, build: Builder) -> Adapted:
     """Spell it out: below 18, onnx cannot infer its body, and its checker rejects the model."""
@@ -178,21 +166,9 @@ def optional_get_element_down(node: NodeView, build: Builder) -> Adapted:
     return respell(node, build) if is_optional(value) else build.Identity(value)
 
 
-@adapter(("OptionalHasElement", "OptionalGetElement"), 17, 18)
-def optional_up(node: NodeView, build: Builder) -> Adapted:
-    """An optional means the same."""
-    return KEEP
-
-
 @adapter("LpPool", 18, 17)
 def lp_pool_down(node: NodeView, build: Builder) -> Adapted:
     """Dilations and ceil_mode are new."""
     if all(step == 1 for step in node.attr("dilations", [])) and not node.attr("ceil_mode", 0):
         return respell(node, build, drop=("dilations", "ceil_mode"))
     return norms(node, build)
-
-
-@adapter("LpPool", 17, 18)
-def lp_pool_up(node: NodeView, build: Builder) -> Adapted:
-    """Without dilations and ceil_mode it is what it was."""
-    return KEEP

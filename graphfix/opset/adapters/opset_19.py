@@ -74,12 +74,6 @@ def equal_down(node: NodeView, build: Builder) -> Adapted:
     return build.Equal(*sides)
 
 
-@adapter("Equal", 18, 19)
-def equal_up(node: NodeView, build: Builder) -> Adapted:
-    """What was compared is compared in the same way."""
-    return KEEP
-
-
 @adapter("Pad", 19, 18)
 def pad_down(node: NodeView, build: Builder) -> Adapted:
     """Wrapping is new: it takes the indices modulo the size of what negative pads leave."""
@@ -117,24 +111,12 @@ def _wrapped(x: Value, axis: int, before: Value, after: Value, build: Builder) -
     return build.Add(around, start)
 
 
-@adapter("Pad", 18, 19)
-def pad_up(node: NodeView, build: Builder) -> Adapted:
-    """The other modes mean the same."""
-    return KEEP
-
-
 @adapter("AveragePool", 19, 18)
 def average_pool_down(node: NodeView, build: Builder) -> Adapted:
     """Dilations are new."""
     if all(step == 1 for step in node.attr("dilations", [])):
         return respell(node, build, drop=("dilations",))
     return averages(node, build)
-
-
-@adapter("AveragePool", 18, 19)
-def average_pool_up(node: NodeView, build: Builder) -> Adapted:
-    """Without dilations it is what it was."""
-    return KEEP
 
 
 @adapter("DeformConv", 19, 18)

@@ -54,12 +54,6 @@ def dequantize_down(node: NodeView, build: Builder) -> Adapted:
     return respell(node, build, drop=("block_size",))
 
 
-@adapter("DequantizeLinear", 20, 21)
-def dequantize_up(node: NodeView, build: Builder) -> Adapted:
-    """Without blocks the newer form does what the older one does."""
-    return KEEP
-
-
 @adapter("QLinearMatMul", 21, 20)
 def q_linear_mat_mul_down(node: NodeView, build: Builder) -> Adapted:
     """The scales were float32, which holds those of float16 and bfloat16."""
@@ -70,15 +64,3 @@ def q_linear_mat_mul_down(node: NodeView, build: Builder) -> Adapted:
         name: build.Cast(scale, to=TensorProto.FLOAT) for name, scale in scales.items()
     }
     return respell(node, build, **wide)
-
-
-@adapter("QLinearMatMul", 20, 21)
-def q_linear_mat_mul_up(node: NodeView, build: Builder) -> Adapted:
-    """Scales of float32 mean the same."""
-    return KEEP
-
-
-@adapter("QuantizeLinear", 20, 21)
-def quantize_up(node: NodeView, build: Builder) -> Adapted:
-    """Without blocks and output_dtype, the newer form does what the older one does."""
-    return KEEP

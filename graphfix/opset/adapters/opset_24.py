@@ -10,7 +10,7 @@ from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, need_rank
 from graphfix.opset.adapters._run_time import size_along
-from graphfix.opset.adapting import KEEP, Adapted, adapter
+from graphfix.opset.adapting import Adapted, adapter
 
 
 @adapter("TensorScatter", 24, 23)
@@ -37,9 +37,3 @@ def tensor_scatter_down(node: NodeView, build: Builder) -> Adapted:
     taken = build.Where(written, places, build.constant(np.array(0, dtype=np.int64)))
     taken = build.Expand(taken, build.Shape(past))
     return build.Where(written, build.GatherElements(update, taken, axis=axis), past)
-
-
-@adapter("Attention", 23, 24)
-def attention_up(node: NodeView, build: Builder) -> Adapted:
-    """The newer form takes shorter masks and the lengths of an outer cache too."""
-    return KEEP

@@ -23,9 +23,3 @@ def range_down(node: NodeView, build: Builder) -> Adapted:
         raise Refuse("stash_type is not float32")
     wide = [build.Cast(node.need(at), to=TensorProto.FLOAT) for at in range(3)]
     return build.Cast(build.Range(*wide), to=kind)
-
-
-@adapter("Range", 26, 27)
-def range_up(node: NodeView, build: Builder) -> Adapted:
-    """What the older form takes means the same."""
-    return respell(node, build)

@@ -44,12 +44,6 @@ def _zero(value: Value, build: Builder) -> Value:
     return build.constant(np.zeros((), dtype=dtype))
 
 
-@adapter("Mod", 27, 28)
-def mod_up(node: NodeView, build: Builder) -> Adapted:
-    """What the older form takes means the same in the newer one."""
-    return KEEP
-
-
 @adapter("BitShift", 28, 27)
 def bit_shift_down(node: NodeView, build: Builder) -> Adapted:
     """Shifts of signed integers are new: the bits are shifted as unsigned ones."""
@@ -57,9 +51,3 @@ def bit_shift_down(node: NodeView, build: Builder) -> Adapted:
     if need_elem_type(x) not in SIGNED:
         return KEEP
     return shift(x, by, node.attr("direction"), build)
-
-
-@adapter("BitShift", 27, 28)
-def bit_shift_up(node: NodeView, build: Builder) -> Adapted:
-    """Unsigned integers shift as before."""
-    return KEEP
