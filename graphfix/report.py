@@ -319,7 +319,7 @@ class Report:
 
     Attributes:
         version: graphfix's version.
-        target: The resolved target, such as ``trt8.6``; empty without one.
+        target: The resolved target, such as ``ort-1.10``; empty without one.
         input: The model as it came in.
         output: The file that was written; None when nothing was.
         findings_before: What stood in the way before.
@@ -328,7 +328,7 @@ class Report:
         io_changes: Interface changes that were consented to, and declared shapes that were wrong.
         verification: The whole-model comparison.
         seconds: Seconds by stage.
-        notes: Sentences for the user that belong to no finding (aliases, versions, trtexec line).
+        notes: Sentences for the user that belong to no finding (aliases, versions).
         reproducers: Folders that show again what passes did wrong.
         open_inputs: The inputs whose sizes the file leaves open, with what it says of them.
     """

@@ -22,6 +22,9 @@ from graphfix.cli.streams import STANDARD, ModelPath, source, write_out
 from graphfix.cli.template import offer_template
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphfix.engines.engine import Input, NextStep
     from graphfix.report import Report
 
 
@@ -45,8 +48,8 @@ if TYPE_CHECKING:
     type=click.Choice(["auto", "sites", "full", "engine", "off"]),
     default="auto",
     show_default=True,
-    help="What to compare: each changed place, the whole model, both (auto), what this machine's "
-    "TensorRT computes too (engine), or nothing.",
+    help="What to compare: each changed place, the whole model, both (auto), what the target's own "
+    "engine on this machine computes too (engine), or nothing.",
 )
 @sample_options
 @pass_file_option
@@ -122,19 +125,19 @@ def run(
         told = (*hooks, *noting)
         result = run_file(request, told, raw.append) if out else run_file(request, told)
     code = int(result.exit_code)
-    line = ""
-    if report is not None or not as_json:
-        line = "" if request.dry_run or out else _trtexec(result.report, bool(request.assume_ops))
+    step = None
+    if (report is not None or not as_json) and not request.dry_run and not out:
+        step = _next_step(result.report, request.target, bool(request.assume_ops))
     if report is not None:
-        _write_report(report, result.report, code, request.dry_run, line)
+        _write_report(report, result.report, code, request.dry_run, step)
     for written in raw:
         write_out(written)
-    _show(result.report, code, as_json=as_json, dry_run=request.dry_run, line=line, aside=out)
+    _show(result.report, code, as_json=as_json, dry_run=request.dry_run, step=step, aside=out)
     return code
 
 
 def _show(
-    report: Report, code: int, *, as_json: bool, dry_run: bool, line: str, aside: bool
+    report: Report, code: int, *, as_json: bool, dry_run: bool, step: NextStep | None, aside: bool
 ) -> None:
     """Print the report on stdout, or aside on stderr; what JSON has no field for goes there too."""
     from graphfix.cli.console import emit, emit_json, say, style_for
@@ -149,33 +152,33 @@ def _show(
     from graphfix.rendering.text_report import report_text
 
     style = style_for(sys.stderr if aside else sys.stdout)
-    text = report_text(report, code, dry_run=dry_run, trtexec=line, style=style)
+    text = report_text(report, code, dry_run=dry_run, step=step, style=style)
     (say if aside else emit)(text)
 
 
-def _trtexec(report: Report, plugins: bool) -> str:
-    """Return the trtexec line for what was written; empty where nothing was, or for others."""
-    if report.output is None or not report.target.startswith("trt"):
-        return ""
+def _next_step(report: Report, asked: str | None, assumes: bool) -> NextStep | None:
+    """Return what to do with the file that was written; None where nothing was."""
+    name = asked or report.target
+    if report.output is None or not name:
+        return None
+    from graphfix.engines.engine import Written, engine_of
     from graphfix.engines.targets import load_target
-    from graphfix.pipeline.inspecting import fed_and_used
-    from graphfix.rendering.trtexec import trtexec_line
 
-    path = report.output.path
-    ports, used = fed_and_used(Path(path))
-    inputs = [
+    target, path = load_target(name), report.output.path
+
+    def contents() -> tuple[Sequence[Input], frozenset[str]]:
+        from graphfix.pipeline.inspecting import fed_and_used
+
+        ports, used = fed_and_used(Path(path))
         # An unknown rank leaves the whole shape to the user.
-        (port.name, ("shape",) if port.shape is None else port.shape)
-        for port in ports
-    ]
-    libraries = ("<your-plugins.so>",) if plugins else ()
-    target = load_target(report.target)
-    imported = {op for op, known in target.ops.items() if known.supported}
-    shipped = sorted(used & target.plugins - imported)
-    return trtexec_line(path, inputs, report.target, libraries, shipped)
+        return [(p.name, ("shape",) if p.shape is None else p.shape) for p in ports], used
+
+    return engine_of(target.family).next_step(Written(path, assumes, contents), target)
 
 
-def _write_report(path: Path, report: Report, code: int, dry_run: bool, line: str) -> None:
+def _write_report(
+    path: Path, report: Report, code: int, dry_run: bool, step: NextStep | None
+) -> None:
     """Write the report in the view that the suffix names."""
     import json
 
@@ -186,7 +189,7 @@ def _write_report(path: Path, report: Report, code: int, dry_run: bool, line: st
     if path.suffix.lower() == ".json":
         text = json.dumps(report_json(report), allow_nan=False, indent=1) + "\n"
     else:
-        text = report_markdown(report, code, dry_run=dry_run, trtexec=line)
+        text = report_markdown(report, code, dry_run=dry_run, step=step)
     try:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:

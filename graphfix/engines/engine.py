@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -52,6 +52,40 @@ class Release:
     profile: str
     source: str
     notes: tuple[str, ...] = ()
+
+
+Input = tuple[str, tuple[int | str | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A file that was written for a target.
+
+    Attributes:
+        path: The file.
+        assumes_operators: Whether the user said that the engine has further operators.
+        contents: Reads the names and shapes of the inputs that must be fed, an open dimension as
+            its name or None, and the operators of all scopes, whatever their domains.
+    """
+
+    path: str
+    assumes_operators: bool
+    contents: Callable[[], tuple[Sequence[Input], frozenset[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What to do with a file that was written.
+
+    Attributes:
+        command: A shell line, to be copied.
+        intent: What it does, without a full stop.
+        note: What to put into it first; empty for nothing.
+    """
+
+    command: str
+    intent: str
+    note: str = ""
 
 
 class Misreading(Protocol):
@@ -192,6 +226,15 @@ class Engine:
             known: What was found.
         """
         return ()
+
+    def next_step(self, written: Written, target: Target) -> NextStep | None:
+        """Return what to do with a file that was written; None where nothing is known.
+
+        Args:
+            written: The file.
+            target: The target that it was written for.
+        """
+        return None
 
 
 def read_graphs(engine: Engine, root: Graph) -> Iterator[Graph]:

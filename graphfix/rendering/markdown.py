@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from graphfix.engines.engine import NextStep
 from graphfix.rendering.grouping import distinct, group_findings, node_label
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import capped, count, size
@@ -15,7 +16,7 @@ _NODES_SHOWN = 5
 
 
 def report_markdown(
-    report: Report, exit_code: int, *, dry_run: bool = False, trtexec: str = ""
+    report: Report, exit_code: int, *, dry_run: bool = False, step: NextStep | None = None
 ) -> str:
     """Return the whole report as Markdown; the arguments are those of the text view."""
     said = headline(report, exit_code, dry_run=dry_run)
@@ -37,7 +38,7 @@ def report_markdown(
         ),
         _section("Reproducers", _reproducers(report.reproducers)),
         _section("Notes", _bullets(report.notes)),
-        _section("Next", _next(next_steps(report, exit_code), trtexec)),
+        _section("Next", _next(next_steps(report, exit_code), step)),
         _section(
             "Seconds",
             _table(
@@ -122,8 +123,8 @@ def _reproducers(made: Iterable[Reproduced]) -> str:
     )
 
 
-def _next(steps: Sequence[str], trtexec: str) -> str:
-    block = f"```sh\n{trtexec}\n```" if trtexec else ""
+def _next(steps: Sequence[str], step: NextStep | None) -> str:
+    block = f"```sh\n{step.command}\n```" if step is not None else ""
     return "\n\n".join(part for part in (_bullets(steps, raw=True), block) if part)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from math import isfinite
 
+from graphfix.engines.engine import NextStep
 from graphfix.rendering.grouping import Group, distinct
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import (
@@ -32,7 +33,7 @@ def report_text(
     exit_code: int,
     *,
     dry_run: bool = False,
-    trtexec: str = "",
+    step: NextStep | None = None,
     style: Style = PLAIN,
 ) -> str:
     """Return the whole report as text.
@@ -41,7 +42,7 @@ def report_text(
         report: What happened.
         exit_code: What the run ends with; explained when it is not 0.
         dry_run: Nothing was to be written.
-        trtexec: The line that builds an engine from the output; empty where there is none.
+        step: What to do with the file that was written; None where nothing is known.
         style: Colours or none.
     """
     said = headline(report, exit_code, dry_run=dry_run)
@@ -58,7 +59,7 @@ def report_text(
         ("Interface changes", _io(report)),
         ("Reproducers", _reproducers(report)),
         ("Notes", _bullets(report.notes)),
-        ("Next", _next(report, exit_code, trtexec)),
+        ("Next", _next(report, exit_code, step)),
     ):
         if body:
             lines += ["", style.paint(title, "bold"), *body]
@@ -175,15 +176,15 @@ def _reproducers(report: Report) -> list[str]:
     return lines
 
 
-def _next(report: Report, exit_code: int, trtexec: str) -> list[str]:
-    """Return advice and the trtexec line; the line stays whole so that it can be copied."""
+def _next(report: Report, exit_code: int, step: NextStep | None) -> list[str]:
+    """Return advice and the next command; its line stays whole so that it can be copied."""
     lines = _bullets(next_steps(report, exit_code))
-    if trtexec:
+    if step is not None:
         left = problems(report.findings_after)
-        intent = "See what the engine itself says:" if left else "Build the engine:"
-        lines += [f"  {intent}", f"    {trtexec}"]
-        if "Shapes=" in trtexec:
-            lines += wrap("Put the smallest, the usual and the largest size for each <name>.", "  ")
+        intent = "See what the engine itself says" if left else step.intent
+        lines += [f"  {intent}:", f"    {step.command}"]
+        if step.note:
+            lines += wrap(step.note, "  ")
     return lines
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graphfix.engines.engine import NextStep
 from graphfix.rendering.markdown import report_markdown
 from graphfix.report import Finding, NodeRef, Report, Severity
 
@@ -24,7 +25,7 @@ def test_every_report_has_its_verdict_and_whole_tables(sample: tuple[Report, int
 
 
 def test_sections_of_a_run(samples: Samples) -> None:
-    text = report_markdown(*samples["left"], trtexec="trtexec --onnx=a.onnx")
+    text = report_markdown(*samples["left"], step=NextStep("trtexec --onnx=a.onnx", "Build"))
     assert [line for line in text.splitlines() if line.startswith("#")] == [
         "# NOT FIXED",
         "## Problems in the input",

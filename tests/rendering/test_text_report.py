@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from graphfix.engines.engine import NextStep
 from graphfix.rendering.style import Style
 from graphfix.rendering.text_check import check_text
 from graphfix.rendering.text_report import number, report_text
@@ -25,6 +26,7 @@ from graphfix.report import (
 
 Samples = dict[str, tuple[Report, int]]
 LINE = "trtexec --onnx=in/model.trt8.onnx '--minShapes=x:<batch>x3'"
+STEP = NextStep(LINE, "Build the engine", "Put the smallest, the usual and the largest size.")
 
 
 def flat(text: str) -> str:
@@ -112,7 +114,7 @@ def test_a_copy_is_not_called_a_repair(samples: Samples) -> None:
 
 
 def test_what_is_left_says_why_and_what_to_do(samples: Samples) -> None:
-    text = report_text(*samples["left"], trtexec=LINE)
+    text = report_text(*samples["left"], step=STEP)
     assert "builder rank:Resize.5  (possibly, 1 node, 1 left)\n" in text
     assert "unknown   rank of x\n" in text
     assert "nodes     Warp #7 (in main/If_3.then_branch)\n" in text
@@ -132,7 +134,7 @@ def test_no_advice_and_no_exit_code_where_all_is_well(samples: Samples) -> None:
     text = report_text(*samples["fixed"])
     assert "\nNext\n" not in text
     assert "exit code" not in text
-    assert "Build the engine:" in report_text(*samples["fixed"], trtexec=LINE)
+    assert "Build the engine:" in report_text(*samples["fixed"], step=STEP)
 
 
 def test_odd_numbers_are_readable(samples: Samples) -> None:

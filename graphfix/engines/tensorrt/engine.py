@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from graphfix.engines.engine import Engine, Release
+from graphfix.engines.engine import Engine, NextStep, Release, Written
 
 if TYPE_CHECKING:
     from graphfix.authoring.views import NodeView, Value
@@ -127,3 +127,9 @@ class TensorRT(Engine):
         from graphfix.engines.tensorrt.reported import reported_elsewhere
 
         return reported_elsewhere(model, known)
+
+    def next_step(self, written: Written, target: Target) -> NextStep:
+        """Return the `trtexec` line that builds an engine from the file."""
+        from graphfix.engines.tensorrt.trtexec import next_step
+
+        return next_step(written, target)

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 
-Input = tuple[str, tuple[int | str | None, ...]]
+from graphfix.engines.engine import Input, NextStep, Written
+from graphfix.engines.profile import Target
 
-_VERSION = re.compile(r"^trt(\d+)(?:\.(\d+))?(-fulldims)?$")
+_EXPLICIT_BATCH_MAJOR = 7
+
+
+def next_step(written: Written, target: Target) -> NextStep:
+    """Return how to build an engine from a file; see `trtexec_line`."""
+    inputs, used = written.contents()
+    libraries = ("<your-plugins.so>",) if written.assumes_operators else ()
+    imported = {op for op, known in target.ops.items() if known.supported}
+    shipped = sorted(used & target.plugins - imported)
+    line = trtexec_line(written.path, inputs, target, libraries, shipped)
+    sizes = "Put the smallest, the usual and the largest size for each <name>."
+    return NextStep(line, "Build the engine", sizes if open_shapes(inputs) else "")
 
 
 def trtexec_line(
     path: str,
     inputs: Sequence[Input],
-    target: str,
+    target: Target,
     plugins: Sequence[str] = (),
     shipped: Sequence[str] = (),
 ) -> str:
-    """Return a shell line for `trtexec`, or an empty text for a target that is not TensorRT.
+    """Return a shell line for `trtexec`.
 
     Sizes that the model leaves open stand as ``<name>`` in the three shape options: the smallest,
     the usual and the largest size that the engine shall take are the user's to choose.
@@ -31,21 +42,17 @@ def trtexec_line(
     Args:
         path: The .onnx file.
         inputs: Names and shapes; an open dimension is its name, or None.
-        target: The profile, such as ``trt8.6``.
+        target: The version of TensorRT.
         plugins: Libraries with the user's own operators.
         shipped: Operators that NVIDIA's own plugin library has; a comment names them, for whoever
             builds the engine without `trtexec`, which loads that library.
     """
-    version = _VERSION.match(target)
-    if version is None:
-        return ""
-    major, minor = int(version[1]), int(version[2] or 0)
     words = ["trtexec", f"--onnx={path}"]
-    if major == 7 or version[3]:
+    if target.version[0] == _EXPLICIT_BATCH_MAJOR or target.variant:
         words.append("--explicitBatch")
     if shapes := open_shapes(inputs):
         words += [f"--{which}Shapes={shapes}" for which in ("min", "opt", "max")]
-    option = "--staticPlugins" if (major, minor) >= (8, 6) else "--plugins"
+    option = "--staticPlugins" if target.version >= (8, 6) else "--plugins"
     words += [f"{option}={library}" for library in plugins]
     line = " ".join(shlex.quote(word) for word in words)
     if shipped:
