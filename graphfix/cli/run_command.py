@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphfix.engines.engine import Input, NextStep
+    from graphfix.engines.profile import Target
     from graphfix.report import Report
 
 
@@ -156,7 +157,7 @@ def _show(
     (say if aside else emit)(text)
 
 
-def _next_step(report: Report, asked: str | None, assumes: bool) -> NextStep | None:
+def _next_step(report: Report, asked: str | Target | None, assumes: bool) -> NextStep | None:
     """Return what to do with the file that was written; None where nothing was."""
     name = asked or report.target
     if report.output is None or not name:

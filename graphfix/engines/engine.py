@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from graphfix.engines.versions import VersionedName, parse_name, sort_key
-from graphfix.errors import PassBug
+from graphfix.errors import EngineFailed, PassBug
 
 if TYPE_CHECKING:
+    from onnx import ModelProto
+
     from graphfix.authoring.views import NodeView, Value
     from graphfix.engines.profile import Target
     from graphfix.graph import Graph
@@ -88,6 +90,45 @@ class NextStep:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The engine version that a model is to be run in.
+
+    Attributes:
+        version: Such as ``(8, 6)``.
+        dtype_aliases: Element types of inputs that it turns into others by itself.
+    """
+
+    version: tuple[int, ...]
+    dtype_aliases: Mapping[str, str]
+
+
+class Runner(Protocol):
+    """A model file in the engine itself.
+
+    Attributes:
+        name: The engine, for people.
+        version: Major and minor version of the engine; empty until it has run, or without one.
+    """
+
+    name: str
+    version: tuple[int, ...]
+
+    def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
+        """Run once.
+
+        Args:
+            feed: The inputs by name: tensors as numpy arrays of the types of the model.
+
+        Returns:
+            The outputs by name, tensors as numpy arrays of the types of the model.
+
+        Raises:
+            EngineFailed: The engine does not build, load or run the model; with its words.
+        """
+        ...
+
+
 class Misreading(Protocol):
     """A model as an engine takes it that misreads a form; see `Engine.as_read`."""
 
@@ -124,6 +165,9 @@ class Engine:
             which the family's own rules say that, with the engine's words, or nothing does.
         tolerates: The rules of `graphfix.engines.file_rules` that are only notes for it.
         sources: The id of such a rule -> what is known of the family there.
+        install: How to get the engine onto a machine; empty where nothing runs models in it.
+        on_device: Whether it runs on a device, whose driver reserves more addresses than any
+            machine has memory: then no limit of memory is set.
     """
 
     family: str = ""
@@ -134,6 +178,8 @@ class Engine:
     own_words: Mapping[str, str] = MappingProxyType({})
     tolerates: frozenset[str] = frozenset()
     sources: Mapping[str, str] = MappingProxyType({})
+    install: str = ""
+    on_device: bool = False
 
     def __init__(self, package: str = "", folder: Path | None = None) -> None:
         """Remember where the family lies.
@@ -235,6 +281,23 @@ class Engine:
             target: The target that it was written for.
         """
         return None
+
+    def is_here(self) -> bool:
+        """Say whether this machine has the engine, so that `open` works."""
+        return False
+
+    def open(self, model: ModelProto, path: Path, meant: Meant) -> Runner:
+        """Return a model file in the engine; called in a child process with limits.
+
+        Args:
+            model: The model in the file, its external data unread.
+            path: The file.
+            meant: The version; where the machine has another one, `Runner.version` says so.
+
+        Raises:
+            EngineFailed: The machine does not have the engine, or it refuses the model.
+        """
+        raise EngineFailed(f"nothing runs a model in {self.title}")
 
 
 def read_graphs(engine: Engine, root: Graph) -> Iterator[Graph]:

@@ -12,19 +12,18 @@ from pathlib import Path
 
 from onnx import ModelProto
 
+from graphfix.engines.engine import engine_of, every_engine
 from graphfix.engines.profile import Target
 from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
-from graphfix.proving.models import ComparisonOptions, compare_files, compare_in_tensorrt
-from graphfix.proving.runners.tensorrt_engines import found
+from graphfix.proving.models import ComparisonOptions, compare_files, compare_in_engine
 from graphfix.report import Verdict, Verification
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline
 from graphfix.storage.weights import is_external
 
-_ENGINE_FAMILY = "trt"
 _ENGINE_SAMPLES = 3  # an engine may have to be built for each
 _ENGINE_SECONDS = 3600.0
 
@@ -63,17 +62,17 @@ def check_engine(target: Target | None) -> None:
     """Check that ``--verify engine`` is possible.
 
     Raises:
-        UsageError: The target is not TensorRT, or this machine does not have it.
+        UsageError: Nothing runs models in the target's engine, or this machine does not have it.
     """
     where = "--verify engine"
-    if target is None or target.family != _ENGINE_FAMILY:
-        raise UsageError("is for targets of TensorRT", where=where, hint="give --target trt8.6")
-    if not found():
-        raise UsageError(
-            "this machine has no TensorRT",
-            where=where,
-            hint="put trtexec on PATH, or pip install tensorrt polygraphy",
-        )
+    engine = None if target is None else engine_of(target.family)
+    if engine is None or not engine.install:
+        known = [other for other in every_engine() if other.install]
+        titles = " or ".join(other.title for other in known)
+        examples = " or ".join(f"--target {other.example}" for other in known)
+        raise UsageError(f"is for targets of {titles}", where=where, hint=f"give {examples}")
+    if not engine.is_here():
+        raise UsageError(f"this machine has no {engine.title}", where=where, hint=engine.install)
 
 
 def verify_in_engine(
@@ -99,7 +98,7 @@ def verify_in_engine(
         _options(before, settings, lossy=lossy), samples=_ENGINE_SAMPLES, timeout=_ENGINE_SECONDS
     )
     with _on_disk_both(before, after, prepared) as (old, new):
-        return compare_in_tensorrt(old, new, options, target.version, target.dtype_aliases)
+        return compare_in_engine(old, new, options, target)
 
 
 def _options(before: Original, settings: Settings, *, lossy: bool) -> ComparisonOptions:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from graphfix.engines.engine import Meant, engine_of
 from graphfix.errors import EngineFailed
 from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.runners.evaluators import Evaluators
@@ -26,7 +27,7 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Do what a request of `graphfix.proving.models` says."""
     limit: int | None = request["memory_limit"]
     paths = [Path(text) for text in request["models"]]
-    at_once = request["do"] == "tensorrt"
+    at_once = request["do"] == "engine"
     loaded = fitting.load(paths, evaluators_of(request), limit, folder, at_once=at_once)
     if isinstance(loaded, str):
         return _refused(request, loaded)
@@ -54,9 +55,10 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
             from graphfix.proving.layers.side_by_side import side_by_side
 
             return {"comparison": dataclasses.asdict(side_by_side(task, layers=request["layers"]))}
-        if request["do"] == "tensorrt":
-            meant = request["version"], request["aliases"]
-            found = whole.compare_in_tensorrt(task, paths[1], tuple(meant[0]), meant[1])
+        if request["do"] == "engine":
+            asked = request["meant"]
+            meant = Meant(tuple(asked["version"]), asked["dtype_aliases"])
+            found = whole.compare_in_engine(task, paths[1], engine_of(asked["family"]), meant)
             return {"verification": dataclasses.asdict(found)}
         return {"verification": dataclasses.asdict(whole.compare(task))}
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphfix.engines.engine import engine_of
+from graphfix.engines.profile import Target
 from graphfix.errors import EngineFailed
 from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.report import NodeRef, OutputDifference, Verdict, Verification
@@ -68,32 +70,32 @@ def compare_files(
     return answer if isinstance(answer, Verification) else _verification(answer["verification"])
 
 
-def compare_in_tensorrt(
-    before: Path,
-    after: Path,
-    options: ComparisonOptions,
-    version: tuple[int, ...],
-    aliases: Mapping[str, str],
+def compare_in_engine(
+    before: Path, after: Path, options: ComparisonOptions, target: Target
 ) -> Verification:
-    """Build the second model with this machine's TensorRT and compare it with the first.
+    """Run the second model in the target's own engine on this machine; compare it with the first.
 
-    Floats may differ by the cap of their type (`graphfix.proving.verdict.numbers`), since TensorRT
-    chooses among kernels that round each in its own way; TF32 is off. What TensorRT does not
-    build or run is ``inconclusive``, with its words.
+    Floats may differ by the cap of their type (`graphfix.proving.verdict.numbers`), since engines
+    choose among kernels that round each in its own way. What the engine does not build or run is
+    ``inconclusive``, with its words, and so is another version than the target's.
 
     Args:
         before: The first model, which onnxruntime or the reference evaluator runs.
         after: The second.
         options: How to compare.
-        version: Major and minor version of TensorRT that is meant; another one is inconclusive.
-        aliases: Element types of inputs that this version turns into others by itself.
+        target: The engine version that is meant.
 
     Raises:
         UsageError: The options do not fit the models.
         InvalidModel: A file is missing or not a model.
     """
-    meant = {"version": list(version), "aliases": dict(aliases)}
-    answer = _asked("tensorrt", before, after, options, **meant)
+    meant = {
+        "family": target.family,
+        "version": list(target.version),
+        "dtype_aliases": dict(target.dtype_aliases),
+    }
+    held = not engine_of(target.family).on_device
+    answer = _asked("engine", before, after, options, held=held, meant=meant)
     return answer if isinstance(answer, Verification) else _verification(answer["verification"])
 
 
@@ -128,7 +130,13 @@ def compare_side_by_side(
 
 
 def _asked(
-    do: str, before: Path, after: Path, options: ComparisonOptions, **further: Any
+    do: str,
+    before: Path,
+    after: Path,
+    options: ComparisonOptions,
+    *,
+    held: bool = True,
+    **further: Any,
 ) -> dict[str, Any] | Verification:
     """Ask the child process; what an engine does to itself is inconclusive."""
     request: dict[str, Any] = {
@@ -143,8 +151,7 @@ def _asked(
         "edges": list(options.edges),
         **further,
     }
-    # A device's driver reserves more addresses than any machine has memory.
-    limits = Limits(options.timeout, options.memory_limit, held=do != "tensorrt")
+    limits = Limits(options.timeout, options.memory_limit, held=held)
     with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         try:
             return ask(TASK, Path(folder), request, limits)

@@ -16,9 +16,9 @@ import pytest
 from onnx import ModelProto
 
 from graphfix.api import run
+from graphfix.engines.tensorrt import runner
 from graphfix.errors import UsageError
 from graphfix.pipeline.results import Result
-from graphfix.proving.runners import tensorrt_engines
 from graphfix.report import Verdict
 from graphfix.testing import parse
 from tests.pipeline.stand_ins import MODE, put_packages, put_program
@@ -159,5 +159,5 @@ def test_the_target_is_not_tensorrt(program: Path, target: str | None) -> None:
 
 def test_numbers_that_are_no_json(program: Path) -> None:
     text = '[ { "name" : "y"\n , "dimensions" : "2x2", "values" : [ nan, -inf, inf, 1e+06 ] } ]'
-    found = tensorrt_engines.parse_outputs(text, {"y": np.dtype(np.float32)})["y"]
+    found = runner.parse_outputs(text, {"y": np.dtype(np.float32)})["y"]
     assert np.array_equal(found, [[np.nan, -np.inf], [np.inf, 1e6]], equal_nan=True)

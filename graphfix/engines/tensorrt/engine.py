@@ -6,12 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from graphfix.engines.engine import Engine, NextStep, Release, Written
+from graphfix.engines.engine import Engine, Meant, NextStep, Release, Written
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from onnx import ModelProto
+
     from graphfix.authoring.views import NodeView, Value
     from graphfix.engines.profile import Target
     from graphfix.engines.tensorrt.consequences import AsRead
+    from graphfix.engines.tensorrt.runner import TensorRT as TensorRTRunner
     from graphfix.graph import Graph
     from graphfix.model import Model
     from graphfix.report import Finding
@@ -34,6 +39,8 @@ class TensorRT(Engine):
     spellings = ("tensorrt",)
     order = 1
     example = "trt8"
+    install = "put trtexec on PATH, or pip install tensorrt polygraphy"
+    on_device = True
     own_words = MappingProxyType(
         {
             "stated-opset-unknown": "trt",
@@ -133,3 +140,15 @@ class TensorRT(Engine):
         from graphfix.engines.tensorrt.trtexec import next_step
 
         return next_step(written, target)
+
+    def is_here(self) -> bool:
+        """Say whether this machine has TensorRT with polygraphy, or `trtexec`."""
+        from graphfix.engines.tensorrt.runner import found
+
+        return found() is not None
+
+    def open(self, model: ModelProto, path: Path, meant: Meant) -> TensorRTRunner:
+        """Return a model file in TensorRT."""
+        from graphfix.engines.tensorrt.runner import open_tensorrt
+
+        return open_tensorrt(model, path, meant)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import onnx
 
+from graphfix.engines.engine import Engine as TargetEngine
+from graphfix.engines.engine import Meant
 from graphfix.errors import EngineFailed, InvalidModel
 from graphfix.proving.inputs.exhaustive import every_feed
 from graphfix.proving.inputs.maker import FeedMaker, static_limits
@@ -78,32 +80,29 @@ def compare(task: Task) -> Verification:
     return _Comparison(task, ready).verdict()
 
 
-def compare_in_tensorrt(
-    task: Task, path: Path, version: tuple[int, ...], aliases: dict[str, str]
-) -> Verification:
-    """Compare what the original computes with what TensorRT makes of the other model.
+def compare_in_engine(task: Task, path: Path, engine: TargetEngine, meant: Meant) -> Verification:
+    """Compare what the original computes with what an engine makes of the other model.
 
     Args:
         task: The two models.
         path: The file of the second one.
-        version: Major and minor version of TensorRT that is meant.
-        aliases: Element types of inputs that it turns into others by itself.
+        engine: The engine.
+        meant: The version of it.
     """
     ready = prepare(task)
     if isinstance(ready, Verification):
         return ready
     if ready.chance is not None:
         return Verification(Verdict.INCONCLUSIVE, "numbers are drawn at random", ready.before.name)
-    from graphfix.proving.runners.tensorrt_engines import open_tensorrt
-
-    engine = open_tensorrt(task.after.proto, path, version[0], aliases)
-    ready.after = engine
+    runner = engine.open(task.after.proto, path, meant)
+    ready.after = runner
     said = _Comparison(task, ready, other_kernels=True).verdict()
-    if engine.version in ((), version):
+    if runner.version in ((), meant.version):
         return said
-    has, meant = (".".join(map(str, one)) for one in (engine.version, version))
-    reason = f"this machine has TensorRT {has}, not {meant}; there: {said.status} {said.reason}"
-    return replace(said, status=Verdict.INCONCLUSIVE, reason=reason.rstrip())
+    has, wanted = (".".join(map(str, one)) for one in (runner.version, meant.version))
+    reason = f"this machine has {engine.title} {has}, not {wanted}; there: {said.status}"
+    reason = f"{reason} {said.reason}".rstrip()
+    return replace(said, status=Verdict.INCONCLUSIVE, reason=reason)
 
 
 def prepare(task: Task) -> Prepared | Verification:

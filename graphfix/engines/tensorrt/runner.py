@@ -1,4 +1,4 @@
-"""TensorRT itself as an engine of the comparison: through its Python package, or `trtexec`.
+"""TensorRT itself, to run a model: through its Python package, or `trtexec`.
 
 The Python package hands numbers over as they are; polygraphy, NVIDIA's own library for that, keeps
 the device's memory. `trtexec` prints floats with six digits, and 8-bit integers as characters,
@@ -18,14 +18,19 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 
+from graphfix.engines.engine import Meant
 from graphfix.errors import EngineFailed
-from graphfix.proving.values.kinds import Array, Feed, Value, numpy_dtype
+from graphfix.storage.weights import dtype_of
+
+Array: TypeAlias = npt.NDArray[Any]
 
 _BANNER = re.compile(r"\[TensorRT v(\d+)\]")
 _BARE = re.compile(r"(?<![\w\"])(-?)(nan|inf)(?:inity)?(?![\w\"])", re.IGNORECASE)
@@ -41,16 +46,13 @@ def found() -> type[TensorRT] | None:
     return ProgramEngine if shutil.which("trtexec") else None
 
 
-def open_tensorrt(
-    model: onnx.ModelProto, path: Path, major: int, aliases: dict[str, str]
-) -> TensorRT:
+def open_tensorrt(model: onnx.ModelProto, path: Path, meant: Meant) -> TensorRT:
     """Return TensorRT for a model file.
 
     Args:
         model: The model in the file.
         path: The file.
-        major: The major version of TensorRT that is meant.
-        aliases: Element types of inputs that this version turns into others.
+        meant: The version of TensorRT.
 
     Raises:
         EngineFailed: The machine has no TensorRT any more.
@@ -58,7 +60,7 @@ def open_tensorrt(
     way = found()
     if way is None:
         raise EngineFailed("there is neither tensorrt with polygraphy nor trtexec")
-    return way(model, path, major, aliases)
+    return way(model, path, meant)
 
 
 class TensorRT:
@@ -71,18 +73,17 @@ class TensorRT:
 
     name = "TensorRT"
 
-    def __init__(
-        self, model: onnx.ModelProto, path: Path, major: int, aliases: dict[str, str]
-    ) -> None:
+    def __init__(self, model: onnx.ModelProto, path: Path, meant: Meant) -> None:
         """Remember the model; see `open_tensorrt`."""
         self.version: tuple[int, ...] = ()
         self._path = path
         self._folder = tempfile.TemporaryDirectory(prefix="graphfix-trt-")
         self._built: dict[tuple[tuple[str, tuple[int, ...]], ...], Any] = {}
-        self._major = major
-        self._aliases = {old: np.dtype(new) for old, new in aliases.items()}
+        self._major = meant.version[0]
+        self._aliases = {old: np.dtype(new) for old, new in meant.dtype_aliases.items()}
         self._outputs = {
-            info.name: numpy_dtype(info.type.tensor_type.elem_type) for info in model.graph.output
+            info.name: dtype_of(info.type.tensor_type.elem_type) or np.dtype(object)
+            for info in model.graph.output
         }
         self._open = {
             info.name
@@ -90,7 +91,7 @@ class TensorRT:
             if any(not dim.HasField("dim_value") for dim in info.type.tensor_type.shape.dim)
         }
 
-    def run(self, feed: Feed) -> dict[str, Value]:
+    def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
         """Run once; raises `EngineFailed` where TensorRT does not build or run the model."""
         given = {name: self._taken(name, value) for name, value in feed.items()}
         results = self._infer(given)
@@ -99,7 +100,7 @@ class TensorRT:
             raise EngineFailed(f"there is no output {missing[0]}", where=self.name)
         return {name: results[name].astype(dtype) for name, dtype in self._outputs.items()}
 
-    def _taken(self, name: str, value: Value) -> Array:
+    def _taken(self, name: str, value: Array | list[Any] | dict[Any, Any] | None) -> Array:
         """Return an input as this version takes it: int64 as int32 before version 10."""
         if not isinstance(value, np.ndarray):
             raise EngineFailed(f"input {name} is not a tensor")
