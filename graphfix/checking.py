@@ -190,7 +190,9 @@ def _of_file(complaint: Complaint, target: Target | None) -> Finding:
     tolerated = target is not None and known.id in engine_of(target.family).tolerates
     return Finding(
         rule=known.id,
-        feature=known.feature.replace("{op}", complaint.node.op if complaint.node else ""),
+        feature=(complaint.feature or known.feature).replace(
+            "{op}", complaint.node.op if complaint.node else ""
+        ),
         severity=Severity.NOTE if tolerated else known.severity,
         node=complaint.node.ref() if complaint.node is not None else NodeRef(),
         message=complaint.message,

@@ -345,7 +345,8 @@ def _write_value_infos(graph: Graph, target: GraphProto) -> bool:
     touched = False
     for position in reversed(range(len(source.value_info))):
         original = source.value_info[position]
-        if original.name in before and original.name not in kept:
+        gone = original.name in before and original.name not in kept
+        if gone or original.name in graph.redeclared:
             del target.value_info[position]
             touched = True
             continue
@@ -353,6 +354,8 @@ def _write_value_infos(graph: Graph, target: GraphProto) -> bool:
         if info is not None and info is not original and info != original:
             target.value_info[position].CopyFrom(info)
             touched = True
+    declared = (info for name, info in graph.redeclared.items() if name in kept)
+    target.value_info.extend(info for info in declared if info is not None)
     return touched
 
 

@@ -332,6 +332,7 @@ class Graph:
         opsets: Domain -> version; of the model, or of the function that it lies in.
         base_dir: The folder of external data, for tensors in attributes; kept by roots.
         known_functions: Keys of the local functions that its nodes may call; kept by roots.
+        redeclared: What stands for the value_info entries of a name; None where they only go.
     """
 
     __slots__ = (
@@ -346,6 +347,7 @@ class Graph:
         "outputs",
         "parent",
         "proto",
+        "redeclared",
     )
 
     def __init__(
@@ -369,6 +371,7 @@ class Graph:
         self.attribute = attribute
         self.base_dir = ""
         self.known_functions: frozenset[tuple[str, str, str]] = frozenset()
+        self.redeclared: dict[str, ValueInfoProto | None] = {}
 
     @property
     def root(self) -> Graph:

@@ -24,6 +24,7 @@ from graphfix.graph import (
 from graphfix.model import Model
 from graphfix.schemas import form_of
 from graphfix.shape_inference import infer_shapes
+from graphfix.storage.weights import type_name
 
 SMALL_ELEMENTS = 64
 MAX_PROPAGATED = 1 << 20
@@ -46,6 +47,26 @@ def type_of(tensor: Tensor) -> TypeProto | None:
     if not tensor.elem_type:
         return None
     return make_info(tensor).type
+
+
+def type_text(proto: TypeProto | None) -> str:
+    """Return a type as reports write it: ``float32[2, N]``, ``sequence of int64[?]``."""
+    if proto is None:
+        return "unknown type"
+    kind = proto.WhichOneof("value")
+    if kind == "sequence_type":
+        return f"sequence of {type_text(proto.sequence_type.elem_type)}"
+    if kind == "optional_type":
+        return f"optional {type_text(proto.optional_type.elem_type)}"
+    if kind == "sparse_tensor_type":
+        return f"sparse {type_name(proto.sparse_tensor_type.elem_type)}"
+    if kind != "tensor_type":
+        return str(kind or "unknown type").removesuffix("_type")
+    elem_type, shape = shape_of_type(proto)
+    if shape is None:
+        return f"{type_name(elem_type)} of unknown rank"
+    dims = ", ".join("?" if dim is None else str(dim) for dim in shape)
+    return f"{type_name(elem_type)}[{dims}]"
 
 
 def infer_node(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnx import ModelProto, ValueInfoProto
+from onnx import ModelProto, TypeProto, ValueInfoProto
 
 from graphfix.authoring.applying import (
     Draft,
@@ -19,7 +19,7 @@ from graphfix.authoring.applying import (
 from graphfix.authoring.building import Builder, returned_values
 from graphfix.authoring.drafting import drafted
 from graphfix.authoring.evidence import Evidence
-from graphfix.authoring.redeclaring import redeclare
+from graphfix.authoring.redeclaring import redeclare, redeclare_type
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.reloading import finish_reloaded, successors
 from graphfix.authoring.views import NodeView, Value
@@ -216,6 +216,17 @@ class Editor:
         if any(output is tensor for output in self.model.graph.outputs):
             self.io_changes.append(IoChange(tensor.name, old, new))
         self.record_number(NodeRef(outputs=(tensor.name,)), f"declared as {old}, is {new}")
+
+    def correct_type(self, graph: Graph, tensor: Variable, known: TypeProto) -> None:
+        """Declare the type that the output of a node was proved to have, and record that.
+
+        An output of the main graph is an interface change as well.
+        """
+        old, new = redeclare_type(graph, tensor, known)
+        if any(output is tensor for output in self.model.graph.outputs):
+            self.io_changes.append(IoChange(tensor.name, old, new))
+        ref = NodeRef(outputs=(tensor.name,), scope=graph.scope)
+        self.record_number(ref, f"declared as {old}, is {new}")
 
     def _remember_unused(self, graph: Graph | None) -> None:
         """Note, once a scope, which initializers nobody used before: those are not ours to drop."""

@@ -80,6 +80,12 @@ SHAPE_DECLARED = file_rule(
     NOTE,
     source="onnxruntime 1.32 warns and takes what it infers",
 )
+REPEATED_DECLARATION = file_rule(
+    "repeated-declaration",
+    "A tensor is declared more than once.",
+    NOTE,
+    source="onnxruntime 1.32 takes the last entry",
+)
 BRANCH_INPUTS = file_rule(
     "branch-inputs",
     "A branch of an If declares inputs.",

@@ -183,7 +183,11 @@ class Run:
     def _prepare(self) -> None:
         passes = self._of(PREPARE, "graph")
         target = self.settings.target
-        wanted = [each for each in passes if not is_tolerated(each, target)]
+        wanted = [
+            each
+            for each in passes
+            if not is_tolerated(each, target) and not consent_wanting(each, self.settings)
+        ]
         said = tuple(check_whole(self.model, target)) if target is not None else ()
         acted = [declared for declared in wanted if self._graph_pass(declared)]
         self._mended = tuple(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from onnx import TypeProto
 
 from graphfix.authoring.views import NodeView
-from graphfix.graph import Tensor, shape_of_type
-from graphfix.storage.weights import type_name
+from graphfix.graph import Tensor
+from graphfix.inference import type_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,32 +20,14 @@ class Complaint:
         message: One sentence, with both sides of a contradiction.
         node: The node; None where it is about the file.
         text: What ONNX itself says; empty where it says nothing.
+        feature: What passes remove it by; empty for the feature of the rule.
     """
 
     kind: str
     message: str
     node: NodeView | None = None
     text: str = ""
-
-
-def type_text(proto: TypeProto | None) -> str:
-    """Return a type as reports write it: ``float32[2, N]``, ``sequence of int64[?]``."""
-    if proto is None:
-        return "unknown type"
-    kind = proto.WhichOneof("value")
-    if kind == "sequence_type":
-        return f"sequence of {type_text(proto.sequence_type.elem_type)}"
-    if kind == "optional_type":
-        return f"optional {type_text(proto.optional_type.elem_type)}"
-    if kind == "sparse_tensor_type":
-        return f"sparse {type_name(proto.sparse_tensor_type.elem_type)}"
-    if kind != "tensor_type":
-        return str(kind or "unknown type").removesuffix("_type")
-    elem_type, shape = shape_of_type(proto)
-    if shape is None:
-        return f"{type_name(elem_type)} of unknown rank"
-    dims = ", ".join("?" if dim is None else str(dim) for dim in shape)
-    return f"{type_name(elem_type)}[{dims}]"
+    feature: str = ""
 
 
 def called(node: NodeView) -> str:

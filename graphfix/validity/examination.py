@@ -23,6 +23,7 @@ from graphfix.schemas import newest_opset
 from graphfix.shape_inference import infer_shapes
 from graphfix.validity.baked_sizes import FreeSide, baked_sizes, free_sides
 from graphfix.validity.complaint import Complaint
+from graphfix.validity.declarations import declaration_complaints
 from graphfix.validity.element_types import element_type_complaints
 from graphfix.validity.forms import form_at, form_complaints
 from graphfix.validity.names import name_complaints, node_name_complaints
@@ -103,7 +104,7 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
     if not foreign and typed:
         inferred, inference = _inferred(light, check_types=False)
     complaints = [*_numbers(model), *name_complaints(model), *data_complaints(model)]
-    complaints += node_name_complaints(model)
+    complaints += [*node_name_complaints(model), *declaration_complaints(model)]
     if checker or typed or foreign:
         complaints += _walked(model, inference)
     else:

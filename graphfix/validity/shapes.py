@@ -10,9 +10,9 @@ from onnx import TensorProto, TypeProto
 from graphfix.authoring.views import NodeView
 from graphfix.exporting import export_node
 from graphfix.graph import Constant, Node, Tensor, Variable, normal_domain, shape_of_type
-from graphfix.inference import small_constant
+from graphfix.inference import small_constant, type_text
 from graphfix.schemas import Form
-from graphfix.validity.complaint import Complaint, called, named, type_text
+from graphfix.validity.complaint import Complaint, called, named
 from graphfix.validity.element_types import Types
 
 _UNKNOWN = ("but instead is null", "type is unknown")  # what inference says where it lacks a type
@@ -72,7 +72,7 @@ def declared_complaint(node: Node, tensor: Variable, found: TypeProto) -> Compla
     if declared is None or declared.WhichOneof("value") is None:
         return None
     view = NodeView(node)
-    output = tensor.output_count > 0
+    output = tensor.output_count > 0 and node.graph.parent is None
     place = f"output {tensor.name}" if output else tensor.name
     said = f"{called(view)} gives {type_text(found)}; {place} is declared as {type_text(declared)}"
     if declared.WhichOneof("value") != found.WhichOneof("value"):
@@ -87,7 +87,8 @@ def declared_complaint(node: Node, tensor: Variable, found: TypeProto) -> Compla
         a == b for a, b in zip(shape, computed, strict=True) if _both_whole(a, b)
     ):
         return None
-    return Complaint("shape-declared", said, view)
+    feature = "model:output-shape-declared" if output else ""
+    return Complaint("shape-declared", said, view, feature=feature)
 
 
 def _both_whole(one: int | str | None, two: int | str | None) -> bool:

@@ -1,0 +1,54 @@
+"""The types that follow from inputs, weights and nodes alone, whatever else a file declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnx import GraphProto, TypeProto
+
+from graphfix.graph import Graph, Variable
+from graphfix.inference import infer_proto
+from graphfix.model import Model
+
+# ONNX's inference keeps the axis that these drop, where they are given lengths as well.
+_MISJUDGED = "SplitToSequence"
+Inferred = tuple[Graph, Variable, TypeProto]
+
+
+def undeclared_types(model: Model) -> Iterator[Inferred]:
+    """Yield the outputs of nodes, functions left out, with the scope and the type inferred.
+
+    What inference does not know is left out.
+    """
+    proto = model.light_proto()
+    _forget(proto.graph)
+    yield from _walk(model.graph, infer_proto(proto).graph)
+
+
+def shapes_count(model: Model) -> bool:
+    """Say whether inference can be believed of sizes, which it cannot in every file."""
+    return all(node.op != _MISJUDGED or node.domain for node in model.nodes())
+
+
+def _forget(proto: GraphProto) -> None:
+    """Drop what a graph and its bodies declare of all but their inputs."""
+    del proto.value_info[:]
+    for info in proto.output:
+        info.ClearField("type")
+    for node in proto.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                _forget(attribute.g)
+
+
+def _walk(graph: Graph, proto: GraphProto) -> Iterator[Inferred]:
+    found = {info.name: info.type for info in (*proto.value_info, *proto.output)}
+    for node, written in zip(graph.nodes, proto.node, strict=False):
+        for tensor in node.outputs:
+            known = found.get(tensor.name) if tensor.name else None
+            if isinstance(tensor, Variable) and known is not None and known.WhichOneof("value"):
+                yield graph, tensor, known
+        bodies = {a.name: a.g for a in written.attribute if a.HasField("g")}
+        for name, body in node.graphs():
+            if name in bodies:
+                yield from _walk(body, bodies[name])

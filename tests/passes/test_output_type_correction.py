@@ -1,0 +1,49 @@
+"""output-type-correction: an output is declared as what it is, by consent."""
+
+from __future__ import annotations
+
+import pytest
+from onnx import TensorProto
+
+import graphfix
+from graphfix.report import IoChange, Verdict
+from graphfix.testing import assert_untouched
+from tests.passes.shape_models import text
+
+PASS = "output-type-correction"
+TYPE = "g (float[2,3] a) => (int64[2,3] y) { y = Relu (a) }"
+SHAPE = "g (float[2,3] a) => (float[5,3] y) { y = Relu (a) }"
+CHANGES = {
+    TYPE: IoChange("y", "int64[2, 3]", "float32[2, 3]"),
+    SHAPE: IoChange("y", "float32[5, 3]", "float32[2, 3]"),
+}
+
+
+@pytest.mark.parametrize("graph", CHANGES)
+@pytest.mark.parametrize("target", ["trt8.6", "ort-1.20"])
+def test_by_consent_the_output_is_declared_as_what_it_is(graph: str, target: str) -> None:
+    result = graphfix.run(text(graph), target, allow_io_change=True)
+    assert result.exit_code == 0
+    assert result.report.io_changes == (CHANGES[graph],)
+    assert result.report.findings_after == ()
+    assert result.report.verification.status is Verdict.EQUAL
+    declared = result.model.to_proto().graph.output[0].type.tensor_type
+    assert declared.elem_type == TensorProto.FLOAT
+    assert [d.dim_value for d in declared.shape.dim] == [2, 3]
+
+
+def test_without_consent_nothing_changes_and_the_finding_says_what_would_help() -> None:
+    result = graphfix.run(text(TYPE), "ort-1.20")
+    assert result.exit_code == 1
+    assert result.model.to_proto() == text(TYPE)
+    found = next(f for f in result.report.findings_before if f.rule == "output-type-declared")
+    assert found.removed_by == (PASS,)
+    assert found.needs == ((PASS, "--allow-io-change"),)
+
+
+@pytest.mark.parametrize("output", ["float[2,3] y", "float[N,M] y", "float y"])
+def test_what_fits_is_left_as_it_is(output: str) -> None:
+    graph = f"g (float[2,3] a) => ({output}) {{ y = Relu (a) }}"
+    if output == "float y":
+        graph = "g (float a) => (float y) { y = Relu (a) }"
+    assert_untouched(PASS, text(graph))
