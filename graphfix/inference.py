@@ -207,7 +207,10 @@ def infer_model(model: Model) -> None:
     """
     light = model.light_proto()
     inferred = infer_proto(light)
-    _take(model.graph, inferred.graph)
+    if inferred is light:  # one node made it fail; the others have types all the same
+        infer_walk(model.graph)
+    else:
+        _take(model.graph, inferred.graph)
     if model.functions:
         _infer_functions(model)
 

@@ -17,7 +17,7 @@ from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweeping import sweep_rewrite
 from graphfix.validity.element_types import element_type_complaints
-from graphfix.validity.forms import fits, form_at
+from graphfix.validity.forms import fits, form_at, form_complaints
 
 
 def mend_nodes(
@@ -27,7 +27,7 @@ def mend_nodes(
     settings: Settings,
     journal: Journal,
 ) -> int:
-    """Apply rewrites to the nodes whose element types their opset does not have; return how many.
+    """Apply rewrites to nodes whose operator or types their opset does not have; return how many.
 
     Args:
         model: The model; its types are inferred.
@@ -49,6 +49,12 @@ def mend_nodes(
     )
 
 
+def mends_nodes(declared: Pass) -> bool:
+    """Say whether a rewrite acts at nodes that a file may not have, whichever engine reads it."""
+    mended = any(removed.startswith("model:") for removed in declared.removes)
+    return declared.kind == "rewrite" and mended
+
+
 def is_tolerated(declared: Pass, target: Target | None) -> bool:
     """Say whether all that a pass mends of a file is only noted for a target."""
     rules = [rule for rule in file_rules().values() if declared.removes_feature(rule.feature)]
@@ -60,9 +66,13 @@ def is_tolerated(declared: Pass, target: Target | None) -> bool:
 def _wanted(declared: Pass, target: Target | None) -> Callable[[NodeView], bool]:
     def wanted(view: NodeView) -> bool:
         form = form_at(view.node)
-        if form is None or not fits(view.node, view.opset):
+        if form is None:
             return False
-        found = file_findings(element_type_complaints(view.node, form, type_of), target)
+        if fits(view.node, view.opset):
+            complaints = element_type_complaints(view.node, form, type_of)
+        else:
+            complaints = form_complaints(view.node, form)
+        found = file_findings(complaints, target)
         return any(each.blocks and declared.removes_feature(each.feature) for each in found)
 
     return wanted

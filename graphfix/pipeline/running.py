@@ -23,7 +23,7 @@ from graphfix.pipeline.consenting import consent_wanting, note_unconsented
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Decision, Legaliser
-from graphfix.pipeline.mending import is_tolerated, mend_nodes
+from graphfix.pipeline.mending import is_tolerated, mend_nodes, mends_nodes
 from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweeping import (
@@ -131,6 +131,7 @@ class Run:
                 self._stage("legalise", self._legalise)
                 self._stage("prepare", self._mend)  # what stood in functions has types by now
             if self.settings.opset is not None:
+                self._stage("prepare", self._mend_operators)
                 self._stage("opset", self._convert)
                 self._stage("prepare", self._mend)  # at a newer opset there may be nothing to mend
             elif self.settings.target is not None:
@@ -198,7 +199,14 @@ class Run:
 
     def _mend(self) -> None:
         """Run the rewrites of nodes that the file may not have at its opset."""
-        passes = self._of(PREPARE, "rewrite")
+        self._mend_with([declared for declared in self._passes if mends_nodes(declared)])
+
+    def _mend_operators(self) -> None:
+        """Run those for operators that are no longer there, whatever the opset is to be."""
+        passes = [declared for declared in self._passes if mends_nodes(declared)]
+        self._mend_with([declared for declared in passes if declared.stage != PREPARE])
+
+    def _mend_with(self, passes: Sequence[Pass]) -> None:
         if mend_nodes(self.model, self._work, passes, self.settings, self.journal):
             self._infer()
 

@@ -88,8 +88,10 @@ def _keep_other_axes(node: Node) -> bool:
 
 
 def _has_no_schema(node: Node) -> bool:
+    """Say whether ONNX infers no types of a node: it knows no such operator, or one that is gone."""
     domain = normal_domain(node.domain)
-    return form_of(node.op, node.graph.opsets.get(domain, 1), domain) is None
+    form = form_of(node.op, node.graph.opsets.get(domain, 1), domain)
+    return form is None or form.schema.deprecated
 
 
 def _ask(declared: Pass, given: Infer | None, node: Node) -> bool:

@@ -32,12 +32,25 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.resize._emitting import resize
 from graphfix.passes.resize._reading import form_of, scale_elements
 
 
-@rewrite("Upsample", removes="op:Upsample attr:Upsample.mode=*", emits="Resize", since=10)
+def _types(node: NodeView) -> tuple[InferredType | None]:
+    x = node.need(0)
+    shape = x.shape
+    rank = None if shape is None else (None,) * len(shape)
+    return (InferredType(x.elem_type, rank) if x.elem_type else None,)
+
+
+@rewrite(
+    "Upsample",
+    removes="op:Upsample attr:Upsample.mode=* model:deprecated-operator",
+    emits="Resize",
+    since=10,
+    infer=_types,
+)
 def upsample_to_resize(node: NodeView, build: Builder) -> Value:
     """Replace Upsample by an asymmetric Resize."""
     form = form_of(node)

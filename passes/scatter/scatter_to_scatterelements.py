@@ -25,10 +25,21 @@ https://onnx.ai/onnx/operators/onnx__Scatter.html, onnx__ScatterElements.html.
 
 from __future__ import annotations
 
-from graphfix.authoring import Builder, NodeView, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Value, rewrite
 
 
-@rewrite("Scatter", removes="op:Scatter", emits="ScatterElements", since=9)
+def _types(node: NodeView) -> tuple[InferredType | None]:
+    data = node.need(0)
+    return (InferredType(data.elem_type, data.shape) if data.elem_type else None,)
+
+
+@rewrite(
+    "Scatter",
+    removes="op:Scatter model:deprecated-operator",
+    emits="ScatterElements",
+    since=9,
+    infer=_types,
+)
 def scatter_to_scatterelements(node: NodeView, build: Builder) -> Value:
     """Return the same scatter under its new name."""
     axis = int(node.attr("axis", 0))

@@ -22,6 +22,7 @@ _NO_KERNEL = re.compile(r"Could not find an implementation for ([\w.]+)\(-?\d+\)
 _NOT_REGISTERED = re.compile(
     r"Fatal error: ([\w.]*):(\w+)\(-?\d+\) is not a registered function/op"
 )
+_DEPRECATED = re.compile(r"Op registered for (\w+) is deprecated in domain_version of")
 _NO_SCHEMA = re.compile(
     r'In Node, \("[^"]*", (\w+), "([^"]*)", -?\d+\).*?Error No [Oo]p', re.DOTALL
 )
@@ -191,6 +192,9 @@ def _explained(error: Exception, model: onnx.ModelProto) -> EngineFailed:
     found = _NO_SCHEMA.search(text)
     if found:
         return MissingOperator(_key(found.group(2), found.group(1)), _one_line(text))
+    found = _DEPRECATED.search(text)
+    if found:
+        return MissingOperator(_key("", found.group(1)), _one_line(text))
     found = _NO_KERNEL.search(text)
     if found:
         op = found.group(1).rsplit(".", 1)[-1]

@@ -27,6 +27,7 @@ from graphfix.shape_inference import infer_shapes
 
 _MOST_FOREIGN = 32
 _GRID_SAMPLE = 20
+_OLDEST_RUN = 7  # onnxruntime promises no kernels of older forms
 _FLOATS = (onnx.TensorProto.FLOAT16, onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
 
 
@@ -144,6 +145,9 @@ class PiecewiseEngine:
         if doubled is not None:
             with contextlib.suppress(EngineFailed):
                 return OrtEngine(doubled, self._folder)
+        for older in _at_older_opsets(model):
+            with contextlib.suppress(EngineFailed):
+                return OrtEngine(older, self._folder)
         try:
             return ReferenceEngine(model, self._folder, self._evaluators)
         except EngineFailed as error:
@@ -231,6 +235,24 @@ def _in_doubles(model: onnx.ModelProto) -> onnx.ModelProto | None:
         if entry.domain in ("", "ai.onnx"):
             entry.version = max(entry.version, _GRID_SAMPLE)
     return copy
+
+
+def _at_older_opsets(model: onnx.ModelProto) -> Iterator[onnx.ModelProto]:
+    """Yield the model of one node at the opsets that had its operator, where that is no longer so.
+
+    A file may hold it all the same, as Upsample from opset 10 on: what it means is what it meant.
+    """
+    (node,) = model.graph.node
+    imports = {entry.domain: entry.version for entry in model.opset_import}
+    form = form_of(node.op_type, imports.get("", 1)) if key_of(node)[0] == "" else None
+    if form is None or not form.schema.deprecated:
+        return
+    for version in range(form.since - 1, _OLDEST_RUN - 1, -1):
+        copy = onnx.ModelProto()
+        copy.CopyFrom(model)
+        del copy.opset_import[:]
+        copy.opset_import.add(domain="", version=version)
+        yield copy
 
 
 def _blamed(key: OpKey, nodes: list[onnx.NodeProto], model: onnx.ModelProto) -> OpKey:
