@@ -9,11 +9,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from graphfix.authoring.declaring import Pass
 from graphfix.errors import PassBug, UsageError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 ENTRY_POINT_GROUP = "graphfix.passes"
 LOADED = "graphfix_pass_file_"  # how the names of modules begin that were loaded from a pass file
@@ -79,6 +85,32 @@ def _add(declared: Pass, found: dict[str, Pass]) -> None:
         )
 
 
+class _Uncached(SourceFileLoader):
+    """Leaves no ``__pycache__`` beside a file of the user."""
+
+    def set_data(self, path: str, data: ReadableBuffer, *, _mode: int = 0o666) -> None:
+        """Write nothing."""
+
+
+def module_of(name: str, path: Path) -> ModuleType:
+    """Import a file of the user as the module `name`, and write nothing beside it.
+
+    Raises:
+        ImportError: It is not Python; and whatever its code raises.
+    """
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Uncached(name, str(path)))
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot import {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
 def load_pass_file(path: Path) -> tuple[Pass, ...]:
     """Return the passes that a user's file declares.
 
@@ -87,16 +119,12 @@ def load_pass_file(path: Path) -> tuple[Pass, ...]:
     """
     if not path.is_file():
         raise UsageError("no such pass file", where=str(path))
-    name = f"{LOADED}{path.stem}_{abs(hash(path.resolve()))}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise UsageError("is not a Python file", where=str(path))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    name = f"{LOADED}{path.stem}_{abs(hash(path.resolve()))}"
     try:
-        spec.loader.exec_module(module)
+        module = module_of(name, path)
     except (Exception, SystemExit) as error:
-        del sys.modules[name]
         raise UsageError(
             f"cannot be imported: {type(error).__name__}: {error}", where=str(path)
         ) from error

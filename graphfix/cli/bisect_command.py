@@ -56,7 +56,8 @@ def bisect(
     `graphfix run` makes, stopped half way; whole outputs decide.
 
     Exit codes: 0 no difference; 1 different, or not shown to be equal; 2 wrong usage,
-    or different inputs; 3 a file cannot be read or is not a model; 5 a fault in graphfix.
+    or different inputs; 3 a file cannot be read or is not a model; 5 a fault in graphfix;
+    130 Ctrl-C.
     """
     samples: dict[str, Any] = {"inputs": inputs, "shapes": shapes, "seed": seed}
     if after is None:

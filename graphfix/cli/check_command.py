@@ -40,7 +40,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
     MODEL may be - for standard input.
 
     Exit codes: 0 no problem; 1 problems, certain or possible; 2 wrong usage; 3
-    MODEL cannot be read or is not a model; 5 a fault in graphfix.
+    MODEL cannot be read or is not a model; 5 a fault in graphfix; 130 Ctrl-C.
     """
     from graphfix.cli.console import emit, emit_json, say, stdout_kept, style_for
     from graphfix.cli.streams import shown, source

@@ -55,7 +55,8 @@ def compare(
     multiple of A's own rounding noise.
 
     Exit codes: 0 equal; 1 different, or not shown to be equal; 2 wrong usage, or
-    different inputs; 3 a file cannot be read or is not a model; 5 a fault in graphfix.
+    different inputs; 3 a file cannot be read or is not a model; 5 a fault in graphfix;
+    130 Ctrl-C.
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.worker.single_thread import single_threaded

@@ -28,7 +28,7 @@ def diff(*, as_json: bool, before: Path, after: Path) -> int:
     Weights are read in pieces; what both models refer to is not read at all.
 
     Exit codes: 0 the same; 1 different; 2 wrong usage; 3 a file cannot be read
-    or is not a model; 5 a fault in graphfix.
+    or is not a model; 5 a fault in graphfix; 130 Ctrl-C.
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.pipeline.two_models import diff as diff_files

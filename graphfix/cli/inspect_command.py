@@ -20,8 +20,10 @@ def inspect(*, as_json: bool, model: Path, reach: bool) -> int:
     MODEL may be - for standard input.
 
     Weights are not read, so this is quick on files of any size; --reach converts the
-    model in memory and may read some. Exit codes: 0; 2 wrong usage; 3 MODEL cannot be
-    read or is not a model.
+    model in memory and may read some.
+
+    Exit codes: 0 shown; 2 wrong usage; 3 MODEL cannot be read or is not a model; 5 a
+    fault in graphfix; 130 Ctrl-C.
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.cli.streams import source

@@ -57,7 +57,7 @@ def reduce(*, as_json: bool, **asked: Any) -> int:
     is over. For pipes and && write "sh -c '... {} ...'".
 
     Exit codes: 0 written; 2 wrong usage, or there is no such command; 3 MODEL cannot
-    be read, or the command does not fail on it; 5 a fault in graphfix.
+    be read, or the command does not fail on it; 5 a fault in graphfix; 130 Ctrl-C.
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.cli.progress import progress_hooks

@@ -34,7 +34,7 @@ def replay(
 
     Exit codes: 0 the fault no longer shows; 1 it shows, or that cannot be told; 2
     wrong usage; 3 FOLDER is no reproducer, is damaged, or is of another version; 5 a
-    fault in graphfix.
+    fault in graphfix; 130 Ctrl-C.
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.worker.single_thread import single_threaded

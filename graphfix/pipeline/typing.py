@@ -88,7 +88,7 @@ def _keep_other_axes(node: Node) -> bool:
 
 
 def _has_no_schema(node: Node) -> bool:
-    """Say whether ONNX infers no types of a node: it knows no such operator, or one that is gone."""
+    """Say whether ONNX infers no types of a node: its operator is unknown, or gone."""
     domain = normal_domain(node.domain)
     form = form_of(node.op, node.graph.opsets.get(domain, 1), domain)
     return form is None or form.schema.deprecated

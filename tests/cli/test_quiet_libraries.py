@@ -34,6 +34,9 @@ COMMANDS = {
     "diff": ["diff", "{}", "{}"],
     "inspect": ["inspect", "{}"],
     "bisect": ["bisect", "{}", "{}"],
+    "run --opset": ["run", "{}", "--opset", "13", "--force"],
+    "run --passes": ["run", "{}", "--passes", "fold-constants,dead-code", "--force"],
+    "bisect --target": ["bisect", "{}", "--target", "trt8"],
 }
 
 
@@ -59,7 +62,8 @@ def test_models_that_make_libraries_warn_leave_stderr_clean(
 def test_bytes_that_are_no_model_give_one_line(command: str, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     whole = parse(MODELS["numbers"]).SerializeToString()
-    path.write_bytes(whole[:-9] if command in ("run", "diff", "bisect") else b"\x08\xff" * 500)
+    cut = command.split()[0] in ("run", "diff", "bisect")
+    path.write_bytes(whole[:-9] if cut else b"\x08\xff" * 500)
     done = call([word.format(path) for word in COMMANDS[command]], tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
     (line,) = done.stderr.splitlines()
@@ -84,7 +88,7 @@ def relu_to_max(node, build):
 """
 
 
-@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize("command", ["run", "check", "run --opset", "bisect --target"])
 def test_native_text_is_dropped_and_kept_with_debug(command: str, tmp_path: Path) -> None:
     path, passes = tmp_path / "m.onnx", tmp_path / "noisy.py"
     path.write_bytes(parse(MODELS["shapes"]).SerializeToString())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import onnx
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.protos import all_nodes
 from graphfix.proving.values.kinds import Array
+from graphfix.registry import LOADED, module_of
 
 Evaluate = Callable[["list[Array | None]", "dict[str, object]"], "tuple[Array, ...]"]
 
@@ -110,11 +110,7 @@ def _imported(place: str) -> Evaluate:
     source, _, name = place.rpartition(":")
     try:
         if source.endswith(".py"):
-            spec = importlib.util.spec_from_file_location(Path(source).stem, source)
-            if spec is None or spec.loader is None:
-                raise ImportError(f"cannot import {source}")
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
+            module = module_of(f"{LOADED}{Path(source).stem}", Path(source))
         else:
             module = importlib.import_module(source)
         function: Evaluate = getattr(module, name)
