@@ -16,6 +16,7 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.loading import loaded_by
 from graphfix.pipeline.model_files import as_model, save
 from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import facts_of
@@ -60,12 +61,21 @@ class CheckRequest(RunOptions):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What `graphfix check` found; explanations, one per finding, where they were asked for."""
+    """What `graphfix check` found.
+
+    Attributes:
+        target: The resolved target.
+        findings: What was found.
+        notes: Sentences that belong to no finding.
+        explanations: One for each finding, where they were asked for.
+        loaded_by: The engine installed here that has loaded the model; empty where none has.
+    """
 
     target: Target
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     explanations: tuple[Explanation, ...] = ()
+    loaded_by: str = ""
 
 
 @guarded
@@ -83,11 +93,12 @@ def check_file(request: CheckRequest) -> CheckResult:
     notes = (*notes, *unused(model, settings.op_types))
     again = model.copy() if request.explain else None
     found = findings_of(model, settings)
+    result = CheckResult(target, found, notes, loaded_by=loaded_by(model, settings, found))
     if again is None:
-        return CheckResult(target, found, notes)
+        return result
     from graphfix.pipeline.explaining import explanations_of
 
-    return CheckResult(target, found, notes, explanations_of(again, settings, found))
+    return replace(result, explanations=explanations_of(again, settings, found))
 
 
 @guarded

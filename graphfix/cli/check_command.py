@@ -72,6 +72,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
             explain=explain,
             remedies=_remedies(result.findings, request.pass_files) if explain else (),
             explanations=result.explanations,
+            loaded_by=result.loaded_by,
             style=style_for(sys.stdout),
         )
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from graphfix.authoring.views import NodeView
 from graphfix.checking import file_findings
+from graphfix.engines.onnxruntime.installed import installed_minor
 from graphfix.errors import EngineFailed
 from graphfix.model import Model
 from graphfix.pipeline.settings import Settings
@@ -60,6 +61,21 @@ def findings_of_loading(
         return ()
     complaint = _complaint(model, file, known)
     return () if complaint is None else file_findings((complaint,), settings.target)
+
+
+def loaded_by(model: Model, settings: Settings, found: Sequence[Finding]) -> str:
+    """Return the engine installed here that has loaded a model; empty where none was asked.
+
+    Args:
+        model: The model.
+        settings: What was asked for.
+        found: All findings of the model, those of loading included.
+    """
+    if not settings.installed or _assumes(model, settings):
+        return ""
+    if any(each.blocks or each.rule == NOT_OPENED for each in found):
+        return ""
+    return f"onnxruntime {'.'.join(map(str, installed_minor()))}"
 
 
 def _assumes(model: Model, settings: Settings) -> bool:

@@ -20,6 +20,7 @@ def check_text(
     explain: bool = False,
     remedies: Sequence[str] = (),
     explanations: Sequence[Explanation] = (),
+    loaded_by: str = "",
     style: Style = PLAIN,
 ) -> str:
     """Return what a check found.
@@ -32,6 +33,7 @@ def check_text(
         explain: Show every node and the source of each fact.
         remedies: With `explain`, one line for each pass that helps.
         explanations: With `explain`, what a run would do about each finding.
+        loaded_by: The engine installed here that has loaded the model; empty where none has.
         style: Colours or none.
     """
     found = tuple(findings)
@@ -44,8 +46,11 @@ def check_text(
     else:
         word, colour = "OK", "green"
         sentence = (
-            f"No rule for {target} objects to {printable(path)}. The rules were applied to the "
-            "file; the engine itself was not run."
+            f"No rule for {target} objects to {printable(path)}, and {loaded_by}, which is "
+            "installed here, loads it."
+            if loaded_by
+            else f"No rule for {target} objects to {printable(path)}. The rules were applied to "
+            "the file; the engine itself was not run."
         )
     lines = [style.paint(word, colour, "bold"), *wrap(sentence)]
     if found:

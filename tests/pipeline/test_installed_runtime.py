@@ -12,6 +12,7 @@ import pytest
 from onnx import ModelProto, TensorProto, external_data_helper, helper, numpy_helper, parser
 
 import graphfix
+from graphfix.cli import main
 from graphfix.engines.onnxruntime.installed import installed_minor, means_installed
 from graphfix.engines.targets import load_target
 from graphfix.errors import EngineFailed
@@ -175,3 +176,17 @@ def test_which_names_mean_the_installed_version() -> None:
 
 def forbidden(*_: object) -> None:
     raise AssertionError("a child was asked")
+
+
+@pytest.mark.parametrize(
+    ("target", "loads"), [(HERE, True), ("ort-1.12", False), ("trt8.6", False)]
+)
+def test_check_says_whether_the_engine_has_loaded_the_model(
+    target: str, loads: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model_of("(float[2] a) => (float[2] y) { y = Relu (a) }").SerializeToString())
+    assert main(["check", str(path), "--target", target]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (f"onnxruntime {HERE[4:]}, which is installed here, loads it." in said) is loads
+    assert ("the engine itself was not run." in said) is not loads
