@@ -107,6 +107,8 @@ if TYPE_CHECKING:
     from graphfix.opset.verdicts import Verdict as Verdict
     from graphfix.opset.verdicts import verdict_of as verdict_of
     from graphfix.validity.complaint import Complaint as Complaint
+    from graphfix.validity.declarations import contradicts as contradicts
+    from graphfix.validity.declarations import repeated_declarations as repeated_declarations
     from graphfix.validity.forms import fits as fits
     from graphfix.validity.forms import form_complaints as form_complaints
 
@@ -125,6 +127,8 @@ HOMES = {
     "Verdict": "graphfix.opset.verdicts",
     "verdict_of": "graphfix.opset.verdicts",
     "Complaint": "graphfix.validity.complaint",
+    "contradicts": "graphfix.validity.declarations",
+    "repeated_declarations": "graphfix.validity.declarations",
     "fits": "graphfix.validity.forms",
     "form_complaints": "graphfix.validity.forms",
 }

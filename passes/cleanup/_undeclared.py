@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from onnx import GraphProto, TypeProto
 
-from graphfix.graph import Graph, Variable
-from graphfix.inference import infer_proto
-from graphfix.model import Model
+from graphfix.authoring import Graph, Model, Variable, infer_proto
 
 # ONNX's inference keeps the axis that these drop, where they are given lengths as well.
 _MISJUDGED = "SplitToSequence"

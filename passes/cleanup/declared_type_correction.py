@@ -33,17 +33,21 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import PREPARE, graph_pass
-from graphfix.authoring.editing import Editor
-from graphfix.graph import Graph
+from graphfix.authoring import (
+    PREPARE,
+    Editor,
+    Graph,
+    NodeRef,
+    contradicts,
+    graph_pass,
+    repeated_declarations,
+)
 from graphfix.passes.cleanup._undeclared import shapes_count, undeclared_types
-from graphfix.report import NodeRef
-from graphfix.validity.declarations import contradicts, repeated_declarations
 
 
 @graph_pass(
     stage=PREPARE,
-    removes=("model:type-declared", "model:shape-declared", "model:repeated-declaration"),
+    removes="model:type-declared model:shape-declared model:repeated-declaration",
 )
 def declared_type_correction(editor: Editor) -> None:
     """Look at every scope but functions."""

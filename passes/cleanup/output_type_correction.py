@@ -30,15 +30,13 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import PREPARE, graph_pass
-from graphfix.authoring.editing import Editor
+from graphfix.authoring import PREPARE, Editor, contradicts, graph_pass
 from graphfix.passes.cleanup._undeclared import shapes_count, undeclared_types
-from graphfix.validity.declarations import contradicts
 
 
 @graph_pass(
     stage=PREPARE,
-    removes=("model:output-type-declared", "model:output-shape-declared"),
+    removes="model:output-type-declared model:output-shape-declared",
     changes_io=True,
 )
 def output_type_correction(editor: Editor) -> None:
