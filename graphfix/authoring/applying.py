@@ -76,7 +76,7 @@ def apply_draft(
     outputs = list(node.outputs)
     results = check_results(draft)
     edit = Edit(node.graph, NodeView(node).ref())
-    if workspace.ledger is not None:
+    if workspace.keeps_evidence:
         edit.evidence = evidence or Evidence.of(node)
     refs = {id(node): edit.node}
     _stand_for(node.origin or edit.node, draft.nodes)

@@ -29,12 +29,22 @@ from graphfix.model import Model, keep_places
 from graphfix.report import Accuracy, IoChange, NodeRef, Site
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Recorded:
-    """One recorded site of a graph pass."""
+    """One recorded site of a pass.
+
+    Attributes:
+        site: The site.
+        edit: What was edited; None for a change of the whole file, such as inlining.
+        evidence: What its proof is made from; None where nobody asks, or where there is none.
+        computes: False where a number of the file changed and nothing that is computed, so that
+            there is nothing to prove.
+    """
 
     site: Site
     edit: Edit | None = None
+    evidence: Evidence | None = None
+    computes: bool = True
 
 
 @dataclass(slots=True)
@@ -97,7 +107,7 @@ class Editor:
 
     def witness(self, node: NodeView) -> Evidence | None:
         """Take down how a node is now, for `apply` after its bodies have been taken apart."""
-        return Evidence.of(node.node) if self.workspace.ledger is not None else None
+        return Evidence.of(node.node) if self.workspace.keeps_evidence else None
 
     def option(self, name: str) -> Any:
         """Return the value of an option that the pass declares."""
@@ -167,9 +177,7 @@ class Editor:
         self._kept_alive.extend(edit.removed)
         added = tuple(NodeView(n).ref() for n in edit.added)
         site = Site(edit.node, accuracy, tuple(edit.removed_refs), added, note=note)
-        self._keep(site, edit)
-        if edit.evidence is not None and self.workspace.ledger is not None and not unproved:
-            self.workspace.ledger.note(site, edit.evidence)
+        self._keep(Recorded(site, edit, None if unproved else edit.evidence))
         return edit
 
     def remove(self, nodes: Sequence[NodeView]) -> None:
@@ -183,7 +191,7 @@ class Editor:
             self._removed.add(id(view.node))
             self._kept_alive.append(view.node)
             edit = Edit(scope, ref, removed=[view.node], removed_refs=[ref])
-            self._keep(Site(ref, self.accuracy, (ref,)), edit)
+            self._keep(Recorded(Site(ref, self.accuracy, (ref,)), edit))
 
     def change_type(self, tensor: Variable, elem_type: int, *, unproved: bool = False) -> None:
         """Give an input or output of the main graph another element type, and record that.
@@ -192,7 +200,7 @@ class Editor:
         """
         old = Value(tensor).type_name
         evidence = None
-        if self.workspace.ledger is not None and tensor.outputs and not unproved:
+        if self.workspace.keeps_evidence and tensor.outputs and not unproved:
             evidence = Evidence.of_type(tensor, elem_type)
         tensor.elem_type = elem_type
         if tensor.info is not None:
@@ -203,9 +211,7 @@ class Editor:
         change = IoChange(tensor.name, old, Value(tensor).type_name)
         self.io_changes.append(change)
         ref = NodeRef(outputs=(tensor.name,))
-        site = self.record(ref, f"{change.old} becomes {change.new}")
-        if evidence is not None and self.workspace.ledger is not None:
-            self.workspace.ledger.note(site, evidence)
+        self.record(ref, f"{change.old} becomes {change.new}", evidence)
 
     def correct_shape(self, tensor: Variable, shape: Shape) -> None:
         """Declare the shape that a tensor was proved to have, and record that.
@@ -235,25 +241,20 @@ class Editor:
                 self._unused[id(graph)] = unused_constants(graph)
             graph = graph.parent.graph if graph.parent is not None else None
 
-    def record(self, node: NodeRef, note: str = "") -> Site:
+    def record(self, node: NodeRef, note: str = "", evidence: Evidence | None = None) -> None:
         """Record a change that is not the replacement of a node: an order, an import, a type."""
-        site = Site(node, self.accuracy, note=note)
-        self._keep(site)
-        return site
+        self._keep(Recorded(Site(node, self.accuracy, note=note), evidence=evidence))
 
-    def record_number(self, node: NodeRef, note: str) -> Site:
+    def record_number(self, node: NodeRef, note: str) -> None:
         """Record a number of the file that changed: an opset, a version, a declared size.
 
         Nothing that is computed changes with it, so that there is nothing to prove.
         """
-        site = self.record(node, note)
-        if self.workspace.ledger is not None:
-            self.workspace.ledger.note_number(site)
-        return site
+        self._keep(Recorded(Site(node, self.accuracy, note=note), computes=False))
 
-    def _keep(self, site: Site, edit: Edit | None = None) -> None:
-        self.recorded.append(Recorded(site, edit))
-        self.workspace.allowance.sites.append(site)
+    def _keep(self, recorded: Recorded) -> None:
+        self.recorded.append(recorded)
+        self.workspace.allowance.made += 1
 
     def reload(self, proto: ModelProto) -> None:
         """Take the graph and the functions of `proto`, which was made from this model."""
@@ -264,7 +265,7 @@ class Editor:
         self.model.functions = fresh.functions
         old = self.workspace
         self.workspace = Workspace(
-            self.model, old.ledger, old.blocked, old.allowance, old.passes, old.opset_limit
+            self.model, old.keeps_evidence, old.blocked, old.allowance, old.passes, old.opset_limit
         )
 
     def replace_file(self, proto: ModelProto, nodes: Sequence[NodeView], note: str = "") -> None:
@@ -281,12 +282,11 @@ class Editor:
         wanted = {id(view.node) for view in nodes}
         scopes = {id(node): scope for node, scope in successors(old, self.model.graph, wanted)}
         for view, ref, evidence in before:
-            site = self.record(ref, note)
             scope = scopes.get(id(view.node))
-            if evidence is None or scope is None or self.workspace.ledger is None:
-                continue
-            if finish_reloaded(evidence, view.node, scope):
-                self.workspace.ledger.note(site, evidence)
+            if evidence is not None and scope is not None:
+                whole = finish_reloaded(evidence, view.node, scope)
+                evidence = evidence if whole else None
+            self.record(ref, note, evidence if scope is not None else None)
 
     def finish(self) -> None:
         """Bring the node lists and initializers up to date; called once, by the engine."""

@@ -15,7 +15,6 @@ from onnx import AttributeProto, NodeProto, TypeProto
 from graphfix.authoring.stepped import stepping_nodes
 from graphfix.exporting import export_node
 from graphfix.graph import Constant, Node, Shape, Tensor, Variable, Weights, is_empty
-from graphfix.report import Site
 
 # Nodes before a site that are proved with it, because a pass may know what they compute; more where
 # constants stand for the site, because then all that it is computed from was known.
@@ -215,32 +214,6 @@ class Evidence:
         for tensor in tensors_read(node):
             self._read.setdefault(tensor.name, tensor)
             pending.append(tensor)
-
-
-class Ledger:
-    """The evidence of the sites of a run."""
-
-    def __init__(self) -> None:
-        """Begin empty."""
-        self._kept: dict[int, tuple[Site, Evidence]] = {}
-        self._numbers: dict[int, Site] = {}
-
-    def note(self, site: Site, evidence: Evidence) -> None:
-        """Keep the evidence of a site."""
-        self._kept[id(site)] = (site, evidence)
-
-    def note_number(self, site: Site) -> None:
-        """Take down that a site changes a number of the file and nothing that is computed."""
-        self._numbers[id(site)] = site
-
-    def is_number(self, site: Site) -> bool:
-        """Say whether this very object is such a site."""
-        return id(site) in self._numbers
-
-    def of(self, site: Site) -> Evidence | None:
-        """Return the evidence of this very object; None where a site has none."""
-        found = self._kept.get(id(site))
-        return found[1] if found is not None else None
 
 
 def tensors_read(node: Node) -> Iterator[Tensor]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphfix.authoring.declaring import Pass
-from graphfix.authoring.evidence import Ledger
 from graphfix.model import Model
-from graphfix.report import NodeRef, Site
+from graphfix.report import NodeRef
 from graphfix.schemas import newest_opset_of
 
 USUAL_OPSET = 17  # what engines and other tools know widely
@@ -28,18 +27,18 @@ class Allowance:
 
     Attributes:
         limit: How many; None for as many as there are.
-        sites: Those that were made, in their order.
+        made: How many were made, those of tries included.
     """
 
     def __init__(self, limit: int | None = None) -> None:
         """Start with none made."""
         self.limit = limit
-        self.sites: list[Site] = []
+        self.made = 0
 
     @property
     def exhausted(self) -> bool:
         """Whether no further site is to be begun."""
-        return self.limit is not None and len(self.sites) >= self.limit
+        return self.limit is not None and self.made >= self.limit
 
 
 class Workspace:
@@ -47,9 +46,9 @@ class Workspace:
 
     Attributes:
         model: The model.
-        ledger: Where the evidence of each site goes; None where nobody asks for proofs.
+        keeps_evidence: Whether sites are to be proved, so that their evidence is taken down.
         blocked: The sites that are not to be touched.
-        allowance: How many sites may be made, and which were.
+        allowance: How many sites may be made, and how many were.
         passes: The passes at hand.
         opset_limit: The newest opset of the default domain to import where a file has none.
         rewrites: Those that match an operator; an opset step asks them for what its own
@@ -59,7 +58,7 @@ class Workspace:
     def __init__(
         self,
         model: Model,
-        ledger: Ledger | None = None,
+        keeps_evidence: bool = False,
         blocked: frozenset[SiteKey] = frozenset(),
         allowance: Allowance | None = None,
         passes: Sequence[Pass] = (),
@@ -67,7 +66,7 @@ class Workspace:
     ) -> None:
         """Collect the names of `model`; linear in nodes."""
         self.model = model
-        self.ledger = ledger
+        self.keeps_evidence = keeps_evidence
         self.blocked = blocked
         self.allowance = allowance if allowance is not None else Allowance()
         self.passes = passes

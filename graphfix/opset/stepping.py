@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphfix.authoring.editing import Editor
+from graphfix.authoring.editing import Editor, Recorded
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
@@ -14,7 +14,7 @@ from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.opset.memento import Memento
 from graphfix.opset.planning import MAX_DEPTH, Plan, Planner, apply_edits
-from graphfix.report import EXACT, NodeRef, Site
+from graphfix.report import EXACT, NodeRef
 from graphfix.schemas import newest_opset
 
 OPSET = "opset"
@@ -44,7 +44,7 @@ class StepBlocked(Exception):  # noqa: N818 - an answer, not an error
         self.blockers = blockers
 
 
-def lower_one(model: Model, workspace: Workspace) -> list[Site]:
+def lower_one(model: Model, workspace: Workspace) -> list[Recorded]:
     """Lower the opset by one, in every graph and function.
 
     The types of the model must have been inferred. Functions with a lower opset are left, those
@@ -56,7 +56,7 @@ def lower_one(model: Model, workspace: Workspace) -> list[Site]:
     return move_to(model, workspace, model.opset - 1)
 
 
-def raise_one(model: Model, workspace: Workspace) -> list[Site]:
+def raise_one(model: Model, workspace: Workspace) -> list[Recorded]:
     """Raise the opset by one, in every graph and function; as `lower_one`.
 
     Raises:
@@ -67,7 +67,7 @@ def raise_one(model: Model, workspace: Workspace) -> list[Site]:
 
 def move_to(
     model: Model, workspace: Workspace, version: int, *, at_run_time: bool = True
-) -> list[Site]:
+) -> list[Recorded]:
     """Move to an opset, one step at a time, all the way or not at all.
 
     The types of the model must have been inferred.
@@ -93,7 +93,7 @@ def move_to(
         reason = f"the installed onnx knows no opset {model.opset}"
         raise StepBlocked(version, [Blocker(NodeRef(), reason)])
     before = Memento.of(model, workspace)
-    sites: list[Site] = []
+    sites: list[Recorded] = []
     try:
         if not model.opset:
             sites += _import(model, workspace, version)
@@ -109,11 +109,11 @@ def move_to(
     return sites
 
 
-def _import(model: Model, workspace: Workspace, version: int) -> list[Site]:
+def _import(model: Model, workspace: Workspace, version: int) -> list[Recorded]:
     editor = Editor(model, workspace, {}, EXACT)
     model.graph.opsets[""] = version
     editor.record_number(NodeRef(), f"ai.onnx {version} is imported")
-    return [recorded.site for recorded in editor.recorded]
+    return editor.recorded
 
 
 def _versions(model: Model) -> list[int]:
@@ -122,7 +122,7 @@ def _versions(model: Model) -> list[int]:
 
 def _step(
     model: Model, workspace: Workspace, source: int, target: int, at_run_time: bool
-) -> list[Site]:
+) -> list[Recorded]:
     """Move the main graph and the functions that stand at `source` to `target`.
 
     What has bodies, or needs them, is put into the graph in the form of the source first, so
@@ -131,7 +131,7 @@ def _step(
     roots = [root for root in model.roots() if root.opsets.get("") == source]
     planner = Planner(workspace, target, {f.key for f in model.functions}, at_run_time)
     plans = _plan(roots, planner, target)
-    sites: list[Site] = []
+    sites: list[Recorded] = []
     rounds = 0
     while first := [plan for plan in plans if plan.again]:
         rounds += 1
@@ -146,10 +146,10 @@ def _step(
     for root in roots:
         root.opsets[""] = target
     editor.record_number(NodeRef(), f"opset {source} becomes {target}")
-    return sites + [recorded.site for recorded in editor.recorded]
+    return sites + editor.recorded
 
 
-def _apply(editor: Editor, plans: list[Plan], version: int) -> list[Site]:
+def _apply(editor: Editor, plans: list[Plan], version: int) -> list[Recorded]:
     for plan in plans:
         node = plan.node
         if plan.draft is None:
@@ -157,20 +157,19 @@ def _apply(editor: Editor, plans: list[Plan], version: int) -> list[Site]:
         elif node.outputs:  # a constant goes with its last consumer, before its own turn
             editor.apply(plan.draft, plan.accuracy, plan.note, version=version)
     editor.finish()
-    return [recorded.site for recorded in editor.recorded]
+    return editor.recorded
 
 
 def _edit_in_place(editor: Editor, plan: Plan, target: int) -> None:
-    node, ledger = plan.node, editor.workspace.ledger
+    node = plan.node
     evidence = editor.witness(NodeView(node))
     apply_edits(node, plan.edits)
-    site = editor.record(NodeView(node).ref())
-    if evidence is not None and ledger is not None:
+    if evidence is not None:
         for tensor in node.outputs:
             if tensor.name:
                 evidence.replace(tensor, tensor)
         evidence.finish([node], target)
-        ledger.note(site, evidence)
+    editor.record(NodeView(node).ref(), evidence=evidence)
 
 
 def _blocker(view: NodeView, reason: str) -> Blocker:

@@ -24,6 +24,7 @@ from graphfix.model import Model
 from graphfix.pipeline.certifying import prove
 from graphfix.pipeline.finishing import first_run
 from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.reading_op_types import OpTypes
@@ -33,7 +34,7 @@ from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, verify
 from graphfix.proving.models import ComparisonOptions, compare_files
 from graphfix.proving.sites.prover import Prover
-from graphfix.report import APPROXIMATE, Certificate, Site, Status, Verdict, Verification
+from graphfix.report import APPROXIMATE, Certificate, Site, Verdict, Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class _Search:
 
     def result(self, run: Run) -> RunBisection:
         """Search the sites of a whole run."""
-        settings, sites = self._settings, len(run.allowance.sites)
+        settings, sites = self._settings, run.allowance.made
         target = settings.target.name if settings.target is not None else ""
         if not sites:
             nothing = Verification(Verdict.EQUAL, "nothing was changed")
@@ -207,24 +208,24 @@ class _Search:
             run.model,
             self._settings,
             lossy=False,
-            approximate=any(site.accuracy is APPROXIMATE for _, _, site in _applied(run)),
+            approximate=run.journal.labelled(APPROXIMATE),
             prepared=run.prepared,
         )
 
     def _blame(self, right: Run, wrong: Run) -> list[Blamed]:
         """Return what was made between two runs, the likeliest first."""
-        had = Counter(key for key, _, _ in _applied(right))
-        suspects: dict[int, tuple[list[str], Site]] = {}
-        for key, pass_id, site in _applied(wrong):
-            if had[key]:
-                had[key] -= 1
-            else:
-                suspects.setdefault(id(site), ([], site))[0].append(pass_id)
-        proofs = prove(wrong, replace(self._settings, verify="auto"), self._prover(), suspects)
-        found = [
-            Blamed(tuple(passes), replace(site, certificate=proofs.get(key)))
-            for key, (passes, site) in suspects.items()
-        ]
+        had = Counter(key for each in right.journal.applied for key in _keys(each))
+        makers: list[tuple[str, ...]] = []
+        suspects: list[Applied] = []
+        for each in wrong.journal.applied:
+            keys = dict(zip(each.passes, _keys(each), strict=True))
+            fresh = tuple(name for name, key in keys.items() if not had[key])
+            had.subtract(key for name, key in keys.items() if name not in fresh)
+            if fresh:
+                makers.append(fresh)
+                suspects.append(each)
+        proved = prove(wrong, replace(self._settings, verify="auto"), self._prover(), suspects)
+        found = [Blamed(passes, each.proved) for passes, each in zip(makers, proved, strict=True)]
         if len(found) > 1:
             names = self._differing(right, wrong, [name for b in found for name in _makes(b)])
             found.sort(key=lambda blamed: _rank(blamed, names))
@@ -259,13 +260,8 @@ class _Search:
         return [name for name in wanted if name in differ]
 
 
-def _applied(run: Run) -> list[tuple[SiteKey, str, Site]]:
-    return [
-        (site_key(outcome.pass_id, site.node), outcome.pass_id, site)
-        for outcome in run.journal.outcomes()
-        if outcome.status is Status.APPLIED
-        for site in outcome.sites
-    ]
+def _keys(applied: Applied) -> list[SiteKey]:
+    return [site_key(name, applied.site.node) for name in applied.passes]
 
 
 def _makes(blamed: Blamed) -> list[str]:

@@ -6,14 +6,17 @@ later passes made of it needs no undoing then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 
+from onnx import ModelProto
+
 from graphfix.authoring.declaring import PREPARE
-from graphfix.authoring.evidence import Evidence, Ledger
+from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
 from graphfix.pipeline.faults import Kind, Specimen
+from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings, without
 from graphfix.proving.sites.binding import ways_of_calling, ways_of_running
@@ -35,21 +38,19 @@ class Certified:
     Attributes:
         run: The run.
         settings: What it was made with: blocked sites and passes left out.
-        certificates: By the id of the site.
         taken_back: What was undone, as failures of passes.
         specimens: The same sites, for reproducers.
     """
 
     run: Run
     settings: Settings
-    certificates: Mapping[int, Certificate] = field(default_factory=dict[int, Certificate])
     taken_back: Sequence[Outcome] = ()
     specimens: Sequence[Specimen] = ()
 
     def outcomes(self) -> tuple[Outcome, ...]:
         """Return what the passes did, with proofs and with what was undone."""
         failed = {outcome.pass_id for outcome in self.taken_back}
-        found = self.run.journal.outcomes(self.certificates)
+        found = self.run.journal.outcomes()
         idle = [o for o in found if o.status is Status.NOT_NEEDED and o.pass_id in failed]
         return (*(o for o in found if o not in idle), *self.taken_back)
 
@@ -65,86 +66,81 @@ def certified(
         prover: Makes the certificates.
         again: Runs from the model as it came.
     """
-    taken_back: dict[SiteKey, tuple[str, Site]] = {}
+    taken_back: dict[SiteKey, Applied] = {}
     specimens: list[Specimen] = []
     if not settings.proves_sites:
         return Certified(run, settings)
     for count in range(2 * MOST_ROLLBACKS):
         start = perf_counter()
-        certificates = prove(run, settings, prover)
+        run.journal.applied = prove(run, settings, prover, run.journal.applied)
         run.seconds["certify"] = run.seconds.get("certify", 0.0) + perf_counter() - start
-        wrong = _wrong(run, settings, certificates)
+        wrong = [each for each in run.journal.applied if each.differs]
         if not wrong:
-            return Certified(run, settings, certificates, _failures(taken_back), specimens)
-        specimens.extend(_specimens(run, settings, wrong))
-        for pass_ids, site in wrong:
-            taken_back.setdefault(site_key(pass_ids[0], site.node), (pass_ids[0], site))
+            return Certified(run, settings, _failures(taken_back.values()), specimens)
+        specimens.extend(_specimen(each, settings) for each in wrong)
+        for each in wrong:
+            taken_back.setdefault(site_key(each.passes[0], each.site.node), each)
         if count < MOST_ROLLBACKS:
-            keys = {site_key(p, site.node) for pass_ids, site in wrong for p in pass_ids}
+            keys = {site_key(name, each.site.node) for each in wrong for name in each.passes}
             settings = replace(settings, blocked=settings.blocked | keys)
         else:
-            settings = without(settings, {pass_ids[0] for pass_ids, _ in wrong})
+            settings = without(settings, {each.passes[0] for each in wrong})
         seconds = run.seconds
         run = again(settings)
         for name, spent in seconds.items():
             run.seconds[name] = run.seconds.get(name, 0.0) + spent
-    return Certified(run, settings, prove(run, settings, prover), _failures(taken_back), specimens)
+    run.journal.applied = prove(run, settings, prover, run.journal.applied)
+    return Certified(run, settings, _failures(taken_back.values()), specimens)
 
 
-def prove(
-    run: Run, settings: Settings, prover: Prover, only: Collection[int] | None = None
-) -> dict[int, Certificate]:
-    """Return the certificates of the sites of a run, by the id of the site.
+def prove(run: Run, settings: Settings, prover: Prover, sites: Sequence[Applied]) -> list[Applied]:
+    """Return sites of a run with their certificates.
 
     Args:
-        run: The run, made with a ledger.
+        run: The run, made so that evidence was taken down.
         settings: What it was made with.
         prover: Makes the certificates.
-        only: The ids of the sites that are wanted; None for all.
+        sites: The sites.
     """
     for hook in run.hooks:
         hook.stage("certify")
     cases: list[tuple[Evidence, Accuracy]] = []
-    places: dict[int, list[int]] = {}
-    found: dict[int, Certificate] = {}
+    places: list[range | None] = []
     prepare = {p.id for p in settings.available if p.stage == PREPARE}
     ways = ways_of_calling(run.original)
-    note_claims(run)
-    for outcome in run.journal.outcomes():
-        if outcome.status is not Status.APPLIED:
-            continue
-        for site in outcome.sites:
-            if only is not None and id(site) not in only:
-                continue
-            evidence = run.ledger.of(site) if run.ledger is not None else None
-            if evidence is not None:
-                every = ways_of_running(evidence, ways.get(_function_of(site), ()))
-                places[id(site)] = list(range(len(cases), len(cases) + len(every)))
-                cases.extend((one, site.accuracy) for one in every)
-            elif outcome.pass_id not in prepare and not _needs_none(run.ledger, site):
-                found[id(site)] = Certificate(Verdict.INCONCLUSIVE, reason=WHOLE_FILE)
-    proofs = prover.prove(cases, _functions(run), run.prepared) if cases else []
+    note_claims(sites, settings)
+    for each in sites:
+        places.append(None)
+        if each.evidence is not None:
+            every = ways_of_running(each.evidence, ways.get(_function_of(each.site), ()))
+            places[-1] = range(len(cases), len(cases) + len(every))
+            cases.extend((one, each.site.accuracy) for one in every)
+    proofs = prover.prove(cases, functions_of(run.original), run.prepared) if cases else []
     proofs = [
         Certificate(Verdict.INCONCLUSIVE, reason=CUT)
         if evidence.cut and proof.status is Verdict.MISMATCH
         else proof
         for (evidence, _), proof in zip(cases, proofs, strict=True)
     ]
-    found.update((key, _least([proofs[n] for n in numbers])) for key, numbers in places.items())
+    found: list[Applied] = []
+    for each, numbers in zip(sites, places, strict=True):
+        if numbers is not None:
+            found.append(replace(each, certificate=_least([proofs[n] for n in numbers])))
+        elif prepare.isdisjoint(each.passes) and not _needs_none(each):
+            proof = Certificate(Verdict.INCONCLUSIVE, reason=WHOLE_FILE)
+            found.append(replace(each, certificate=proof))
+        else:
+            found.append(each)
     return found
 
 
-def note_claims(run: Run) -> None:
+def note_claims(sites: Sequence[Applied], settings: Settings) -> None:
     """Take down in the evidence of each site which special numbers all of its passes claim."""
-    known = {p.id: p.claims for p in run.settings.available}
-    seen: set[int] = set()
-    for outcome in run.journal.outcomes():
-        claimed = known.get(outcome.pass_id, frozenset())
-        for site in outcome.sites if outcome.status is Status.APPLIED else ():
-            evidence = run.ledger.of(site) if run.ledger is not None else None
-            if evidence is not None:
-                evidence.claims = evidence.claims & claimed if id(site) in seen else claimed
-                seen.add(id(site))
+    known = {p.id: p.claims for p in settings.available}
+    for each in sites:
+        if each.evidence is not None:
+            claims = [known.get(name, frozenset[str]()) for name in each.passes]
+            each.evidence.claims = frozenset[str].intersection(*claims)
 
 
 def _function_of(site: Site) -> FunctionKey:
@@ -163,65 +159,30 @@ def _least(proofs: Sequence[Certificate]) -> Certificate:
     return min(proofs, key=lambda proof: order.index(proof.status))
 
 
-def _needs_none(ledger: Ledger | None, site: Site) -> bool:
+def _needs_none(applied: Applied) -> bool:
     """Say whether a site computes nothing: unreachable nodes that went, a number of the file."""
-    number = ledger is not None and ledger.is_number(site)
-    return number or bool(site.removed and not site.added)
+    return not applied.computes or bool(applied.site.removed and not applied.site.added)
 
 
-def _functions(run: Run) -> Functions:
-    return {function_key(f.domain, f.name, f.overload): f for f in run.original.functions}
+def functions_of(proto: ModelProto) -> Functions:
+    """Return the local functions of a model by what they are called by."""
+    return {function_key(f.domain, f.name, f.overload): f for f in proto.functions}
 
 
-def _wrong(
-    run: Run, settings: Settings, certificates: Mapping[int, Certificate]
-) -> list[tuple[list[str], Site]]:
-    """Return the sites that differ, each with its passes: the one that matched first."""
-    passes: dict[int, list[str]] = {}
-    sites: dict[int, Site] = {}
-    for outcome in run.journal.outcomes():
-        for site in outcome.sites if outcome.status is Status.APPLIED else ():
-            proof = certificates.get(id(site))
-            if proof is not None and proof.status is Verdict.MISMATCH:
-                passes.setdefault(id(site), []).append(outcome.pass_id)
-                sites[id(site)] = replace(site, certificate=proof)
-    ops = {p.id: {op for _, op in p.matches} for p in settings.available}
-    return [
-        (sorted(ids, key=lambda name: sites[key].node.op not in ops.get(name, ())), sites[key])
-        for key, ids in passes.items()
-    ]
+def _specimen(wrong: Applied, settings: Settings) -> Specimen:
+    """Return what a reproducer of a site that differs is made of."""
+    proof = wrong.certificate
+    reason = proof.reason if proof is not None else ""
+    pieces = () if wrong.evidence is None else (wrong.evidence,)
+    return Specimen(Kind.DIFFERS, wrong.passes, wrong.site.node, reason, settings, proof, pieces)
 
 
-def _specimens(
-    run: Run, settings: Settings, wrong: Sequence[tuple[list[str], Site]]
-) -> Iterator[Specimen]:
-    """Yield what a reproducer of each site that differs is made of."""
-    pieces: dict[SiteKey, Evidence] = {}
-    for outcome in run.journal.outcomes():
-        for site in outcome.sites:
-            evidence = run.ledger.of(site) if run.ledger is not None else None
-            if evidence is not None:
-                pieces[site_key(outcome.pass_id, site.node)] = evidence
-    for pass_ids, site in wrong:
-        proof = site.certificate
-        piece = pieces.get(site_key(pass_ids[0], site.node))
-        yield Specimen(
-            Kind.DIFFERS,
-            tuple(pass_ids),
-            site.node,
-            proof.reason if proof is not None else "",
-            settings,
-            proof,
-            () if piece is None else (piece,),
-        )
-
-
-def _failures(taken_back: Mapping[SiteKey, tuple[str, Site]]) -> list[Outcome]:
+def _failures(taken_back: Iterable[Applied]) -> list[Outcome]:
     grouped: dict[tuple[str, str], list[Site]] = {}
-    for pass_id, site in taken_back.values():
-        reason = site.certificate.reason if site.certificate is not None else ""
+    for each in taken_back:
+        reason = each.certificate.reason if each.certificate is not None else ""
         text = f"taken back, because it computes something else: {reason}"
-        grouped.setdefault((pass_id, text), []).append(site)
+        grouped.setdefault((each.passes[0], text), []).append(each.proved)
     return [
         Outcome(pass_id, Status.FAILED, reason, tuple(sites))
         for (pass_id, reason), sites in grouped.items()

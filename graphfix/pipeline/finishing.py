@@ -16,7 +16,6 @@ from graphfix.model import Model
 from graphfix.pipeline.attributing import opsets_of, with_removers
 from graphfix.pipeline.certifying import Certified, certified
 from graphfix.pipeline.faults import Faults, Kind, Specimen
-from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.loading import findings_of_loading
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.results import Result
@@ -30,7 +29,6 @@ from graphfix.proving.sites.watching import Whole, too_big
 from graphfix.report import (
     APPROXIMATE,
     LOSSY,
-    Accuracy,
     Finding,
     IoChange,
     NodeRef,
@@ -257,8 +255,8 @@ def _judge(before: Original, proved: Certified) -> _Attempt:
             before,
             model,
             settings,
-            lossy=_any(LOSSY, run.journal),
-            approximate=_any(APPROXIMATE, run.journal),
+            lossy=run.journal.labelled(LOSSY),
+            approximate=run.journal.labelled(APPROXIMATE),
             prepared=run.prepared,
         )
     else:
@@ -286,7 +284,7 @@ def _in_engine(before: Original, attempt: _Attempt) -> _Attempt:
         before,
         run.model,
         attempt.certified.settings,
-        lossy=_any(LOSSY, run.journal),
+        lossy=run.journal.labelled(LOSSY),
         prepared=run.prepared,
     )
     run.seconds["engine"] = perf_counter() - start
@@ -314,15 +312,6 @@ def _open_inputs(model: Model) -> tuple[tuple[str, Shape], ...]:
         (tensor.name, tensor.shape)
         for tensor in given_inputs(model)
         if tensor.shape is not None and not all(isinstance(dim, int) for dim in tensor.shape)
-    )
-
-
-def _any(accuracy: Accuracy, journal: Journal) -> bool:
-    return any(
-        site.accuracy is accuracy
-        for outcome in journal.outcomes()
-        if outcome.status is Status.APPLIED
-        for site in outcome.sites
     )
 
 

@@ -2,12 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
+from graphfix.authoring.editing import Recorded
+from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.views import NodeView
 from graphfix.pipeline.faults import Crash, surroundings
-from graphfix.report import Certificate, IoChange, NodeRef, Outcome, Site, Status
+from graphfix.report import Accuracy, Certificate, IoChange, NodeRef, Outcome, Site, Status, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """One site that was changed: the record of it from the pass to its proof.
+
+    Attributes:
+        passes: The passes that made it, the one that matched first; several where one needed what
+            another gives.
+        site: The site.
+        evidence: What its proof is made from; None where it has none.
+        certificate: The proof; None before there is one, and where nothing is to be proved.
+        computes: False where a number of the file changed and nothing that is computed.
+    """
+
+    passes: tuple[str, ...]
+    site: Site
+    evidence: Evidence | None = None
+    certificate: Certificate | None = None
+    computes: bool = True
+
+    @property
+    def differs(self) -> bool:
+        """Whether the proof shows that the site computes something else."""
+        return self.certificate is not None and self.certificate.status is Verdict.MISMATCH
+
+    @property
+    def proved(self) -> Site:
+        """The site with its proof."""
+        return replace(self.site, certificate=self.certificate) if self.certificate else self.site
 
 
 @dataclass(slots=True)
@@ -15,10 +47,12 @@ class Journal:
     """Collects sites by pass, status and reason, in the order in which they first came.
 
     Attributes:
+        applied: The sites that were changed, in their order.
         io_changes: What passes changed of inputs and outputs: by consent, or a wrong shape.
         crashes: The first node at which each pass raised, and what stood there.
     """
 
+    applied: list[Applied] = field(default_factory=list[Applied])
     io_changes: list[IoChange] = field(default_factory=list[IoChange])
     crashes: dict[str, Crash] = field(default_factory=dict[str, Crash])
     _entries: dict[tuple[str, Status, str], list[Site]] = field(
@@ -28,11 +62,16 @@ class Journal:
     def copy(self) -> Journal:
         """Return a journal that goes on independently."""
         entries = {key: list(sites) for key, sites in self._entries.items()}
-        return Journal(list(self.io_changes), dict(self.crashes), entries)
+        return Journal(list(self.applied), list(self.io_changes), dict(self.crashes), entries)
 
-    def applied(self, pass_id: str, site: Site) -> None:
-        """Record a site that was changed."""
-        self._entries.setdefault((pass_id, Status.APPLIED, ""), []).append(site)
+    def apply(self, passes: Iterable[str], recorded: Recorded) -> None:
+        """Record a site that was changed, by the passes that made it."""
+        names = tuple(dict.fromkeys(passes))
+        self.applied.append(
+            Applied(names, recorded.site, recorded.evidence, computes=recorded.computes)
+        )
+        for name in names:  # where its sites stand among the outcomes
+            self._entries.setdefault((name, Status.APPLIED, ""), [])
 
     def refused(self, pass_id: str, reason: str, node: NodeRef) -> None:
         """Record a place that was left alone; the same place and reason count once."""
@@ -65,21 +104,23 @@ class Journal:
         """Return the passes that changed something, in the order of their first site."""
         return tuple(k[0] for k in self._entries if k[1] is Status.APPLIED)
 
-    def outcomes(
-        self, certificates: Mapping[int, Certificate] | None = None
-    ) -> tuple[Outcome, ...]:
-        """Freeze what was collected.
+    def labelled(self, accuracy: Accuracy) -> bool:
+        """Say whether a site that was changed has this label."""
+        return any(each.site.accuracy is accuracy for each in self.applied)
 
-        Args:
-            certificates: By the id of the site that each is the proof of.
-        """
-        known = certificates or {}
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Freeze what was collected, with the proofs that there are."""
+        changed: dict[str, list[Site]] = {}
+        for each in self.applied:
+            site = each.proved
+            for name in each.passes:
+                changed.setdefault(name, []).append(site)
         return tuple(
-            Outcome(pass_id, status, reason, tuple(_with_proof(site, known) for site in sites))
+            Outcome(
+                pass_id,
+                status,
+                reason,
+                tuple(changed[pass_id] if status is Status.APPLIED else sites),
+            )
             for (pass_id, status, reason), sites in self._entries.items()
         )
-
-
-def _with_proof(site: Site, certificates: Mapping[int, Certificate]) -> Site:
-    found = certificates.get(id(site))
-    return site if found is None else replace(site, certificate=found)

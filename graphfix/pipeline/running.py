@@ -8,7 +8,7 @@ from time import perf_counter
 from onnx import ModelProto
 
 from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED, Pass
-from graphfix.authoring.evidence import Ledger
+from graphfix.authoring.editing import Recorded
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Allowance, Workspace
 from graphfix.checking import check_model, check_whole
@@ -67,12 +67,11 @@ class Run:
         io_changes: Interface changes that were consented to, and declared shapes that were wrong.
         expected_interface: The inputs and outputs that the result must have.
         original: The model as it came; never changed.
-        ledger: The evidence of every site, where certificates are wanted.
         prepared: The model once its order and imports were mended, which an engine can run where
             it refuses the file; None where there was nothing to mend.
         decisions: What was tried for each node, for `explain`; None where nobody asks.
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
-        allowance: How many sites may be made, and which were, those of tries included.
+        allowance: How many sites may be made, and how many were, those of tries included.
     """
 
     def __init__(
@@ -94,7 +93,6 @@ class Run:
         self.seconds: dict[str, float] = {}
         self.io_changes: tuple[IoChange, ...] = ()
         self.expected_interface: dict[str, str] = {}
-        self.ledger = Ledger() if settings.proves_sites else None
         self.plain_nodes: int = model.node_count()
         self.decisions: list[Decision] | None = None
         self.allowance = allowance if allowance is not None else Allowance()
@@ -153,7 +151,7 @@ class Run:
         if self._graph_work is None or self._graph_work.model is not self.model:
             self._graph_work = Workspace(
                 self.model,
-                self.ledger,
+                self.settings.proves_sites,
                 self.settings.blocked,
                 self.allowance,
                 self._passes,
@@ -382,13 +380,13 @@ class Run:
         if not self._may_step():
             return
         try:
-            sites = self._moved(wanted)
+            moved = self._moved(wanted)
         except StepBlocked as blocked:
             for blocker in blocked.blockers:
                 self.journal.refused(OPSET_PASS, blocker.reason, blocker.node)
             return
-        for site in sites:
-            self.journal.applied(OPSET_PASS, site)
+        for each in moved:
+            self.journal.apply([OPSET_PASS], each)
         if wanted < before:
             self._lower_ir()
         self._infer()
@@ -399,15 +397,13 @@ class Run:
         if needed < older:
             self.model.ir_version = needed
             site = Site(NodeRef(), EXACT, note=f"IR version {older} becomes {needed}")
-            if self.ledger is not None:
-                self.ledger.note_number(site)
-            self.journal.applied(OPSET_PASS, site)
+            self.journal.apply([OPSET_PASS], Recorded(site, computes=False))
 
     def _may_step(self) -> bool:
         """Say whether the opset may move: not where the user skips it or its result was wrong."""
         return not self.allowance.exhausted and any(p.id == OPSET_PASS for p in self._passes)
 
-    def _moved(self, wanted: int) -> list[Site]:
+    def _moved(self, wanted: int) -> list[Recorded]:
         """Move to an opset; what is computed is folded only where a constant is asked for."""
         try:
             return move_to(self.model, self._work, wanted, at_run_time=False)
@@ -477,11 +473,11 @@ class Run:
 
     def _one_step_down(self) -> tuple[Blocker, ...]:
         try:
-            sites = lower_one(self.model, self._work)
+            moved = lower_one(self.model, self._work)
         except StepBlocked as blocked:
             return tuple(blocked.blockers)
-        for site in sites:
-            self.journal.applied(OPSET_PASS, site)
+        for each in moved:
+            self.journal.apply([OPSET_PASS], each)
         self._infer()
         self._canonicalise()
         self._legalise()

@@ -41,8 +41,7 @@ def sweep_targeted(model: Model, legaliser: Legaliser, journal: Journal) -> int:
                 journal.failed(tree.passes[0], str(bug), view)
                 continue
             changed += 1
-            for pass_id in dict.fromkeys(tree.passes):
-                journal.applied(pass_id, editor.recorded[-1].site)
+            journal.apply(tree.passes, editor.recorded[-1])
     editor.finish()
     return changed
 
@@ -95,7 +94,7 @@ def sweep_rewrite(
                 journal.failed(declared.id, str(bug), view)
             else:
                 changed += 1
-                journal.applied(declared.id, editor.recorded[-1].site)
+                journal.apply([declared.id], editor.recorded[-1])
     editor.finish()
     return changed
 
@@ -144,7 +143,7 @@ def run_graph_pass(
             f"pass {declared.id} changed {what} outside a recorded site", pass_id=declared.id
         )
     for recorded in editor.recorded:
-        journal.applied(declared.id, recorded.site)
+        journal.apply([declared.id], recorded)
     journal.io_changes.extend(editor.io_changes)
     for refused in editor.refused:
         journal.refused(declared.id, refused.reason, refused.node)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from onnx import FunctionProto, ModelProto
+from onnx import ModelProto
 
-from graphfix.authoring.evidence import Evidence
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.pipeline.certifying import note_claims
+from graphfix.pipeline.certifying import functions_of, note_claims
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.faults import Kind
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
-from graphfix.proving.sites.cutting import FunctionKey, function_key
 from graphfix.proving.values.kinds import Feed
-from graphfix.report import Certificate, NodeRef, Outcome, Site, Status, Verdict
+from graphfix.report import Certificate, NodeRef, Outcome, Status, Verdict
 from graphfix.reproducers.proving import prove_again
 
 LEFT_ALONE = "the pass leaves the place alone"
@@ -82,11 +80,6 @@ def observe(
     return _failed(result.report.outcomes, passes) or _unharmed(result.report.outcomes, passes)
 
 
-def functions_of(proto: ModelProto) -> dict[FunctionKey, FunctionProto]:
-    """Return the local functions of a model by what they are called by."""
-    return {function_key(f.domain, f.name, f.overload): f for f in proto.functions}
-
-
 def _failed(outcomes: tuple[Outcome, ...], passes: tuple[str, ...]) -> Observation | None:
     for outcome in outcomes:
         if outcome.status is Status.FAILED and outcome.pass_id in passes:
@@ -121,20 +114,19 @@ def _differs(
     failed = _failed(outcomes, passes)
     if failed is not None:
         return failed
-    sites: dict[int, tuple[Site, Evidence]] = {}
-    note_claims(run)
-    for outcome in outcomes:
-        for site in outcome.sites if outcome.status is Status.APPLIED else ():
-            evidence = run.ledger.of(site) if run.ledger is not None else None
-            if outcome.pass_id in passes and evidence is not None:
-                sites[id(site)] = (site, evidence)
+    note_claims(run.journal.applied, settings)
+    sites = [
+        (each.site, each.evidence)
+        for each in run.journal.applied
+        if each.evidence is not None and not set(passes).isdisjoint(each.passes)
+    ]
     if not sites:
         return _unharmed(outcomes, passes)
-    cases = [(evidence, site.accuracy) for site, evidence in sites.values()]
+    cases = [(evidence, site.accuracy) for site, evidence in sites]
     proofs = prove_again(cases, functions_of(proto), evaluators, given)
     order = (Verdict.MISMATCH, Verdict.INCONCLUSIVE, Verdict.LOSSY, Verdict.EQUAL)
     (site, _), proof = min(
-        zip(sites.values(), proofs, strict=True),
+        zip(sites, proofs, strict=True),
         key=lambda pair: order.index(pair[1].certificate.status),
     )
     found = proof.certificate

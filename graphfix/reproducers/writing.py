@@ -10,6 +10,7 @@ from pathlib import Path
 from onnx import ModelProto
 
 from graphfix.errors import GraphfixError
+from graphfix.pipeline.certifying import functions_of
 from graphfix.pipeline.faults import Faults, Specimen
 from graphfix.pipeline.running import OPSET_PASS
 from graphfix.pipeline.settings import Settings
@@ -17,7 +18,7 @@ from graphfix.proving.sites.cutting import CannotCut
 from graphfix.report import Reproduced
 from graphfix.reproducers.anonymising import anonymised
 from graphfix.reproducers.folder import Reproducer, versions, write_folder
-from graphfix.reproducers.observing import Observation, functions_of, observe
+from graphfix.reproducers.observing import Observation, observe
 from graphfix.reproducers.recipe import Recipe, one_pass, pass_file_of
 from graphfix.reproducers.reducing import MOST_BYTES, reduced, whole
 

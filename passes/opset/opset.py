@@ -59,8 +59,10 @@ def opset(editor: Editor) -> None:
     if not wanted:
         return
     try:
-        sites = move_to(editor.model, editor.workspace, wanted)
+        moved = move_to(editor.model, editor.workspace, wanted)
     except StepBlocked as blocked:
         editor.refused.extend(Refused(b.node, b.reason) for b in blocked.blockers)
         return
-    editor.recorded.extend(Recorded(site) for site in sites)
+    editor.recorded.extend(
+        Recorded(each.site, evidence=each.evidence, computes=each.computes) for each in moved
+    )

@@ -8,11 +8,11 @@ import pytest
 
 from graphfix import EXACT, graph_pass, run
 from graphfix.authoring.declaring import Pass
-from graphfix.authoring.editing import Editor
+from graphfix.authoring.editing import Editor, Recorded
 from graphfix.authoring.workspace import Workspace
 from graphfix.model import Model
 from graphfix.opset.stepping import move_to
-from graphfix.report import Outcome, Site, Status
+from graphfix.report import Outcome, Status
 
 MODEL = onnx.parser.parse_model(
     '<ir_version: 8, opset_import: ["": 13]> g (float[2,3] x) => (float[2,3] y)'
@@ -64,7 +64,7 @@ def test_an_opset_that_gives_an_invalid_model_is_taken_back(
 ) -> None:
     def faulty_move(
         model: Model, workspace: Workspace, wanted: int, *, at_run_time: bool = True
-    ) -> list[Site]:
+    ) -> list[Recorded]:
         sites = move_to(model, workspace, wanted, at_run_time=at_run_time)
         model.graph.nodes[-1].op = "NoSuchOperator"
         return sites

@@ -16,7 +16,7 @@ from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.sites.cutting import Cut, cut, function_key
 from graphfix.registry import get_pass, shipped_passes
-from graphfix.report import Site, Status
+from graphfix.report import Site
 from graphfix.testing import parse
 
 Sites = list[tuple[Site, Evidence]]
@@ -36,13 +36,7 @@ def sites_of(
     )
     run = Run(edited, settings)
     run.execute()
-    assert run.ledger is not None
-    found: Sites = []
-    for outcome in run.journal.outcomes():
-        for site in outcome.sites if outcome.status is Status.APPLIED else ():
-            evidence = run.ledger.of(site)
-            if evidence is not None:
-                found.append((site, evidence))
+    found = [(a.site, a.evidence) for a in run.journal.applied if a.evidence is not None]
     return found, run.model
 
 
