@@ -113,7 +113,8 @@ def run(
         allow_io_change: Consent to changes of inputs and outputs.
         partial: Apply big decompositions although findings are left.
         verify: ``auto`` (each site and the whole model), ``sites``, ``full`` (the whole model
-            alone), ``engine`` (``auto``, and what this machine's TensorRT computes) or ``off``.
+            alone), ``engine`` (``auto``, and what the target's own engine on
+            this machine computes) or ``off``.
         inputs: An .npz file, or a mapping of arrays, to compare on.
         shapes: Input name -> sizes, for dynamic inputs.
         seed: For the inputs that are made.

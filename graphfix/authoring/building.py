@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import numpy as np
 import onnx
-from onnx.defs import OpSchema
 
 from graphfix.attributes import Attributes
 from graphfix.authoring.refusing import ComputedLate, Refuse
@@ -212,9 +211,10 @@ class Builder:
             value = array
         if isinstance(value, np.ndarray | np.generic):
             kind = form.schema.attributes[name].type
-            if kind != OpSchema.AttrType.TENSOR:
+            kinds = type(kind)
+            if kind != kinds.TENSOR:
                 flat: list[Any] = np.asarray(cast("np.ndarray[Any, Any]", value)).ravel().tolist()
-                several = kind in (OpSchema.AttrType.INTS, OpSchema.AttrType.FLOATS)
+                several = kind in (kinds.INTS, kinds.FLOATS)
                 return flat if several else flat[0]
         if isinstance(value, tuple):
             return list(cast("tuple[object, ...]", value))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from graphfix.cli.lazy import LazyCommand, LazyGroup
@@ -55,8 +57,8 @@ def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) ->
 _HELP = """Repair exported ONNX files for a deployment target, with proof.
 
 \b
-  graphfix check model.onnx --target trt8    what stands in the way
-  graphfix run model.onnx --target trt8      repair, verify, write
+  graphfix check model.onnx --target {name}    what stands in the way
+  graphfix run model.onnx --target {name}      repair, verify, write
 
 Exit codes: 0 done and verified; 1 written, but findings are left or equality
 could not be shown; 2 wrong usage; 3 the input is not a readable model, or more
@@ -65,7 +67,27 @@ fault in graphfix; 130 Ctrl-C.
 """
 
 
-program = LazyGroup(
+class _Program(LazyGroup):
+    """The group of all commands; its help shows the target that an engine gives as an example."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the description, with the name of a target in it."""
+        self.help = _HELP.replace("{name}", _example())
+        super().format_help_text(ctx, formatter)
+
+
+def _example() -> str:
+    """Return what `graphfix.engines.engine.Engine.example` is, without importing any engine."""
+    with os.scandir(os.path.join(os.path.dirname(__file__), os.pardir, "engines")) as folders:
+        for folder in sorted(folders, key=lambda entry: entry.name):
+            path = os.path.join(folder.path, "example.txt")
+            if os.path.isfile(path):
+                with open(path, encoding="ascii") as file:
+                    return file.read().strip()
+    return "NAME"
+
+
+program = _Program(
     COMMANDS,
     name="graphfix",
     help=_HELP,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from graphfix.model import Model
     from graphfix.report import Finding
 
+EXAMPLE = "example.txt"
 ENTRY_POINT_GROUP = "graphfix.engines"
 
 
@@ -41,7 +42,7 @@ class Release:
         title: The product for people: ``JetPack``.
         version: The release, ``5.1``.
         holds: The version of the engine in it, ``8.5.2``.
-        profile: The profile for it, ``trt8.5``.
+        profile: The profile for it, ``acme8.5``.
         source: Where this was read.
         notes: What to tell the user.
     """
@@ -156,11 +157,10 @@ class Engine:
         name: The name of its folder.
         folder: The folder; None for the family of a profile of the user's own.
         package: The Python package in that folder.
-        family: What its targets are called before the version: ``one`` of ``one8.6``.
+        family: What its targets are called before the version: ``acme`` of ``acme8.6``.
         title: The engine for people.
         spellings: Other beginnings of names that users type for `family`.
         order: Where the family stands in lists; those of one number stand by name.
-        example: A target of the family, for help texts and hints.
         own_words: The id of a rule of `graphfix.engines.common_rules` -> the range of targets for
             which the family's own rules say that, with the engine's words, or nothing does.
         tolerates: The rules of `graphfix.engines.file_rules` that are only notes for it.
@@ -174,7 +174,6 @@ class Engine:
     title: str = ""
     spellings: tuple[str, ...] = ()
     order: int = 100
-    example: str = ""
     own_words: Mapping[str, str] = MappingProxyType({})
     tolerates: frozenset[str] = frozenset()
     sources: Mapping[str, str] = MappingProxyType({})
@@ -209,6 +208,16 @@ class Engine:
             raise PassBug(f"{self.family} has no profiles")
         return self.folder / "profiles" / f"{name}.toml"
 
+    @property
+    def example(self) -> str:
+        """A target of the family, for help texts and hints: its newest, or ``example.txt``.
+
+        `graphfix --help` reads the first such file of all families itself, which costs no import.
+        """
+        if self.folder is not None and (self.folder / EXAMPLE).is_file():
+            return (self.folder / EXAMPLE).read_text(encoding="ascii").strip()
+        return next(reversed(self.names()), self.family)
+
     def aliases(self) -> Mapping[str, str]:
         """Return further names of profiles; the family alone is its newest one."""
         names = self.names()
@@ -221,6 +230,14 @@ class Engine:
     def releases(self) -> tuple[Release, ...]:
         """Return the releases of products that hold the engine; their names are targets too."""
         return ()
+
+    def means_installed(self, name: str | Target | Path) -> bool:
+        """Say whether a name means the engine installed here, which is asked to load models then.
+
+        Args:
+            name: What the user asked for, or a profile; it is of this family.
+        """
+        return False
 
     def release_named(self, name: str) -> Release | None:
         """Return the release that the name of a target means; None where it means none.

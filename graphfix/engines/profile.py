@@ -45,11 +45,11 @@ class Target:
     """One engine version.
 
     Attributes:
-        name: Its one name, such as ``trt8.6``.
-        family: The engine, such as ``trt``.
+        name: Its one name, such as ``acme8.6``.
+        family: The engine, such as ``acme``.
         version: The version, such as ``(8, 6)``.
         variant: What sets it apart from another profile of the same version; mostly empty.
-        title: The name for people, ``TensorRT 8.6``.
+        title: The name for people, ``Acme 8.6``.
         source: Where the operators were read.
         opset_min: The lowest opset of ONNX that the engine is said to take; None when unknown.
         opset_max: The highest one that it is said to take.
@@ -92,7 +92,7 @@ class Target:
 
     @property
     def order(self) -> Order:
-        """The sort key within the family: trt6 < trt6-fulldims < trt7.0."""
+        """The sort key within the family: acme6 < acme6-wide < acme7.0."""
         return sort_key(self.version, self.variant)
 
 

@@ -24,7 +24,7 @@ class _Index:
         names: The profiles in order, with their names taken apart.
         aliases: Alias to profile.
         homes: Profile to engine.
-        families: Other spellings of a family to the family, ``tensorrt = trt``; longest first.
+        families: Other spellings of a family to the family, ``acmeruntime = acme``; longest first.
     """
 
     names: Mapping[str, VersionedName]
@@ -41,10 +41,10 @@ def load_target(name: str | Target | Path) -> Target:
 def resolve(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
     """Return a target, and notes for the user on how its name was understood.
 
-    Names do not mind case and take ``tensorrt8.6`` or ``trt-8.6``. A minor that has no profile is
-    taken as the next lower one of the same major, with a note. ``jetpack5.1`` and ``ngc22.12``
-    are the engine that the release holds. A `Path`, or text that ends in ``.toml``, is a profile of
-    the user's own; it is read anew each time.
+    Names do not mind case and take ``AcmeRuntime 8.6`` or ``acme-8.6``. A minor that has no
+    profile is taken as the next lower one of the same major, with a note. ``jetpack5.1`` and
+    ``ngc22.12`` are the engine that the release holds. A `Path`, or text that ends in
+    ``.toml``, is a profile of the user's own; it is read anew each time.
 
     Raises:
         UsageError: No target has this name, or the file is no profile.
@@ -59,7 +59,7 @@ def resolve(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
 def resolve_briefly(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
     """Return a target as `resolve` does, with notes that every run can bear.
 
-    What a device holds is told where somebody asks for it: ``graphfix targets trt8``.
+    What a device holds is told where somebody asks for it: ``graphfix targets acme8``.
     """
     target, notes = resolve(name)
     told = [note.partition("; ") for note in notes]

@@ -1,6 +1,6 @@
 """Versions of targets: how a name is read, how profiles are ordered, and ranges for rules.
 
-A range is text such as ``trt8.0..trt8.4, trt10.1``: see `in_range`. Ranges compare versions, not
+A range is text such as ``acme8.0..acme8.4, acme10.1``: see `in_range`. Ranges compare versions, not
 lists of profiles, so a profile that is added between two others falls into the ranges around it.
 """
 
@@ -27,7 +27,7 @@ class HasVersion(Protocol):
 
     @property
     def family(self) -> str:
-        """The engine, such as ``trt``."""
+        """The engine, such as ``acme``."""
         ...
 
     @property
@@ -43,7 +43,7 @@ class HasVersion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VersionedName:
-    """A name taken apart: ``trt6-fulldims`` is ``trt``, ``(6,)`` and ``fulldims``."""
+    """A name taken apart: ``acme6-wide`` is ``acme``, ``(6,)`` and ``wide``."""
 
     family: str
     version: tuple[int, ...]
@@ -69,7 +69,7 @@ def parse_name(name: str) -> VersionedName | None:
 
 
 def sort_key(version: tuple[int, ...], variant: str = "") -> Order:
-    """Return what orders profiles of one family: trt6 < trt6-fulldims < trt7.0 < trt10.0."""
+    """Return what orders profiles of one family: acme6 < acme6-wide < acme7.0 < acme10.0."""
     return version + (0,) * (_WIDTH - len(version)), variant
 
 
@@ -83,14 +83,14 @@ def in_range(target: HasVersion, spec: str) -> bool:
 
     `spec` is one or more alternatives between commas, each one of:
 
-    - ``trt8.0..trt8.4``: both ends belong to it;
-    - ``trt8.2..`` and ``..trt7.2``: one end open, within the family;
-    - ``trt8.6``: this version, with every patch release of it; ``trt8`` is every 8.x;
-    - ``trt``: every version of the family;
+    - ``acme8.0..acme8.4``: both ends belong to it;
+    - ``acme8.2..`` and ``..acme7.2``: one end open, within the family;
+    - ``acme8.6``: this version, with every patch release of it; ``acme8`` is every 8.x;
+    - ``acme``: every version of the family;
     - ``*``: every target.
 
-    An upper end covers what begins with it: ``..trt7.2`` holds 7.2.3, ``..trt8`` holds 8.6. A
-    variant comes after its plain version, so ``..trt6`` does not hold ``trt6-fulldims``.
+    An upper end covers what begins with it: ``..acme7.2`` holds 7.2.3, ``..acme8`` holds 8.6. A
+    variant comes after its plain version, so ``..acme6`` does not hold ``acme6-wide``.
 
     Raises:
         ValueError: `spec` does not follow this grammar, or its ends are of two families or in

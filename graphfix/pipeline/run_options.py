@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.authoring.declaring import Pass
-from graphfix.engines.onnxruntime.installed import means_installed
+from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target
 from graphfix.errors import UsageError
@@ -98,7 +98,9 @@ class RunOptions:
             inputs=inputs,
             shapes={name: tuple(sizes) for name, sizes in self.shapes.items()},
             seed=self.seed,
-            installed=self.target is not None and means_installed(self.target),
+            installed=self.target is not None
+            and target is not None
+            and engine_of(target.family).means_installed(self.target),
         )
         return without(settings, skipped)
 

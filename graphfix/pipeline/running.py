@@ -48,7 +48,7 @@ from graphfix.schemas import form_of, newest_opset
 FUNCTION = "scope:local-function"
 ROUNDS = 12
 OPSET_PASS = OPSET
-OLDEST_OPSET = 7  # TensorRT and the adapters know nothing older
+OLDEST_OPSET = 7  # engines and the adapters know nothing older
 LOOK_AHEAD = 4
 FOLDING = ("fold-constants", "dead-code")
 

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from graphfix.engines.profile import Target
 
 
 class ONNXRuntime(Engine):
@@ -14,7 +20,6 @@ class ONNXRuntime(Engine):
     title = "ONNX Runtime"
     spellings = ("onnxruntime",)
     order = 2
-    example = "ort-1.10"
     own_words = MappingProxyType(
         {
             "stated-opset": "ort",
@@ -31,4 +36,10 @@ class ONNXRuntime(Engine):
 
     def hint(self, alias: str) -> str:
         """Return which version to type."""
-        return f"; type the version that you deploy, such as {self.example}"
+        return "; type the version that you deploy, such as ort-1.10"
+
+    def means_installed(self, name: str | Target | Path) -> bool:
+        """Say whether a name means the onnxruntime that is installed here."""
+        from graphfix.engines.onnxruntime.installed import means_installed
+
+        return means_installed(name)

@@ -38,7 +38,6 @@ class TensorRT(Engine):
     title = "TensorRT"
     spellings = ("tensorrt",)
     order = 1
-    example = "trt8"
     install = "put trtexec on PATH, or pip install tensorrt polygraphy"
     on_device = True
     own_words = MappingProxyType(
