@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import Any
 
+import numpy as np
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto
 
@@ -94,11 +96,41 @@ def _whole_shape(inner: NodeProto, inputs: Sequence[Value | None], build: Builde
     if inner.op_type != "Reshape" or len(inputs) != 2 or inner.attribute:
         return None
     data, sizes = inputs
-    made = sizes.producer if sizes is not None else None
-    if data is None or sizes is None or made is None or made.op != "Shape":
+    if data is None or sizes is None:
+        return None
+    made = sizes.producer
+    parts = [sizes] if made is None or made.op != "Concat" else made.inputs
+    known = [part.array() for part in parts if part is not None]
+    if all(part is not None for part in known):
+        joined = [int(size) for part in known if part is not None for size in part.reshape(-1)]
+        return _split_rest(data, joined, build)
+    if made is None or made.op != "Shape":
         return None
     shape = made.need(0).static_shape
     return None if shape is not None and 0 not in shape else reshaped(data, sizes, build)
+
+
+def _split_rest(data: Value, sizes: list[int], build: Builder) -> Value | None:
+    """Split the last axis where a size that is copied may be 0, which leaves a -1 undefined.
+
+    None where the sizes are not 0, 0, ..., some numbers and one -1, or no size can be 0.
+    """
+    kept = next((place for place, size in enumerate(sizes) if size), len(sizes))
+    numbers = [size for size in sizes[kept:] if size != -1]
+    if data.rank != kept + 1 or len(numbers) != len(sizes) - kept - 1 or 0 in numbers:
+        return None
+    if all(data.dim(axis) for axis in range(kept)):
+        return None
+    last, others = data.dim(kept), prod(numbers)
+    if last is not None:
+        return build.Reshape(data, [last // others if size == -1 else size for size in sizes])
+    shape = build.Shape(data)
+    ends = np.array([kept, kept + 1], dtype=np.int64)
+    rest = build.Div(build.Slice(shape, ends[:1], ends[1:], [0]), others)
+    parts = [build.Slice(shape, np.zeros(1, np.int64), ends[:1], [0])] if kept else []
+    for size in sizes[kept:]:
+        parts.append(rest if size == -1 else build.constant(np.array([size], dtype=np.int64)))
+    return reshaped(data, build.Concat(*parts, axis=0), build)
 
 
 def _body(

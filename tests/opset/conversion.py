@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import count
 from typing import Any
 
 import onnx
+from hypothesis import currently_in_test_context
 from onnx import ModelProto
 
 from graphfix.authoring.workspace import Workspace
@@ -13,7 +16,7 @@ from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.opset.stepping import StepBlocked, lower_one, move_to
 from graphfix.pipeline.model_files import load
-from graphfix.testing import assert_same, outputs_of
+from graphfix.testing import assert_same, assert_same_at_small_sides, outputs_of
 
 
 def model_of(text: str | ModelProto, opset: int = 0) -> ModelProto:
@@ -70,6 +73,57 @@ def operators(proto: ModelProto) -> list[str]:
     return [node.op_type for node in proto.graph.node if node.op_type != "Constant"]
 
 
+def with_free_sizes(proto: ModelProto, *, axes: Sequence[int] | None = None) -> ModelProto:
+    """Return a model whose inputs are of any size: what was of one size stays so.
+
+    Vectors of int64 keep theirs, as these hold axes and sizes. `axes` are those that are freed.
+    """
+    freed = ModelProto()
+    freed.CopyFrom(proto)
+    del freed.graph.value_info[:]
+    for info in freed.graph.input:
+        tensor = info.type.tensor_type
+        if tensor.elem_type == onnx.TensorProto.INT64 and len(tensor.shape.dim) < 2:
+            continue
+        for axis, dim in enumerate(tensor.shape.dim):
+            if dim.HasField("dim_value") and (axes is None or axis in axes):
+                dim.dim_param = f"size_{dim.dim_value}"
+    for info in freed.graph.output:
+        for axis, dim in enumerate(info.type.tensor_type.shape.dim):
+            dim.dim_param = f"{info.name}_{axis}"
+    return freed
+
+
+@cache
+def _examples(step: tuple[str, ...]) -> Iterator[int]:
+    """Count the examples of a step from 1 on."""
+    del step
+    return count(1)
+
+
+def assert_converts_with_free_sizes(
+    proto: ModelProto, version: int, feed: Mapping[str, Any], *, rtol: float, atol: float
+) -> None:
+    """Assert that a conversion of the model with free sizes is right, at sizes of 0 and 1 as well.
+
+    Where it is blocked, the first axes alone are freed; what is blocked then needs the sizes. Of
+    the examples that hypothesis makes of an operator and a step the first two are tried.
+    """
+    step = (*operators(proto), str(proto.opset_import[0].version), str(version))
+    if currently_in_test_context() and next(_examples(step)) > 2:
+        return
+    for axes in (None, (0,)):
+        freed = with_free_sizes(proto, axes=axes)
+        try:
+            result = converted(freed, version)
+        except StepBlocked:
+            continue
+        if result != freed and freed != proto:
+            assert_same(outputs_of(freed, feed), outputs_of(result, feed), rtol=rtol, atol=atol)
+            assert_same_at_small_sides(freed, result, feed, rtol=rtol, atol=atol)
+        return
+
+
 def assert_converts(
     proto: ModelProto,
     version: int,
@@ -81,7 +135,8 @@ def assert_converts(
 ) -> ModelProto:
     """Assert that a conversion is valid, settled, and gives what the model gave before.
 
-    `ops` are the `operators` that it has then.
+    So it has to with free dimensions of 0 and 1, and where sizes are freed. `ops` are the
+    `operators` that it has then.
     """
     result = converted(proto, version)
     assert result.opset_import[0].version == version
@@ -90,4 +145,6 @@ def assert_converts(
     if ops is not None:
         assert operators(result) == ops
     assert_same(outputs_of(proto, feed), outputs_of(result, feed), rtol=rtol, atol=atol)
+    assert_same_at_small_sides(proto, result, feed, rtol=rtol, atol=atol)
+    assert_converts_with_free_sizes(proto, version, feed, rtol=rtol, atol=atol)
     return result

@@ -262,3 +262,19 @@ def test_a_body_that_depends_on_an_attribute_of_a_function_is_refused() -> None:
     wanted = np.maximum(x, 0) + np.minimum(0, 0.5 * (np.exp(x / np.float32(0.5)) - 1))
     got = outputs_of(below.model.to_proto(), {"x": x})["y"]
     np.testing.assert_allclose(got, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("interleaved", [0, 1])
+def test_rotary_embedding_of_heads_in_one_axis(interleaved: int) -> None:
+    proto = text(
+        "(float[2,3,32] x, float[5,4] c, float[5,4] s, int64[2,3] i) => (float[2,3,32] y)",
+        f"y = RotaryEmbedding<num_heads = 4, interleaved = {interleaved}>(x, c, s, i)",
+        23,
+    )
+    feed = {
+        "x": RNG.normal(size=(2, 3, 32)).astype(np.float32),
+        "c": RNG.normal(size=(5, 4)).astype(np.float32),
+        "s": RNG.normal(size=(5, 4)).astype(np.float32),
+        "i": RNG.integers(0, 5, size=(2, 3)),
+    }
+    assert_converts(proto, 13, feed, rtol=1e-5, atol=1e-6)

@@ -362,6 +362,10 @@ def test_reshape_with_zeros(shape: tuple[int, ...]) -> None:
          "the result would have shape"),
         (18, 17, "(float[1,1,2] x) => (float[1,1,a] y)",
          "y = LpPool<kernel_shape = [2], dilations = [2]>(x)", "a window is larger"),
+        (11, 10, "(bool c, float[2,3] x) => (float[n,3] y)",
+         "y = If (c) <then_branch = t () => (float[1,3] a) { a = ReduceSum<axes = [0]>(x) }, "
+         "else_branch = e () => (float[2,3] b) { b = Identity(x) }>",
+         "the branches of an If give output 0 in different shapes"),
         (11, 12, "(float[4] x) => (float[4] y, bool[4] m)", "y, m = Dropout(x)",
          "does not say what the mask m is"),
     ],

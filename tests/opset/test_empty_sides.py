@@ -129,6 +129,20 @@ CASES: list[tuple[str, int, int, str, str]] = [
         "s = Constant<value = int64[2] {3, 2}>() y = CenterCropPad<axes = [1, 2]>(x, s)",
     ),
     (
+        "rotary-embedding-of-heads-in-one-axis", 23, 13,
+        "(float[a,b,16] x, float[5,2] c, float[5,2] s, int64[a,b] i) => (float[p,q,r] y)",
+        "y = RotaryEmbedding<num_heads = 4>(x, c, s, i)",
+    ),
+    (
+        "tensor-scatter", 24, 9,
+        "(float[a,6,c] x, float[a,b,c] u) => (float[p,q,r] y)", "y = TensorScatter(x, u)",
+    ),
+    (
+        "batch-normalization-in-training", 15, 13,
+        "(float[a,2,b] x, float[2] s) => (float[p,2,q] y, float[2] m, float[2] v)",
+        "y, m, v = BatchNormalization<training_mode = 1>(x, s, s, s, s)",
+    ),
+    (
         "split-in-two", 18, 13, "(float[a,b] x) => (float[p,q] y, float[r,s] z)",
         "y, z = Split<axis = 1, num_outputs = 2>(x)",
     ),

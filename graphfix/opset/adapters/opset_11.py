@@ -63,6 +63,17 @@ def unsqueeze_down(node: NodeView, build: Builder) -> Adapted:
     return respell(node, build, axes=sorted(axis % rank for axis in axes))
 
 
+@adapter("If", 11, 10)
+def if_down(node: NodeView, build: Builder) -> Adapted:
+    """Both branches have one shape: inference takes the results for what either of them says."""
+    branches = [[Value(end) for end in graph.outputs] for _, graph in node.node.graphs()]
+    for place, ends in enumerate(zip(*branches, strict=False)):
+        first, second = ([value.rank, *map(value.dim, range(value.rank or 0))] for value in ends)
+        if first != second:
+            raise Refuse(f"the branches of an If give output {place} in different shapes")
+    return KEEP
+
+
 def _positive(indices: Value, size: Value | int | None, build: Builder) -> Value:
     """Count negative indices from the front; others stay."""
     known = build.const(indices)

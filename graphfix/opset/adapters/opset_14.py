@@ -151,9 +151,9 @@ def batch_normalization_down(node: NodeView, build: Builder) -> Adapted:
     axes = [axis for axis in range(rank) if axis != 1]
     each = [-1] + [1] * (rank - 2)
     wide = x if kind == stash else build.Cast(x, to=stash)
-    mean = build.ReduceMean(wide, axes=axes, keepdims=1)
+    mean = _mean(wide, axes, build)
     centred = build.Sub(wide, mean)
-    variance = build.ReduceMean(build.Mul(centred, centred), axes=axes, keepdims=1)
+    variance = _mean(build.Mul(centred, centred), axes, build)
     deviation = build.Sqrt(build.Add(variance, float(node.attr("epsilon", 1e-5))))
     normal = build.Div(centred, deviation)
     if kind != stash:
@@ -169,6 +169,15 @@ def batch_normalization_down(node: NodeView, build: Builder) -> Adapted:
         fresh = build.Cast(build.Reshape(now, [-1]), to=need_elem_type(old))
         results.append(build.Add(build.Mul(old, keep), build.Mul(fresh, 1 - keep)))
     return tuple(results)
+
+
+def _mean(x: Value, axes: list[int], build: Builder) -> Value:
+    """Return the mean over some axes; NaN of nothing, for which onnxruntime's ReduceMean has 0."""
+    if all(x.dim(axis) for axis in axes):
+        return build.ReduceMean(x, axes=axes, keepdims=1)
+    sizes = build.Gather(build.Shape(x), np.array(axes, dtype=np.int64), axis=0)
+    count = build.Cast(build.ReduceProd(sizes, axes=[0], keepdims=0), to=need_elem_type(x))
+    return build.Div(build.ReduceSum(x, axes=axes, keepdims=1), count)
 
 
 @adapter("Identity", 14, 13)

@@ -36,4 +36,8 @@ def tensor_scatter_down(node: NodeView, build: Builder) -> Adapted:
     )
     taken = build.Where(written, places, build.constant(np.array(0, dtype=np.int64)))
     taken = build.Expand(taken, build.Shape(past))
+    if not update.dim(axis):
+        # Where nothing is written, there has to be something that is not taken.
+        ends = [np.array([end], dtype=np.int64) for end in (0, 1, axis)]
+        update = build.Concat(update, build.Slice(past, *ends), axis=axis)
     return build.Where(written, build.GatherElements(update, taken, axis=axis), past)
