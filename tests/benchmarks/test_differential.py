@@ -161,6 +161,23 @@ def test_onnxruntime_rounds_a_normalised_element_more_than_the_result(
     assert exempting.exemption(one, wrong, sample) == ""
 
 
+def test_onnxruntime_raises_integers_by_way_of_float64(modules: dict[str, Any]) -> None:
+    """The exemption is real: a number to the power of one is the number."""
+    one = _model(
+        """<ir_version: 8, opset_import: ["": 15]> g (int64[3] x) => (int64[3] y)
+        { p = Constant <value = int64 {1}> () y = Pow (x, p) }"""
+    )
+    judge, exempting = modules["judge"], modules["exempting"]
+    fed = {"x": np.array([3, 2**53 + 1, -(2**53) - 1], np.int64)}
+    got = judge.run(judge.session(one), fed)
+    assert got[0].tolist() == [3, 2**53, -(2**53)]
+    sample = judge.Sample(modules["draws"].Draw({}, "wide", 0, 0), fed, got, [got])
+    differs = judge.Judgement("differs", "", "wide", sample.draw, 1, 0, values=(got[0], fed["x"]))
+    assert exempting.exemption(one, differs, sample).startswith("integers that onnxruntime raises")
+    wrong = dataclasses.replace(differs, values=(got[0], fed["x"] + 1))
+    assert exempting.exemption(one, wrong, sample) == ""
+
+
 def test_a_seed_gives_the_same_model_each_time(modules: dict[str, Any]) -> None:
     differential = modules["differential"]
     touched = differential.touched_operators()

@@ -65,7 +65,11 @@ def min_down(node: NodeView, build: Builder) -> Adapted:
 
 @adapter("Pow", 12, 11)
 def pow_down(node: NodeView, build: Builder) -> Adapted:
-    """Base and exponent had one float type; an integer power is a product."""
+    """Base and exponent had one float type; an integer power is a product, as ONNX means it.
+
+    onnxruntime takes integers through float64 unless the exponent is 2 or 3, and loses what
+    float64 does not hold.
+    """
     base, exponent = node.need(0), node.need(1)
     kind = need_elem_type(base)
     known = build.const(exponent)
