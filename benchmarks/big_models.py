@@ -207,7 +207,8 @@ def wrong(
     (folder / "wrong.onnx").write_bytes(model.SerializeToString())
     program = (
         "import sys; from pathlib import Path;"
-        "from graphfix.proving.models import ComparisonOptions, compare_files;"
+        "from graphfix.proving.models import compare_files;"
+        "from graphfix.proving.whole.options import ComparisonOptions;"
         f"options = ComparisonOptions(memory_limit={LIMIT * 4 // 5});"
         "found = compare_files(Path(sys.argv[1]), Path(sys.argv[2]), options);"
         "print(found.status, found.reason, f'({found.method})')"

@@ -208,11 +208,10 @@ def _install_adapters(module: Any) -> None:
 def certify_in_this_process() -> None:
     """Answer requests for certificates here: this process is a child with limits of its own."""
     proving: Any = importlib.import_module("graphfix.proving.sites.prover")
-    child: Any = importlib.import_module("graphfix.proving.sites.child")
+    tasks: Any = importlib.import_module("graphfix.proving.tasks")
 
-    def ask(_: str, folder: Path, request: dict[str, Any], limits: Any) -> dict[str, Any]:
-        given = {**request, "memory_limit": None, "timeout": limits.timeout}
-        return child.answer(folder, given)
+    def ask(_: str, folder: Path, request: Any, limits: Any, __: Any) -> None:
+        tasks.certify(folder, request, limits)
 
     proving.ask = ask
 

@@ -85,7 +85,7 @@ def main() -> int:
 
 
 def _made(only: str, most: int, seed: int, processes: int) -> Found:
-    for module in ("graphfix", "onnxruntime", "graphfix.proving.sites.child"):
+    for module in ("graphfix", "onnxruntime", "graphfix.proving.tasks"):
         import_module(module)
     import_module("graphfix.registry").all_passes(())
     # What a first run imports and reads is there for every child.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def run_constants(model: ModelProto) -> dict[str, Array]:
         source.write_bytes(model.SerializeToString())
         limits = Limits(SECONDS, MEMORY)
         try:
-            ask(TASK, Path(folder), {}, limits)
+            ask(TASK, Path(folder), None, limits, NoneType)
         except OutOfTime as error:
             raise EngineFailed(f"folding {error.message}") from None
         except EngineFailed as error:
@@ -47,14 +48,13 @@ def run_constants(model: ModelProto) -> dict[str, Array]:
             return {name: values[f"v{i}"] for i, name in enumerate(names) if f"v{i}" in values}
 
 
-def answer(folder: Path, _: dict[str, Any]) -> dict[str, Any]:
+def answer(folder: Path, _: None, __: Limits) -> None:
     """Compute the outputs of the model in a folder; in a child."""
     model = ModelProto.FromString((folder / SOURCE).read_bytes())
     values = computed(model)
     names = {output.name: index for index, output in enumerate(model.graph.output)}
     arrays: dict[str, Any] = {f"v{names[name]}": value for name, value in values.items()}
     np.savez(folder / VALUES, **arrays)
-    return {}
 
 
 def computed(model: ModelProto) -> dict[str, Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from importlib import import_module
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from onnx import ModelProto, ValueInfoProto
@@ -35,7 +36,7 @@ def simplified(model: ModelProto, threshold: int, seconds: int = SECONDS) -> Mod
     with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         (Path(folder) / SOURCE).write_bytes(model.SerializeToString())
         try:
-            ask(TASK, Path(folder), {"threshold": threshold}, Limits(seconds, MEMORY))
+            ask(TASK, Path(folder), threshold, Limits(seconds, MEMORY), NoneType)
         except OutOfTime as error:
             raise EngineFailed(f"onnxsim {error.message}") from None
         except EngineFailed as error:
@@ -43,7 +44,7 @@ def simplified(model: ModelProto, threshold: int, seconds: int = SECONDS) -> Mod
         return ModelProto.FromString((Path(folder) / TARGET).read_bytes())
 
 
-def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
+def answer(folder: Path, threshold: int, _: Limits) -> None:
     """Run onnxsim on the model in a folder; in a child.
 
     Raises:
@@ -56,12 +57,11 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
     result, same = onnxsim.simplify(
         model,
         check_n=2 if static else 0,
-        tensor_size_threshold=f"{request['threshold']}B",
+        tensor_size_threshold=f"{threshold}B",
     )
     if not same:
         raise EngineFailed("its own check on random inputs found other outputs")
     (folder / TARGET).write_bytes(result.SerializeToString())
-    return {}
 
 
 def _is_static(info: ValueInfoProto) -> bool:

@@ -32,8 +32,9 @@ from graphfix.pipeline.run_options import PassLike, RunOptions, inputs_file
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, verify
-from graphfix.proving.models import ComparisonOptions, compare_files
+from graphfix.proving.models import compare_files
 from graphfix.proving.sites.prover import Prover
+from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import APPROXIMATE, Certificate, Site, Verdict, Verification
 
 

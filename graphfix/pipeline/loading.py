@@ -17,6 +17,7 @@ from graphfix.pipeline.settings import Settings
 from graphfix.report import Finding
 from graphfix.validity.complaint import Complaint
 from graphfix.worker.limits import Limits
+from graphfix.worker.opening import Opened, Opening
 from graphfix.worker.service import Crashed, ask
 
 TASK = "graphfix.worker.opening:answer"
@@ -91,7 +92,8 @@ def _complaint(
 ) -> Complaint | None:
     name = "the onnxruntime that is installed here"
     try:
-        version, said = _asked(model, file)
+        opened = _asked(model, file)
+        version, said = opened.version, opened.refusal
     except Crashed as crash:
         said = str(crash)
         return Complaint(REFUSED, f"{name} crashes when it loads the model", None, said)
@@ -107,7 +109,7 @@ def _complaint(
     return Complaint(REFUSED, message, view, said)
 
 
-def _asked(model: Model, file: AbstractContextManager[Path]) -> tuple[str, str]:
+def _asked(model: Model, file: AbstractContextManager[Path]) -> Opened:
     """Return the version of onnxruntime, and why it refuses a model.
 
     Raises:
@@ -115,9 +117,8 @@ def _asked(model: Model, file: AbstractContextManager[Path]) -> tuple[str, str]:
     """
     with file as path, tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         data = model.base_dir or str(path.parent)
-        request = {"model": str(path), "folder": data if model.has_external_data() else ""}
-        told = ask(TASK, Path(folder), request, Limits(_SECONDS))
-    return told["version"], told["refusal"]
+        request = Opening(path, data if model.has_external_data() else "")
+        return ask(TASK, Path(folder), request, Limits(_SECONDS), Opened)
 
 
 def _blamed(said: str) -> tuple[str, str]:

@@ -20,7 +20,8 @@ from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.layers.divergence import Bisection
 from graphfix.proving.layers.locating import located
-from graphfix.proving.models import ComparisonOptions, compare_side_by_side
+from graphfix.proving.models import compare_side_by_side
+from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.registry import all_passes
 
 ModelLike = Model | str | Path | ModelProto

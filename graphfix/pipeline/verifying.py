@@ -18,7 +18,8 @@ from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
-from graphfix.proving.models import ComparisonOptions, compare_files, compare_in_engine
+from graphfix.proving.models import compare_files, compare_in_engine
+from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict, Verification
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline

@@ -1,55 +1,26 @@
-"""Compare two model files by the numbers they compute."""
+"""Compare two model files by the numbers they compute, in a child process."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, TypeVar
 
-from graphfix.engines.engine import engine_of
+from graphfix.engines.engine import Meant, engine_of
 from graphfix.engines.profile import Target
 from graphfix.errors import EngineFailed
-from graphfix.proving.layers.comparison import Comparison, Layer
-from graphfix.report import NodeRef, OutputDifference, Verdict, Verification
+from graphfix.proving.layers.comparison import Comparison
+from graphfix.proving.runners.evaluators import OpKey, listed
+from graphfix.proving.whole.options import ComparisonOptions, ComparisonRequest, RunRequest
+from graphfix.report import Verdict, Verification
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import Crashed, ask
 
-TASK = "graphfix.proving.child:answer"
-
-Evaluators = Mapping[tuple[str, str], str]
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonOptions:
-    """How to compare.
-
-    Attributes:
-        inputs: The user's input set (.npz, arrays named after inputs); it replaces drawn ones.
-            Further samples are the same with floats moved by some percent.
-        seed: The same seed draws the same inputs.
-        samples: How many input sets.
-        lossy: Report a difference of numbers as lossy instead of mismatch.
-        timeout: Seconds for everything.
-        memory_limit: Bytes; 80% of the available memory by default.
-        evaluators: Numpy models of operators that no engine has, by (domain, operator):
-            ``module:function`` or ``/path/file.py:function``. The function is called as
-            ``evaluate(inputs, attributes)`` with arrays (None for absent inputs) and returns a
-            tuple of arrays, one per output.
-        bindings: Shapes of inputs, by name.
-        edges: Which of 0 and 1 are tried as sizes of dynamic dimensions.
-    """
-
-    inputs: Path | None = None
-    seed: int = 0
-    samples: int = 5
-    lossy: bool = False
-    timeout: float = 300.0
-    memory_limit: int | None = None
-    evaluators: Evaluators = field(default_factory=dict[tuple[str, str], str])
-    bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
-    edges: tuple[int, ...] = (1, 0)
+TASKS = "graphfix.proving.tasks:"
+T = TypeVar("T")
 
 
 def compare_files(
@@ -66,8 +37,8 @@ def compare_files(
         UsageError: `inputs`, `bindings` or `evaluators` do not fit the model.
         InvalidModel: A file is missing or not a model.
     """
-    answer = _asked("compare", before, after, options or ComparisonOptions())
-    return answer if isinstance(answer, Verification) else _verification(answer["verification"])
+    answer = _asked("compare", _request(before, after, options), Verification)
+    return _inconclusive(answer) if isinstance(answer, EngineFailed) else answer
 
 
 def compare_in_engine(
@@ -89,14 +60,11 @@ def compare_in_engine(
         UsageError: The options do not fit the models.
         InvalidModel: A file is missing or not a model.
     """
-    meant = {
-        "family": target.family,
-        "version": list(target.version),
-        "dtype_aliases": dict(target.dtype_aliases),
-    }
+    meant = Meant(target.version, dict(target.dtype_aliases))
+    request = replace(_request(before, after, options), family=target.family, meant=meant)
     held = not engine_of(target.family).on_device
-    answer = _asked("engine", before, after, options, held=held, meant=meant)
-    return answer if isinstance(answer, Verification) else _verification(answer["verification"])
+    answer = _asked("compare_in_engine", request, Verification, held=held)
+    return _inconclusive(answer) if isinstance(answer, EngineFailed) else answer
 
 
 def compare_side_by_side(
@@ -114,95 +82,52 @@ def compare_side_by_side(
         UsageError: The models have different inputs, or the options do not fit them.
         InvalidModel: A file is missing or not a model.
     """
+    request = replace(_request(before, after, options), layers=layers)
+    answer = _asked("compare_side_by_side", request, Comparison)
+    if isinstance(answer, EngineFailed):
+        return Comparison(_inconclusive(answer), layers_reason=answer.message if layers else "")
+    return answer
+
+
+def _request(before: Path, after: Path, options: ComparisonOptions | None) -> ComparisonRequest:
     options = options or ComparisonOptions()
-    answer = _asked("side_by_side", before, after, options, layers=layers)
-    if isinstance(answer, Verification):
-        return Comparison(answer, layers_reason=answer.reason if layers else "")
-    found = answer["comparison"]
-    return Comparison(
-        _verification(found["verification"]),
-        tuple(_layer(layer) for layer in found["layers"]),
-        found["layers_reason"],
-        found["only_before"],
-        found["only_after"],
-        tuple(found["notes"]),
+    inputs = None if options.inputs is None else options.inputs.absolute()
+    return ComparisonRequest(
+        (before.absolute(), after.absolute()),
+        replace(options, inputs=inputs, samples=max(1, options.samples), evaluators={}),
+        listed(options.evaluators),
     )
 
 
 def _asked(
-    do: str,
-    before: Path,
-    after: Path,
-    options: ComparisonOptions,
-    *,
-    held: bool = True,
-    **further: Any,
-) -> dict[str, Any] | Verification:
-    """Ask the child process; what an engine does to itself is inconclusive."""
-    request: dict[str, Any] = {
-        "do": do,
-        "models": [str(before.absolute()), str(after.absolute())],
-        "inputs": str(options.inputs.absolute()) if options.inputs is not None else None,
-        "seed": options.seed,
-        "samples": max(1, options.samples),
-        "lossy": options.lossy,
-        "evaluators": listed(options.evaluators),
-        "bindings": {name: list(dims) for name, dims in options.bindings.items()},
-        "edges": list(options.edges),
-        **further,
-    }
+    task: str, request: ComparisonRequest, answer: type[T], *, held: bool = True
+) -> T | EngineFailed:
+    """Ask a child process; what an engine does to itself is an answer."""
+    options = request.options
     limits = Limits(options.timeout, options.memory_limit, held=held)
     with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         try:
-            return ask(TASK, Path(folder), request, limits)
+            return ask(TASKS + task, Path(folder), request, limits, answer)
         except Crashed:
             # Some kernels divide by a size of 0: without such sizes the rest is compared.
-            request["edges"] = []
+            request = replace(request, options=replace(request.options, edges=()))
         except EngineFailed as error:
-            return Verification(Verdict.INCONCLUSIVE, error.message)
+            return error
         try:
-            return ask(TASK, Path(folder), request, limits)
+            return ask(TASKS + task, Path(folder), request, limits, answer)
         except EngineFailed as error:
-            return Verification(Verdict.INCONCLUSIVE, error.message)
+            return error
 
 
-def _verification(found: dict[str, Any]) -> Verification:
-    outputs = tuple(
-        OutputDifference(o["name"], o["max_abs"], o["max_rel"], Verdict(o["status"]))
-        for o in found["outputs"]
-    )
-    return Verification(
-        Verdict(found["status"]), found["reason"], found["method"], outputs, found["runs_never"]
-    )
-
-
-def _layer(found: dict[str, Any]) -> Layer:
-    made_by: dict[str, Any] = found["node"]
-    node = NodeRef(
-        made_by["name"],
-        made_by["index"],
-        made_by["op"],
-        made_by["domain"],
-        tuple(made_by["outputs"]),
-        made_by["scope"],
-    )
-    return Layer(
-        found["name"],
-        found["new_name"],
-        node,
-        found["depth"],
-        Verdict(found["status"]),
-        found["max_abs"],
-        found["max_rel"],
-        found["reason"],
-    )
+def _inconclusive(error: EngineFailed) -> Verification:
+    return Verification(Verdict.INCONCLUSIVE, error.message)
 
 
 def run_model(
     path: Path,
     feeds: list[dict[str, Any]],
     *,
-    evaluators: Evaluators | None = None,
+    evaluators: Mapping[OpKey, str] | None = None,
     timeout: float = 300.0,
     memory_limit: int | None = None,
 ) -> list[dict[str, Any]]:
@@ -218,20 +143,6 @@ def run_model(
     with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
         folder = Path(text)
         write_values(folder / "feeds.json", feeds)
-        request: dict[str, Any] = {
-            "do": "run",
-            "models": [str(path.absolute())],
-            "evaluators": listed(evaluators or {}),
-        }
-        ask(TASK, folder, request, Limits(timeout, memory_limit))
+        request = RunRequest(path.absolute(), listed(evaluators or {}))
+        ask(TASKS + "run", folder, request, Limits(timeout, memory_limit), NoneType)
         return read_values(folder / "outputs.json")
-
-
-def listed(evaluators: Evaluators) -> list[list[str]]:
-    """Return numpy models as a request to a child names them."""
-    return [[domain, op, _absolute(place)] for (domain, op), place in evaluators.items()]
-
-
-def _absolute(place: str) -> str:
-    source, _, name = place.rpartition(":")
-    return f"{Path(source).absolute()}:{name}" if source.endswith(".py") else place

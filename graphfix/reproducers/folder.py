@@ -23,6 +23,7 @@ from pathlib import Path
 from platform import python_version
 from typing import Any, cast
 
+from msgspec import convert
 from onnx import ModelProto
 
 from graphfix._version import __version__
@@ -31,7 +32,6 @@ from graphfix.pipeline.faults import Kind
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, NodeRef
-from graphfix.reproducers.proving import certificate_of
 from graphfix.reproducers.recipe import Recipe
 from graphfix.storage.reading import read_model
 
@@ -323,15 +323,15 @@ def _parsed(index: Mapping[str, Any], folder: Path) -> Reproducer:
         if _sha256(path) != digest:
             notes.append(f"{PASSES}/{name} was changed since the fault was seen")
         files.append(path)
-    node: dict[str, Any] = {**index["node"], "outputs": tuple(index["node"]["outputs"])}
+    certificate = index["certificate"]
     return Reproducer(
         kind=Kind(index["kind"]),
         passes=tuple(str(name) for name in index["passes"]),
-        node=NodeRef(**node),
+        node=convert(index["node"], NodeRef),
         seen=str(index["seen"]),
         recipe=Recipe.read(index["pipeline"]),
         model=read_model(folder / MODEL).proto,
-        certificate=None if index["certificate"] is None else certificate_of(index["certificate"]),
+        certificate=None if certificate is None else convert(certificate, Certificate),
         inputs=read_values(folder / INPUTS)[0] if INPUTS in index["sha256"] else None,
         pass_files=tuple(files),
         versions={str(k): str(v) for k, v in index["versions"].items()},

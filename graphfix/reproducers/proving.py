@@ -6,21 +6,26 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import NoneType
 
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import EngineFailed
-from graphfix.proving.models import Evaluators, listed
+from graphfix.proving.runners.evaluators import OpKey, listed
+from graphfix.proving.sites.cases import (
+    CertificationRequest,
+    failing_file,
+    given_file,
+    read_results,
+    write_cases,
+)
 from graphfix.proving.sites.cutting import READ_AT_MOST, CannotCut, Cut, Functions, cut
-from graphfix.proving.sites.prover import named
+from graphfix.proving.sites.prover import TASK, named, stored_case
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.values.kinds import Feed, leaves
-from graphfix.report import APPROXIMATE, LOSSY, Accuracy, Certificate, Verdict
-from graphfix.reproducers.child import after_file, before_file, failing_file, given_file
+from graphfix.report import Accuracy, Certificate, Verdict
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 
-TASK = "graphfix.reproducers.child:answer"
 SECONDS = 120.0
 _MOST_BYTES = 64 * 2**20
 
@@ -36,7 +41,7 @@ class Proof:
 def prove_again(
     sites: Sequence[tuple[Evidence, Accuracy]],
     functions: Functions,
-    evaluators: Evaluators,
+    evaluators: Mapping[OpKey, str],
     given: Feed | None = None,
 ) -> list[Proof]:
     """Certify sites in one child process.
@@ -65,45 +70,35 @@ def prove_again(
 def _asked(
     cuts: Sequence[Cut],
     accuracies: Sequence[Accuracy],
-    evaluators: Evaluators,
+    evaluators: Mapping[OpKey, str],
     given: Feed | None,
 ) -> list[Proof]:
-    request: dict[str, Any] = {
-        "evaluators": listed(evaluators),
-        "sites": [
-            {
-                "lossy": accuracy is LOSSY,
-                "approximate": accuracy is APPROXIMATE,
-                "claims": sorted(site.claims),
-            }
-            for site, accuracy in zip(cuts, accuracies, strict=True)
-        ],
-    }
+    certificates: dict[int, Certificate] = {}
+    missing = "its process ended before"
     with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
         folder = Path(text)
+        stored = map(stored_case, cuts, accuracies)
+        write_cases(folder, list(enumerate(stored)))
         for number, site in enumerate(cuts):
-            before_file(folder, number).write_bytes(site.before.SerializeToString())
-            after_file(folder, number).write_bytes(site.after.SerializeToString())
             feed = _short(site, given)
             if feed is not None:
                 write_values(given_file(folder, number), [feed])
         try:
-            answers = ask(TASK, folder, request, Limits(SECONDS))["certificates"]
+            request = CertificationRequest(listed(evaluators), stored=True)
+            ask(TASK, folder, request, Limits(SECONDS), NoneType)
         except EngineFailed as error:
-            return [Proof(Certificate(Verdict.INCONCLUSIVE, reason=error.message)) for _ in cuts]
+            missing = error.message
+        for result in read_results(folder):
+            if result.certificate is not None:
+                certificates[result.number] = result.certificate
+        unproved = Certificate(Verdict.INCONCLUSIVE, reason=missing)
         return [
             Proof(
-                named(certificate_of(told), site.names),
+                named(certificates.get(number, unproved), site.names),
                 _long(site, failing_file(folder, number)),
             )
-            for number, (site, told) in enumerate(zip(cuts, answers, strict=True))
+            for number, site in enumerate(cuts)
         ]
-
-
-def certificate_of(told: Mapping[str, Any]) -> Certificate:
-    """Return a certificate from its fields, the status as text."""
-    fields: dict[str, Any] = {**told, "status": Verdict(told["status"])}
-    return Certificate(**fields)
 
 
 def _short(site: Cut, given: Feed | None) -> Feed | None:

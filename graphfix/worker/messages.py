@@ -6,9 +6,9 @@ import contextlib
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from graphfix.errors import EngineFailed, GraphfixError, InvalidModel, UsageError
 from graphfix.worker.limits import Limits
@@ -17,7 +17,34 @@ REQUEST = "request.json"
 ANSWER = "answer.json"
 STDERR = "stderr.txt"
 
+T = TypeVar("T")
 _KINDS: dict[str, type[GraphfixError]] = {"usage": UsageError, "invalid": InvalidModel}
+
+
+def packed(value: object) -> str:
+    """Return one line of JSON for dataclasses, enumerations, paths and what JSON knows itself.
+
+    The standard library writes it, because text may hold bytes that are no Unicode (names of
+    files, variables) and numbers may not be finite; both come back as they were.
+    """
+    from msgspec import to_builtins
+
+    return json.dumps(to_builtins(value, enc_hook=str))
+
+
+def unpacked(text: str, kind: type[T]) -> T:
+    """Return the value of a type that `packed` wrote.
+
+    Raises:
+        ValueError: It is another value, or no JSON.
+    """
+    return _of_kind(json.loads(text), kind)
+
+
+def _of_kind(told: object, kind: type[T]) -> T:
+    from msgspec import convert
+
+    return convert(told, kind, dec_hook=lambda path, text: path(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,37 +88,59 @@ class Message:
     """A request as it is written.
 
     Attributes:
-        task: ``module:function``; it gets the folder and the request.
-        request: What can be written as JSON.
+        task: ``module:function``, see `graphfix.worker.service.ask`.
+        request: What to do, of a type that the task knows.
         limits: What the child may take.
         host: See `Host`.
     """
 
     task: str
-    request: dict[str, Any]
+    request: Any
     limits: Limits
     host: Host
 
     def write(self, folder: Path) -> None:
         """Write it into the folder of the request."""
-        (folder / REQUEST).write_text(json.dumps(asdict(self)), encoding="utf-8")
+        (folder / REQUEST).write_text(packed(self), encoding="utf-8")
 
     @classmethod
     def read(cls, folder: Path) -> Message:
-        """Read what `write` wrote."""
-        told = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
-        return cls(told["task"], told["request"], Limits(**told["limits"]), Host(**told["host"]))
+        """Read what `write` wrote, the request not yet as what it is."""
+        return unpacked((folder / REQUEST).read_text(encoding="utf-8"), cls)
+
+    def request_as(self, kind: type[T]) -> T:
+        """Return the request as what the task takes."""
+        return _of_kind(self.request, kind)
 
 
-def error_of(error: GraphfixError) -> dict[str, Any]:
-    """Return an error of ours as an answer."""
+@dataclass(frozen=True, slots=True)
+class _Error:
+    kind: str
+    message: str
+    where: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    value: Any = None
+    error: _Error | None = None
+
+
+def write_answer(folder: Path, value: object) -> None:
+    """Answer a request."""
+    (folder / ANSWER).write_text(packed(_Answer(value)), encoding="utf-8")
+
+
+def write_error(folder: Path, error: GraphfixError) -> None:
+    """Answer a request with an error of ours."""
     found = (name for name, kind in _KINDS.items() if isinstance(error, kind))
     message = "ran out of memory" if "bad_alloc" in error.message else error.message
-    told = {"kind": next(found, "engine"), "message": message}
-    return {"error": {**told, "where": error.where, "hint": error.hint}}
+    told = _Error(next(found, "engine"), message, error.where, error.hint)
+    (folder / ANSWER).write_text(packed(_Answer(error=told)), encoding="utf-8")
 
 
-def read_answer(folder: Path) -> dict[str, Any]:
+def read_answer(folder: Path, kind: type[T]) -> T:
     """Return the answer of a child.
 
     Raises:
@@ -99,9 +148,10 @@ def read_answer(folder: Path) -> dict[str, Any]:
         UsageError: The request names something that is not there.
         InvalidModel: A file is not a model.
     """
-    answer: dict[str, Any] = json.loads((folder / ANSWER).read_text(encoding="utf-8"))
-    error = answer.get("error")
-    if error is not None:
-        kind = _KINDS.get(error["kind"], EngineFailed)
-        raise kind(error["message"], where=error["where"], hint=error["hint"])
-    return answer
+    answer = unpacked((folder / ANSWER).read_text(encoding="utf-8"), _Answer)
+    if answer.error is not None:
+        error = answer.error
+        raise _KINDS.get(error.kind, EngineFailed)(
+            error.message, where=error.where, hint=error.hint
+        )
+    return _of_kind(answer.value, kind)

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
+from graphfix.worker.limits import Limits
 from graphfix.worker.sessions import open_session
 
 # What has no kernel may be folded or fused away; a user's session has its optimisations on.
 _MAY_GO_AWAY = "NOT_IMPLEMENTED"
 
 
-def answer(_: Path, request: dict[str, Any]) -> dict[str, Any]:
-    """Return the version of onnxruntime and why it refuses a model; empty where it does not.
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The file to open, and the folder of its external data."""
 
-    Args:
-        _: The folder of the request, which is not needed.
-        request: ``model``: the file; ``folder``: where its external data lies.
-    """
-    model, folder = Path(request["model"]).read_bytes(), str(request["folder"])
+    model: Path
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The version of onnxruntime, and why it refuses a model; empty where it does not."""
+
+    version: str
+    refusal: str
+
+
+def answer(_: Path, request: Opening, __: Limits) -> Opened:
+    """Open a model."""
+    model, folder = request.model.read_bytes(), request.folder
     said = _refusal(model, folder, optimised=False)
     if _MAY_GO_AWAY in said:
         said = _refusal(model, folder, optimised=True)
-    return {"version": str(import_module("onnxruntime").__version__), "refusal": said}
+    return Opened(str(import_module("onnxruntime").__version__), said)
 
 
 def _refusal(model: bytes, folder: str, *, optimised: bool) -> str:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from graphfix.errors import EngineFailed
 from graphfix.worker.limits import Limits, engine_seconds, seconds_left
@@ -23,6 +23,7 @@ from graphfix.worker.messages import STDERR, Host, Message, read_answer
 from graphfix.worker.starting import Handle, command, environment, forked, is_single_threaded
 from graphfix.worker.starting import spawned as spawned_template
 
+T = TypeVar("T")
 _INF = float("inf")
 _LAST_LINES = 400
 _PATIENCE = 5.0
@@ -39,7 +40,7 @@ class Crashed(EngineFailed):
     """A signal ended a child, such as that of a division by zero."""
 
 
-def ask(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> dict[str, Any]:
+def ask(task: str, folder: Path, request: object, limits: Limits, answer: type[T]) -> T:
     """Have a child do one task, and return its answer.
 
     The child sees the environment, the working folder and the module path of this process as they
@@ -47,11 +48,12 @@ def ask(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> dic
     this process.
 
     Args:
-        task: ``module:function``: takes the folder and the request, in which it finds ``timeout``
-            and ``memory_limit`` too, and returns what can be written as JSON.
+        task: ``module:function``: takes the folder, the request, as which its annotation has it,
+            and the limits, with the bytes of memory that it got; returns the answer.
         folder: A temporary folder for this request; both sides may put files there.
-        request: What to do, of what can be written as JSON.
+        request: What to do, of what `graphfix.worker.messages.packed` writes.
         limits: Time and memory.
+        answer: What the task returns.
 
     Raises:
         EngineFailed: The child crashed (`Crashed`), ran out of memory or of time (`OutOfTime`),
@@ -80,7 +82,7 @@ def ask(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> dic
     if code != 0:
         text = _death(code, folder / STDERR)
         raise Crashed(text) if text.startswith(_CRASHED) else EngineFailed(text)
-    return read_answer(folder)
+    return read_answer(folder, answer)
 
 
 def fork_here() -> None:

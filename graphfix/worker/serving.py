@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from graphfix.errors import EngineFailed, GraphfixError
-from graphfix.worker.limits import limit_memory
-from graphfix.worker.messages import ANSWER, Message, error_of
+from graphfix.worker.limits import Limits, limit_memory
+from graphfix.worker.messages import Message, write_answer, write_error
 
-Task = Callable[[Path, dict[str, Any]], dict[str, Any]]
+Task = Callable[[Path, Any, Limits], object]
 
 
 def serve(folder: Path) -> None:
-    """Answer the request in a folder; errors of ours are answers too.
-
-    The task finds in its request what it may take: ``timeout``, the seconds, and
-    ``memory_limit``, the bytes, or None where nobody says.
-    """
+    """Answer the request in a folder; errors of ours are answers too."""
     message = Message.read(folder)
     message.host.enter()
     _settle(folder)
     task = task_of(message.task)
+    request = message.request_as(_request_type(task))
     # Its libraries are mapped before the limit is counted from.
     import_module("onnxruntime")
     memory = message.limits.allowed()
     if memory is not None and message.limits.held:
         limit_memory(memory)
-    request = {**message.request, "timeout": message.limits.timeout, "memory_limit": memory}
     try:
-        answer = task(folder, request)
+        write_answer(folder, task(folder, request, replace(message.limits, memory=memory)))
     except GraphfixError as error:
-        answer = error_of(error)
+        write_error(folder, error)
     except MemoryError:
-        answer = error_of(EngineFailed("ran out of memory"))
-    (folder / ANSWER).write_text(json.dumps(answer), encoding="utf-8")
+        write_error(folder, EngineFailed("ran out of memory"))
+
+
+def _request_type(task: Task) -> Any:
+    """Return what a task takes as its request: the annotation of its second parameter."""
+    return tuple(get_type_hints(task).values())[1]
 
 
 def _settle(folder: Path) -> None:

@@ -31,7 +31,7 @@ _LOOK = 1.0
 BEGUN = b" "
 _HEAD = 4
 _FAILED = 1
-_IMPORTED = ("numpy", "numpy.random", "onnx", "onnxruntime")
+_IMPORTED = ("numpy", "numpy.random", "onnx", "onnxruntime", "msgspec")
 
 
 def send_request(control: socket.socket, channel: socket.socket, folder: Path, task: str) -> None:

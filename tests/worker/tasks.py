@@ -18,12 +18,13 @@ from onnx import parser
 
 from graphfix.errors import EngineFailed, InvalidModel, UsageError
 from graphfix.report import Verdict
+from graphfix.worker.limits import Limits
 from graphfix.worker.sessions import open_session
 
 Answer = dict[str, Any]
 
 
-def state(_: Path, request: Answer) -> Answer:
+def state(_: Path, request: Answer, limits: Limits) -> Answer:
     """Say what this process is like."""
     variable = request.get("variable", "HOME")
     return {
@@ -35,17 +36,17 @@ def state(_: Path, request: Answer) -> Answer:
         "threads": threading.active_count(),
         "descriptors": len(os.listdir("/proc/self/fd")),
         "modules": [name for name in ("numpy", "onnx", "onnxruntime") if name in sys.modules],
-        "timeout": request["timeout"],
-        "memory_limit": request["memory_limit"],
+        "timeout": limits.timeout,
+        "memory_limit": limits.memory,
     }
 
 
-def beside(_: Path, request: Answer) -> Answer:
+def beside(_: Path, request: Answer, __: Limits) -> Answer:
     """Import a module of the host's path."""
     return {"said": importlib.import_module(request["module"]).SAID}
 
 
-def loud(_: Path, __: Answer) -> Answer:
+def loud(_: Path, __: Answer, ___: Limits) -> Answer:
     """Print where nobody is to see it."""
     print("loud on stdout")
     print("loud on stderr", file=sys.stderr)
@@ -54,7 +55,7 @@ def loud(_: Path, __: Answer) -> Answer:
     return {}
 
 
-def fails(_: Path, request: Answer) -> Answer:
+def fails(_: Path, request: Answer, __: Limits) -> Answer:
     """Raise an error of ours, or another one."""
     kinds: dict[str, type[Exception]] = {
         "engine": EngineFailed,
@@ -67,21 +68,21 @@ def fails(_: Path, request: Answer) -> Answer:
     raise kind("told", where="there", hint="do that")  # type: ignore[call-arg]
 
 
-def crashes(_: Path, __: Answer) -> Answer:
+def crashes(_: Path, __: Any, ___: Limits) -> Answer:
     """Touch memory that is not there."""
     os.write(2, b"last words\n")
     ctypes.string_at(0)
     return {}
 
 
-def ends(_: Path, request: Answer) -> Answer:
+def ends(_: Path, request: Answer, __: Limits) -> Answer:
     """End by a signal, or with a code."""
     if request["signal"]:
         os.kill(os.getpid(), signal.Signals[request["signal"]])
     os._exit(request["code"])
 
 
-def leaves_files(folder: Path, request: Answer) -> Answer:
+def leaves_files(folder: Path, request: Answer, _: Limits) -> Answer:
     """Run a session, leave temporary files of Python and of another program, and maybe die."""
     proto = parser.parse_model(
         '<ir_version: 8, opset_import: ["" : 17]> g (float[1] x) => (float[1] y) { y = Neg(x) }'
@@ -89,15 +90,15 @@ def leaves_files(folder: Path, request: Answer) -> Answer:
     open_session(proto.SerializeToString())
     tempfile.mkstemp(prefix="left-")
     subprocess.run(["mktemp", "-t", "left-XXXXXX"], check=True, stdout=subprocess.DEVNULL)
-    return ends(folder, request) if request["signal"] else {}
+    return ends(folder, request, _) if request["signal"] else {}
 
 
-def eats(_: Path, request: Answer) -> Answer:
+def eats(_: Path, request: Answer, __: Limits) -> Answer:
     """Take memory."""
     return {"length": len(bytearray(request["bytes"]))}
 
 
-def sleeps(folder: Path, request: Answer) -> Answer:
+def sleeps(folder: Path, request: Answer, _: Limits) -> Answer:
     """Write down who this is, with a child of its own, and take time."""
     own = subprocess.Popen(["sleep", str(request["seconds"])])
     text = f"{os.getpid()} {os.getppid()} {own.pid}"
@@ -107,6 +108,6 @@ def sleeps(folder: Path, request: Answer) -> Answer:
     return {}
 
 
-def verdict(_: Path, __: Answer) -> Answer:
+def verdict(_: Path, __: Answer, ___: Limits) -> Answer:
     """Answer with an enumeration, which JSON takes for text."""
     return {"verdict": Verdict.EQUAL}

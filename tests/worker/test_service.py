@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def _ask(folder: Path, task: str, limits: Limits = LIMITS, **request: Any) -> dict[str, Any]:
-    return ask(TASKS + task, folder, request, limits)
+    return ask(TASKS + task, folder, request, limits, dict[str, Any])
 
 
 def _is_there(pid: int) -> bool:
@@ -233,7 +233,9 @@ def test_nothing_is_left_of_many_requests(tmp_path: Path) -> None:
 
 
 def _asked_in_a_copy(folder: str, queue: Any) -> None:
-    queue.put((os.getpid(), ask(TASKS + "state", Path(folder), {}, LIMITS)["parent"]))
+    queue.put(
+        (os.getpid(), ask(TASKS + "state", Path(folder), {}, LIMITS, dict[str, Any])["parent"])
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
@@ -273,7 +275,8 @@ from graphfix.worker.limits import Limits
 from graphfix.worker.single_thread import single_threaded
 {before}
 try:
-    service.ask("tests.worker.tasks:sleeps", Path(sys.argv[1]), {{"seconds": 60}}, Limits(60, None))
+    limits = Limits(60, None)
+    service.ask("tests.worker.tasks:sleeps", Path(sys.argv[1]), {{"seconds": 60}}, limits, dict)
 except KeyboardInterrupt:
     sys.exit(130)
 """

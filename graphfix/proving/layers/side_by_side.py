@@ -135,7 +135,7 @@ class _Probes:
             return f"the tensors inside cannot be read: {ready.reason}"
         judge = Judge(task.before)
         judged = 0
-        for number in range(task.samples):
+        for number in range(task.options.samples):
             drawn = ready.samples.next(number)
             if drawn is None:
                 continue

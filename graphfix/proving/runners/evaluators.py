@@ -18,6 +18,8 @@ from graphfix.registry import LOADED, module_of
 Evaluate = Callable[["list[Array | None]", "dict[str, object]"], "tuple[Array, ...]"]
 
 OpKey = tuple[str, str]
+# Domain, operator and place of functions, as a request to a child names them.
+Listed = tuple[tuple[str, str, str], ...]
 
 
 def key_of(node: onnx.NodeProto) -> OpKey:
@@ -40,6 +42,16 @@ def operators_of(model: onnx.ModelProto) -> set[OpKey]:
     return found
 
 
+def listed(places: Mapping[OpKey, str]) -> Listed:
+    """Return places of functions as a request to a child names them, files by their whole path."""
+    return tuple((domain, op, _absolute(place)) for (domain, op), place in places.items())
+
+
+def _absolute(place: str) -> str:
+    source, _, name = place.rpartition(":")
+    return f"{Path(source).absolute()}:{name}" if source.endswith(".py") else place
+
+
 class Evaluators:
     """Functions by (domain, operator), imported when they are first needed."""
 
@@ -50,6 +62,11 @@ class Evaluators:
             for (domain, op), place in places.items()
         }
         self._loaded: dict[tuple[str, str], Evaluate] = {}
+
+    @classmethod
+    def of(cls, places: Listed) -> Evaluators:
+        """Return those that a request names."""
+        return cls({(domain, op): place for domain, op, place in places})
 
     def __contains__(self, key: tuple[str, str]) -> bool:
         """Whether an operator has a function."""

@@ -33,7 +33,7 @@ from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.judging import Judge
 from graphfix.proving.verdict.numbers import widened
 from graphfix.proving.whole.samples import Samples, all_finite
-from graphfix.report import Certificate, Verdict
+from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Certificate, Verdict
 
 # Inputs with more elements than this together are made only if smaller ones say nothing, and
 # with more than that never.
@@ -62,16 +62,15 @@ class Case:
     Attributes:
         before: What was removed, see `graphfix.proving.sites.cutting`.
         after: What was added.
-        lossy: Whether a difference was consented to.
-        approximate: Whether the pass claims a domain and an error of its own.
+        accuracy: Its label: whether a difference was consented to, or the pass claims a domain and
+            an error of its own.
         claims: The special numbers, ``nan`` or ``inf``, that go through as they did.
         own: The values that the model itself has there, where it was run.
     """
 
     before: onnx.ModelProto
     after: onnx.ModelProto
-    lossy: bool
-    approximate: bool
+    accuracy: Accuracy = EXACT
     claims: frozenset[str] = frozenset()
     own: Feed | None = None
 
@@ -172,7 +171,7 @@ class _Proof:
         styles: tuple[Style, ...] = STYLES
         if gentle:
             styles = (Style.NATURAL, Style.OTHER)
-        elif case.approximate:
+        elif case.accuracy is APPROXIMATE:
             styles = tuple(s for s in STYLES if s not in (Style.LARGE, Style.EDGES))
         count = max(_FEWEST, min(len(styles), _WORK // max(elements, 1)))
         inputs = required_inputs(case.before.graph)
@@ -182,7 +181,7 @@ class _Proof:
             styles = styles * _ROUNDS
             count *= _ROUNDS
         styles = styles[:count]
-        if not gentle and not case.approximate and self._maker.has_integers():
+        if not gentle and case.accuracy is not APPROXIMATE and self._maker.has_integers():
             styles = (*styles, *FOR_INTEGERS * _ROUNDS)
         self._truth = Truth(original)
         self._inside = Inside(original)
@@ -277,7 +276,7 @@ class _Proof:
         """Compare on sizes of 0 and 1, one of which a rewrite may take for something else."""
         if self._gentle:
             return None
-        tried = (1,) if self._case.approximate else (1, 0)
+        tried = (1,) if self._case.accuracy is APPROXIMATE else (1, 0)
         for feed, expected in samples.at_edges(tried, self._before):
             found = self._look(feed, expected, Style.SIZES)
             if found is not None:
@@ -286,7 +285,7 @@ class _Proof:
 
     def _look_at_parameters(self) -> Certificate | None:
         """Compare on parameters at the ends of what the original takes."""
-        if self._gentle or self._case.approximate or self._first is None:
+        if self._gentle or self._case.accuracy is APPROXIMATE or self._first is None:
             return None
         ran: set[str] = set()
         for name, feed in driven(self._parameters, self._first, np.random.default_rng(31)):
@@ -365,7 +364,7 @@ class _Proof:
 
     def _differs(self, feed: Feed, style: Style) -> Certificate:
         name, why = next(iter(self._judge.broken.items()))
-        if self._case.lossy and not self._judge.structural:
+        if self._case.accuracy is LOSSY and not self._judge.structural:
             return self._measured(Verdict.LOSSY, why)
         small = shrink(feed, self._fails)
         self.failing(small)

@@ -12,13 +12,13 @@ from graphfix.proving.runners.ort_engine import OrtEngine
 from graphfix.proving.sites.judging import Case
 from graphfix.proving.values.kinds import Value
 from graphfix.proving.verdict.numbers import compare
-from graphfix.report import Certificate, Verdict
+from graphfix.report import LOSSY, Certificate, Verdict
 
 
 def can_merge(case: Case) -> bool:
     """Say whether both sides of a site are constant, and plain enough to stand with others."""
     models = (case.before, case.after)
-    return not case.lossy and not any(
+    return case.accuracy is not LOSSY and not any(
         model.graph.input or model.functions or _has_bodies(model) for model in models
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import re
 import tempfile
@@ -12,14 +11,20 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import NoneType
 
 from onnx import ModelProto
 
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import EngineFailed
-from graphfix.proving.models import listed
-from graphfix.proving.sites.child import CASES, MODELS, RESULTS, WATCHING
+from graphfix.proving.runners.evaluators import OpKey, listed
+from graphfix.proving.sites.cases import (
+    WATCHING,
+    CertificationRequest,
+    StoredCase,
+    read_results,
+    write_cases,
+)
 from graphfix.proving.sites.cutting import (
     READ_AT_MOST,
     TAKEN_IN,
@@ -29,12 +34,12 @@ from graphfix.proving.sites.cutting import (
     cut,
 )
 from graphfix.proving.sites.identical import same_by
-from graphfix.proving.sites.watching import Whole
-from graphfix.report import APPROXIMATE, LOSSY, Accuracy, Certificate, Verdict
+from graphfix.proving.sites.watching import WatchRequest, Whole
+from graphfix.report import Accuracy, Certificate, Verdict
 from graphfix.worker.limits import Limits, engine_seconds
 from graphfix.worker.service import ask
 
-TASK = "graphfix.proving.sites.child:answer"
+TASK = "graphfix.proving.tasks:certify"
 # From this many different sites on, two children share them.
 _SHARED_FROM = 40
 _MOST_CRASHES = 20
@@ -66,29 +71,26 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A site that has to be run: its models as bytes, and what is known of it.
+    """A site that has to be run, and what it has in common with those that need no other proof."""
 
-    Attributes:
-        key: What two sites have in common that need one proof only.
-        names: What its inputs and outputs are called in the model.
-    """
-
-    before: bytes
-    after: bytes
-    accuracy: Accuracy
-    claims: tuple[str, ...]
+    stored: StoredCase
     key: bytes
-    names: Mapping[str, str]
 
     @classmethod
     def of(cls, found: Cut, accuracy: Accuracy) -> _Case:
-        before, after = _bytes(found.before), _bytes(found.after)
-        digest = hashlib.sha256(before)
-        digest.update(len(before).to_bytes(8, "little"))
-        digest.update(after)
-        claims = tuple(sorted(found.claims))
-        digest.update(repr((accuracy.value, claims)).encode())
-        return cls(before, after, accuracy, claims, digest.digest(), found.names)
+        stored = stored_case(found, accuracy)
+        digest = hashlib.sha256(stored.before)
+        digest.update(len(stored.before).to_bytes(8, "little"))
+        digest.update(stored.after)
+        digest.update(repr((accuracy.value, stored.claims)).encode())
+        return cls(stored, digest.digest())
+
+
+def stored_case(found: Cut, accuracy: Accuracy) -> StoredCase:
+    """Return a site as a child gets it."""
+    models = (found.before, found.after)
+    before, after = (model.SerializeToString(deterministic=True) for model in models)
+    return StoredCase(before, after, accuracy, tuple(sorted(found.claims)), found.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +113,6 @@ class _Wanted:
 def _unrun(reason: str) -> Certificate:
     """Return the certificate of a site whose sides are the same as they stand."""
     return Certificate(Verdict.EQUAL, 0.0, 0.0, 0, reason)
-
-
-def _bytes(model: ModelProto) -> bytes:
-    return model.SerializeToString(deterministic=True)
 
 
 def named(certificate: Certificate, names: Mapping[str, str]) -> Certificate:
@@ -149,7 +147,7 @@ class Prover:
         whole: How the whole model is run for its own values; None where it is not.
     """
 
-    evaluators: Mapping[tuple[str, str], str]
+    evaluators: Mapping[OpKey, str]
     bounds: Bounds = field(default_factory=Bounds.here)
     memory: Memory = field(default_factory=Memory)
     whole: Whole | None = None
@@ -190,7 +188,7 @@ class Prover:
         if certificate is None:
             reason = f"not looked at: {self.bounds.seconds:g} s for all sites were used up"
             return Certificate(Verdict.INCONCLUSIVE, reason=reason)
-        return named(certificate, wanted.case.names)
+        return named(certificate, wanted.case.stored.names)
 
     def _confirm(
         self,
@@ -265,9 +263,9 @@ class _Look:
     whole: Whole | None
     prepared: ModelProto | None
     stack: contextlib.ExitStack
-    _request: dict[str, Any] | None = None
+    _request: WatchRequest | None = None
 
-    def request(self) -> dict[str, Any] | None:
+    def request(self) -> WatchRequest | None:
         if self.whole is not None and self._request is None:
             path = None
             if not self.whole.too_big:
@@ -285,7 +283,7 @@ class _Batch:
         prover: Prover,
         deadline: float,
         share: float,
-        whole: dict[str, Any] | None,
+        whole: WatchRequest | None,
     ) -> None:
         self._cases = cases
         self._whole = whole
@@ -333,61 +331,34 @@ class _Batch:
     def _ask(self, numbers: list[int], *, gentle: bool, together: bool) -> tuple[str, int | None]:
         """Run some cases; return how the child failed, and at which case, where it did."""
         left = max(1.0, self._deadline - time.monotonic())
-        request: dict[str, Any] = {
-            "evaluators": listed(self._evaluators),
-            "gentle": gentle,
-            "together": together,
-            "whole": None if gentle else self._whole,
-            "seconds": left,
-            "patience": self._bounds.patience,
-        }
+        request = CertificationRequest(
+            listed(self._evaluators),
+            left,
+            self._bounds.patience,
+            gentle,
+            together,
+            None if gentle else self._whole,
+        )
         with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
             folder = Path(text)
-            self._write(folder, numbers)
+            write_cases(folder, [(number, self._cases[number].stored) for number in numbers])
             failure = ""
             try:
                 timeout = left + self._bounds.patience + 10.0
                 limits = Limits(timeout, self._bounds.memory, self._share)
-                ask(TASK, folder, request, limits)
+                ask(TASK, folder, request, limits, NoneType)
             except EngineFailed as error:
                 failure = error.message
                 if "SIGALRM" in failure:
                     failure = f"took longer than {self._bounds.patience:g} s"
             return failure, self._read(folder)
 
-    def _write(self, folder: Path, numbers: list[int]) -> None:
-        entries: list[dict[str, Any]] = []
-        with (folder / MODELS).open("wb") as stream:
-            for number in numbers:
-                case = self._cases[number]
-                stream.write(case.before)
-                stream.write(case.after)
-                entries.append(
-                    {
-                        "number": number,
-                        "sizes": [len(case.before), len(case.after)],
-                        "lossy": case.accuracy is LOSSY,
-                        "approximate": case.accuracy is APPROXIMATE,
-                        "claims": case.claims,
-                        "names": dict(case.names),
-                    }
-                )
-        (folder / CASES).write_text(json.dumps(entries), encoding="utf-8")
-
     def _read(self, folder: Path) -> int | None:
         """Take what the child wrote; return the case that it had begun and not ended."""
         begun: int | None = None
-        path = folder / RESULTS
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-            try:
-                entry: dict[str, Any] = json.loads(line)
-            except ValueError:
-                break  # the child died while it wrote this line
-            number: int = entry["number"]
-            found = entry["certificate"]
-            begun = number if found is None else None
-            if found is not None:
-                status = Verdict(found.pop("status"))
-                self.found[number] = Certificate(status, **found)
-                self.costs[number] = entry["cost"]
+        for result in read_results(folder):
+            begun = result.number if result.certificate is None else None
+            if result.certificate is not None:
+                self.found[result.number] = result.certificate
+                self.costs[result.number] = result.cost
         return begun

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -55,15 +54,26 @@ class Whole:
     bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     too_big: str = ""
 
-    def request(self, path: Path | None) -> dict[str, Any]:
-        """Return what `watch` has to be told, in a form that can be written as JSON."""
-        return {
-            "too_big": self.too_big,
-            "model": str(path.absolute()) if path is not None else "",
-            "inputs": str(self.inputs.absolute()) if self.inputs is not None else None,
-            "seed": self.seed,
-            "bindings": {name: list(dims) for name, dims in self.bindings.items()},
-        }
+    def request(self, path: Path | None) -> WatchRequest:
+        """Return what `watch` has to be told."""
+        return WatchRequest(
+            path.absolute() if path is not None else None,
+            self.inputs.absolute() if self.inputs is not None else None,
+            self.seed,
+            dict(self.bindings),
+            self.too_big,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """`Whole` as a child is told: with the file of the model, None where it is too big."""
+
+    model: Path | None
+    inputs: Path | None
+    seed: int
+    bindings: dict[str, tuple[int, ...]]
+    too_big: str
 
 
 def too_big(model: onnx.ModelProto) -> str:
@@ -77,7 +87,7 @@ def too_big(model: onnx.ModelProto) -> str:
 
 
 def watch(
-    request: Mapping[str, Any], types: Mapping[str, int], evaluators: Evaluators
+    request: WatchRequest, types: Mapping[str, int], evaluators: Evaluators
 ) -> tuple[dict[str, Value], str]:
     """Run the whole model once.
 
@@ -89,19 +99,17 @@ def watch(
     Returns:
         The values of those that the main graph has, and why there is none; one of them is empty.
     """
-    if request["too_big"]:
-        return {}, str(request["too_big"])
-    path = Path(request["model"])
+    path = request.model
+    if path is None:
+        return {}, request.too_big
     try:
         model = read_model(path)
         values = _weights(model, str(path.parent), types)
         probed = _probed(model, types)
         # For one run, weights are not arranged for the kernels.
         engine = RunnableModel(probed, str(path.parent), evaluators, Turns(0)).open()
-        bindings = {name: tuple(dims) for name, dims in request["bindings"].items()}
-        maker = FeedMaker(model, request["seed"], bindings)
-        inputs = Path(request["inputs"]) if request["inputs"] else None
-        samples = Samples(model, engine, maker, inputs, PATIENCE)
+        maker = FeedMaker(model, request.seed, request.bindings)
+        samples = Samples(model, engine, maker, request.inputs, PATIENCE)
         drawn = samples.next(0)
     except GraphfixError as error:
         return {}, error.message

@@ -22,13 +22,14 @@ from graphfix.proving.verdict.judging import Judge
 from graphfix.proving.whole import randomness
 from graphfix.proving.whole.drawing import Chance, Drawing, judged_draws
 from graphfix.proving.whole.interface import Interface, compare_interfaces
+from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.proving.whole.samples import Samples
 from graphfix.report import OutputDifference, Verdict, Verification
 
 
 @dataclass(slots=True)
 class Task:
-    """Two models and how to compare them; see `graphfix.proving.models.ComparisonOptions`.
+    """Two models and how to compare them.
 
     Attributes:
         scratch: A folder for values that are too big to be kept in memory.
@@ -36,14 +37,13 @@ class Task:
 
     before: RunnableModel
     after: RunnableModel
-    inputs: Path | None = None
-    patience: float = 150.0
-    seed: int = 0
-    samples: int = 5
-    lossy: bool = False
-    bindings: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
-    edges: tuple[int, ...] = (1, 0)
+    options: ComparisonOptions = field(default_factory=ComparisonOptions)
     scratch: Path | None = None
+
+    @property
+    def patience(self) -> float:
+        """The seconds in which samples are drawn: half of all, since these are then compared."""
+        return self.options.timeout / 2
 
 
 def read_model(path: Path) -> onnx.ModelProto:
@@ -117,7 +117,7 @@ def prepare(task: Task) -> Prepared | Verification:
     cut = randomness.cut(before, after)
     if cut.reason:
         return Verification(Verdict.INCONCLUSIVE, cut.reason, "interface")
-    maker = FeedMaker(before, task.seed, task.bindings, static_limits(after))
+    maker = FeedMaker(before, task.options.seed, task.options.bindings, static_limits(after))
     source, chance = None, None
     try:
         if cut.before is not None and cut.after is not None and cut.source is not None:
@@ -141,16 +141,18 @@ def prepare(task: Task) -> Prepared | Verification:
         drawing = Drawing(source, original, cut.names, chance)
     # With numbers drawn at random the inputs are not all that there is.
     every = every_feed(before) if source is None else None
-    samples = Samples(before, drawing, maker, task.inputs, task.patience, every)
+    samples = Samples(before, drawing, maker, task.options.inputs, task.patience, every)
     return Prepared(interface, original, result, samples, chance)
 
 
 def _drawn_alone(source: Engine, chance: Chance, task: Task) -> Verification:
     """Return the verdict on models of which every output is drawn at random."""
     whole = chance.before.proto
-    maker = FeedMaker(whole, task.seed, task.bindings, static_limits(chance.after.proto))
+    maker = FeedMaker(
+        whole, task.options.seed, task.options.bindings, static_limits(chance.after.proto)
+    )
     drawing = Drawing(source, source, (), chance)
-    samples = Samples(whole, drawing, maker, task.inputs, task.patience)
+    samples = Samples(whole, drawing, maker, task.options.inputs, task.patience)
     if samples.next(0) is None:
         error = samples.last_error
         text = error.message if error is not None else "no sample"
@@ -178,7 +180,7 @@ class _Comparison:
         self._squashed = observed.squashed_outputs(task.before.proto)
 
     def verdict(self) -> Verification:
-        wanted = self._task.samples
+        wanted = self._task.options.samples
         every = self._samples.every
         failed = self._run_range(0, wanted if every is None else len(every))
         if failed is not None:
@@ -207,7 +209,9 @@ class _Comparison:
         task = self._task
         inside = Inside(task.before)
         # Each change of turns loads a big model again.
-        for feed, expected in self._samples.at_edges(task.edges, alone=task.before.turns is None):
+        for feed, expected in self._samples.at_edges(
+            task.options.edges, alone=task.before.turns is None
+        ):
             got = self._got(feed)
             wrong = isinstance(got, Verification) or self._judge.differs(expected, got)
             if wrong and not inside.is_meant(feed):
@@ -215,7 +219,7 @@ class _Comparison:
             if isinstance(got, Verification):
                 return got
             self._edges += self._judge.take(feed, expected, got)
-            if self._judge.broken and not self._task.lossy:
+            if self._judge.broken and not self._task.options.lossy:
                 return None
         return None
 
@@ -234,7 +238,7 @@ class _Comparison:
             if self._judge.take(feed, expected, got):
                 self._feeds.append(self._shelf.put(feed))
                 self._values.append(self._shelf.put(expected))
-            if self._judge.broken and not self._task.lossy:
+            if self._judge.broken and not self._task.options.lossy:
                 return None
         return None
 
@@ -327,7 +331,7 @@ class _Comparison:
 
     def _different(self) -> Verification:
         structural = self._judge.structural
-        status = Verdict.LOSSY if self._task.lossy and not structural else Verdict.MISMATCH
+        status = Verdict.LOSSY if self._task.options.lossy and not structural else Verdict.MISMATCH
         text = "; ".join(f"output {n}: {reason}" for n, reason in self._judge.broken.items())
         return self._result(status, text)
 

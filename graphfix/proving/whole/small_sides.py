@@ -85,7 +85,7 @@ def at_small_sides(
                 (folder / name).write_bytes(unsaturated(model).SerializeToString())
             write_values(folder / "feeds.json", [made for _, made in cases])
             try:
-                told = ask(_TASK, folder, {}, Limits(_SECONDS))
+                told = ask(_TASK, folder, None, Limits(_SECONDS), Ran)
             except EngineFailed as error:
                 side, number = (folder / _BEGUN).read_text(encoding="utf-8").split()
                 what, _ = cases.pop(int(number))
@@ -93,7 +93,7 @@ def at_small_sides(
                     return [*found, SmallSide(what, {}, None, error.message)]
                 continue
             pairs = read_values(folder / "outputs.json")
-            for (what, _), ran, failure in zip(cases, told["ran"], told["errors"], strict=True):
+            for (what, _), ran, failure in zip(cases, told.ran, told.errors, strict=True):
                 if ran:
                     expected = pairs.pop(0)
                     actual = None if failure else pairs.pop(0)
@@ -102,7 +102,15 @@ def at_small_sides(
     return found
 
 
-def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """Which inputs the first model ran with, and why one of the two failed; else empty."""
+
+    ran: list[bool]
+    errors: list[str]
+
+
+def answer(folder: Path, _: None, __: Limits) -> Ran:
     """Run both models on all inputs, and note which is begun with which before it is run."""
     feeds = read_values(folder / "feeds.json")
     sessions: dict[str, Any] = {}
@@ -125,4 +133,4 @@ def answer(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
         ran.append(side == "after")
         errors.append(error)
     write_values(folder / "outputs.json", values)
-    return {"ran": ran, "errors": errors}
+    return Ran(ran, errors)

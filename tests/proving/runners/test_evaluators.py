@@ -10,10 +10,11 @@ import pytest
 from onnx import helper, parser
 
 from graphfix.errors import EngineFailed, UsageError
-from graphfix.proving.models import ComparisonOptions, compare_files, run_model
+from graphfix.proving.models import compare_files, run_model
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Feed
+from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict
 
 HEAD = '<ir_version: 8, opset_import: ["" : 11, "my" : 1]> g'

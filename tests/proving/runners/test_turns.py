@@ -18,7 +18,7 @@ from onnx.external_data_helper import (
     write_external_data_tensors,
 )
 
-from graphfix.proving.models import ComparisonOptions, compare_files, run_model
+from graphfix.proving.models import compare_files, run_model
 from graphfix.proving.runners import memory
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.outlining import SMALLEST, bytes_inside, outlined
@@ -27,6 +27,7 @@ from graphfix.proving.values.kinds import Feed, Value
 from graphfix.proving.values.shelf import Shelf
 from graphfix.proving.whole import comparing as whole
 from graphfix.proving.whole import fitting
+from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict, Verification
 from graphfix.worker.limits import available_memory
 

@@ -45,7 +45,7 @@ def _pass(function: object) -> Pass:
 
 
 def _verdict(found: Cut) -> Verdict:
-    return certify(Case(found.before, found.after, False, False), Evaluators({})).status
+    return certify(Case(found.before, found.after), Evaluators({})).status
 
 
 def _inputs(model: onnx.ModelProto) -> list[list[int | str]]:

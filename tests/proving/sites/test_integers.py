@@ -22,7 +22,7 @@ def model(text: str) -> ModelProto:
 
 
 def proof(before: str, after: str) -> Certificate:
-    return certify(Case(model(before), model(after), False, False), Evaluators({}))
+    return certify(Case(model(before), model(after)), Evaluators({}))
 
 
 def through(element: int, before: str, sums: str) -> str:

@@ -18,7 +18,7 @@ def model(text: str, opset: int = 18) -> ModelProto:
 
 
 def proof(before: str, after: str) -> Certificate:
-    return certify(Case(model(before), model(after), False, False), Evaluators({}))
+    return certify(Case(model(before), model(after)), Evaluators({}))
 
 
 PAD = "g (float[3, 4] x, int64[4] p) => (float[A, B] y) { y = Pad (x, p) }"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -15,7 +16,6 @@ from graphfix.proving.sites import prover as proving
 from graphfix.proving.sites.prover import Bounds, Prover
 from graphfix.report import EXACT, Accuracy, Certificate, Verdict
 from graphfix.worker import service
-from graphfix.worker.limits import Limits
 from tests.proving.sites.conftest import Sites, sites_of
 
 
@@ -69,9 +69,9 @@ def _prove(prover: Prover, sites: Sites) -> dict[str, Certificate]:
 def test_sites_that_do_the_same_share_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def ask(task: str, folder: Path, request: dict[str, object], limits: Limits) -> object:
+    def ask(task: str, folder: Path, *rest: Any) -> object:
         asked.append((folder / "cases.json").read_text(encoding="utf-8").count("number"))
-        return service.ask(task, folder, request, limits)
+        return service.ask(task, folder, *rest)
 
     monkeypatch.setattr(proving, "ask", ask)
     sites, _ = sites_of(_chain(30), _pass(add_to_sub))

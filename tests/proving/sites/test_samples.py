@@ -14,7 +14,7 @@ from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.indices import counted_from_the_end
 from graphfix.proving.sites.judging import Case, certify
 from graphfix.proving.values.kinds import Feed
-from graphfix.report import Certificate, Verdict
+from graphfix.report import APPROXIMATE, EXACT, Certificate, Verdict
 
 
 def model(text: str, opset: int = 17) -> ModelProto:
@@ -23,7 +23,7 @@ def model(text: str, opset: int = 17) -> ModelProto:
 
 def proof(before: str, after: str, *, approximate: bool = False, claims: str = "") -> Certificate:
     claimed = frozenset(claims.split())
-    case = Case(model(before), model(after), False, approximate, claimed)
+    case = Case(model(before), model(after), APPROXIMATE if approximate else EXACT, claimed)
     return certify(case, Evaluators({}))
 
 

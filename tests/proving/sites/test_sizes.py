@@ -7,7 +7,7 @@ from onnx import ModelProto, parser
 
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.judging import Case, certify
-from graphfix.report import Certificate, Verdict
+from graphfix.report import APPROXIMATE, EXACT, Certificate, Verdict
 
 
 def model(text: str) -> ModelProto:
@@ -15,7 +15,9 @@ def model(text: str) -> ModelProto:
 
 
 def proof(before: str, after: str, *, approximate: bool = False) -> Certificate:
-    return certify(Case(model(before), model(after), False, approximate), Evaluators({}))
+    return certify(
+        Case(model(before), model(after), APPROXIMATE if approximate else EXACT), Evaluators({})
+    )
 
 
 SIDE = (

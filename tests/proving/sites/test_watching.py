@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 import graphfix
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.sites import child, watching
+from graphfix.proving.sites import cases, watching
 from graphfix.proving.sites.watching import MOST_ELEMENTS, Whole, own_feed, too_big, watch
 from graphfix.report import Certificate, Report, Status, Verdict
 
@@ -147,16 +148,16 @@ def test_weights_in_a_file_of_their_own_may_be_bigger_than_those_inside(
 def test_a_model_that_takes_too_long_costs_its_own_values_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert child.WATCHING == -1  # the number that no site has
+    assert cases.WATCHING == -1  # the number that no site has
     source = tmp_path / "slow_child.py"
     source.write_text(
-        "import time\nimport graphfix.proving.sites.child as c\n"
+        "import time\nimport graphfix.proving.sites.certifying as c\n"
         "c.PATIENCE = 0.2\nc.watch = lambda *given: time.sleep(5)\n"
-        "answer = c.answer\n",
+        "from graphfix.proving.tasks import certify\n",
         encoding="utf-8",
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr("graphfix.proving.sites.prover.TASK", "slow_child:answer")
+    monkeypatch.setattr("graphfix.proving.sites.prover.TASK", "slow_child:certify")
     proofs = _proofs(_run(tmp_path, SHIFTED))
     assert [(proof.status, proof.own) for proof in proofs.values()] == [(Verdict.EQUAL, 0)] * 2
 
@@ -178,7 +179,7 @@ def _watched(folder: Path, types: Mapping[str, int], **further: Any) -> tuple[di
     path = folder / "model.onnx"
     path.write_bytes(SHIFTED.SerializeToString())
     never: Any = None
-    request = {**Whole(never).request(path), **further}
+    request = replace(Whole(never).request(path), **further)
     return watch(request, types, Evaluators({}))
 
 
@@ -191,8 +192,8 @@ def test_weights_and_inputs_are_values_too(tmp_path: Path) -> None:
 
 
 def test_why_there_are_no_values_is_said(tmp_path: Path) -> None:
-    assert _watched(tmp_path, {"far": 1}, too_big="it is big") == ({}, "it is big")
-    path = str(tmp_path / "absent.onnx")
+    assert _watched(tmp_path, {"far": 1}, model=None, too_big="it is big") == ({}, "it is big")
+    path = tmp_path / "absent.onnx"
     values, why = _watched(tmp_path, {"far": 1}, model=path)
     assert not values
     assert why.startswith("is not a model")

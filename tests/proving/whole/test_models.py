@@ -11,7 +11,8 @@ import pytest
 from onnx import parser
 
 from graphfix.errors import EngineFailed, InvalidModel, UsageError
-from graphfix.proving.models import ComparisonOptions, compare_files, run_model
+from graphfix.proving.models import compare_files, run_model
+from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict, Verification
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g'

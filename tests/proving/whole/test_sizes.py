@@ -9,9 +9,9 @@ import pytest
 from onnx import parser
 
 from graphfix.proving import models
-from graphfix.proving.models import ComparisonOptions, compare_files
+from graphfix.proving.models import compare_files
+from graphfix.proving.whole.options import ComparisonOptions, ComparisonRequest
 from graphfix.report import Verdict
-from graphfix.worker.limits import Limits
 from graphfix.worker.service import Crashed, ask
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> '
@@ -61,10 +61,10 @@ def test_height_and_width_that_were_mixed_up_differ(tmp_path: Path) -> None:
 def test_an_engine_that_crashes_on_an_empty_input_is_asked_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crashing(task: str, folder: Path, request: dict[str, Any], limits: Limits) -> Any:
-        if request["edges"]:
+    def crashing(task: str, folder: Path, request: ComparisonRequest, *rest: Any) -> Any:
+        if request.options.edges:
             raise Crashed("the engine crashed (SIGFPE)")
-        return ask(task, folder, request, limits)
+        return ask(task, folder, request, *rest)
 
     monkeypatch.setattr(models, "ask", crashing)
     path = written(tmp_path, "a.onnx", KEPT)

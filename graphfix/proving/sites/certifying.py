@@ -1,0 +1,131 @@
+"""Certify sites one after the other; runs inside the child process.
+
+It appends one line for each that is done, so that whoever started it can go on behind the site at
+which an engine crashed.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from graphfix.errors import EngineFailed
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.sites.cases import (
+    WATCHING,
+    CertificationRequest,
+    Log,
+    ReadCase,
+    failing_file,
+    given_file,
+    read_cases,
+)
+from graphfix.proving.sites.judging import certify
+from graphfix.proving.sites.merging import can_merge, certify_together
+from graphfix.proving.sites.watching import PATIENCE, WatchRequest, own_feed, watch
+from graphfix.proving.values.files import read_values, write_values
+from graphfix.proving.values.kinds import Feed
+from graphfix.report import Certificate, Verdict
+
+_TOGETHER = 128
+
+
+def certify_cases(folder: Path, request: CertificationRequest) -> None:
+    """Certify the sites of a folder until they are done or the time is up."""
+    evaluators = Evaluators.of(request.evaluators)
+    deadline = time.monotonic() + request.seconds
+    cases = list(read_cases(folder))
+    why, log = "", Log(folder)
+    if request.together:
+        cases = _together(cases, evaluators, log)
+    if request.watched is not None and cases:
+        cases, why = _watched(cases, request.watched, evaluators, log)
+    for read in cases:
+        if time.monotonic() > deadline:
+            break
+        log.begin(read.number)
+        start = time.process_time()
+        _alarm(request.patience)
+        found = _one(folder, read, evaluators, request)
+        if why and found.status is Verdict.INCONCLUSIVE:
+            told = f"{found.reason}; the whole model was not run for its own values: {why}"
+            found = replace(found, reason=told)
+        log.end(read.number, found, time.process_time() - start)
+        _alarm(0.0)
+
+
+def _together(cases: Sequence[ReadCase], evaluators: Evaluators, log: Log) -> list[ReadCase]:
+    """Certify the constant ones in groups; return what is left."""
+    groups: dict[str, list[ReadCase]] = {}
+    left: list[ReadCase] = []
+    for read in cases:
+        if can_merge(read.case):
+            models = (read.case.before, read.case.after)
+            imports = [
+                sorted((e.domain, e.version) for e in model.opset_import) for model in models
+            ]
+            groups.setdefault(repr(imports), []).append(read)
+        else:
+            left.append(read)
+    for group in groups.values():
+        for start in range(0, len(group), _TOGETHER):
+            part = group[start : start + _TOGETHER]
+            begun = time.process_time()
+            found = certify_together([read.case for read in part], evaluators)
+            cost = (time.process_time() - begun) / len(part)
+            for read, certificate in zip(part, found, strict=True):
+                if certificate is None:
+                    left.append(read)
+                else:
+                    log.end(read.number, certificate, cost)
+    return left
+
+
+def _watched(
+    cases: list[ReadCase], request: WatchRequest, evaluators: Evaluators, log: Log
+) -> tuple[list[ReadCase], str]:
+    """Give the cases the values that the whole model has there, or say why not."""
+    types = {
+        read.names[info.name]: info.type.tensor_type.elem_type
+        for read in cases
+        for info in read.case.before.graph.input
+    }
+    if not types:
+        return cases, ""
+    log.begin(WATCHING)
+    _alarm(PATIENCE)
+    values, why = watch(request, types, evaluators)
+    _alarm(0.0)
+    return [
+        replace(read, case=replace(read.case, own=own_feed(read.case.before, read.names, values)))
+        for read in cases
+    ], why
+
+
+def _one(
+    folder: Path, read: ReadCase, evaluators: Evaluators, request: CertificationRequest
+) -> Certificate:
+    given = given_file(folder, read.number)
+    feeds = read_values(given) if request.stored and given.exists() else ()
+    keep = partial(_keep, failing_file(folder, read.number) if request.stored else None)
+    try:
+        return certify(read.case, evaluators, gentle=request.gentle, given=feeds, failing=keep)
+    except MemoryError:
+        return Certificate(Verdict.INCONCLUSIVE, reason="ran out of memory")
+    except EngineFailed as error:
+        return Certificate(Verdict.INCONCLUSIVE, reason=error.message)
+
+
+def _keep(path: Path | None, feed: Feed) -> None:
+    if path is not None:
+        write_values(path, [feed])
+
+
+def _alarm(seconds: float) -> None:
+    """End this process after some seconds in one site, whatever an engine is doing then."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -1,0 +1,91 @@
+"""What children do: run a model, compare two of them, certify sites."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from graphfix.engines.engine import engine_of
+from graphfix.errors import EngineFailed
+from graphfix.proving.layers.comparison import Comparison
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.sites.cases import CertificationRequest
+from graphfix.proving.sites.certifying import certify_cases
+from graphfix.proving.values.files import read_values, write_values
+from graphfix.proving.whole import comparing as whole
+from graphfix.proving.whole import fitting
+from graphfix.proving.whole.options import ComparisonRequest, RunRequest
+from graphfix.report import Verdict, Verification
+from graphfix.worker.limits import Limits
+
+
+def run(folder: Path, request: RunRequest, limits: Limits) -> None:
+    """Run a model on the input sets in ``feeds.json``; the outputs go into ``outputs.json``.
+
+    Raises:
+        EngineFailed: It does not fit in memory, or no engine runs it.
+    """
+    evaluators = Evaluators.of(request.evaluators)
+    loaded = fitting.load([request.path], evaluators, limits.memory, folder)
+    if isinstance(loaded, str):
+        raise EngineFailed(loaded)
+    with _quiet():
+        engine = loaded[0].open()
+        feeds = read_values(folder / "feeds.json")
+        write_values(folder / "outputs.json", [engine.run(feed) for feed in feeds])
+
+
+def compare(folder: Path, request: ComparisonRequest, limits: Limits) -> Verification:
+    """Compare the outputs of two models."""
+    task = _task(folder, request, limits)
+    if isinstance(task, Verification):
+        return task
+    with _quiet():
+        return whole.compare(task)
+
+
+def compare_in_engine(folder: Path, request: ComparisonRequest, limits: Limits) -> Verification:
+    """Compare what a model computes with what the engine of a target makes of another one."""
+    task = _task(folder, request, limits, at_once=True)
+    if isinstance(task, Verification):
+        return task
+    with _quiet():
+        engine = engine_of(request.family)
+        return whole.compare_in_engine(task, request.paths[1], engine, request.meant)
+
+
+def compare_side_by_side(folder: Path, request: ComparisonRequest, limits: Limits) -> Comparison:
+    """Compare two models that may name their tensors otherwise."""
+    # Most children compare outputs alone, and live for less time than imports take.
+    from graphfix.proving.layers.side_by_side import side_by_side
+
+    task = _task(folder, request, limits)
+    if isinstance(task, Verification):
+        return Comparison(task)
+    with _quiet():
+        return side_by_side(task, layers=request.layers)
+
+
+def certify(folder: Path, request: CertificationRequest, _: Limits) -> None:
+    """Certify the sites of a folder."""
+    with _quiet():
+        certify_cases(folder, request)
+
+
+def _task(
+    folder: Path, request: ComparisonRequest, limits: Limits, *, at_once: bool = False
+) -> whole.Task | Verification:
+    """Load both models; a verdict where they do not fit in memory."""
+    evaluators = Evaluators.of(request.evaluators)
+    loaded = fitting.load(request.paths, evaluators, limits.memory, folder, at_once=at_once)
+    if isinstance(loaded, str):
+        return Verification(Verdict.SKIPPED, loaded)
+    options = replace(request.options, timeout=limits.timeout)
+    return whole.Task(loaded[0], loaded[1], options, folder)
+
+
+def _quiet() -> np.errstate:
+    """Print no warnings about NaN and overflow, which random inputs are meant to cause."""
+    return np.errstate(all="ignore")

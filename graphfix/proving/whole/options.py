@@ -1,0 +1,70 @@
+"""How two models are compared, and what a child is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphfix.engines.engine import Meant
+from graphfix.proving.runners.evaluators import Listed, OpKey
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonOptions:
+    """How to compare.
+
+    Attributes:
+        inputs: The user's input set (.npz, arrays named after inputs); it replaces drawn ones.
+            Further samples are the same with floats moved by some percent.
+        seed: The same seed draws the same inputs.
+        samples: How many input sets.
+        lossy: Report a difference of numbers as lossy instead of mismatch.
+        timeout: Seconds for everything.
+        memory_limit: Bytes; 80% of the available memory by default.
+        evaluators: Numpy models of operators that no engine has, by (domain, operator):
+            ``module:function`` or ``/path/file.py:function``. The function is called as
+            ``evaluate(inputs, attributes)`` with arrays (None for absent inputs) and returns a
+            tuple of arrays, one per output.
+        bindings: Shapes of inputs, by name.
+        edges: Which of 0 and 1 are tried as sizes of dynamic dimensions.
+    """
+
+    inputs: Path | None = None
+    seed: int = 0
+    samples: int = 5
+    lossy: bool = False
+    timeout: float = 300.0
+    memory_limit: int | None = None
+    evaluators: Mapping[OpKey, str] = field(default_factory=dict[OpKey, str])
+    bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    edges: tuple[int, ...] = (1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRequest:
+    """What a child is to compare.
+
+    Attributes:
+        paths: The files of both models.
+        options: How; its numpy models are listed beside it.
+        evaluators: See `graphfix.proving.runners.evaluators.listed`.
+        layers: Compare every tensor that both have, too, where they stand side by side.
+        family: The engine that is to run the second model, where it is not onnxruntime.
+        meant: The version of it.
+    """
+
+    paths: tuple[Path, Path]
+    options: ComparisonOptions
+    evaluators: Listed = ()
+    layers: bool = False
+    family: str = ""
+    meant: Meant = field(default_factory=lambda: Meant((), {}))
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """A model that a child is to run, with its numpy models."""
+
+    path: Path
+    evaluators: Listed = ()
