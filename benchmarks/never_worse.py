@@ -35,7 +35,7 @@ from graphfix.api import check, run  # noqa: E402
 from graphfix.engines.targets import target_names  # noqa: E402
 from graphfix.errors import GraphfixError  # noqa: E402
 from graphfix.model import Model  # noqa: E402
-from graphfix.pipeline import finishing, verifying  # noqa: E402
+from graphfix.pipeline import verifying, whole_result  # noqa: E402
 from graphfix.pipeline.original import Original  # noqa: E402
 from graphfix.pipeline.settings import Settings  # noqa: E402
 from graphfix.pipeline.worsening import Counts, grown  # noqa: E402
@@ -81,7 +81,7 @@ def remember_comparisons() -> None:
             known[key] = verifying.verify(before, after, settings, **more)
         return known[key]
 
-    setattr(finishing, "verify", verify)  # noqa: B010 - it is imported there, not exported
+    setattr(whole_result, "verify", verify)  # noqa: B010 - it is imported there, not exported
 
 
 def outcomes(path: Path, targets: Sequence[str], name: str) -> list[Outcome] | str:

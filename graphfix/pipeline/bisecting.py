@@ -21,8 +21,8 @@ from graphfix.diffing.scopes import Scope
 from graphfix.engines.profile import Target
 from graphfix.hooks import Hook
 from graphfix.model import Model
+from graphfix.pipeline.attempts import first_attempt
 from graphfix.pipeline.certifying import prove
-from graphfix.pipeline.finishing import first_run
 from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.model_files import as_model
@@ -142,8 +142,8 @@ def bisect_run(
     with inputs_file(inputs) as file:
         settings = asked.settings(file)
         before = Original.of(fresh, settings.knowing)
-        run, settings, _ = first_run(before, fresh, settings, hooks)
-        return _Search(before, settings, hooks).result(run)
+        attempt = first_attempt(before, fresh, settings, hooks)
+        return _Search(before, attempt.settings, hooks).result(attempt.run)
 
 
 class _Search:

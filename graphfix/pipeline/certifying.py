@@ -1,13 +1,9 @@
-"""A certificate for each site of a run; sites that differ are taken back, and the rest stays.
-
-A site is taken back by running once more from the model as it came, with the site blocked: what
-later passes made of it needs no undoing then.
-"""
+"""A certificate for each site of a run; sites that differ are blocked, and the rest stays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 
 from onnx import ModelProto
@@ -15,6 +11,7 @@ from onnx import ModelProto
 from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
+from graphfix.pipeline.blaming import MOST_RUNS, Attempt, Blame, Suspect
 from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.running import Run
@@ -24,73 +21,47 @@ from graphfix.proving.sites.cutting import FunctionKey, Functions, function_key
 from graphfix.proving.sites.prover import Prover
 from graphfix.report import Accuracy, Certificate, Outcome, Site, Status, Verdict
 
-# After so many runs a pass that is still wrong somewhere is left out as a whole.
-MOST_ROLLBACKS = 6
 UNCALLED = "it refers to an attribute of its function, and nothing calls that"
 CUT = "more nodes come before it than are proved with it"
 WHOLE_FILE = "a change of the whole file, not of single nodes: nothing was cut out"
 
 
-@dataclass(slots=True)
-class Certified:
-    """A run none of whose sites is known to be wrong.
+def certified(prover: Prover) -> Callable[[Attempt], Attempt]:
+    """Return what proves every site of an attempt, where that was asked for."""
 
-    Attributes:
-        run: The run.
-        settings: What it was made with: blocked sites and passes left out.
-        taken_back: What was undone, as failures of passes.
-        specimens: The same sites, for reproducers.
-    """
+    def examine(attempt: Attempt) -> Attempt:
+        run, settings = attempt.run, attempt.settings
+        if settings.proves_sites:
+            start = perf_counter()
+            run.journal.applied = prove(run, settings, prover, run.journal.applied)
+            run.seconds["certify"] = run.seconds.get("certify", 0.0) + perf_counter() - start
+        return attempt
 
-    run: Run
-    settings: Settings
-    taken_back: Sequence[Outcome] = ()
-    specimens: Sequence[Specimen] = ()
-
-    def outcomes(self) -> tuple[Outcome, ...]:
-        """Return what the passes did, with proofs and with what was undone."""
-        failed = {outcome.pass_id for outcome in self.taken_back}
-        found = self.run.journal.outcomes()
-        idle = [o for o in found if o.status is Status.NOT_NEEDED and o.pass_id in failed]
-        return (*(o for o in found if o not in idle), *self.taken_back)
+    return examine
 
 
-def certified(
-    run: Run, settings: Settings, prover: Prover, again: Callable[[Settings], Run]
-) -> Certified:
-    """Prove every site of a run; run again without those that differ, until none does.
+def differing(attempt: Attempt, count: int) -> Blame | None:
+    """Blame the sites that compute something else; a pass that is wrong ever again as a whole."""
+    settings = attempt.settings
+    wrong = tuple(each for each in attempt.run.journal.applied if each.differs)
+    if not wrong:
+        return None
+    if count < MOST_RUNS // 2:
+        keys = {site_key(name, each.site.node) for each in wrong for name in each.passes}
+        settings = replace(settings, blocked=settings.blocked | keys)
+    else:
+        settings = without(settings, {each.passes[0] for each in wrong})
+    specimens = tuple(_specimen(each, attempt.settings) for each in wrong)
+    return Blame((Suspect(settings, taken_back=wrong, specimens=specimens),))
 
-    Args:
-        run: The run, made with `settings`.
-        settings: What was asked for.
-        prover: Makes the certificates.
-        again: Runs from the model as it came.
-    """
-    taken_back: dict[SiteKey, Applied] = {}
-    specimens: list[Specimen] = []
-    if not settings.proves_sites:
-        return Certified(run, settings)
-    for count in range(2 * MOST_ROLLBACKS):
-        start = perf_counter()
-        run.journal.applied = prove(run, settings, prover, run.journal.applied)
-        run.seconds["certify"] = run.seconds.get("certify", 0.0) + perf_counter() - start
-        wrong = [each for each in run.journal.applied if each.differs]
-        if not wrong:
-            return Certified(run, settings, _failures(taken_back.values()), specimens)
-        specimens.extend(_specimen(each, settings) for each in wrong)
-        for each in wrong:
-            taken_back.setdefault(site_key(each.passes[0], each.site.node), each)
-        if count < MOST_ROLLBACKS:
-            keys = {site_key(name, each.site.node) for each in wrong for name in each.passes}
-            settings = replace(settings, blocked=settings.blocked | keys)
-        else:
-            settings = without(settings, {each.passes[0] for each in wrong})
-        seconds = run.seconds
-        run = again(settings)
-        for name, spent in seconds.items():
-            run.seconds[name] = run.seconds.get(name, 0.0) + spent
-    run.journal.applied = prove(run, settings, prover, run.journal.applied)
-    return Certified(run, settings, _failures(taken_back.values()), specimens)
+
+def outcomes_of(attempt: Attempt) -> tuple[Outcome, ...]:
+    """Return what the passes did, with proofs and with the sites that were taken back."""
+    failures = _failures(attempt.taken_back)
+    failed = {outcome.pass_id for outcome in failures}
+    found = attempt.run.journal.outcomes()
+    idle = [o for o in found if o.status is Status.NOT_NEEDED and o.pass_id in failed]
+    return (*(o for o in found if o not in idle), *failures)
 
 
 def prove(run: Run, settings: Settings, prover: Prover, sites: Sequence[Applied]) -> list[Applied]:
@@ -179,7 +150,10 @@ def _specimen(wrong: Applied, settings: Settings) -> Specimen:
 
 def _failures(taken_back: Iterable[Applied]) -> list[Outcome]:
     grouped: dict[tuple[str, str], list[Site]] = {}
+    first: dict[SiteKey, Applied] = {}
     for each in taken_back:
+        first.setdefault(site_key(each.passes[0], each.site.node), each)
+    for each in first.values():
         reason = each.certificate.reason if each.certificate is not None else ""
         text = f"taken back, because it computes something else: {reason}"
         grouped.setdefault((each.passes[0], text), []).append(each.proved)

@@ -10,8 +10,8 @@ from graphfix.checking import file_findings
 from graphfix.model import Model
 from graphfix.opset.stepping import OPSET
 from graphfix.pipeline.consenting import LOSSY_UNASKED
-from graphfix.pipeline.finishing import overgrown
 from graphfix.pipeline.legalising import Attempt, Decision
+from graphfix.pipeline.overgrowth import overgrown
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.report import (

@@ -15,6 +15,8 @@ from graphfix.checking import check_model
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.opset.stepping import OPSET
+from graphfix.pipeline.blaming import MOST_RUNS, Attempt, Blame, Suspect
+from graphfix.pipeline.original import Original
 from graphfix.pipeline.running import FUNCTION, Run
 from graphfix.pipeline.settings import Settings, without
 from graphfix.report import (
@@ -28,7 +30,6 @@ from graphfix.report import (
 )
 
 Counts = Counter[Severity]
-MAX_TRIED = 6  # passes that are left out one at a time, before all of them are together
 
 
 def grown(before: Counts, after: Counts) -> list[str]:
@@ -40,45 +41,37 @@ def grown(before: Counts, after: Counts) -> list[str]:
     ]
 
 
-def unharmed(
-    run: Run,
-    settings: Settings,
-    again: Callable[[Settings], Run],
-    fresh: Callable[[], Model],
-) -> tuple[Run, Settings, dict[str, Outcome]]:
-    """Return a run that leaves no more findings of any severity than the model had.
+def worsened(before: Original) -> Callable[[Attempt, int], Blame | None]:
+    """Return what blames passes for leaving more findings of a severity than the model had.
 
     Passes are left out one at a time, the opset first and then the latest; where no single one
     is to blame, all of them together.
 
     Args:
-        run: The run.
-        settings: What it was made with.
-        again: Runs from the model as it came.
-        fresh: Gives the model as it came, to be edited.
-
-    Returns:
-        The run, its settings, and what was left out, by pass.
+        before: The model as it came.
     """
-    if settings.target is None or settings.named is not None or settings.opset is not None:
-        return run, settings, {}
-    before = blocking_by_severity(run.findings_before)
-    after = blocking_by_severity(run.findings_after)
-    if not grown(before, after):
-        return run, settings, {}
-    if run.original.functions:
-        before = blocking_by_severity(_inlined_findings(fresh(), settings, run.hooks))
-    harm = grown(before, after)
-    if not harm:
-        return run, settings, {}
-    applied = _blamed(run)
-    tries = [*({name} for name in applied[:MAX_TRIED]), set(applied)] if applied else []
-    for left_out in tries:
-        narrowed = without(settings, left_out)
-        found = again(narrowed)
-        if not grown(before, blocking_by_severity(found.findings_after)):
-            return found, narrowed, _outcomes(run, left_out, harm)
-    return run, settings, {}
+
+    def blame(attempt: Attempt, _: int) -> Blame | None:
+        run, settings = attempt.run, attempt.settings
+        if settings.target is None or settings.named is not None or settings.opset is not None:
+            return None
+        limits = blocking_by_severity(run.findings_before)
+        after = blocking_by_severity(run.findings_after)
+        if not grown(limits, after):
+            return None
+        if run.original.functions:
+            limits = blocking_by_severity(_inlined_findings(before.again(), settings, run.hooks))
+        harm = grown(limits, after)
+        applied = _blamed(run)
+        if not harm or not applied:
+            return None
+        tries = [*({name} for name in applied[: MOST_RUNS - 1]), set(applied)]
+        return Blame(
+            tuple(Suspect(without(settings, out), _outcomes(run, out, harm)) for out in tries),
+            lambda found: not grown(limits, blocking_by_severity(found.run.findings_after)),
+        )
+
+    return blame
 
 
 def _inlined_findings(
@@ -101,11 +94,11 @@ def _blamed(run: Run) -> list[str]:
     return sorted(applied, key=lambda name: name != OPSET)
 
 
-def _outcomes(run: Run, left_out: set[str], harm: Sequence[str]) -> dict[str, Outcome]:
+def _outcomes(run: Run, left_out: set[str], harm: Sequence[str]) -> tuple[Outcome, ...]:
     reason = f"taken back: {'; '.join(harm)}"
-    found: dict[str, Outcome] = {}
+    found: list[Outcome] = []
     for outcome in run.journal.outcomes():
         if outcome.status is Status.APPLIED and outcome.pass_id in left_out:
             sites = tuple(Site(s.node, s.accuracy) for s in outcome.sites) or (Site(NodeRef()),)
-            found[outcome.pass_id] = Outcome(outcome.pass_id, Status.REFUSED, reason, sites)
-    return found
+            found.append(Outcome(outcome.pass_id, Status.REFUSED, reason, sites))
+    return tuple(found)

@@ -7,7 +7,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import InferredType, rewrite
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.targets import load_target
-from graphfix.pipeline.finishing import first_run
+from graphfix.pipeline.attempts import first_attempt
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
@@ -74,6 +74,6 @@ def test_a_pass_that_raises_is_not_asked_for_types_again() -> None:
     )
     settings = Settings(load_target("trt8.6"), None, None, (*all_passes(), odd_to_neg))
     model = load(parse(text))
-    _, narrowed, blamed = first_run(Original.of(model, ()), model, settings, ())
-    assert [(o.pass_id, str(o.status)) for o in blamed] == [("odd-to-neg", "failed")]
-    assert odd_to_neg not in narrowed.knowing
+    attempt = first_attempt(Original.of(model, ()), model, settings, ())
+    assert [(o.pass_id, str(o.status)) for o in attempt.left_out] == [("odd-to-neg", "failed")]
+    assert odd_to_neg not in attempt.settings.knowing

@@ -1,0 +1,97 @@
+"""The result of a run as a whole: whether it is valid, and whether it computes the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+
+from graphfix.checking import file_findings
+from graphfix.pipeline.attempts import failed
+from graphfix.pipeline.blaming import Attempt, Blame
+from graphfix.pipeline.loading import findings_of_loading
+from graphfix.pipeline.original import Original
+from graphfix.pipeline.validating import interface, new_complaints, validity_of
+from graphfix.pipeline.verifying import on_disk, original_on_disk, verify, verify_in_engine
+from graphfix.report import APPROXIMATE, LOSSY, Finding, Verdict, Verification
+
+
+def compared(before: Original, attempt: Attempt) -> Attempt:
+    """Check the result of an attempt, and compare it with the model as it came."""
+    run, settings, model = attempt.run, attempt.settings, attempt.run.model
+    fault = ""
+    start = perf_counter()
+    found = before.validity
+    if run.journal.applied_passes() or settings.shapes:
+        found = validity_of(model, before.misdeclared)
+        fault = new_complaints(before.validity, found)
+        if not fault and interface(model) != run.expected_interface:
+            fault = "inputs or outputs changed"
+    run.seconds["validate"] = perf_counter() - start
+    if fault:
+        return replace(attempt, verification=Verification(Verdict.SKIPPED, fault), fault=fault)
+    for hook in run.hooks:
+        hook.stage("verify")
+    start = perf_counter()
+    if run.journal.applied_passes() or settings.verify == "off":
+        verification = verify(
+            before,
+            model,
+            settings,
+            lossy=run.journal.labelled(LOSSY),
+            approximate=run.journal.labelled(APPROXIMATE),
+            prepared=run.prepared,
+        )
+    else:
+        reason = "no node was changed" if run.io_changes else "nothing was changed"
+        verification = Verification(Verdict.EQUAL, reason, "the graph is the same")
+        if settings.inputs is not None:  # whoever gives inputs wants to know whether it takes them
+            found_there = verify(before, model, settings, lossy=False, prepared=run.prepared)
+            verification = found_there if found_there.runs_never else verification
+    run.seconds["verify"] = perf_counter() - start
+    left = file_findings(found.complaints, settings.target)
+    return replace(attempt, verification=verification, file_findings=left)
+
+
+def broken(attempt: Attempt, _: int) -> Blame | None:
+    """Blame the passes that were applied for a result that is wrong, the latest first."""
+    if not attempt.broken:
+        return None
+    why = attempt.fault or attempt.verification.reason or "the outputs differ"
+    reason = f"its result was taken back: {why}"
+    suspects = [
+        failed(attempt.settings, name, reason)
+        for name in reversed(attempt.run.journal.applied_passes())
+    ]
+    return Blame(tuple(suspects), lambda found: not found.broken)
+
+
+def in_engine(before: Original, attempt: Attempt) -> Attempt:
+    """Let the engine of this machine have the last word on a result."""
+    run = attempt.run
+    for hook in run.hooks:
+        hook.stage("engine")
+    start = perf_counter()
+    verification = verify_in_engine(
+        before,
+        run.model,
+        attempt.settings,
+        lossy=run.journal.labelled(LOSSY),
+        prepared=run.prepared,
+    )
+    run.seconds["engine"] = perf_counter() - start
+    return replace(attempt, verification=verification)
+
+
+def in_session(
+    before: Original, attempt: Attempt, known: tuple[Finding, ...]
+) -> tuple[tuple[Finding, ...], Attempt]:
+    """Add what the onnxruntime installed here says of the model and of the result."""
+    settings, model = attempt.settings, attempt.run.model
+    found = findings_of_loading(before.again(), original_on_disk(before), settings, known)
+    if attempt.run.journal.applied_passes() or settings.shapes:
+        file = on_disk(model.to_proto(), model.base_dir, spent=True)
+        left = findings_of_loading(model, file, settings, attempt.findings_after)
+    else:
+        left = found
+    added = replace(attempt, file_findings=(*attempt.file_findings, *left))
+    return (*known, *found), added
