@@ -48,6 +48,7 @@ class FeedMaker:
     _readers: dict[str, list[Use]] = field(init=False)
     _shapes: dict[str, list[int | str] | None] = field(init=False)
     _constants: dict[str, Array] = field(init=False)
+    _pairs: list[tuple[str, str]] = field(init=False)
     _side: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -68,7 +69,8 @@ class FeedMaker:
         flat = _inlined(self.model)
         self._readers = consumers(flat.graph)
         self._shapes = _known_shapes(flat)
-        self._constants = thresholds.small_integers(flat.graph)
+        self._constants = thresholds.small_numbers(flat.graph)
+        self._pairs = thresholds.compared_pairs(names, self._readers)
         for info in self._inputs:
             self._check_binding(info)
 
@@ -111,10 +113,13 @@ class FeedMaker:
         chosen = self._sizes(sample, attempt, edge)
         style = sample + redraw
         self._side = int(other_side)
-        return {
+        feed = {
             info.name: self._value(info.name, info.type, chosen, style, attempt, rng)
             for info in self._inputs
         }
+        if self._pairs:
+            thresholds.meet(feed, self._pairs, self._readers, style + self._side, rng)
+        return feed
 
     def has_sides(self) -> bool:
         """Whether an input alternates: a truth value, or a number compared with a constant."""
@@ -238,15 +243,18 @@ class FeedMaker:
         if dtype.kind == "c":
             parts = draws.floats(shape, style, uses, rng) + 1j * rng.standard_normal(shape)
             return np.asarray(parts).astype(dtype)
+        numbers = thresholds.compared_with(uses, self._constants)
         if is_floating(dtype):
-            return draws.cast(draws.floats(shape, style, uses, rng), dtype)
+            drawn = draws.floats(shape, style, uses, rng)
+            if draws.is_free(shape, uses):
+                drawn = thresholds.with_compared(drawn, numbers, style + self._side, rng)
+            return draws.cast(drawn, dtype)
         if not is_integer(dtype):
             raise EngineFailed(f"no values of type {dtype} can be made", where=name)
         values = roles.draw(uses, shape, lambda tensor: self._dims(tensor, chosen), rng)
         if values is None:
             timid = attempt >= sizes.TIMID_FROM
             values = draws.integers(dtype, shape, name, uses, timid, rng)
-            numbers = thresholds.compared_with(uses, self._constants)
             values = thresholds.with_compared(values, numbers, style + self._side, rng)
         return draws.cast(values, dtype)
 
