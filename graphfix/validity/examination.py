@@ -8,32 +8,26 @@ first, and do not always say where that is.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import onnx
 from onnx import ModelProto, TypeProto
 
 from graphfix.authoring.views import NodeView
-from graphfix.exporting import make_info
-from graphfix.graph import Function, Graph, Node, Tensor, Variable, normal_domain, shape_of_type
+from graphfix.graph import Function, Node, Tensor, normal_domain
 from graphfix.inference import type_of
 from graphfix.model import Model
 from graphfix.schemas import newest_opset
 from graphfix.shape_inference import infer_shapes
-from graphfix.validity.baked_sizes import FreeSide, baked_sizes, free_sides
+from graphfix.validity.baked_sizes import baked_sizes, free_sides
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.declarations import declaration_complaints
-from graphfix.validity.element_types import element_type_complaints
-from graphfix.validity.forms import form_at, form_complaints
+from graphfix.validity.forms import form_at
 from graphfix.validity.names import name_complaints, node_name_complaints
-from graphfix.validity.shapes import (
-    CHECKED_HERE,
-    declared_complaint,
-    inferred_types,
-    own_complaint,
-)
+from graphfix.validity.shapes import CHECKED_HERE, own_complaint
 from graphfix.validity.stored_data import data_complaints
+from graphfix.validity.walk import Calls, Walk
 
 _ERRORS = (onnx.checker.ValidationError, onnx.shape_inference.InferenceError)
 _BLAMED = re.compile(r"\(op_type:(\w+)(?:, node name: ([^)]*))?\): (.*)")
@@ -176,70 +170,14 @@ def _own(model: Model, inferred: ModelProto) -> Iterator[Complaint]:
 def _walked(model: Model, inference: str) -> Iterator[Complaint]:
     """Yield what is wrong with single nodes, in every scope."""
     seen: set[int] = set()
+    calls = Calls({function.key: function for function in model.functions})
     for root in model.roots():
-        walk = _Walk(free_sides(model))
+        walk = Walk(free_sides(model), calls)
         for found in walk.graph(root, typed=not isinstance(root, Function)):
             if found.node is not None:
                 seen.add(id(found.node.node))
             yield found
     yield from _of_inference(model, inference, seen)
-
-
-class _Walk:
-    """Types of tensors as far as they follow from what stands before them."""
-
-    def __init__(self, free: Mapping[str, FreeSide]) -> None:
-        self._free = free
-        self._found: dict[int, TypeProto] = {}
-
-    def types(self, tensor: Tensor) -> TypeProto | None:
-        return self._found.get(id(tensor)) or type_of(tensor)
-
-    def graph(self, graph: Graph, *, typed: bool) -> Iterator[Complaint]:
-        for node in graph.nodes:
-            yield from self._node(node, typed=typed)
-            for _, body in node.graphs():
-                yield from self.graph(body, typed=typed)
-
-    def _node(self, node: Node, *, typed: bool) -> Iterator[Complaint]:
-        form = form_at(node)
-        if form is None:
-            return
-        found = form_complaints(node, form)
-        if not found and typed:
-            found = element_type_complaints(node, form, self.types)
-        yield from found
-        if not typed or any(True for _ in node.graphs()):
-            return
-        if node.op == "Constant" and not node.domain:
-            return  # before opset 9 its schema has floats alone, and engines never minded
-        if any(each.kind != "type-of-newer-opset" for each in found):
-            return
-        yield from baked_sizes(node, self.types, self._free)
-        own = own_complaint(node, self.types) if node.op in CHECKED_HERE else None
-        given, against = inferred_types(node, form, self.types)
-        complaint = own or (against if not found else None)
-        if complaint is not None:
-            yield complaint
-        for tensor in node.outputs:
-            if tensor.name in given and isinstance(tensor, Variable):
-                wrong = declared_complaint(node, tensor, given[tensor.name])
-                if wrong is not None:
-                    yield wrong
-                self._found[id(tensor)] = _filled(given[tensor.name], tensor)
-
-
-def _filled(found: TypeProto, tensor: Variable) -> TypeProto:
-    """Return what is computed of a type, and what is declared where that says nothing."""
-    elem_type, shape = shape_of_type(found)
-    if not elem_type:
-        return type_of(tensor) or found
-    declared = tensor.shape if tensor.elem_type == elem_type else None
-    if shape is None:
-        shape = declared
-    elif declared is not None and len(declared) == len(shape):
-        shape = tuple(b if a is None else a for a, b in zip(shape, declared, strict=True))
-    return make_info(Variable(tensor.name, elem_type, shape)).type
 
 
 def _of_inference(model: Model, inference: str, seen: set[int]) -> Iterator[Complaint]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import prod
 
 import onnx
-from onnx import TensorProto, TypeProto
+from onnx import NodeProto, TensorProto, TypeProto
 
 from graphfix.authoring.views import NodeView
-from graphfix.exporting import export_node
 from graphfix.graph import Constant, Node, Tensor, Variable, normal_domain, shape_of_type
 from graphfix.inference import small_constant, type_text
 from graphfix.schemas import Form
@@ -16,11 +15,12 @@ from graphfix.validity.complaint import Complaint, called, named
 from graphfix.validity.element_types import Types
 
 _UNKNOWN = ("but instead is null", "type is unknown")  # what inference says where it lacks a type
+SCALED = frozenset({"Resize", "Upsample"})
 CHECKED_HERE = frozenset({"Conv", "ConvTranspose", "Reshape"})  # more than inference looks at
 
 
 def inferred_types(
-    node: Node, form: Form, types: Types
+    node: Node, form: Form, types: Types, proto: NodeProto
 ) -> tuple[dict[str, TypeProto], Complaint | None]:
     """Return the types of what a node gives, or why it cannot be what its inputs say.
 
@@ -28,6 +28,7 @@ def inferred_types(
         node: The node; it has the form of its operator, and no bodies.
         form: That form.
         types: Gives the type of a tensor; None while unknown.
+        proto: The node as it is to be read; in a function, with the attributes of the call.
     """
     if form.schema.deprecated:  # inference refuses it whatever its inputs are
         return {}, None
@@ -44,13 +45,13 @@ def inferred_types(
         if constant is not None:
             data[tensor.name] = constant
     imports = [onnx.helper.make_opsetid(d, v) for d, v in node.graph.opsets.items() if v > 0]
-    proto = export_node(node)
     try:
-        return dict(
+        found = dict(
             onnx.shape_inference.infer_node_outputs(
                 form.schema, proto, given, data, opset_imports=imports
             )
-        ), None
+        )
+        return _without_rounded(node, found, types), None
     except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError) as e:
         text = str(e).strip().partition("\n")[0]
     except ValueError:
@@ -64,6 +65,23 @@ def inferred_types(
     kind = "type-contradiction" if "TypeInferenceError" in text else "shape-contradiction"
     message = f"{called(view)} cannot take {sides}: {said.rstrip('.')}"
     return {}, Complaint(kind, message, view, text)
+
+
+def _without_rounded(node: Node, found: dict[str, TypeProto], types: Types) -> dict[str, TypeProto]:
+    """Forget the sizes that come of a scale: ONNX multiplies doubles there, engines floats.
+
+    5 rows times 1.8, which is less than that as a float, are 8 for the one and 9 for the others.
+    """
+    if node.op not in SCALED or node.domain:
+        return found
+    before = _shape(types(node.inputs[0])) if node.inputs else None
+    for known in found.values():
+        dims = known.tensor_type.shape.dim
+        same = before if before is not None and len(before) == len(dims) else (None,) * len(dims)
+        for dim, old in zip(dims, same, strict=True):
+            if dim.HasField("dim_value") and dim.dim_value != old:
+                dim.Clear()
+    return found
 
 
 def declared_complaint(node: Node, tensor: Variable, found: TypeProto) -> Complaint | None:
@@ -87,6 +105,7 @@ def declared_complaint(node: Node, tensor: Variable, found: TypeProto) -> Compla
         a == b for a, b in zip(shape, computed, strict=True) if _both_whole(a, b)
     ):
         return None
+    # Nothing corrects the shape of an output: what is declared there is what callers rely on.
     feature = "model:output-shape-declared" if output else ""
     return Complaint("shape-declared", said, view, feature=feature)
 

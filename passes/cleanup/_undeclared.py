@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from onnx import GraphProto, TypeProto
 
-from graphfix.authoring import Graph, Model, Variable, infer_proto
+from graphfix.authoring import Graph, Model, Node, Variable, infer_proto
 
-# ONNX's inference keeps the axis that these drop, where they are given lengths as well.
-_MISJUDGED = "SplitToSequence"
+_SIZES = 3  # the input of Resize that says what no scale has to be multiplied for
 Inferred = tuple[Graph, Variable, TypeProto]
 
 
@@ -24,8 +23,18 @@ def undeclared_types(model: Model) -> Iterator[Inferred]:
 
 
 def shapes_count(model: Model) -> bool:
-    """Say whether inference can be believed of sizes, which it cannot in every file."""
-    return all(node.op != _MISJUDGED or node.domain for node in model.nodes())
+    """Say whether inference can be believed of sizes, which it cannot in every file.
+
+    It keeps the axis that SplitToSequence drops where that is given a length as well, and rounds
+    what a scale gives as a double where engines do it as a float.
+    """
+    return not any(_is_misjudged(node) for node in model.nodes() if not node.domain)
+
+
+def _is_misjudged(node: Node) -> bool:
+    if node.op == "Resize":
+        return len(node.inputs) <= _SIZES or not node.inputs[_SIZES].name
+    return node.op in ("SplitToSequence", "Upsample")
 
 
 def _forget(proto: GraphProto) -> None:

@@ -21,7 +21,8 @@ After:
 When it refuses:
     It leaves alone what inference does not know or does not contradict, the declared inputs of the
     model, on which the proof rests, its outputs (`output-type-correction` is for those), and local
-    functions. In a file with SplitToSequence no sizes are compared: ONNX infers them wrongly.
+    functions. In a file with SplitToSequence, or with a Resize by scales, no sizes are compared:
+    ONNX infers them wrongly.
 
 Accuracy:
     Exact: nothing that is computed changes.
