@@ -1,20 +1,19 @@
 """The JSON view, field by field as docs/report.schema.json has it.
 
-Every function returns plain dicts, lists and strings that `json.dumps(allow_nan=False)` takes. A
-number that is NaN or infinite becomes null, and the object that holds it says `nonfinite`.
+Every function returns plain dicts, lists and strings that `json.dumps(allow_nan=False)` takes:
+msgspec's view of the dataclasses, where their fields have the names of the schema. A number that
+is NaN or infinite becomes null, and the object that holds it says `nonfinite`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from math import isfinite
+from typing import Any, cast
 
 from graphfix.report import (
-    Certificate,
     Explanation,
-    FileFacts,
     Finding,
-    NodeRef,
     Outcome,
     Report,
     Site,
@@ -25,29 +24,51 @@ SCHEMA = 1
 Json = dict[str, object]
 
 
+def plain(value: object) -> Any:
+    """Return a value of dataclasses, enumerations, mappings and sequences as JSON has it."""
+    from msgspec import to_builtins
+
+    return _finite(to_builtins(value))
+
+
+def picked(value: object, *names: str) -> Json:
+    """Return these fields of a dataclass, see `plain`."""
+    found: Json = plain({name: getattr(value, name) for name in names})
+    return found
+
+
+def _finite(told: Any) -> Any:
+    if isinstance(told, dict):
+        fields = cast("Json", told)
+        found: Json = {name: _finite(value) for name, value in fields.items()}
+        lost = any(found[name] is None and fields[name] is not None for name in fields)
+        return {**found, "nonfinite": True} if lost else found
+    if isinstance(told, list | tuple):
+        return [_finite(item) for item in cast("Sequence[object]", told)]
+    return None if isinstance(told, float) and not isfinite(told) else told
+
+
 def report_json(report: Report) -> Json:
     """Return the object that `graphfix run --json` prints."""
     found: Json = {
         "schema": SCHEMA,
         "graphfix": report.version,
         "target": report.target or None,
-        "input": _file(report.input),
-        "output": None if report.output is None else _file(report.output),
+        "input": plain(report.input),
+        "output": plain(report.output),
         "findings_before": findings_json(report.findings_before),
         "outcomes": _outcomes(report.outcomes),
         "findings_after": findings_json(report.findings_after),
-        "io_changes": [{"name": c.name, "old": c.old, "new": c.new} for c in report.io_changes],
+        "io_changes": plain(report.io_changes),
         "verification": verification_json(report.verification),
-        "seconds": numbers_json(report.seconds),
+        "seconds": plain(report.seconds),
     }
     if report.reproducers:
         found["reproducers"] = [
             {
                 "pass": made.pass_id or None,
-                "node": node_json(made.node),
-                "kind": made.kind,
+                **picked(made, "node", "kind", "reason"),
                 "folder": made.folder or None,
-                "reason": made.reason,
             }
             for made in report.reproducers
         ]
@@ -78,20 +99,10 @@ def check_json(
 
 
 def _explanation(known: Explanation) -> Json:
+    fields = ("choice", "reason", "accuracy", "nodes", "helped_by")
     return {
-        "removed": known.removed,
-        "others": list(known.others),
-        "candidates": [
-            {
-                "pass": c.pass_id,
-                "choice": str(c.choice),
-                "reason": c.reason,
-                "accuracy": None if c.accuracy is None else str(c.accuracy),
-                "nodes": c.nodes,
-                "helped_by": list(c.helped_by),
-            }
-            for c in known.candidates
-        ],
+        **picked(known, "removed", "others"),
+        "candidates": [{"pass": c.pass_id, **picked(c, *fields)} for c in known.candidates],
     }
 
 
@@ -103,42 +114,11 @@ def error_json(code: int, message: str, where: str = "", hint: str = "") -> Json
 
 def findings_json(findings: Iterable[Finding]) -> list[Json]:
     """Return findings in their order."""
-    return [
-        {
-            "rule": f.rule,
-            "feature": f.feature,
-            "severity": str(f.severity),
-            "certain": f.certain,
-            "missing": f.missing,
-            "node": node_json(f.node),
-            "message": f.message,
-            "engine_text": f.engine_text,
-            "removed_by": list(f.removed_by),
-        }
-        for f in findings
-    ]
-
-
-def node_json(node: NodeRef) -> Json:
-    return {
-        "name": node.name,
-        "index": node.index,
-        "op": node.op,
-        "domain": node.domain,
-        "outputs": list(node.outputs),
-        "scope": node.scope,
-    }
-
-
-def _file(facts: FileFacts) -> Json:
-    return {
-        "path": facts.path,
-        "sha256": facts.sha256,
-        "opset": facts.opset,
-        "ir_version": facts.ir_version,
-        "nodes": facts.nodes,
-        "bytes": facts.bytes,
-    }
+    fields = (
+        *("rule", "feature", "severity", "certain", "missing", "node", "message"),
+        *("engine_text", "removed_by"),
+    )
+    return [picked(finding, *fields) for finding in findings]
 
 
 def _outcomes(outcomes: Iterable[Outcome]) -> list[Json]:
@@ -159,40 +139,10 @@ def _outcomes(outcomes: Iterable[Outcome]) -> list[Json]:
 
 def site_json(site: Site) -> Json:
     """Return a site with its certificate."""
-    return {
-        "node": node_json(site.node),
-        "accuracy": str(site.accuracy),
-        "removed": [node_json(node) for node in site.removed],
-        "added": [node_json(node) for node in site.added],
-        "certificate": None if site.certificate is None else certificate_json(site.certificate),
-    }
-
-
-def certificate_json(proof: Certificate) -> Json:
-    measured = numbers_json({"max_abs": proof.max_abs, "max_rel": proof.max_rel})
-    return {
-        "status": str(proof.status),
-        **measured,
-        "samples": proof.samples,
-        "own": proof.own,
-        "reason": proof.reason,
-    }
+    return picked(site, "node", "accuracy", "removed", "added", "certificate")
 
 
 def verification_json(found: Verification) -> Json:
-    return {
-        "status": str(found.status),
-        "reason": found.reason,
-        "method": found.method,
-        "outputs": [
-            {"name": o.name, **numbers_json({"max_abs": o.max_abs, "max_rel": o.max_rel})}
-            for o in found.outputs
-        ],
-    }
-
-
-def numbers_json(values: Mapping[str, float | None]) -> Json:
-    """Return the numbers with null for what JSON has no word for, and a flag that says so."""
-    finite = {k: v if v is not None and isfinite(v) else None for k, v in values.items()}
-    lost = any(v is not None and not isfinite(v) for v in values.values())
-    return {**finite, "nonfinite": True} if lost else dict(finite)
+    """Return the comparison of the whole model."""
+    outputs = [picked(output, "name", "max_abs", "max_rel") for output in found.outputs]
+    return {**picked(found, "status", "reason", "method"), "outputs": outputs}

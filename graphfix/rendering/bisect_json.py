@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from graphfix.pipeline.bisecting import Blamed, RunBisection
 from graphfix.proving.layers.divergence import Bisection, Divergence
-from graphfix.rendering.as_json import SCHEMA, Json, node_json, site_json, verification_json
-from graphfix.rendering.compare_json import layer_json
-from graphfix.rendering.diff_json import change_json, fields_json, weight_json
+from graphfix.rendering.as_json import SCHEMA, Json, picked, plain, site_json, verification_json
+from graphfix.rendering.diff_json import weight_json
 
 
 def bisect_json(before: str, after: str, found: Bisection) -> Json:
@@ -26,14 +25,11 @@ def bisect_json(before: str, after: str, found: Bisection) -> Json:
 
 def _divergence(found: Divergence) -> Json:
     return {
-        "tensor": layer_json(found.layer),
-        "new_node": node_json(found.after),
-        "inputs": [{"name": o.name, "origin": str(o.origin)} for o in found.operands],
-        "inputs_equal": found.inputs_equal,
-        "unseen": [node_json(node) for node in found.unseen],
-        "fields": fields_json(found.fields),
+        "tensor": plain(found.layer),
+        "new_node": plain(found.after),
+        "inputs": plain(found.operands),
+        **picked(found, "inputs_equal", "unseen", "fields", "inner"),
         "weights": [weight_json(change) for change in found.weights],
-        "inner": [change_json(change) for change in found.inner],
     }
 
 
