@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any, cast
 
 from graphfix.report import (
+    Certificate,
     Explanation,
     Finding,
     Outcome,
@@ -31,9 +32,11 @@ def plain(value: object) -> Any:
     return _finite(to_builtins(value))
 
 
-def picked(value: object, *names: str) -> Json:
-    """Return these fields of a dataclass, see `plain`."""
-    found: Json = plain({name: getattr(value, name) for name in names})
+def picked(value: object, *names: str, **views: object) -> Json:
+    """Return these fields of an object in their order, see `plain`; `views` stand for its own."""
+    found: Json = plain(
+        {name: views[name] if name in views else getattr(value, name) for name in names}
+    )
     return found
 
 
@@ -67,8 +70,7 @@ def report_json(report: Report) -> Json:
         found["reproducers"] = [
             {
                 "pass": made.pass_id or None,
-                **picked(made, "node", "kind", "reason"),
-                "folder": made.folder or None,
+                **picked(made, "node", "kind", "folder", "reason", folder=made.folder or None),
             }
             for made in report.reproducers
         ]
@@ -139,10 +141,15 @@ def _outcomes(outcomes: Iterable[Outcome]) -> list[Json]:
 
 def site_json(site: Site) -> Json:
     """Return a site with its certificate."""
-    return picked(site, "node", "accuracy", "removed", "added", "certificate")
+    proof = None if site.certificate is None else certificate_json(site.certificate)
+    return picked(site, "node", "accuracy", "removed", "added", "certificate", certificate=proof)
+
+
+def certificate_json(proof: Certificate) -> Json:
+    return picked(proof, "status", "max_abs", "max_rel", "samples", "own", "reason")
 
 
 def verification_json(found: Verification) -> Json:
     """Return the comparison of the whole model."""
     outputs = [picked(output, "name", "max_abs", "max_rel") for output in found.outputs]
-    return {**picked(found, "status", "reason", "method"), "outputs": outputs}
+    return picked(found, "status", "reason", "method", "outputs", outputs=outputs)

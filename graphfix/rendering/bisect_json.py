@@ -24,12 +24,12 @@ def bisect_json(before: str, after: str, found: Bisection) -> Json:
 
 
 def _divergence(found: Divergence) -> Json:
+    weights = [weight_json(change) for change in found.weights]
     return {
         "tensor": plain(found.layer),
         "new_node": plain(found.after),
         "inputs": plain(found.operands),
-        **picked(found, "inputs_equal", "unseen", "fields", "inner"),
-        "weights": [weight_json(change) for change in found.weights],
+        **picked(found, "inputs_equal", "unseen", "fields", "weights", "inner", weights=weights),
     }
 
 

@@ -8,11 +8,14 @@ from graphfix.rendering.as_json import SCHEMA, Json, picked, verification_json
 
 def compare_json(before: str, after: str, found: Comparison) -> Json:
     """Return the object that `graphfix compare --json` prints."""
-    fields = ("status", "first", "layers", "layers_reason", "only_before", "only_after", "notes")
+    fields = (
+        *("status", "verification", "first", "layers", "layers_reason"),
+        *("only_before", "only_after", "notes"),
+    )
+    verification = verification_json(found.verification)
     return {
         "schema": SCHEMA,
         "before": before,
         "after": after,
-        **picked(found, *fields),
-        "verification": verification_json(found.verification),
+        **picked(found, *fields, verification=verification),
     }

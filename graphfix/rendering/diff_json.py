@@ -8,27 +8,27 @@ from graphfix.rendering.as_json import SCHEMA, Json, picked
 
 def diff_json(before: str, after: str, found: Difference) -> Json:
     """Return the object that `graphfix diff --json` prints."""
-    fields = ("same", "renamed_nodes", "renamed_tensors", "renamed_interface", "metadata")
+    fields = (
+        *("same", "matched_nodes", "renamed_nodes", "renamed_tensors", "renamed_interface"),
+        *("metadata", "interface", "removed", "added", "nodes", "weights", "types"),
+    )
+    weights = [weight_json(change) for change in found.weights]
     return {
         "schema": SCHEMA,
         "before": before,
         "after": after,
-        "matched_nodes": found.matched,
-        **picked(found, *fields, "interface", "removed", "added", "nodes", "types"),
-        "weights": [weight_json(change) for change in found.weights],
+        **picked(found, *fields, matched_nodes=found.matched, weights=weights),
     }
 
 
 def weight_json(change: WeightChange) -> Json:
     """Return a stored tensor that differs."""
-    return {
-        **picked(change, "presence", "name", "new_name", "scope", "used_by"),
-        "old": change.old or None,
-        "new": change.new or None,
-        "statistics": None if change.statistics is None else _statistics(change.statistics),
-    }
+    fields = ("presence", "name", "new_name", "scope", "used_by", "old", "new", "statistics")
+    statistics = None if change.statistics is None else _statistics(change.statistics)
+    old, new = change.old or None, change.new or None
+    return picked(change, *fields, old=old, new=new, statistics=statistics)
 
 
 def _statistics(found: Statistics) -> Json:
-    fields = ("elements", "differing", "max_abs", "mean_abs", "max_rel", "first")
-    return {**picked(found, *fields), "nonfinite_elements": found.nonfinite}
+    fields = ("elements", "differing", "max_abs", "mean_abs", "max_rel", "nonfinite_elements")
+    return picked(found, *fields, "first", nonfinite_elements=found.nonfinite)

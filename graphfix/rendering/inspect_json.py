@@ -16,25 +16,29 @@ def inspect_json(found: Inspection, reach: Reach | None = None) -> Json:
     domain, and `since_opset` is null for an operator that ONNX does not define. `reach` is there
     where it was asked for.
     """
-    fields = ("path", "bytes", "ir_version", "opsets", "lowest_opset", "producer", "nodes")
-    told = {
-        "schema": SCHEMA,
-        **picked(found, *fields, "functions", "metadata"),
-        "inputs": _named(found.inputs),
-        "outputs": _named(found.outputs),
-        "operators": [
-            {**picked(o, "domain", "op", "since_opset"), "count": o.nodes} for o in found.histogram
+    fields = (
+        *("path", "bytes", "ir_version", "opsets", "lowest_opset", "producer", "inputs"),
+        *("outputs", "nodes", "operators", "weights", "functions", "external_data", "metadata"),
+    )
+    told = picked(
+        found,
+        *fields,
+        inputs=_named(found.inputs),
+        outputs=_named(found.outputs),
+        operators=[
+            picked(o, "domain", "op", "count", "since_opset", count=o.nodes)
+            for o in found.histogram
         ],
-        "weights": {
+        weights={
             "count": found.weight_count,
             "bytes": found.weight_bytes,
             "biggest": _named(found.weights),
         },
-        "external_data": _named(found.external),
-    }
+        external_data=_named(found.external),
+    )
     if reach is not None:
         told["reach"] = {"lowest_opset": reach.lowest, **picked(reach, "blockers")}
-    return told
+    return {"schema": SCHEMA, **told}
 
 
 def _named(rows: Iterable[Port | Weight | ExternalFile]) -> list[Json]:

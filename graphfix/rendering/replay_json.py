@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from graphfix.rendering.as_json import SCHEMA, Json, picked
+from graphfix.rendering.as_json import SCHEMA, Json, certificate_json, picked
 from graphfix.reproducers.replaying import Replay
 
 
 def replay_json(found: Replay) -> Json:
     """Return the object that `graphfix replay --json` prints."""
-    fields = ("folder", "kind", "node", "shows", "then", "now", "certificate", "versions")
-    return {
-        "schema": SCHEMA,
+    fields = (
+        *("folder", "kind", "pass", "node", "shows", "then", "now", "certificate"),
+        *("versions", "versions_now", "pass_files", "anonymized", "notes"),
+    )
+    views = {
         "pass": found.pass_id or None,
-        **picked(found, *fields, "versions_now", "pass_files", "notes"),
+        "certificate": None if found.certificate is None else certificate_json(found.certificate),
         "anonymized": found.anonymised or None,
     }
+    return {"schema": SCHEMA, **picked(found, *fields, **views)}
