@@ -48,18 +48,15 @@ def check_node(
 def _check(rules: RuleSet, node: NodeView, target: Target, index: int) -> list[Finding]:
     findings: list[Finding] = []
     for known in rules.of(node.domain, node.op):
-        finding = _ask(known, node, target, index)
-        if finding is not None:
-            findings.append(finding)
+        try:
+            answer: Answer = known.check(node, target)
+        except Refuse as refusal:
+            answer = Unknown(refusal.reason)
+        if answer is not None and answer is not False:
+            finding = judged(known, answer, node, index)
+            if finding is not None:
+                findings.append(finding)
     return findings
-
-
-def _ask(known: Rule, node: NodeView, target: Target, index: int) -> Finding | None:
-    try:
-        answer = cast(Answer, known.check(node, target))
-    except Refuse as refusal:
-        answer = Unknown(refusal.reason)
-    return judged(known, answer, node, index)
 
 
 def judged(known: Rule, answer: Answer, node: NodeView | None, index: int = -1) -> Finding | None:

@@ -113,7 +113,7 @@ class Weights:
         shape: Dimensions.
     """
 
-    __slots__ = ("base_dir", "elem_type", "proto", "shape")
+    __slots__ = ("_span", "base_dir", "elem_type", "proto", "shape")
 
     def __init__(self, proto: TensorProto | onnx.SparseTensorProto, base_dir: str) -> None:
         """Refer to `proto`; external data is looked up in `base_dir`."""
@@ -122,6 +122,7 @@ class Weights:
         dense = proto.values if isinstance(proto, onnx.SparseTensorProto) else proto
         self.elem_type: int = dense.data_type
         self.shape: tuple[int, ...] = tuple(proto.dims)
+        self._span: tuple[Any, Any] | None = None
 
     @property
     def dtype(self) -> Any:
@@ -141,6 +142,17 @@ class Weights:
             InvalidModel: The external data is missing or too short.
         """
         return load_array(self.proto, self.base_dir)
+
+    def span(self) -> tuple[Any, Any]:
+        """Return the least and the largest of numbers, (0, 0) of none; read once and kept.
+
+        Raises:
+            InvalidModel: The external data is missing or too short.
+        """
+        if self._span is None:
+            values = self.load()
+            self._span = (values.min(), values.max()) if values.size else (0, 0)
+        return self._span
 
 
 class Constant:

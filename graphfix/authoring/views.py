@@ -256,7 +256,7 @@ class NodeView:
     @property
     def inputs(self) -> tuple[Value | None, ...]:
         """The inputs; None for an omitted one."""
-        return tuple(None if is_empty(t) else Value(t) for t in self.node.inputs)
+        return tuple([Value(t) if t.name else None for t in self.node.inputs])
 
     @property
     def outputs(self) -> tuple[Value | None, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
+from typing import Any
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
@@ -68,7 +69,7 @@ class Rule:
     """
 
     id: str
-    check: Callable[..., object]
+    check: Callable[..., Any]
     ops: tuple[tuple[str, str], ...]
     feature: str
     versions: str

@@ -354,7 +354,9 @@ class Run:
 
         In the places that call it, types and constants are known that a function lacks.
         """
-        if not any(finding.node.scope.startswith("function:") for finding in self._blocking()):
+        if not self.model.functions or not any(
+            finding.node.scope.startswith("function:") for finding in self._blocking()
+        ):
             return False
         inliners = [p for p in self._of(TARGETED, "graph") if p.removes_feature(FUNCTION)]
         return any(self._graph_pass(declared) for declared in inliners)

@@ -14,6 +14,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import NOTE, REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.tensorrt.rules.parsed import is_weights
 from graphfix.folding.bounding import upper_bound
+from graphfix.graph import Constant, Weights
 from graphfix.model import Model
 from graphfix.storage.weights import type_name
 
@@ -107,10 +108,17 @@ def _weights_beyond(node: NodeView) -> Iterator[tuple[int, Value, Array]]:
     for index, value in enumerate(node.inputs):
         if value is None or value.type_name != "int64" or not is_weights(value):
             continue
+        if isinstance(value.tensor, Constant) and _is_within(value.tensor.weights):
+            continue
         values = value.array()
         beyond = None if values is None else _beyond(values)
         if beyond is not None and beyond.size:
             yield index, value, beyond
+
+
+def _is_within(weights: Weights) -> bool:
+    least, largest = weights.span()
+    return bool(least >= _SMALLEST and largest <= _LARGEST)
 
 
 def _beyond(values: Array) -> Array:
