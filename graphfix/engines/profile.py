@@ -6,7 +6,6 @@ A user may name a profile of their own by its path; ``profile.schema.json`` desc
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 from graphfix.engines.versions import Order, sort_key
 from graphfix.errors import UsageError
+from graphfix.toml_files import read_toml
 
 T = TypeVar("T")
 Lacks = Mapping[int, Mapping[str, frozenset[str]]]
@@ -106,14 +106,7 @@ def read_profile(path: Path, aliases: tuple[str, ...] = ()) -> Target:
     Raises:
         UsageError: The file cannot be read, or is no profile.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the profile cannot be read: {error}", where=str(path)) from None
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"the profile is no TOML: {error}", where=str(path)) from None
+    table, _ = read_toml(path, "the profile")
     return _Reader({"aliases": list(aliases), **table}, str(path)).target()
 
 

@@ -12,13 +12,13 @@ The file has a table for each operator, in TOML:
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from graphfix.errors import UsageError
 from graphfix.pipeline.op_types import OPTION, OperatorTypes, parse_op_type
+from graphfix.toml_files import read_toml
 
 _OUTPUTS = "outputs"
 _FORM = 'the form is ["domain::Op"] and below it outputs = ["like:0"]'
@@ -57,14 +57,7 @@ def read_op_types(path: Path) -> tuple[OperatorTypes, ...]:
         UsageError: The file cannot be read, or holds anything else than the form above; the error
             names the line.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"is no TOML: {error}", where=str(path)) from None
+    table, text = read_toml(path)
     return tuple(_operator(name, row, text, path) for name, row in table.items())
 
 
