@@ -97,19 +97,20 @@ def rounded_by_the_original(original: ModelProto, sample: Sample, found: Judgeme
     return not difference(rounded, two, []) and bool(difference(rounded, one, moved))
 
 
-def power_through_floats(original: ModelProto, sample: Sample, found: Judgement) -> bool:
-    """Say whether integers raised without floats give what the result gives, not the original.
+def integers_through_floats(original: ModelProto, sample: Sample, found: Judgement) -> bool:
+    """Say whether integers taken without floats give what the result gives, not the original.
 
-    onnxruntime raises integers by way of float64 unless the exponent is 2 or 3
-    (core/providers/cpu/math/element_wise_ops.cc): 2^53 + 1 to the power of 1 is 2^53. The reference
-    evaluator stays with integers.
+    onnxruntime raises integers by way of float64 unless the exponent is 2 or 3, and reduces them by
+    way of float64, cut off at the ends of the type (core/providers/cpu/math/element_wise_ops.cc,
+    reduction/reduction_ops.h): 2^53 + 1 to the power of 1 is 2^53. The reference evaluator stays
+    with integers.
     """
     if found.status != "differs" or not found.values:
         return False
     one, two = (np.asarray(v) for v in found.values)
     if one.dtype.kind not in "iu" or one.dtype != two.dtype or one.shape != two.shape:
         return False
-    if not any(node.op_type == "Pow" for node in original.graph.node):
+    if not any(node.op_type in _THROUGH_FLOATS for node in original.graph.node):
         return False
     try:
         with np.errstate(all="ignore"):
@@ -120,8 +121,10 @@ def power_through_floats(original: ModelProto, sample: Sample, found: Judgement)
     return exact.dtype == two.dtype and np.array_equal(exact, two)
 
 
+_THROUGH_FLOATS = ("Pow", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare")
+
 EXEMPTIONS: tuple[tuple[str, Covers], ...] = (
     ("an index beyond its axis, which onnxruntime overlooks", beyond_the_axis),
-    ("integers that onnxruntime raises by way of float64", power_through_floats),
+    ("integers that onnxruntime takes through float64", integers_through_floats),
     ("the original in float64 gives what the result gives", rounded_by_the_original),
 )

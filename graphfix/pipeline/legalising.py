@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from onnx import TensorProto
+
 from graphfix.authoring.applying import Draft
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.drafting import draft_rewrite, prune, splice
@@ -20,6 +22,19 @@ from graphfix.graph import Node
 from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Finding, NodeRef
 
 MAX_DEPTH = 6
+_WHOLE = frozenset(
+    getattr(TensorProto, sign + name)
+    for sign in ("", "U")
+    for name in ("INT8", "INT16", "INT32", "INT64")
+)
+_FRACTIONS = frozenset(
+    getattr(TensorProto, name) for name in ("FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE")
+)
+# What sums or multiplies, and so rounds.
+_ROUNDED = frozenset(
+    {"Add", "AveragePool", "Conv", "ConvTranspose", "Div", "Einsum", "Gemm", "MatMul", "Mul"}
+    | {"ReduceMean", "ReduceSum", "Sub", "Sum"}
+)
 _RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2}
 
 
@@ -196,6 +211,10 @@ class Legaliser:
             if subtree is None:
                 self.rejections.append(Rejection(lineage[-1], blocked))
                 return False
+            if _rounds_anew(node, subtree) and not self.allow_lossy and _is_cut_off(node, nodes):
+                reason = f"it cuts off what {subtree.passes[0]} computes with another rounding"
+                self.rejections.append(Rejection(lineage[-1], reason))
+                return False
             nodes[position : position + 1] = subtree.draft.nodes
             splice(tree.draft, node, subtree.draft)
             tree.accuracy = max(tree.accuracy, subtree.accuracy, key=_RANK.__getitem__)
@@ -203,6 +222,30 @@ class Legaliser:
             tree.passes.extend(subtree.passes)
             position += len(subtree.draft.nodes)
         return True
+
+
+def _rounds_anew(node: Node, tree: Tree) -> bool:
+    """Say whether a tree computes floats in other steps than the node that it stands for."""
+    return any(
+        added.op in _ROUNDED
+        and added.op != node.op
+        and any(t.elem_type in _FRACTIONS for t in added.outputs)
+        for added in tree.draft.nodes
+    )
+
+
+def _is_cut_off(node: Node, readers: Sequence[Node]) -> bool:
+    """Say whether fractions of what a node gives are cut off at once.
+
+    A number a little less than 4 becomes 3 then: what is right but for its last digits is wrong by
+    one.
+    """
+    given = {id(tensor) for tensor in node.outputs}
+    return any(
+        (reader.op in ("Floor", "Ceil") or reader.attrs.get("to") in _WHOLE)
+        and any(id(tensor) in given for tensor in reader.inputs)
+        for reader in readers
+    )
 
 
 @contextmanager

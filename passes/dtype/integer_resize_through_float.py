@@ -17,7 +17,9 @@ After:
 
 When it refuses:
     The elements are not of int8, uint8 or int32, the mode is not linear, or there is antialias,
-    for which onnxruntime has integer weights.
+    for which onnxruntime has integer weights. What the engine lacks of the Resize of floats is
+    computed in other steps (a product of matrices, for example): a mean of 4 that is rounded to
+    3.9999998 there is cut off to 3.
 
 Accuracy:
     Approximate: onnxruntime weights in float32 too and cuts off, so that it gives the same; where

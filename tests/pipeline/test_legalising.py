@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 
+import graphfix
 from graphfix import APPROXIMATE, EXACT, LOSSY, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass
@@ -153,3 +154,18 @@ def mish_long(node: NodeView, build: Builder) -> Value:
     """Write Mish out at length."""
     x = node.need(0)
     return build.Neg(build.Neg(build.Mul(x, build.Tanh(build.Softplus(x)))))
+
+
+def test_what_is_cut_off_to_integers_is_not_rounded_in_other_steps() -> None:
+    """A mean of 4 that a MatMul gives as 3.9999998 would be cut off to 3."""
+    model = onnx.parser.parse_model("""
+        <ir_version: 8, opset_import: ["" : 18]>
+        g (int8[2,1,4] x) => (int8[2,1,2] y) {
+            s = Constant <value = float[3] {1, 1, 0.6}> ()
+            y = Resize <mode = "linear"> (x, , s)
+        }""")
+    result = graphfix.run(model, target="trt7.0")
+    assert result.exit_code == 1
+    (refused,) = [o for o in result.report.outcomes if o.pass_id == "integer-resize-through-float"]
+    assert refused.status is Status.REFUSED
+    assert "cuts off what resize-linear-to-matmul computes with another rounding" in refused.reason
