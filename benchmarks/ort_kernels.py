@@ -6,7 +6,8 @@ For each form of each operator of the default domain, and each element type that
 model of that one node is loaded in each release of `old_engines.RELEASES`. Nothing is run, and
 inputs have no shape: an engine looks its kernels up before it needs one. An answer that says
 nothing about kernels (an attribute, a shape) counts as present. Writes
-`ort_kernels.toml`, from which the profiles are generated; `--only` prints instead.
+`graphfix/engines/onnxruntime/facts/kernels.json`, from which `python -m
+graphfix.engines.onnxruntime.generate` makes the profiles; `--only` prints instead.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ from old_engines import RELEASES, interpreter
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 from onnx.defs import OpSchema
 
+from graphfix.engines.versioned import packed, written
+
 HERE = Path(__file__).resolve().parent
-FACTS = HERE / "ort_kernels.toml"
+FACTS = HERE.parent / "graphfix" / "engines" / "onnxruntime" / "facts" / "kernels.json"
 _OLDEST = 7  # older forms are not converted to
 _NEWEST = 26
 _IR = 3
@@ -359,7 +362,7 @@ def main() -> None:
     given = parser.parse_args()
     asked = list(probes())
     names = contrib_names(interpreter(list(RELEASES)[-1]))
-    lines = ["# Made by benchmarks/ort_kernels.py on the real wheels; edit nothing here."]
+    found: dict[str, dict[str, Any]] = {}
     for minor in given.only:
         known = measure(minor, asked, names)
         print(
@@ -370,21 +373,19 @@ def main() -> None:
             known.functions,
             file=sys.stderr,
         )
-        lines += ["", f'["{minor}"]', f'release = "{RELEASES[minor]}"']
-        lines += [f"domains = {_table(known.domains)}"]
-        lines += [f"contrib = {json.dumps(known.contrib)}"]
-        lines += [f"functions = {json.dumps(known.functions)}"]
-        lines += ["", f'["{minor}".missing]']
-        lines += [f'"{form}" = {_table(lacks)}' for form, lacks in sorted(known.missing.items())]
-    text = "\n".join(lines) + "\n"
+        table = {
+            "release": RELEASES[minor],
+            "domains": dict(sorted(known.domains.items())),
+            "contrib": sorted(known.contrib),
+            "functions": known.functions,
+            "missing": dict(sorted(known.missing.items())),
+        }
+        found[minor] = {key: value for key, value in table.items() if value not in ([], {})}
+    text = written(packed(found))
     if given.only == list(RELEASES):
         FACTS.write_text(text, encoding="utf-8")
     else:
         print(text)
-
-
-def _table(values: Mapping[str, Any]) -> str:
-    return "{ " + ", ".join(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in values.items()) + " }"
 
 
 if __name__ == "__main__":

@@ -8,14 +8,16 @@ package. The defaults are those of ONNX, so that a family only says what is its 
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from graphfix.engines.versioned import PROFILES, Store, unpacked
 from graphfix.engines.versions import VersionedName, parse_name, sort_key
 from graphfix.errors import EngineFailed, PassBug
 
@@ -193,20 +195,25 @@ class Engine:
 
     def names(self) -> tuple[str, ...]:
         """Return the names of its profiles, oldest first."""
-        if self.folder is None:
-            return ()
-        found = [path.stem for path in (self.folder / "profiles").glob("*.toml")]
+        found = (*self._versions["names"], *(path.stem for path in self._files))
         return tuple(sorted(found, key=_order))
 
-    def profile(self, name: str) -> Path:
-        """Return the file of a profile.
+    def profile(self, name: str) -> Path | Mapping[str, Any]:
+        """Return a profile: its file, or its table where one file holds those of all versions."""
+        if name in self._versions["names"]:
+            return unpacked(self._versions, name)
+        return next(path for path in self._files if path.stem == name)
 
-        Raises:
-            PassBug: There is none for a family of the user's own.
-        """
-        if self.folder is None:
-            raise PassBug(f"{self.family} has no profiles")
-        return self.folder / "profiles" / f"{name}.toml"
+    @cached_property
+    def _versions(self) -> Store:
+        path = None if self.folder is None else self.folder / PROFILES
+        if path is None or not path.is_file():
+            return {"names": []}
+        return cast("Store", json.loads(path.read_text(encoding="utf-8")))
+
+    @cached_property
+    def _files(self) -> tuple[Path, ...]:
+        return () if self.folder is None else tuple((self.folder / "profiles").glob("*.toml"))
 
     @property
     def example(self) -> str:

@@ -107,7 +107,21 @@ def read_profile(path: Path, aliases: tuple[str, ...] = ()) -> Target:
         UsageError: The file cannot be read, or is no profile.
     """
     table, _ = read_toml(path, "the profile")
-    return _Reader({"aliases": list(aliases), **table}, str(path)).target()
+    return target_of(table, str(path), aliases)
+
+
+def target_of(table: Mapping[str, Any], where: str, aliases: tuple[str, ...] = ()) -> Target:
+    """Return the target that a table describes.
+
+    Args:
+        table: What a file would hold.
+        where: Where the table is from, for complaints.
+        aliases: Further names of it, that the table does not say.
+
+    Raises:
+        UsageError: The table is no profile.
+    """
+    return _Reader({"aliases": list(aliases), **table}, where).target()
 
 
 _KEYS = frozenset(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from graphfix.engines.engine import Engine, Release, engine_of, every_engine
 from graphfix.engines.engine import engines as shipped_engines
-from graphfix.engines.profile import Target, read_profile
+from graphfix.engines.profile import Target, read_profile, target_of
 from graphfix.engines.versions import VersionedName, parse_name, sort_key
 from graphfix.errors import UsageError
 
@@ -24,13 +24,11 @@ class _Index:
         names: The profiles in order, with their names taken apart.
         aliases: Alias to profile.
         homes: Profile to engine.
-        families: Other spellings of a family to the family, ``acmeruntime = acme``; longest first.
     """
 
     names: Mapping[str, VersionedName]
     aliases: Mapping[str, str]
     homes: Mapping[str, Engine]
-    families: Mapping[str, str]
 
 
 def load_target(name: str | Target | Path) -> Target:
@@ -75,21 +73,27 @@ def target_names() -> tuple[str, ...]:
 
 @cache
 def _by_name(name: str) -> tuple[Target, tuple[str, ...]]:
-    for engines in (shipped_engines(), every_engine()):
+    for engine in shipped_engines():
+        # What begins like the names of a family most often is one: the others need not be read.
+        if _spelled(name, (engine,)).startswith(engine.family):
+            found = _named(name, (engine,))
+            if found is not None:
+                return found
+    for known in (shipped_engines, every_engine):  # looking at installed packages takes long
+        engines = known()
         for engine in engines:
             release = engine.release_named(name)
             if release is not None:
                 return _by_name(release.profile)[0], release.notes
-        found = _named(name, _index_of(engines))
+        found = _named(name, engines)
         if found is not None:
             return found
-    index = _index()
-    raise _unknown(name, _spelled(name, index), index)
+    raise _unknown(name)
 
 
-def _named(name: str, index: _Index) -> tuple[Target, tuple[str, ...]] | None:
+def _named(name: str, engines: tuple[Engine, ...]) -> tuple[Target, tuple[str, ...]] | None:
     """Return the target of a name or an alias, or the next lower minor."""
-    wanted = _spelled(name, index)
+    wanted, index = _spelled(name, engines), _index_of(engines)
     for known in index.names:
         if _squeezed(known) == _squeezed(wanted):
             return _load_shipped(known, index), ()
@@ -115,15 +119,16 @@ def releases_of(target: Target) -> tuple[Release, ...]:
     return tuple(release for release in known if release.profile == target.name)
 
 
-def spelled(name: str) -> VersionedName | None:
-    """Take a name apart as users write it, ``ONNXRuntime 1.20``; None without a version."""
-    return parse_name(_spelled(name, _index()))
+def spelled(name: str, engine: Engine) -> VersionedName | None:
+    """Take a name apart as users write it, ``AcmeRuntime 1.20``; None without a version."""
+    return parse_name(_spelled(name, (engine,)))
 
 
-def _spelled(name: str, index: _Index) -> str:
+def _spelled(name: str, engines: Sequence[Engine]) -> str:
     """Return `name` in lower case with the family's own spelling."""
     text = re.sub(r"[\s_]+", "-", name.strip().lower())
-    for other, family in index.families.items():
+    known = [(other, engine.family) for engine in engines for other in engine.spellings]
+    for other, family in sorted(known, key=lambda pair: -len(pair[0])):
         if text.startswith(other):
             return family + text[len(other) :]
     return text
@@ -155,8 +160,9 @@ def _next_lower(wanted: str, index: _Index) -> str | None:
     return best
 
 
-def _unknown(name: str, wanted: str, index: _Index) -> UsageError:
+def _unknown(name: str) -> UsageError:
     """Return the error for a name that nothing matches, with close names in the hint."""
+    wanted, index = _spelled(name, every_engine()), _index()
     every = [*index.names, *index.aliases]
     parsed = parse_name(wanted)
     close = difflib.get_close_matches(wanted, every, n=3, cutoff=0.6)
@@ -191,9 +197,7 @@ def _index_of(engines: tuple[Engine, ...]) -> _Index:
         for name in engine.names():
             names[name] = parse_name(name) or VersionedName(name, (0,))
             homes[name] = engine
-    spellings = {other: engine.family for engine in engines for other in engine.spellings}
-    longest = sorted(spellings, key=len, reverse=True)
-    return _Index(names, aliases, homes, {other: spellings[other] for other in longest})
+    return _Index(names, aliases, homes)
 
 
 def _load_shipped(name: str, index: _Index) -> Target:
@@ -203,4 +207,7 @@ def _load_shipped(name: str, index: _Index) -> Target:
 @cache
 def _loaded(name: str, home: Engine) -> Target:
     aliases = tuple(alias for alias, known in home.aliases().items() if known == name)
-    return read_profile(home.profile(name), aliases)
+    found = home.profile(name)
+    if isinstance(found, Path):
+        return read_profile(found, aliases)
+    return target_of(found, f"{home.name}: {name}", aliases)

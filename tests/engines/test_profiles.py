@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from graphfix.engines import profile as profiles
-from graphfix.engines.engine import engines
+from graphfix.engines.engine import engine_of, engines
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target, resolve, target_names
 from graphfix.engines.tensorrt.releases import releases
@@ -67,8 +66,8 @@ def test_every_profile_follows_the_schema() -> None:
     schema = json.loads((FOLDER / "profile.schema.json").read_text())
     validator = jsonschema.Draft202012Validator(schema)
     for name in target_names():
-        (path,) = FOLDER.glob(f"*/profiles/{name}.toml")
-        table = tomllib.loads(path.read_text())
+        table = engine_of(load_target(name).family).profile(name)
+        assert not isinstance(table, Path)
         assert [error.message for error in validator.iter_errors(table)] == [], name
         assert not validator.is_valid({**table, "surprise": 1})
 
@@ -334,14 +333,15 @@ def test_targets_can_be_hashed_and_are_read_once() -> None:
     assert hash(first) == hash(load_target("tensorrt8.6"))
 
 
-def test_loading_reads_one_profile_and_neither_onnx_nor_numpy() -> None:
+def test_loading_reads_each_family_once_and_neither_onnx_nor_numpy() -> None:
     script = (
         "import sys\n"
         "opened = []\n"
         "sys.addaudithook(lambda event, args: event == 'open' and opened.append(str(args[0])))\n"
         "from graphfix.engines.targets import load_target\n"
         "load_target('trt10.3')\n"
-        "print([p.rsplit('/', 1)[-1] for p in opened if p.endswith('.toml')])\n"
+        "load_target('ort-1.10')\n"
+        "print([p.split('/')[-3:] for p in opened if p.endswith(('.toml', '.json'))])\n"
         "print([name for name in ('onnx', 'numpy') if name in sys.modules])\n"
     )
     done = subprocess.run(
@@ -351,4 +351,7 @@ def test_loading_reads_one_profile_and_neither_onnx_nor_numpy() -> None:
         check=True,
         cwd=FOLDER.parent.parent,
     )
-    assert done.stdout.splitlines() == ["['trt10.3.toml']", "[]"]
+    assert done.stdout.splitlines() == [
+        "[['tensorrt', 'profiles', 'versions.json'], ['onnxruntime', 'profiles', 'versions.json']]",
+        "[]",
+    ]

@@ -1,8 +1,9 @@
 """The ONNX Runtime profiles, made from what the real wheels accept on the CPU.
 
-Sources: ``targets/onnxruntime_versions.json`` of the facts (opset and IR limits) and
-``benchmarks/ort_kernels.toml`` (`ort_kernels.py` there: kernels, domains, contrib operators, local
-functions), both measured by loading models.
+    python -m graphfix.engines.onnxruntime.generate
+
+Facts, both measured by loading models: ``facts/kernels.json`` (`benchmarks/ort_kernels.py`:
+kernels, domains, contrib operators, local functions) and ``facts/limits.toml`` (opset and IR).
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Any
 
 from onnx import TensorProto, defs
 
+from graphfix.engines.versioned import unpacked, write_profiles
 from graphfix.storage.weights import type_name
 
+FACTS = Path(__file__).parent / "facts"
 _LOWEST = 7  # the oldest opset of the measurements
 _ANY = 26  # the highest version that was asked for: a domain that takes it is not looked at
 _NOTES = (
@@ -25,46 +28,41 @@ _NOTES = (
 )
 
 
-def ort_profiles(facts: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the tables of the ONNX Runtime profiles, oldest first.
-
-    Args:
-        facts: The folder of facts; its ``targets`` is read.
-    """
+def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the names and the tables of the profiles, oldest first."""
     since: dict[str, str] = {}
-    measured = _measured(facts)
-    for name, (limits, kernels) in measured.items():
-        rows = _rows(kernels["missing"], limits["max_opset"])
+    for release, (limits, kernels) in _measured().items():
+        name = f"ort-{release}"
+        rows = _rows(kernels.get("missing", {}), limits["opset"])
         domains = {
             domain: version for domain, version in kernels["domains"].items() if version < _ANY
         }
         for op, row in rows.items():
             if row["supported"]:
                 row["since"] = since.setdefault(op, name)
-        yield {
+        table = {
             "name": name,
             "family": "ort",
-            "version": name.removeprefix("ort-"),
-            "title": f"ONNX Runtime {name.removeprefix('ort-')}",
+            "version": release,
+            "title": f"ONNX Runtime {release}",
             "source": f"measured on the wheel onnxruntime {kernels['release']}",
             "domains": ["", "ai.onnx", *sorted({"ai.onnx.ml", "com.microsoft", *domains})],
             "functions": kernels["functions"],
-            "ir_max": limits["max_ir"],
-            "contrib": kernels["contrib"],
+            "ir_max": limits["ir"],
+            "contrib": kernels.get("contrib", []),
             "notes": list(_NOTES),
-            "opset": {"min": _LOWEST, "max": limits["max_opset"], "rejects_above": True},
+            "opset": {"min": _LOWEST, "max": limits["opset"], "rejects_above": True},
             "domain_opsets": dict(sorted(domains.items())),
             "ops": dict(sorted(rows.items())),
         }
+        yield name, {key: value for key, value in table.items() if value not in ([], {})}
 
 
-def _measured(facts: Path) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Return the limits and the kernels of each profile."""
-    path = facts / "targets" / "onnxruntime_versions.json"
-    limits = json.loads(path.read_text(encoding="utf-8"))["measured"]
-    path = Path(__file__).resolve().parents[3] / "benchmarks" / "ort_kernels.toml"
-    kernels = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {f"ort-{name}": (limits[known["release"]], known) for name, known in kernels.items()}
+def _measured() -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Return the limits and the kernels of each release."""
+    limits = tomllib.loads((FACTS / "limits.toml").read_text(encoding="utf-8"))
+    store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
+    return {name: (limits[name], unpacked(store, name)) for name in store["names"]}
 
 
 def _rows(missing: Mapping[str, Mapping[str, list[str]]], newest: int) -> dict[str, Any]:
@@ -99,3 +97,7 @@ def _kinds(version: int, known: Mapping[str, list[str]]) -> Iterator[str]:
     for parameter, types in sorted(known.items()):
         names = sorted(type_name(int(TensorProto.DataType.Value(t.upper()))) for t in types)
         yield f"{version} {parameter}: {', '.join(names)}"
+
+
+if __name__ == "__main__":
+    write_profiles(Path(__file__).parent, dict(profiles()))

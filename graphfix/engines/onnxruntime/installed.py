@@ -6,8 +6,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
-from graphfix.engines.targets import resolve, spelled, target_names
+from graphfix.engines.targets import resolve, spelled
 from graphfix.engines.versions import parse_name
 
 _FAMILY = "ort"
@@ -31,10 +32,10 @@ def means_installed(name: str | Target | Path) -> bool:
     if target.family != _FAMILY or not here or isinstance(name, Path):
         return False
     if isinstance(name, Target):
-        return name.version[:2] == here and name.name in target_names()
+        return name.version[:2] == here and name.name in engine_of(_FAMILY).names()
     if name.lower().endswith(".toml"):
         return False
-    asked = spelled(name)
+    asked = spelled(name, engine_of(_FAMILY))
     if asked is not None:
         return asked.version[:2] == here
     return resolve(f"{_FAMILY}-{here[0]}.{here[1]}")[0] == target

@@ -1,22 +1,28 @@
 """The TensorRT profiles, made from the facts on its ONNX parser.
 
-Sources: ``trt/support.json`` and ``trt/support_5_7.json`` (operator tables and the importers that
-the parser's code registers), ``trt/constraints.md`` and ``constraints_5_7.md`` (element types,
-functions, lowest opset), ``plugins.toml`` (plugins) and ``releases.toml`` (JetPack) here.
+    python -m graphfix.engines.tensorrt.generate [SUPPORT.json ...]
+
+Facts: ``facts/operators.json`` (docs/operators.md of onnx-tensorrt and the importers that its code
+registers, by version) and ``facts/plugins.toml``. A file that is named adds versions to the first,
+or takes the place of what it says of them: version -> ``parser_ref``, ``max_opset``, ``min_opset``,
+``registered_importers`` and, by operator, ``ops``, as the table and the code have them.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from graphfix.engines.tensorrt.wording import reworded
+from graphfix.engines.versioned import packed, unpacked, write_profiles, written
 from graphfix.engines.versions import VersionedName, in_range, parse_name
 
 Row = dict[str, Any]
+FACTS = Path(__file__).parent / "facts"
 
 # Profile, and the entry of the facts that it is made of.
 _ENTRIES = {
@@ -126,26 +132,21 @@ _NOTES: tuple[tuple[str, str], ...] = (
 )
 
 
-def trt_profiles(facts: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the tables of the TensorRT profiles, oldest first.
-
-    Args:
-        facts: The folder of facts; its ``trt`` is read.
-    """
-    entries: dict[str, Any] = {}
-    for file in ("support_5_7.json", "support.json"):
-        entries |= json.loads((facts / "trt" / file).read_text(encoding="utf-8"))
-    rows = {name: _rows(entries[entry]) for name, entry in _ENTRIES.items()}
+def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the names and the tables of the profiles, oldest first."""
+    store = json.loads((FACTS / "operators.json").read_text(encoding="utf-8"))
+    entries = {name: unpacked(store, entry) for name, entry in _ENTRIES.items()}
+    rows = {name: _rows(entry) for name, entry in entries.items()}
     since: dict[str, str] = {}
     for name, table in rows.items():
         for op, row in table.items():
             if row["supported"]:
                 since.setdefault(op, name)
-    for name, entry in _ENTRIES.items():
+    for name, entry in entries.items():
         for op, row in rows[name].items():
             if op in since:
                 row["since"] = since[op]
-        yield _profile(name, entries[entry], rows[name])
+        yield name, _profile(name, entry, rows[name])
 
 
 def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Mapping[str, Any]:
@@ -155,7 +156,7 @@ def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Ma
     version = parsed.version if len(parsed.version) > 1 else (*parsed.version, 0)
     target = VersionedName(parsed.family, version, parsed.variant)
     opset: Row = {"max": facts["max_opset"], "rejects_above": False}
-    lowest = facts["min_opset"] or (7 if in_range(target, "trt8.0..") else None)
+    lowest = facts.get("min_opset") or (7 if in_range(target, "trt8.0..") else None)
     if lowest is not None:
         opset = {"min": lowest, **opset}
     number = ".".join(str(part) for part in version)
@@ -190,9 +191,9 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, Row]:
     for op, stated in facts["ops"].items():
         plain = op.removeprefix(_EXPERIMENTAL)
         row: Row = {"supported": stated["supported"] if registered is None else plain in registered}
-        if row["supported"] and stated["dtypes"]:
+        if row["supported"] and stated.get("dtypes"):
             row["dtypes"] = [_DTYPES[dtype] for dtype in stated["dtypes"]]
-        words = reworded(stated["restrictions"])
+        words = reworded(stated.get("restrictions", ""))
         if stated.get("support_note"):
             words = "; ".join(filter(None, ("experimental", words)))
         if words:
@@ -227,9 +228,42 @@ def _disagreements(facts: Mapping[str, Any], rows: Mapping[str, Row]) -> list[st
 
 
 def _plugins(name: str, target: VersionedName) -> tuple[list[str], str]:
-    path = Path(__file__).parent / "plugins.toml"
+    path = FACTS / "plugins.toml"
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     if name not in table["tags"]:
         return [], ""
     groups = [group for group in table["plugins"] if in_range(target, group["versions"])]
     return sorted(op for group in groups for op in group["names"]), table["tags"][name]
+
+
+def add(support: Mapping[str, Any], facts: Path = FACTS / "operators.json") -> None:
+    """Put what is known of versions into the facts.
+
+    Args:
+        support: Version -> what was read of it; newer than those that are there, or one of them.
+        facts: The file.
+    """
+    known: dict[str, Mapping[str, Any]] = {}
+    if facts.is_file():
+        store = json.loads(facts.read_text(encoding="utf-8"))
+        known |= {version: unpacked(store, version) for version in store["names"]}
+    known |= {version: _condensed(entry) for version, entry in support.items()}
+    facts.write_text(written(packed(known)), encoding="utf-8")
+
+
+def _condensed(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what profiles are made of, in the order of names."""
+    kept = {key: entry.get(key) for key in ("parser_ref", "max_opset", "min_opset")}
+    kept["registered_importers"] = sorted(entry.get("registered_importers", ()))
+    columns = ("supported", "dtypes", "restrictions", "support_note")
+    kept["ops"] = {
+        op: {key: row[key] for key in columns if row.get(key) not in (None, "", [])}
+        for op, row in sorted(entry["ops"].items())
+    }
+    return {key: value for key, value in kept.items() if value not in (None, [])}
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        add(json.loads(Path(name).read_text(encoding="utf-8")))
+    write_profiles(Path(__file__).parent, dict(profiles()))

@@ -1,9 +1,13 @@
-"""JetPack and NGC releases: which TensorRT they hold, and so which profile is meant."""
+"""JetPack and NGC releases: which TensorRT they hold, and so which profile is meant.
+
+``releases.json`` lists only what a source says, TensorRT containers (nvcr.io/nvidia/tensorrt) under
+their number. `graphfix run --target jetpack4.6` reads it.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -20,9 +24,9 @@ _NAME = re.compile(r"(jetpack|jp|ngc)[\s_-]*(\d+(?:\.\d+)*)")
 
 @cache
 def releases() -> tuple[Release, ...]:
-    """Return every release that is known, in the order of ``releases.toml``."""
-    path = Path(__file__).parent / "releases.toml"
-    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    """Return every release that is known, in the order of ``releases.json``."""
+    path = Path(__file__).parent / "releases.json"
+    table = json.loads(path.read_text(encoding="utf-8"))
     sources: Mapping[str, str] = table["sources"]
     return tuple(
         Release(
