@@ -73,6 +73,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
             remedies=_remedies(result.findings, request.pass_files) if explain else (),
             explanations=result.explanations,
             loaded_by=result.loaded_by,
+            asked=request.target if request.target.endswith(".toml") else "",
             style=style_for(sys.stdout),
         )
     )

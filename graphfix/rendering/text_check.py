@@ -21,6 +21,7 @@ def check_text(
     remedies: Sequence[str] = (),
     explanations: Sequence[Explanation] = (),
     loaded_by: str = "",
+    asked: str = "",
     style: Style = PLAIN,
 ) -> str:
     """Return what a check found.
@@ -34,6 +35,7 @@ def check_text(
         remedies: With `explain`, one line for each pass that helps.
         explanations: With `explain`, what a run would do about each finding.
         loaded_by: The engine installed here that has loaded the model; empty where none has.
+        asked: The target as a command names it, where that is not its name, as a file of the user.
         style: Colours or none.
     """
     found = tuple(findings)
@@ -62,7 +64,7 @@ def check_text(
             lines += ["", style.paint(title, "bold")]
             lines += [line for text in texts for line in wrap(printable(text), "    ", "  - ")]
     if any(f.removed_by for f in blocking):
-        lines += ["", f"Next: graphfix run {printable(path)} --target {target}"]
+        lines += ["", f"Next: graphfix run {printable(path)} --target {asked or target}"]
     if blocking:
         lines += ["", f"exit code 1: {CHECK_EXIT_CODES[1]}"]
     return join(lines)

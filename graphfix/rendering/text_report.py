@@ -115,7 +115,8 @@ def _files(report: Report, dry_run: bool) -> list[str]:
 
 
 def _facts(facts: FileFacts) -> str:
-    return f"opset {facts.opset}, IR {facts.ir_version}, {count(facts.nodes, 'node')}"
+    opset = f"opset {facts.opset}" if facts.opset else "no opset of ai.onnx"
+    return f"{opset}, IR {facts.ir_version}, {count(facts.nodes, 'node')}"
 
 
 def _before(report: Report, style: Style) -> list[str]:

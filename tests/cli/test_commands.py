@@ -386,3 +386,18 @@ def test_passes_both_ways(capsys: Capture) -> None:
         assert json.loads(capsys.readouterr().out) == {"schema": 1, **known}
     assert main(["passes", "no-such-pass"]) == 2
     assert "no pass is called 'no-such-pass'" in capsys.readouterr().err
+
+
+def test_the_next_command_names_the_profile_as_it_was_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile, path = tmp_path / "chip.toml", tmp_path / "m.onnx"
+    profile.write_text(
+        'name = "chip-1.0"\nfamily = "chip"\nversion = "1.0"\ntitle = "Chip"\nsource = "manual"\n'
+        'opset = {max = 13, rejects_above = true}\ndomains = [""]\nfunctions = false\n'
+        "[ops]\nRelu = {supported = false}\n"
+    )
+    text = '<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (float[2] y) {y = Relu(x)}'
+    path.write_bytes(parser.parse_model(text).SerializeToString())
+    assert main(["check", str(path), "--target", str(profile)]) == 1
+    assert f"Next: graphfix run {path} --target {profile}\n" in capsys.readouterr().out

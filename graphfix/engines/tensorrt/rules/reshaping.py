@@ -124,7 +124,7 @@ def unsqueeze_range(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "Reshape",
-    feature="shape:Reshape.volume",
+    feature="rank:Reshape.volume",
     versions="trt7.0..",
     severity=REJECT,
     text="[graphShapeAnalyzer.cpp::analyzeShapes] Error Code 4: Miscellaneous (IShuffleLayer: "

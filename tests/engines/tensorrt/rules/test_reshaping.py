@@ -78,7 +78,7 @@ YES = [
     Yes(
         "(float[2,3] x) => (float[4] y) <int64[1] s = {4}> { y = Reshape (x, s) }",
         "reshape-volume",
-        "shape:Reshape.volume",
+        "rank:Reshape.volume",
         "reject",
         "change volume",
     ),
