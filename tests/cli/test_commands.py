@@ -61,6 +61,7 @@ class Pipeline:
         self.checks.append(request)
         return SimpleNamespace(
             target=SimpleNamespace(name="trt8.6"),
+            loaded_by="",
             findings=self.findings,
             notes=("trt8 is 8.6",),
             explanations=self.explanations,
@@ -395,9 +396,10 @@ def test_the_next_command_names_the_profile_as_it_was_given(
     profile.write_text(
         'name = "chip-1.0"\nfamily = "chip"\nversion = "1.0"\ntitle = "Chip"\nsource = "manual"\n'
         'opset = {max = 13, rejects_above = true}\ndomains = [""]\nfunctions = false\n'
-        "[ops]\nRelu = {supported = false}\n"
+        "[ops]\nMod = {supported = false}\n"
     )
-    text = '<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (float[2] y) {y = Relu(x)}'
+    graph = "g (float[2] x) => (float[2] y) {y = Mod <fmod = 1> (x, x)}"
+    text = f'<ir_version: 8, opset_import: ["" : 13]> {graph}'
     path.write_bytes(parser.parse_model(text).SerializeToString())
     assert main(["check", str(path), "--target", str(profile)]) == 1
     assert f"Next: graphfix run {path} --target {profile}\n" in capsys.readouterr().out
