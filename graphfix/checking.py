@@ -12,7 +12,6 @@ from graphfix.authoring.views import NodeView
 from graphfix.engines.engine import engine_of, read_graphs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Answer, Rule, RuleSet, Yes, file_rules, rules_for
-from graphfix.engines.versions import in_range
 from graphfix.folding.sharpening import sharpen
 from graphfix.inference import infer_model
 from graphfix.model import Model
@@ -174,12 +173,7 @@ def file_findings(complaints: Iterable[Complaint], target: Target | None) -> tup
         complaints: What is wrong with it.
         target: The engine that is to read it; None for any.
     """
-    return tuple(_of_file(each, target) for each in complaints if _is_asked(each.kind, target))
-
-
-def _is_asked(kind: str, target: Target | None) -> bool:
-    versions = file_rules()[kind].versions
-    return versions == "*" or (target is not None and in_range(target, versions))
+    return tuple(_of_file(each, target) for each in complaints)
 
 
 def _of_file(complaint: Complaint, target: Target | None) -> Finding:

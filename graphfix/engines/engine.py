@@ -106,6 +106,19 @@ class Meant:
     dtype_aliases: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What an engine that is installed here says of a model.
+
+    Attributes:
+        version: Of the engine.
+        refusal: Why it refuses the model, in its words; empty where it loads it.
+    """
+
+    version: str
+    refusal: str
+
+
 class Runner(Protocol):
     """A model file in the engine itself.
 
@@ -245,6 +258,26 @@ class Engine:
             name: What the user asked for, or a profile; it is of this family.
         """
         return False
+
+    def installed(self) -> str:
+        """Return the version that is installed here; empty where `means_installed` never holds."""
+        return ""
+
+    def load(self, model: Path, folder: str) -> Loaded:
+        """Load a model in the engine that is installed here; called in a child with limits.
+
+        Args:
+            model: The file.
+            folder: Where its external data lies; empty where it has none.
+
+        Raises:
+            EngineFailed: The engine is not here.
+        """
+        raise EngineFailed(f"{self.title} is not asked to load models")
+
+    def blamed(self, said: str) -> tuple[str, str]:
+        """Return the operator and the name of the node in a message; empty where it has none."""
+        return "", ""
 
     def release_named(self, name: str) -> Release | None:
         """Return the release that the name of a target means; None where it means none.

@@ -17,7 +17,6 @@ def file_rule(
     message: str,
     severity: Severity = REJECT,
     *,
-    versions: str = "*",
     feature: str = "",
     source: str = _ORT,
 ) -> Rule:
@@ -27,7 +26,7 @@ def file_rule(
         check=_asked_elsewhere,
         ops=(),
         feature=feature or f"model:{name}",
-        versions=versions,
+        versions="*",
         severity=severity,
         text="",
         message=message,
@@ -124,6 +123,17 @@ BAKED_SIZE = file_rule(
     "A free dimension of an input runs with one size alone, which a Reshape has baked in.",
     NOTE,
     source="Reshape in onnx/defs/tensor: the number of elements stays",
+)
+DOES_NOT_LOAD = file_rule(
+    "does-not-load",
+    "The engine that is installed here refuses to load the model.",
+    source="the engine that is installed here, asked where it is the target's version",
+)
+NOT_OPENED = file_rule(
+    "not-opened",
+    "The engine that is installed here could not be asked whether it loads the model.",
+    NOTE,
+    source="the engine that is installed here, asked where it is the target's version",
 )
 REPEATED_NODE_NAME = file_rule(
     "repeated-node-name",

@@ -1,8 +1,7 @@
-"""What the onnxruntime installed here says of a file, where it is the engine that is meant."""
+"""What the engine installed here says of a file, where it is the one that is meant."""
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -10,34 +9,20 @@ from pathlib import Path
 
 from graphfix.authoring.views import NodeView
 from graphfix.checking import file_findings
-from graphfix.engines.onnxruntime.installed import installed_minor
+from graphfix.engines.engine import Engine, Loaded, engine_of
+from graphfix.engines.loading import Loading
 from graphfix.errors import EngineFailed
 from graphfix.model import Model
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Finding
 from graphfix.validity.complaint import Complaint
 from graphfix.worker.limits import Limits
-from graphfix.worker.opening import Opened, Opening
 from graphfix.worker.service import Crashed, ask
 
-TASK = "graphfix.worker.opening:answer"
+TASK = "graphfix.engines.loading:answer"
 REFUSED = "does-not-load"
 NOT_OPENED = "not-opened"
 _SECONDS = 120.0
-
-# How onnxruntime's messages name an operator and its node; each has the groups op and name.
-_NAMED = tuple(
-    re.compile(text)
-    for text in (
-        r"of operator \((?P<op>[^)]*)\) in node \((?P<name>[^)]*)\)",
-        r"Node \((?P<name>[^)]*)\) Op \((?P<op>[^)]*)\)",
-        r"In Node, \(\"(?P<name>[^\"]*)\", (?P<op>[^,]*),",
-        r"implementation for (?P<op>\w+)\(\d+\) node with name '(?P<name>[^']*)'",
-        r"\(op_type:(?P<op>\w+), node name: (?P<name>[^)]*)\)",
-        r"Fatal error: (?:[^\s:]*:)?(?P<op>\w+)(?:\(-?\d+\))? is not a registered(?P<name>)",
-        r"two nodes with same node name \((?P<name>.*?)\)\.(?P<op>)",
-    )
-)
 
 
 def findings_of_loading(
@@ -46,10 +31,10 @@ def findings_of_loading(
     settings: Settings,
     known: Sequence[Finding],
 ) -> tuple[Finding, ...]:
-    """Ask the onnxruntime installed here to load a model, where the target is that version.
+    """Ask the engine installed here to load a model, where the target is that version.
 
     Its refusal is a finding, unless one that blocks names the node already, or the file where
-    onnxruntime names no node. A model with operators that are only assumed to be there is not
+    the engine names no node. A model with operators that are only assumed to be there is not
     asked about: they are not there.
 
     Args:
@@ -58,9 +43,10 @@ def findings_of_loading(
         settings: What was asked for.
         known: What the rules found.
     """
-    if not settings.installed or _assumes(model, settings):
+    engine = _asked_engine(model, settings)
+    if engine is None:
         return ()
-    complaint = _complaint(model, file, known)
+    complaint = _complaint(engine, model, file, known)
     return () if complaint is None else file_findings((complaint,), settings.target)
 
 
@@ -72,28 +58,31 @@ def loaded_by(model: Model, settings: Settings, found: Sequence[Finding]) -> str
         settings: What was asked for.
         found: All findings of the model, those of loading included.
     """
-    if not settings.installed or _assumes(model, settings):
+    engine = _asked_engine(model, settings)
+    if engine is None or any(each.blocks or each.rule == NOT_OPENED for each in found):
         return ""
-    if any(each.blocks or each.rule == NOT_OPENED for each in found):
-        return ""
-    return f"onnxruntime {'.'.join(map(str, installed_minor()))}"
+    return f"{engine.name} {engine.installed()}"
 
 
-def _assumes(model: Model, settings: Settings) -> bool:
+def _asked_engine(model: Model, settings: Settings) -> Engine | None:
+    """Return the engine that is asked; None for none."""
+    if not settings.installed or settings.target is None:
+        return None
     views = (NodeView(node) for node in model.nodes())
-    return any(
+    assumes = any(
         (view.domain, view.op) in settings.assumed or ("", view.op) in settings.assumed
         for view in views
     )
+    return None if assumes else engine_of(settings.target.family)
 
 
 def _complaint(
-    model: Model, file: AbstractContextManager[Path], known: Sequence[Finding]
+    engine: Engine, model: Model, file: AbstractContextManager[Path], known: Sequence[Finding]
 ) -> Complaint | None:
-    name = "the onnxruntime that is installed here"
+    name = f"the {engine.name} that is installed here"
     try:
-        opened = _asked(model, file)
-        version, said = opened.version, opened.refusal
+        loaded = _asked(engine, model, file)
+        version, said = loaded.version, loaded.refusal
     except Crashed as crash:
         said = str(crash)
         return Complaint(REFUSED, f"{name} crashes when it loads the model", None, said)
@@ -101,33 +90,24 @@ def _complaint(
         return Complaint(NOT_OPENED, f"{name} could not be asked: {failure}", None)
     if not said:
         return None
-    op, node_name = _blamed(said)
+    op, node_name = engine.blamed(said)
     if _is_told(said, op, node_name, known):
         return None
     view = _found(model, op, node_name)
-    message = f"onnxruntime {version}, which is installed here, does not load the model"
+    message = f"{engine.name} {version}, which is installed here, does not load the model"
     return Complaint(REFUSED, message, view, said)
 
 
-def _asked(model: Model, file: AbstractContextManager[Path]) -> Opened:
-    """Return the version of onnxruntime, and why it refuses a model.
+def _asked(engine: Engine, model: Model, file: AbstractContextManager[Path]) -> Loaded:
+    """Return the version of the engine, and why it refuses a model.
 
     Raises:
         EngineFailed: It crashed, or ran out of memory or time.
     """
     with file as path, tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         data = model.base_dir or str(path.parent)
-        request = Opening(path, data if model.has_external_data() else "")
-        return ask(TASK, Path(folder), request, Limits(_SECONDS), Opened)
-
-
-def _blamed(said: str) -> tuple[str, str]:
-    """Return the operator and the name of the node in a message; empty where it has none."""
-    for pattern in _NAMED:
-        match = pattern.search(said)
-        if match is not None:
-            return match["op"], match["name"]
-    return "", ""
+        request = Loading(engine.family, path, data if model.has_external_data() else "")
+        return ask(TASK, Path(folder), request, Limits(_SECONDS), Loaded)
 
 
 def _is_told(said: str, op: str, name: str, known: Sequence[Finding]) -> bool:

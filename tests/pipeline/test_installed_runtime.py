@@ -13,12 +13,12 @@ from onnx import ModelProto, TensorProto, external_data_helper, helper, numpy_he
 
 import graphfix
 from graphfix.cli import main
+from graphfix.engines.engine import Loaded
 from graphfix.engines.onnxruntime.installed import installed_minor, means_installed
 from graphfix.engines.targets import load_target
 from graphfix.errors import EngineFailed
 from graphfix.pipeline import loading
 from graphfix.report import Finding, Severity
-from graphfix.worker.opening import Opened
 from graphfix.worker.service import Crashed
 
 VERSION = version("onnxruntime")
@@ -61,8 +61,8 @@ def test_what_no_rule_knows_is_told_with_the_whole_message() -> None:
 def test_the_node_that_a_message_names_is_the_node_of_the_finding(
     monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:
-    def refusing(*_: object) -> Opened:
-        return Opened("1.99", said)
+    def refusing(*_: object) -> Loaded:
+        return Loaded("1.99", said)
 
     monkeypatch.setattr(loading, "ask", refusing)
     graph = "(float[2] x) => (float[2] y) { [early] h = Relu (x) [late] y = Abs (h) }"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from graphfix.engines.engine import Engine
+from graphfix.engines.engine import Engine, Loaded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,3 +43,21 @@ class ONNXRuntime(Engine):
         from graphfix.engines.onnxruntime.installed import means_installed
 
         return means_installed(name)
+
+    def installed(self) -> str:
+        """Return major and minor version of the onnxruntime installed here."""
+        from graphfix.engines.onnxruntime.installed import installed_minor
+
+        return ".".join(map(str, installed_minor()))
+
+    def load(self, model: Path, folder: str) -> Loaded:
+        """Load a model in the onnxruntime installed here."""
+        from graphfix.engines.onnxruntime.loading import load
+
+        return load(model, folder)
+
+    def blamed(self, said: str) -> tuple[str, str]:
+        """Return the operator and the name of the node that a message of onnxruntime names."""
+        from graphfix.engines.onnxruntime.loading import blamed
+
+        return blamed(said)

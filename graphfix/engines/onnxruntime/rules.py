@@ -9,9 +9,8 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import is_function, typed_values
-from graphfix.engines.file_rules import file_rule
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import NOTE, REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.features import operator_feature
 from graphfix.model import Model
 from graphfix.schemas import Form, form_of
@@ -228,18 +227,3 @@ def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
     """Cubic GridSample computes something else outside the input, unless it is padded with 0."""
     mode = node.attr("mode", "linear")
     return mode in ("bicubic", "cubic") and node.attr("padding_mode", "zeros") != "zeros"
-
-
-DOES_NOT_LOAD = file_rule(
-    "does-not-load",
-    "The onnxruntime that is installed here refuses to load the model.",
-    versions="ort",
-    source="the onnxruntime that is installed here, asked where it is the target's version",
-)
-NOT_OPENED = file_rule(
-    "not-opened",
-    "The onnxruntime that is installed here could not be asked whether it loads the model.",
-    NOTE,
-    versions="ort",
-    source="the onnxruntime that is installed here, asked where it is the target's version",
-)

@@ -1,0 +1,59 @@
+"""What belongs to one engine family lies in its folder alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import graphfix
+from graphfix.engines.engine import Engine, engine_of, engines
+from graphfix.engines.targets import load_target
+
+PACKAGE = Path(graphfix.__file__).parent
+FAMILIES = {engine.name: engine.folder for engine in engines()}
+
+
+def outside(folder: Path | None) -> list[Path]:
+    assert folder is not None
+    return [
+        path
+        for path in PACKAGE.rglob("*")
+        if path.suffix in (".py", ".toml", ".json", ".txt")
+        and folder not in path.parents
+        and PACKAGE / "passes" not in path.parents
+    ]
+
+
+def test_tensorrt_is_named_nowhere_else() -> None:
+    named = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in outside(FAMILIES["tensorrt"])
+        if re.search("trt|tensorrt", path.read_text(encoding="utf-8"), re.IGNORECASE)
+    ]
+    assert named == []
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_is_imported_by_the_walk_alone(name: str) -> None:
+    wanted = f"graphfix.engines.{name}"
+    importing = [path for path in outside(FAMILIES[name]) if wanted in path.read_text()]
+    assert [path.relative_to(PACKAGE).as_posix() for path in importing] == []
+
+
+def test_families_are_found_in_the_order_of_lists() -> None:
+    assert [(engine.name, engine.family, engine.title) for engine in engines()] == [
+        ("tensorrt", "trt", "TensorRT"),
+        ("onnxruntime", "ort", "ONNX Runtime"),
+    ]
+    assert [engine.example for engine in engines()] == ["trt8", "ort-1.31"]
+
+
+def test_a_family_that_nobody_knows_is_as_onnx_says() -> None:
+    unknown = engine_of("nobody")
+    assert type(unknown) is Engine
+    assert (unknown.family, unknown.names(), unknown.aliases()) == ("nobody", (), {})
+    assert not unknown.install
+    assert engine_of("trt").install
+    assert load_target("trt8").name == "trt8.6"
