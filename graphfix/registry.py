@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
 from graphfix.errors import PassBug, UsageError
 
@@ -26,7 +27,7 @@ LOADED = "graphfix_pass_file_"  # how the names of modules begin that were loade
 
 
 @cache
-def shipped_passes() -> tuple[Pass, ...]:
+def shipped_passes() -> Catalogue:
     """Return the passes below ``passes/`` and those of installed packages, in order of id.
 
     Raises:
@@ -43,7 +44,7 @@ def shipped_passes() -> tuple[Pass, ...]:
             _add(loaded, found)
         else:
             _collect(loaded, found)
-    return tuple(found[key] for key in sorted(found))
+    return Catalogue(found[key] for key in sorted(found))
 
 
 def module_names(folder: str, prefix: str) -> Iterator[str]:
@@ -137,7 +138,7 @@ def load_pass_file(path: Path) -> tuple[Pass, ...]:
     return tuple(found.values())
 
 
-def all_passes(pass_files: Sequence[Path] = ()) -> tuple[Pass, ...]:
+def all_passes(pass_files: Sequence[Path] = ()) -> Catalogue:
     """Return every pass, those of `pass_files` last.
 
     Raises:
@@ -151,7 +152,7 @@ def all_passes(pass_files: Sequence[Path] = ()) -> tuple[Pass, ...]:
                 raise UsageError(f"declares {declared.id}, which is there already", where=str(path))
             known[declared.id] = declared
             passes.append(declared)
-    return tuple(passes)
+    return Catalogue(passes) if pass_files else shipped_passes()
 
 
 def get_pass(name: str, passes: Sequence[Pass] | None = None, *, where: str = "pass") -> Pass:

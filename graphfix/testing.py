@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import ModelProto
 
+from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Evaluate, Pass
 from graphfix.model import Model
 from graphfix.pipeline.model_files import load
@@ -77,7 +78,7 @@ def run_pass(
         target=None,
         opset=None,
         named=(chosen,),
-        available=(*(p for p in shipped_passes() if p.id != chosen.id), chosen),
+        available=_with(chosen),
         options={chosen.id: dict(options or {})},
         verify="off",
         allow_lossy=True,
@@ -86,6 +87,12 @@ def run_pass(
     run = Run(edited, settings)
     run.execute()
     return Rewritten(before, edited.to_proto(), run.journal.outcomes())
+
+
+def _with(chosen: Pass) -> Catalogue:
+    """Return the shipped passes and the chosen one, which may be another of the same name."""
+    shipped = shipped_passes()
+    return shipped if chosen in shipped else Catalogue((*shipped.without({chosen.id}), chosen))
 
 
 def assert_rewrite(

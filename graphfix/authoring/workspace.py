@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
 from graphfix.model import Model
 from graphfix.report import NodeRef
@@ -49,10 +50,9 @@ class Workspace:
         keeps_evidence: Whether sites are to be proved, so that their evidence is taken down.
         blocked: The sites that are not to be touched.
         allowance: How many sites may be made, and how many were.
-        passes: The passes at hand.
+        passes: The passes at hand; an opset step asks those that match an operator for what its
+            own adapters and the function bodies of onnx lack.
         opset_limit: The newest opset of the default domain to import where a file has none.
-        rewrites: Those that match an operator; an opset step asks them for what its own
-            adapters and the function bodies of onnx lack.
     """
 
     def __init__(
@@ -69,12 +69,8 @@ class Workspace:
         self.keeps_evidence = keeps_evidence
         self.blocked = blocked
         self.allowance = allowance if allowance is not None else Allowance()
-        self.passes = passes
+        self.passes = Catalogue.of(passes)
         self.opset_limit = opset_limit
-        self.rewrites: dict[str, list[Pass]] = {}
-        for declared in passes:
-            for _, op in declared.matches:
-                self.rewrites.setdefault(op, []).append(declared)
         self._tensors: set[str] = set()
         self._nodes: set[str] = set()
         self._next: dict[str, int] = {}

@@ -10,7 +10,8 @@ from typing import Any
 from onnx import TensorProto
 
 from graphfix.authoring.applying import Draft
-from graphfix.authoring.declaring import Pass
+from graphfix.authoring.catalogue import Catalogue
+from graphfix.authoring.declaring import TARGETED, Pass
 from graphfix.authoring.drafting import draft_rewrite, prune, splice
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
@@ -98,7 +99,7 @@ class Legaliser:
     Attributes:
         workspace: The names that are taken.
         target: The target whose rules decide; None tries single passes without rules.
-        passes: The rewrites that may be used.
+        passes: The passes at hand; the rewrites for findings among them may be used.
         options: Pass id -> options.
         assumed: Operators that the user says the engine has.
         allow_lossy: Whether lossy trees may be chosen.
@@ -107,20 +108,12 @@ class Legaliser:
 
     workspace: Workspace
     target: Target
-    passes: Sequence[Pass]
+    passes: Catalogue
     options: Mapping[str, Mapping[str, Any]]
     assumed: Collection[tuple[str, str]] = ()
     allow_lossy: bool = False
     decisions: list[Decision] | None = None
     rejections: list[Rejection] = field(default_factory=list[Rejection])
-    _by_op: dict[str, list[Pass]] = field(default_factory=dict[str, "list[Pass]"])
-
-    def __post_init__(self) -> None:
-        """Index the passes by operator, so that a node meets only those that match it."""
-        for declared in self.passes:
-            if declared.kind == "rewrite":
-                for _, op in declared.matches:
-                    self._by_op.setdefault(op, []).append(declared)
 
     def blocking(self, view: NodeView) -> list[Finding]:
         """Return what stands in the way of a node."""
@@ -130,8 +123,9 @@ class Legaliser:
         """Return the passes that match the node and remove one of its findings."""
         return [
             declared
-            for declared in self._by_op.get(view.op, ())
-            if (self.allow_lossy or declared.accuracy is not LOSSY)
+            for declared in self.passes.rewrites.get(view.op, ())
+            if declared.stage == TARGETED
+            and (self.allow_lossy or declared.accuracy is not LOSSY)
             and any(declared.removes_feature(f.feature) for f in findings)
             and declared.matches_node(view)
         ]

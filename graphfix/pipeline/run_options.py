@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
@@ -81,7 +82,8 @@ class RunOptions:
         named = None
         if self.passes is not None:
             named = tuple(_declared(wanted, available) for wanted in self.passes)
-            available = (*available, *dict.fromkeys(p for p in named if p not in available))
+            own = dict.fromkeys(p for p in named if p not in available)
+            available = Catalogue((*available, *own)) if own else available
         skipped = {get_pass(name, available, where="--skip").id for name in self.skip}
         settings = Settings(
             target=target,

@@ -7,6 +7,7 @@ from time import perf_counter
 
 from onnx import ModelProto
 
+from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED, Pass
 from graphfix.authoring.editing import Recorded
 from graphfix.authoring.views import NodeView
@@ -97,7 +98,7 @@ class Run:
         self.decisions: list[Decision] | None = None
         self.allowance = allowance if allowance is not None else Allowance()
         self.prepared: ModelProto | None = None
-        self._passes = settings.available
+        self._passes = Catalogue.of(settings.available)
         self._graph_work: Workspace | None = None
         self._mended: tuple[Finding, ...] = ()
 
@@ -165,9 +166,6 @@ class Run:
         target = self.settings.target
         return target.opset_max if target is not None else USUAL_OPSET
 
-    def _of(self, stage: str, kind: str) -> list[Pass]:
-        return [p for p in self._passes if p.stage == stage and p.kind == kind]
-
     def _graph_pass(self, declared: Pass, prints: Fingerprints | None = None) -> int:
         if self.allowance.exhausted:
             return 0
@@ -180,7 +178,7 @@ class Run:
         return count
 
     def _prepare(self) -> None:
-        passes = self._of(PREPARE, "graph")
+        passes = self._passes.staged(PREPARE, "graph")
         target = self.settings.target
         wanted = [
             each
@@ -213,7 +211,7 @@ class Run:
         if not self.settings.allow_io_change:
             return 0
         changed = 0
-        passes = self._of(INTERFACE, "graph")
+        passes = self._passes.staged(INTERFACE, "graph")
         self.journal.forget_refusals({declared.id for declared in passes})
         for declared in passes:
             if not consent_wanting(declared, self.settings) and first_of(
@@ -298,10 +296,10 @@ class Run:
         prints = Fingerprints(self.model)
         for _ in range(ROUNDS):
             moved = 0
-            for declared in self._of(CANONICAL, "graph"):
+            for declared in self._passes.staged(CANONICAL, "graph"):
                 moved += self._graph_pass(declared, prints)
             rewritten = 0
-            for declared in self._of(CANONICAL, "rewrite"):
+            for declared in self._passes.staged(CANONICAL, "rewrite"):
                 rewritten += sweep_rewrite(
                     self.model, self._work, declared, self.settings.options, self.journal
                 )
@@ -319,7 +317,7 @@ class Run:
         return Legaliser(
             self._work,
             target,
-            [p for p in self._passes if p.stage == TARGETED],
+            self._passes,
             self.settings.options,
             self.settings.assumed,
             allow_lossy=lossy,
@@ -332,7 +330,7 @@ class Run:
             self.journal.forget_refusals(again)
             moved = 0
             blocking = self._blocking()
-            for declared in self._of(TARGETED, "graph"):
+            for declared in self._passes.staged(TARGETED, "graph"):
                 if declared.accuracy is not LOSSY and first_of(blocking, declared):
                     sites = self._graph_pass(declared)
                     if sites:
@@ -358,7 +356,9 @@ class Run:
             finding.node.scope.startswith("function:") for finding in self._blocking()
         ):
             return False
-        inliners = [p for p in self._of(TARGETED, "graph") if p.removes_feature(FUNCTION)]
+        inliners = [
+            p for p in self._passes.staged(TARGETED, "graph") if p.removes_feature(FUNCTION)
+        ]
         return any(self._graph_pass(declared) for declared in inliners)
 
     def _blocking(self) -> list[Finding]:
@@ -366,7 +366,7 @@ class Run:
         return [f for f in self._findings(consequences=False) if f.blocks]
 
     def _lossy(self) -> None:
-        for declared in self._of(TARGETED, "graph"):
+        for declared in self._passes.staged(TARGETED, "graph"):
             wanted = declared.accuracy is LOSSY and first_of(self._blocking(), declared)
             if wanted and self._graph_pass(declared):
                 self._infer()
@@ -410,7 +410,7 @@ class Run:
         try:
             return move_to(self.model, self._work, wanted, at_run_time=False)
         except StepBlocked:
-            for declared in self._of(CANONICAL, "graph"):
+            for declared in self._passes.staged(CANONICAL, "graph"):
                 if declared.id in FOLDING:
                     self._graph_pass(declared)
             self._infer()

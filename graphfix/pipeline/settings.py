@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.workspace import SiteKey
 from graphfix.engines.profile import Target
@@ -16,7 +18,7 @@ from graphfix.pipeline.op_types import OperatorTypes
 VERIFY = ("auto", "sites", "full", "engine", "off")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """What a run was asked for.
 
@@ -58,11 +60,13 @@ class Settings:
     left_out: tuple[Pass, ...] = ()
     installed: bool = False
 
-    @property
-    def knowing(self) -> tuple[Pass, ...]:
+    @cached_property
+    def knowing(self) -> Catalogue:
         """Every pass that knows types, whether it may be used or not; the user knows best."""
+        if not self.op_types and not self.left_out:
+            return Catalogue.of(self.available)
         told = (each.as_pass() for each in self.op_types)
-        return (*told, *self.available, *self.left_out)
+        return Catalogue((*told, *self.available, *self.left_out))
 
     @property
     def proves_sites(self) -> bool:
@@ -83,7 +87,7 @@ def without(settings: Settings, pass_ids: set[str], *, broken: bool = False) -> 
     kept = tuple(p for p in settings.left_out if not (broken and p.id in pass_ids))
     return replace(
         settings,
-        available=tuple(p for p in available if p.id not in pass_ids),
+        available=Catalogue.of(available).without(pass_ids),
         named=None if named is None else tuple(p for p in named if p.id not in pass_ids),
         left_out=(*kept, *taken),
     )

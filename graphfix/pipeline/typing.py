@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from graphfix.authoring.declaring import InferredType, Pass
+from graphfix.authoring.catalogue import Catalogue, Infer
+from graphfix.authoring.declaring import Pass
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.errors import GraphfixError, PassBug
@@ -13,7 +14,6 @@ from graphfix.inference import infer_model, learn_rank
 from graphfix.model import Model
 from graphfix.schemas import form_of
 
-Infer = Callable[[NodeView], Sequence[InferredType | None]]
 MAX_ROUNDS = 64
 _AXES_OF_SLICE = 3
 
@@ -31,13 +31,7 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
         if not _learn_ranks(model):
             break
         infer_model(model)
-    knowing: dict[str, list[tuple[Pass, Infer | None]]] = {}
-    for declared in passes:
-        for op, known in declared.knows.items():
-            knowing.setdefault(op.rpartition("::")[2], []).append((declared, known.infer))
-        if declared.infer is not None:
-            for _, op in declared.matches:
-                knowing.setdefault(op, []).append((declared, None))
+    knowing = Catalogue.of(passes).knowing
     foreign = [n for n in model.nodes() if n.op in knowing and _has_no_schema(n)]
     for _ in range(MAX_ROUNDS):
         news = False

@@ -1,0 +1,53 @@
+"""Passes, found by the operators that they match or know of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+
+from graphfix.authoring.declaring import InferredType, Pass
+from graphfix.authoring.views import NodeView
+
+Infer = Callable[[NodeView], Sequence[InferredType | None]]
+
+
+class Catalogue(tuple[Pass, ...]):
+    """Passes in their order, with indexes that are made once, when they are first asked for."""
+
+    @classmethod
+    def of(cls, passes: Iterable[Pass]) -> Catalogue:
+        """Return the passes as a catalogue; one that is one already as it is."""
+        return passes if isinstance(passes, cls) else cls(passes)
+
+    def without(self, pass_ids: set[str]) -> Catalogue:
+        """Return the passes that have other ids; as it is where all have."""
+        kept = Catalogue(p for p in self if p.id not in pass_ids)
+        return self if len(kept) == len(self) else kept
+
+    def staged(self, stage: str, kind: str) -> tuple[Pass, ...]:
+        """Return the passes of a stage and kind."""
+        return tuple(p for p in self if p.stage == stage and p.kind == kind)
+
+    @cached_property
+    def rewrites(self) -> Mapping[str, Sequence[Pass]]:
+        """The passes that match an operator, by its name."""
+        found: dict[str, list[Pass]] = {}
+        for declared in self:
+            for _, op in declared.matches:
+                found.setdefault(op, []).append(declared)
+        return found
+
+    @cached_property
+    def knowing(self) -> Mapping[str, Sequence[tuple[Pass, Infer | None]]]:
+        """The passes that know the types of an operator without schema, by its name.
+
+        What infers them is named where the pass emits the operator; else the pass matches it.
+        """
+        found: dict[str, list[tuple[Pass, Infer | None]]] = {}
+        for declared in self:
+            for op, known in declared.knows.items():
+                found.setdefault(op.rpartition("::")[2], []).append((declared, known.infer))
+            if declared.infer is not None:
+                for _, op in declared.matches:
+                    found.setdefault(op, []).append((declared, None))
+        return found
