@@ -19,7 +19,8 @@ from onnx import (
 
 from graphfix.attributes import AttributeRef
 from graphfix.errors import PassBug
-from graphfix.graph import Constant, Function, Graph, Node, Variable, normal_domain
+from graphfix.graph import Constant, Function, Graph, Node, Variable
+from graphfix.protos import normal_domain
 
 
 def export_model(

@@ -16,6 +16,7 @@ import onnx
 from onnx import GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
 
 from graphfix.attributes import Attributes
+from graphfix.protos import normal_domain
 from graphfix.report import NodeRef
 from graphfix.storage.weights import dtype_of, load_array
 
@@ -458,11 +459,6 @@ class Function(Graph):
         """The scope as reports name it: ``function:domain::name:overload``."""
         tail = f":{self.overload}" if self.overload else ""
         return f"function:{self.domain}::{self.name}{tail}"
-
-
-def normal_domain(domain: str | None) -> str:
-    """Return the domain with the default one always written as the empty string."""
-    return "" if domain in (None, "ai.onnx") else domain
 
 
 def is_empty(tensor: Tensor) -> bool:

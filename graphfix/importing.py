@@ -10,16 +10,8 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 from graphfix.attributes import Attributes
 from graphfix.defining import Definitions
 from graphfix.errors import InvalidModel
-from graphfix.graph import (
-    Constant,
-    Function,
-    Graph,
-    Node,
-    Tensor,
-    Variable,
-    Weights,
-    normal_domain,
-)
+from graphfix.graph import Constant, Function, Graph, Node, Tensor, Variable, Weights
+from graphfix.protos import normal_domain
 
 
 @dataclass(slots=True)

@@ -11,17 +11,9 @@ import onnx.numpy_helper
 from onnx import ModelProto, TensorProto, TypeProto
 
 from graphfix.exporting import export_node, make_info
-from graphfix.graph import (
-    Constant,
-    Function,
-    Graph,
-    Node,
-    Tensor,
-    Variable,
-    normal_domain,
-    shape_of_type,
-)
+from graphfix.graph import Constant, Function, Graph, Node, Tensor, Variable, shape_of_type
 from graphfix.model import Model
+from graphfix.protos import normal_domain
 from graphfix.schemas import form_of
 from graphfix.shape_inference import infer_shapes
 from graphfix.storage.weights import type_name

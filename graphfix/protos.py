@@ -1,10 +1,29 @@
-"""Walking through protos: the bodies of a node, and what stands in them at any depth."""
+"""Walking through protos: the bodies of a node, and what stands in them at any depth; copies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from onnx import AttributeProto, GraphProto, NodeProto
+
+if TYPE_CHECKING:
+    import google.protobuf.message
+
+
+Message = TypeVar("Message", bound="google.protobuf.message.Message")
+
+
+def copied(message: Message) -> Message:
+    """Return a copy of a message."""
+    copy = type(message)()
+    copy.CopyFrom(message)
+    return copy
+
+
+def normal_domain(domain: str | None) -> str:
+    """Return the domain with the default one always written as the empty string."""
+    return "" if domain in (None, "ai.onnx") else domain
 
 
 def bodies_of(node: NodeProto) -> Iterator[GraphProto]:
@@ -31,3 +50,20 @@ def all_graphs(graph: GraphProto) -> Iterator[GraphProto]:
         yield graph
         for node in graph.node:
             pending.extend(bodies_of(node))
+
+
+def names_read(node: NodeProto) -> dict[str, None]:
+    """Return what a node reads, captured names too, in order."""
+    names = dict.fromkeys(name for name in node.input if name)
+    for body in bodies_of(node):
+        names.update(_free(body))
+    return names
+
+
+def _free(body: GraphProto) -> dict[str, None]:
+    made = {info.name for info in body.input} | {t.name for t in body.initializer}
+    made |= {t.values.name for t in body.sparse_initializer}
+    made |= {name for node in body.node for name in node.output}
+    read = dict.fromkeys(name for node in body.node for name in names_read(node))
+    read.update((info.name, None) for info in body.output)
+    return {name: None for name in read if name not in made}

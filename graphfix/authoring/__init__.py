@@ -72,12 +72,12 @@ from graphfix.graph import Shape as Shape
 from graphfix.graph import Tensor as Tensor
 from graphfix.graph import Variable as Variable
 from graphfix.graph import is_empty as is_empty
-from graphfix.graph import normal_domain as normal_domain
 from graphfix.graph import shape_of_type as shape_of_type
 from graphfix.inference import infer_proto as infer_proto
 from graphfix.inference import type_of as type_of
 from graphfix.inlining import inline as inline
 from graphfix.model import Model as Model
+from graphfix.protos import normal_domain as normal_domain
 from graphfix.report import APPROXIMATE as APPROXIMATE
 from graphfix.report import EXACT as EXACT
 from graphfix.report import LOSSY as LOSSY

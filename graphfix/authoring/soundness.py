@@ -15,8 +15,9 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.errors import PassBug
 from graphfix.exporting import export_node
-from graphfix.graph import Node, normal_domain
+from graphfix.graph import Node
 from graphfix.inference import infer_node
+from graphfix.protos import normal_domain
 from graphfix.schemas import form_of, minimal_ir
 
 _UNSUPPORTED = "has unsupported type"  # what ONNX's inference says of a dtype

@@ -8,7 +8,8 @@ import numpy as np
 
 from graphfix.attributes import AttributeRef
 from graphfix.authoring.views import Array, Value
-from graphfix.graph import Node, Tensor, is_empty, normal_domain
+from graphfix.graph import Node, Tensor, is_empty
+from graphfix.protos import normal_domain
 
 # Operators that give the elements that they got, in other places.
 BYTE_MOVES = (

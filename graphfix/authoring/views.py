@@ -10,16 +10,8 @@ from onnx import SparseTensorProto, TensorProto
 
 from graphfix.attributes import AttributeRef
 from graphfix.authoring.refusing import Refuse
-from graphfix.graph import (
-    Constant,
-    Graph,
-    Node,
-    Shape,
-    Tensor,
-    Variable,
-    is_empty,
-    normal_domain,
-)
+from graphfix.graph import Constant, Graph, Node, Shape, Tensor, Variable, is_empty
+from graphfix.protos import normal_domain
 from graphfix.report import NodeRef
 from graphfix.schemas import form_of
 from graphfix.storage.weights import dtype_of, load_array, type_name

@@ -11,8 +11,9 @@ from graphfix.diffing.difference import Difference, FieldChange
 from graphfix.diffing.matching import Frame, Matching
 from graphfix.diffing.metadata import function_changes, model_changes
 from graphfix.diffing.pairing import Found, ScopePair
-from graphfix.diffing.scopes import Scope, function_scope, normal_domain, type_text
+from graphfix.diffing.scopes import Scope, function_scope, type_text
 from graphfix.diffing.signatures import Labels, Level
+from graphfix.protos import normal_domain
 
 
 def diff_models(

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphfix.diffing.contents import Contents, digest
-from graphfix.diffing.scopes import Scope, normal_domain
+from graphfix.diffing.scopes import Scope
 from graphfix.diffing.signatures import Labels, Level, Signatures, Signer
+from graphfix.protos import normal_domain
 
 Key = Callable[[int, int], object]
 Neighbours = Callable[[int, int], list[tuple[int, int]]]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from onnx import FunctionProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto
 
 from graphfix.diffing.difference import FieldChange
-from graphfix.diffing.scopes import function_scope, normal_domain
+from graphfix.diffing.scopes import function_scope
+from graphfix.protos import normal_domain
 
 _MODEL_FIELDS = ("ir_version", "producer_name", "producer_version", "domain", "model_version")
 _REPEATED = ("training_info", "configuration")

@@ -19,6 +19,7 @@ from onnx import (
 
 from graphfix.errors import InvalidModel
 from graphfix.inlining import inline
+from graphfix.protos import normal_domain
 from graphfix.report import NodeRef
 from graphfix.storage.weights import type_name
 
@@ -39,11 +40,6 @@ def inlined(model: ModelProto) -> ModelProto:
     if not model.functions:
         return model
     return inline(model)
-
-
-def normal_domain(domain: str) -> str:
-    """Return the domain with the default one as an empty string."""
-    return "" if domain == "ai.onnx" else domain
 
 
 @dataclass(slots=True)

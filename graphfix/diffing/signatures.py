@@ -18,7 +18,8 @@ from enum import IntEnum
 
 from graphfix.diffing.attributes import attribute_key
 from graphfix.diffing.contents import Contents, digest
-from graphfix.diffing.scopes import Scope, normal_domain
+from graphfix.diffing.scopes import Scope
+from graphfix.protos import normal_domain
 
 Labels = Mapping[str, bytes]
 

@@ -8,10 +8,11 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, numpy_helper
+from onnx import GraphProto, ModelProto, numpy_helper
 
 from graphfix.errors import EngineFailed
 from graphfix.saturation import unsaturated
+from graphfix.submodels import with_graph
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import OutOfTime, ask
 from graphfix.worker.sessions import open_session
@@ -78,15 +79,14 @@ def _one_by_one(model: ModelProto) -> dict[str, Array]:
     for node in model.graph.node:
         if not all(name in known for name in node.input if name):
             continue
-        single = ModelProto()
-        single.CopyFrom(model)
-        for part in ("node", "initializer", "output"):
-            single.graph.ClearField(part)
-        single.graph.node.append(node)
-        single.graph.initializer.extend(known[name] for name in dict.fromkeys(node.input) if name)
-        single.graph.output.extend(infos[name] for name in node.output if name)
+        graph = GraphProto(
+            name=model.graph.name,
+            node=[node],
+            initializer=[known[name] for name in dict.fromkeys(node.input) if name],
+            output=[infos[name] for name in node.output if name],
+        )
         try:
-            found = _run(single)
+            found = _run(with_graph(model, graph))
         except Exception:
             continue
         values.update(found)

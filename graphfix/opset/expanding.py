@@ -16,9 +16,10 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.views import NodeView, Value
 from graphfix.exporting import export_node
-from graphfix.graph import Graph, Variable, is_empty, normal_domain
+from graphfix.graph import Graph, Variable, is_empty
 from graphfix.inference import SMALL_ELEMENTS, merge_type, type_of
 from graphfix.opset.fitting import default_of
+from graphfix.protos import normal_domain
 from graphfix.schemas import Form, form_of
 
 

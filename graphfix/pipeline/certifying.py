@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from onnx import ModelProto
-
 from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
@@ -17,9 +15,9 @@ from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings, without
 from graphfix.proving.sites.binding import ways_of_calling, ways_of_running
-from graphfix.proving.sites.cutting import FunctionKey, Functions, function_key
 from graphfix.proving.sites.prover import Prover
 from graphfix.report import Accuracy, Certificate, Outcome, Site, Status, Verdict
+from graphfix.submodels import FunctionKey, function_key, functions_of
 
 UNCALLED = "it refers to an attribute of its function, and nothing calls that"
 CUT = "more nodes come before it than are proved with it"
@@ -133,11 +131,6 @@ def _least(proofs: Sequence[Certificate]) -> Certificate:
 def _needs_none(applied: Applied) -> bool:
     """Say whether a site computes nothing: unreachable nodes that went, a number of the file."""
     return not applied.computes or bool(applied.site.removed and not applied.site.added)
-
-
-def functions_of(proto: ModelProto) -> Functions:
-    """Return the local functions of a model by what they are called by."""
-    return {function_key(f.domain, f.name, f.overload): f for f in proto.functions}
 
 
 def _specimen(wrong: Applied, settings: Settings) -> Specimen:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Evaluate, Pass
 from graphfix.authoring.views import NodeView
 from graphfix.features import operator_feature
-from graphfix.graph import normal_domain
 from graphfix.model import Model
+from graphfix.protos import normal_domain
 from graphfix.schemas import form_of
 
 

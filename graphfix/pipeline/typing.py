@@ -9,9 +9,10 @@ from graphfix.authoring.declaring import Pass
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.graph import Node, Variable, normal_domain
+from graphfix.graph import Node, Variable
 from graphfix.inference import infer_model, learn_rank
 from graphfix.model import Model
+from graphfix.protos import normal_domain
 from graphfix.schemas import form_of
 
 MAX_ROUNDS = 64

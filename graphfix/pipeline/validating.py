@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graphfix.authoring.declaring import Pass
-from graphfix.graph import Shape, Variable, normal_domain
+from graphfix.graph import Shape, Variable
 from graphfix.model import Model
 from graphfix.pipeline.typing import infer_types
+from graphfix.protos import normal_domain
 from graphfix.schemas import form_of
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.examination import examine, forget_shapes

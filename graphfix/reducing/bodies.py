@@ -14,9 +14,9 @@ from graphfix.model import Model
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.guarding import documented
 from graphfix.pipeline.run_options import RunOptions
-from graphfix.reducing.cutting import in_place_of
 from graphfix.reducing.oracle import Oracle
 from graphfix.reducing.typing import Types, declaration, is_full
+from graphfix.submodels import with_graph
 
 # What leaves fewer nodes and changes nothing.
 _SIMPLER = ("constant-to-initializer", "fold-constants", "identity-elimination", "dead-code")
@@ -91,7 +91,7 @@ def _hoisted(proto: ModelProto, index: int, body: GraphProto, types: Types) -> M
     for info in inner.output:
         if info.name in scope.makers and all(info.name != one.name for one in kept):
             graph.output.append(declaration(info.name, info, known))
-    return in_place_of(proto, graph)
+    return with_graph(proto, graph)
 
 
 def _border(node: NodeProto, body: GraphProto, types: Types) -> Iterator[tuple[str, TypeProto]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
-from graphfix.diffing.scopes import Scope, bodies_of, normal_domain
+from graphfix.diffing.scopes import Scope
 from graphfix.reducing.typing import Types, declaration
+from graphfix.submodels import with_graph
 
 
 class Whole:
@@ -65,7 +66,7 @@ class Whole:
             for info in self.proto.graph.value_info
             if info.name in made and info.name not in ends
         )
-        return in_place_of(self.proto, graph)
+        return with_graph(self.proto, graph)
 
     def _border(self, chosen: set[int], nodes: Iterable[NodeProto]) -> list[str]:
         """Return what only nodes that are gone read."""
@@ -89,36 +90,3 @@ class Whole:
     def _info(self, name: str) -> ValueInfoProto:
         """Return the declaration of a tensor, with what was inferred where it says too little."""
         return declaration(name, self._infos.get(name), self.types)
-
-
-def in_place_of(proto: ModelProto, graph: GraphProto) -> ModelProto:
-    """Return a model with another graph, and the functions that it calls."""
-    fresh = ModelProto(graph=graph)
-    for field, value in proto.ListFields():
-        if field.name not in ("graph", "functions", "training_info"):
-            if field.is_repeated:
-                getattr(fresh, field.name).extend(value)
-            else:
-                setattr(fresh, field.name, value)
-    fresh.functions.extend(_called(proto, graph))
-    return fresh
-
-
-def _called(proto: ModelProto, graph: GraphProto) -> list[FunctionProto]:
-    """Return the local functions that a graph calls, directly or not, in their order."""
-    functions = {_key(f.domain, f.name, f.overload): f for f in proto.functions}
-    found: set[tuple[str, str, str]] = set()
-    pending = [*graph.node] if functions else []
-    while pending:
-        node = pending.pop()
-        for _, body in bodies_of(node):
-            pending += body.node
-        key = _key(node.domain, node.op_type, node.overload)
-        if key in functions and key not in found:
-            found.add(key)
-            pending += functions[key].node
-    return [function for key, function in functions.items() if key in found]
-
-
-def _key(domain: str, name: str, overload: str) -> tuple[str, str, str]:
-    return normal_domain(domain), name, overload

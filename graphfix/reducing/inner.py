@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator
 from onnx import GraphProto, ModelProto
 
 from graphfix.diffing.scopes import Scope, bodies_of
-from graphfix.reducing.cutting import in_place_of
 from graphfix.reducing.oracle import Oracle
 from graphfix.reducing.searching import shortened
 from graphfix.reducing.typing import Types, declaration
+from graphfix.submodels import with_graph
 
 # The way to a body: node and number of the body, from the main graph inwards.
 Way = tuple[tuple[int, int], ...]
@@ -102,7 +102,7 @@ def _without(proto: ModelProto, way: Way, gone: Collection[int], types: Types) -
     infos = [info for info in body.value_info if info.name not in made]
     del body.value_info[:]
     body.value_info.extend(infos)
-    return in_place_of(fresh, fresh.graph)
+    return with_graph(fresh, fresh.graph)
 
 
 def _definitions(graph: GraphProto) -> Counter[str]:

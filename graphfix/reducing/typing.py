@@ -15,11 +15,11 @@ from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.typing import infer_types
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.inputs.maker import FeedMaker
-from graphfix.proving.layers.side_by_side import probed
 from graphfix.proving.models import run_model
 from graphfix.proving.runners.pieces import type_of_value
 from graphfix.proving.values.kinds import Value
 from graphfix.registry import shipped_passes
+from graphfix.submodels import with_outputs
 
 Types = dict[str, TypeProto]
 
@@ -77,7 +77,7 @@ class Typist:
         """Return the types that tensors have when onnxruntime runs the model, sizes left open."""
         evaluators = evaluators_for(Model(proto, base_dir=self.base_dir), shipped_passes())
         maker = FeedMaker(proto)
-        with on_disk(probed(proto, list(names), {}), self.base_dir) as path:
+        with on_disk(with_outputs(proto, names), self.base_dir) as path:
             for attempt in _ATTEMPTS:
                 try:
                     feed = maker.draw(0, attempt)

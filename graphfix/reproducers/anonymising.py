@@ -9,9 +9,8 @@ import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
 
 from graphfix.errors import GraphfixError
-from graphfix.graph import normal_domain
 from graphfix.pipeline.settings import Settings
-from graphfix.protos import bodies_of
+from graphfix.protos import bodies_of, normal_domain
 from graphfix.report import NodeRef
 from graphfix.reproducers.folder import Reproducer, versions
 from graphfix.reproducers.observing import Observation, observe

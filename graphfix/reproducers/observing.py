@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from onnx import ModelProto
 
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.pipeline.certifying import functions_of, note_claims
+from graphfix.pipeline.certifying import note_claims
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.faults import Kind
 from graphfix.pipeline.finishing import finish
@@ -17,6 +17,7 @@ from graphfix.pipeline.settings import Settings
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, NodeRef, Outcome, Status, Verdict
 from graphfix.reproducers.proving import prove_again
+from graphfix.submodels import functions_of
 
 LEFT_ALONE = "the pass leaves the place alone"
 

@@ -18,11 +18,12 @@ from graphfix.proving.sites.cases import (
     read_results,
     write_cases,
 )
-from graphfix.proving.sites.cutting import READ_AT_MOST, CannotCut, Cut, Functions, cut
+from graphfix.proving.sites.cutting import READ_AT_MOST, CannotCut, Cut, cut
 from graphfix.proving.sites.prover import TASK, named, stored_case
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.values.kinds import Feed, leaves
 from graphfix.report import Accuracy, Certificate, Verdict
+from graphfix.submodels import Functions
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 

@@ -11,17 +11,11 @@ from graphfix.authoring.evidence import Evidence, Known
 from graphfix.exporting import make_info
 from graphfix.graph import Variable
 from graphfix.inference import infer_proto
-from graphfix.proving.sites.cutting import (
-    READ_AT_MOST,
-    CannotCut,
-    Functions,
-    Side,
-    assembled,
-    constant_tensor,
-)
+from graphfix.proving.sites.cutting import READ_AT_MOST, CannotCut, Side, assembled, constant_tensor
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.saving import take_in
 from graphfix.storage.weights import external_span, is_external
+from graphfix.submodels import Functions
 
 # A model with more bytes than this, weights included, is not copied.
 MOST_BYTES = 256 * 2**20

@@ -12,7 +12,7 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorShapePr
 
 from graphfix.diffing.renaming import rename_tensors
 from graphfix.protos import bodies_of
-from graphfix.proving.sites.cutting import FunctionKey, function_key
+from graphfix.submodels import FunctionKey, function_key
 
 LOCAL = "local"
 _TEXTS = (

@@ -10,7 +10,6 @@ from pathlib import Path
 from onnx import ModelProto
 
 from graphfix.errors import GraphfixError
-from graphfix.pipeline.certifying import functions_of
 from graphfix.pipeline.faults import Faults, Specimen
 from graphfix.pipeline.running import OPSET_PASS
 from graphfix.pipeline.settings import Settings
@@ -21,6 +20,7 @@ from graphfix.reproducers.folder import Reproducer, versions, write_folder
 from graphfix.reproducers.observing import Observation, observe
 from graphfix.reproducers.recipe import Recipe, one_pass, pass_file_of
 from graphfix.reproducers.reducing import MOST_BYTES, reduced, whole
+from graphfix.submodels import functions_of
 
 # A pass that is wrong is mostly wrong in the same way everywhere.
 _MOST_OF_A_PASS = 2

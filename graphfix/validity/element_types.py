@@ -8,7 +8,8 @@ from functools import cache
 from onnx import TensorProto, TypeProto
 
 from graphfix.authoring.views import NodeView
-from graphfix.graph import Node, Tensor, normal_domain
+from graphfix.graph import Node, Tensor
+from graphfix.protos import normal_domain
 from graphfix.schemas import Form, form_of, newest_opset
 from graphfix.storage.weights import type_name
 from graphfix.validity.complaint import Complaint, called, named

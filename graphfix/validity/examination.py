@@ -15,9 +15,10 @@ import onnx
 from onnx import ModelProto, TypeProto
 
 from graphfix.authoring.views import NodeView
-from graphfix.graph import Function, Node, Tensor, normal_domain
+from graphfix.graph import Function, Node, Tensor
 from graphfix.inference import type_of
 from graphfix.model import Model
+from graphfix.protos import normal_domain
 from graphfix.schemas import newest_opset
 from graphfix.shape_inference import infer_shapes
 from graphfix.validity.baked_sizes import baked_sizes, free_sides

@@ -13,7 +13,8 @@ from onnx.defs import OpSchema
 
 from graphfix.authoring.views import NodeView
 from graphfix.exporting import export_node
-from graphfix.graph import Node, normal_domain
+from graphfix.graph import Node
+from graphfix.protos import normal_domain
 from graphfix.schemas import Form, form_of, newest_opset
 from graphfix.validity.complaint import Complaint, called
 

@@ -8,8 +8,9 @@ from onnx import TensorProto
 
 from graphfix.authoring.views import NodeView
 from graphfix.errors import InvalidModel
-from graphfix.graph import Constant, Graph, Node, normal_domain
+from graphfix.graph import Constant, Graph, Node
 from graphfix.model import Model
+from graphfix.protos import normal_domain
 from graphfix.storage.weights import load_array
 from graphfix.validity.complaint import Complaint
 

@@ -8,8 +8,9 @@ import onnx
 from onnx import NodeProto, TensorProto, TypeProto
 
 from graphfix.authoring.views import NodeView
-from graphfix.graph import Constant, Node, Tensor, Variable, normal_domain, shape_of_type
+from graphfix.graph import Constant, Node, Tensor, Variable, shape_of_type
 from graphfix.inference import small_constant, type_text
+from graphfix.protos import normal_domain
 from graphfix.schemas import Form
 from graphfix.validity.complaint import Complaint, called, named
 from graphfix.validity.element_types import Types

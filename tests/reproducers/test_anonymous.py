@@ -11,8 +11,8 @@ import pytest
 
 import graphfix
 from graphfix import UsageError
-from graphfix.graph import normal_domain
 from graphfix.pipeline.validating import Validity, validity_of
+from graphfix.protos import normal_domain
 from graphfix.reproducers.anonymising import GOES_AWAY, anonymous_model
 from graphfix.reproducers.scrambling import Kept, numbered, scrambled
 from graphfix.testing import outputs_of

@@ -17,6 +17,7 @@ from graphfix.proving.verdict.judging import Judge
 from graphfix.proving.whole import comparing as whole
 from graphfix.report import NodeRef, Verdict, Verification
 from graphfix.shape_inference import infer_shapes
+from graphfix.submodels import with_outputs
 
 
 def side_by_side(task: whole.Task, *, layers: bool) -> Comparison:
@@ -127,8 +128,8 @@ class _Probes:
     def _run(self, names: list[str]) -> tuple[Layer, ...] | str:
         task = _copied(
             self._task,
-            probed(self._before, names, self._types[0]),
-            probed(self._after, names, self._types[1]),
+            with_outputs(self._before, names, self._types[0]),
+            with_outputs(self._after, names, self._types[1]),
         )
         ready = whole.prepare(task)
         if isinstance(ready, Verification):
@@ -165,15 +166,3 @@ def _known_types(model: ModelProto) -> dict[str, int]:
         slim = model
     infos = [*slim.graph.value_info, *slim.graph.output, *model.graph.value_info]
     return {info.name: info.type.tensor_type.elem_type for info in infos}
-
-
-def probed(model: ModelProto, names: list[str], types: dict[str, int]) -> ModelProto:
-    """Return a copy whose outputs are these tensors."""
-    copy = ModelProto()
-    copy.CopyFrom(model)
-    del copy.graph.output[:]
-    for name in names:
-        info = copy.graph.output.add(name=name)
-        if types.get(name):
-            info.type.tensor_type.elem_type = types[name]
-    return copy

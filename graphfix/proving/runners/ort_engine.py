@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.protos import all_graphs
+from graphfix.protos import all_graphs, copied
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.runners.evaluators import OpKey, operators_of
 from graphfix.proving.values.kinds import Feed, Value, is_native, numpy_dtype
@@ -121,8 +121,7 @@ def _without_body_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     """
     if not any(_declares_shape(body) for body in _bodies(model.graph)):
         return model
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     for body in _bodies(copy.graph):
         for info in body.output:
             if info.type.HasField("tensor_type"):
@@ -145,8 +144,7 @@ def _with_casts(model: onnx.ModelProto) -> _Wrapped:
     foreign_out = [info for info in model.graph.output if is_foreign(info)]
     if not foreign_in and not foreign_out:
         return result
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     result.model = copy
     float32 = onnx.TensorProto.FLOAT
     initialized = {tensor.name for tensor in copy.graph.initializer}
@@ -221,8 +219,7 @@ def _lowered(model: onnx.ModelProto, refusal: str) -> onnx.ModelProto | None:
     A newer opset number is lowered only if no operator of the model changed past the one that is
     asked for, so that the meaning is the same.
     """
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     newest_ir = _IR_TOO_NEW.search(refusal)
     newest_opset = _OPSET_TOO_NEW.search(refusal)
     if newest_ir and model.ir_version > int(newest_ir.group(1)):

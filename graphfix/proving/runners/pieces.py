@@ -16,7 +16,7 @@ import onnx
 
 from graphfix.diffing.scopes import inlined
 from graphfix.errors import EngineFailed
-from graphfix.protos import bodies_of
+from graphfix.protos import all_nodes, copied, names_read
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, key_of
 from graphfix.proving.runners.ort_engine import OrtEngine, is_foreign
@@ -24,6 +24,7 @@ from graphfix.proving.runners.reference_engine import ReferenceEngine
 from graphfix.proving.values.kinds import Array, Feed, Value
 from graphfix.schemas import form_of, minimal_ir
 from graphfix.shape_inference import infer_shapes
+from graphfix.submodels import add_outputs, with_graph
 
 _MOST_FOREIGN = 32
 _GRID_SAMPLE = 20
@@ -86,7 +87,7 @@ class PiecewiseEngine:
         pieces: list[_Piece] = []
         for node in self._nodes:
             foreign = key_of(node) in self._foreign
-            if not foreign and any(key in self._foreign for key in _inner_operators(node)):
+            if not foreign and any(key_of(inner) in self._foreign for inner in all_nodes([node])):
                 raise EngineFailed(f"a body of {node.op_type} has an operator without kernel")
             if foreign or not pieces or pieces[-1].foreign:
                 pieces.append(_Piece([], foreign))
@@ -155,22 +156,17 @@ class PiecewiseEngine:
 
     def _piece_model(self, piece: _Piece, types: dict[str, onnx.TypeProto]) -> onnx.ModelProto:
         read = _names_read(piece.nodes)
-        graph = onnx.GraphProto(name="piece")
-        graph.node.extend(piece.nodes)
-        graph.initializer.extend(
-            tensor for n, tensor in self._initializers.items() if n in read and n not in types
+        graph = onnx.GraphProto(
+            name="piece",
+            node=piece.nodes,
+            initializer=[
+                tensor for n, tensor in self._initializers.items() if n in read and n not in types
+            ],
+            input=[onnx.ValueInfoProto(name=name, type=kind) for name, kind in types.items()],
         )
-        for name, kind in types.items():
-            info = graph.input.add()
-            info.name = name
-            info.type.CopyFrom(kind)
-        for name in piece.wanted:
-            info = graph.output.add()
-            info.name = name
-            if name in self._foreign_types:
-                info.type.tensor_type.elem_type = self._foreign_types[name]
-        model = onnx.ModelProto(ir_version=max(self._model.ir_version, 4), graph=graph)
-        model.opset_import.extend(self._model.opset_import)
+        add_outputs(graph, piece.wanted, self._foreign_types)
+        model = with_graph(self._model, graph)
+        model.ir_version = max(model.ir_version, 4)
         return model
 
 
@@ -211,16 +207,14 @@ def _in_doubles(model: onnx.ModelProto) -> onnx.ModelProto | None:
     if kind not in _FLOATS:
         return None
     double, make = onnx.TensorProto.DOUBLE, onnx.helper.make_node
-    sample = onnx.NodeProto()
-    sample.CopyFrom(node)
+    sample = copied(node)
     sample.input[:] = ["graphfix_image", "graphfix_grid"]
     sample.output[:] = ["graphfix_samples"]
     names = {b"bilinear": b"linear", b"bicubic": b"cubic"}
     for attribute in sample.attribute:
         if attribute.name == "mode":
             attribute.s = names.get(attribute.s, attribute.s)
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     del copy.graph.node[:]
     copy.graph.node.extend(
         [
@@ -248,8 +242,7 @@ def _at_older_opsets(model: onnx.ModelProto) -> Iterator[onnx.ModelProto]:
     if form is None or not form.schema.deprecated:
         return
     for version in range(form.since - 1, _OLDEST_RUN - 1, -1):
-        copy = onnx.ModelProto()
-        copy.CopyFrom(model)
+        copy = copied(model)
         del copy.opset_import[:]
         copy.opset_import.add(domain="", version=version)
         yield copy
@@ -279,21 +272,9 @@ def _foreign_types(model: onnx.ModelProto) -> dict[str, int]:
     return {info.name: info.type.tensor_type.elem_type for info in infos if is_foreign(info)}
 
 
-def _inner_operators(node: onnx.NodeProto) -> Iterator[OpKey]:
-    for body in bodies_of(node):
-        for inner in body.node:
-            yield key_of(inner)
-            yield from _inner_operators(inner)
-
-
 def _names_read(nodes: list[onnx.NodeProto]) -> set[str]:
-    """Return every name that nodes or their bodies read, made among them or not."""
-    names: set[str] = set()
-    for node in nodes:
-        names |= {name for name in node.input if name}
-        for body in bodies_of(node):
-            names |= _names_read(list(body.node)) | {info.name for info in body.output}
-    return names
+    """Return every name that nodes read, made among them or not."""
+    return {name for node in nodes for name in names_read(node)}
 
 
 def type_of_value(value: Value) -> onnx.TypeProto:

@@ -10,7 +10,7 @@ import onnx
 import onnx.external_data_helper
 
 from graphfix.errors import EngineFailed, UsageError
-from graphfix.protos import all_nodes
+from graphfix.protos import all_nodes, copied
 from graphfix.proving.runners.evaluators import Evaluators, attribute_value, call, key_of
 from graphfix.proving.values.kinds import Feed, Value
 
@@ -82,8 +82,7 @@ class ReferenceEngine:
             onnx.external_data_helper.uses_external_data(tensor)
             for tensor in model.graph.initializer
         ):
-            copy = onnx.ModelProto()
-            copy.CopyFrom(model)
+            copy = copied(model)
             onnx.external_data_helper.load_external_data_for_model(copy, folder)
             model = copy
         try:
@@ -117,8 +116,7 @@ def _with_new_modes(model: onnx.ModelProto) -> onnx.ModelProto:
     """
     if not any(node.op_type == "GridSample" for node in all_nodes(model.graph.node)):
         return model
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     for node in all_nodes(copy.graph.node):
         if node.op_type == "GridSample" and not node.domain:
             given = {attribute.name: attribute for attribute in node.attribute}

@@ -9,7 +9,7 @@ from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto
 
 from graphfix.authoring.evidence import Evidence
 from graphfix.protos import all_nodes, bodies_of
-from graphfix.proving.sites.cutting import FunctionKey, function_key
+from graphfix.submodels import FunctionKey, function_key, functions_of
 
 Given = Mapping[str, AttributeProto]
 
@@ -22,7 +22,7 @@ def ways_of_calling(model: ModelProto) -> dict[FunctionKey, list[Given]]:
 
     Calls that pass on an attribute of their own function are bound by the calls of that one.
     """
-    functions = {function_key(f.domain, f.name, f.overload): f for f in model.functions}
+    functions = functions_of(model)
     ways: dict[FunctionKey, dict[bytes, Given]] = {key: {} for key in functions}
     pending: list[tuple[NodeProto, Given]] = [(n, {}) for n in all_nodes(model.graph.node)]
     while pending:

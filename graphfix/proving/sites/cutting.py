@@ -6,18 +6,19 @@ give the same bytes and one proof serves for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.authoring.evidence import Evidence, Known
 from graphfix.errors import GraphfixError
-from graphfix.graph import Weights, normal_domain
-from graphfix.protos import bodies_of
+from graphfix.graph import Weights
+from graphfix.protos import all_nodes, names_read, normal_domain
 from graphfix.schemas import minimal_ir
+from graphfix.submodels import Functions, called_functions
 
 # Initializers up to this size are part of a site; bigger ones become inputs with made values.
 TAKEN_IN = 64 * 1024
@@ -27,9 +28,6 @@ _RANDOM = frozenset(
     {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}
     | {"Bernoulli", "Multinomial"}
 )
-
-FunctionKey = tuple[str, str, str]
-Functions = Mapping[FunctionKey, FunctionProto]
 
 
 class CannotCut(Exception):  # noqa: N818 - an answer, not an error
@@ -53,11 +51,6 @@ class Cut:
     names: dict[str, str]
     made_up: bool
     claims: frozenset[str] = frozenset()
-
-
-def function_key(domain: str, name: str, overload: str) -> FunctionKey:
-    """Return what a local function is called by."""
-    return (normal_domain(domain), name, overload)
 
 
 def cut(evidence: Evidence, functions: Functions, taken_in: int = TAKEN_IN) -> Cut:
@@ -168,23 +161,6 @@ class Side:
                 pending.extend((read, False) for read in reversed(list(names_read(producer))))
 
 
-def names_read(node: NodeProto) -> dict[str, None]:
-    """Return what a node reads, captured names too, in order."""
-    names = dict.fromkeys(name for name in node.input if name)
-    for body in bodies_of(node):
-        names.update(_free(body))
-    return names
-
-
-def _free(body: GraphProto) -> dict[str, None]:
-    made = {info.name for info in body.input} | {t.name for t in body.initializer}
-    made |= {t.values.name for t in body.sparse_initializer}
-    made |= {name for node in body.node for name in node.output}
-    read = dict.fromkeys(name for node in body.node for name in names_read(node))
-    read.update((info.name, None) for info in body.output)
-    return {name: None for name in read if name not in made}
-
-
 def _model(
     side: Side,
     opsets: Mapping[str, int],
@@ -217,10 +193,18 @@ def _model(
 
 
 def assembled(graph: GraphProto, opsets: Mapping[str, int], functions: Functions) -> ModelProto:
-    """Return the model of a graph that imports `opsets`, with the local functions that it calls."""
+    """Return the model of a graph that imports `opsets`, with the local functions that it calls.
+
+    Raises:
+        CannotCut: Something in it draws at random.
+    """
+    called = called_functions(graph.node, functions)
+    for node in all_nodes((*graph.node, *(node for each in called for node in each.node))):
+        if node.op_type in _RANDOM and not node.domain:
+            raise CannotCut(f"{node.op_type} draws at random")
     imports = {domain: version for domain, version in opsets.items() if version}
     model = ModelProto(graph=graph, ir_version=max(minimal_ir(imports.get("", 1)), 4))
-    for function in called_functions(graph.node, functions):
+    for function in called:
         model.functions.add().CopyFrom(function)
         for entry in function.opset_import:
             imports.setdefault(normal_domain(entry.domain), entry.version)
@@ -228,27 +212,6 @@ def assembled(graph: GraphProto, opsets: Mapping[str, int], functions: Functions
     for domain in sorted(imports):
         model.opset_import.add(domain=domain, version=imports[domain])
     return model
-
-
-def called_functions(nodes: Iterable[NodeProto], functions: Functions) -> list[FunctionProto]:
-    """Return the local functions that nodes call, directly or not.
-
-    Raises:
-        CannotCut: One of them draws at random.
-    """
-    found: dict[FunctionKey, FunctionProto] = {}
-    pending = list(nodes)
-    while pending:
-        node = pending.pop()
-        if node.op_type in _RANDOM and not node.domain:
-            raise CannotCut(f"{node.op_type} draws at random")
-        for body in bodies_of(node):
-            pending.extend(body.node)
-        key = function_key(node.domain, node.op_type, node.overload)
-        if key in functions and key not in found:
-            found[key] = functions[key]
-            pending.extend(functions[key].node)
-    return list(found.values())
 
 
 def _node(node: NodeProto, renamed: dict[str, str]) -> NodeProto:

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
+from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators
@@ -127,8 +128,7 @@ def smaller(model: onnx.ModelProto) -> onnx.ModelProto:
     A site for which the sizes matter does not run so, or computes something else; only that both
     sides are equal then says something.
     """
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     sizes: dict[int, int] = {}
     for info in copy.graph.input:
         for dim in info.type.tensor_type.shape.dim:

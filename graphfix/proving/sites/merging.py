@@ -13,6 +13,7 @@ from graphfix.proving.sites.judging import Case
 from graphfix.proving.values.kinds import Value
 from graphfix.proving.verdict.numbers import compare
 from graphfix.report import LOSSY, Certificate, Verdict
+from graphfix.submodels import with_graph
 
 
 def can_merge(case: Case) -> bool:
@@ -55,13 +56,12 @@ def certify_together(cases: Sequence[Case], evaluators: Evaluators) -> list[Cert
 
 
 def _computed(models: Sequence[onnx.ModelProto], evaluators: Evaluators) -> dict[str, Value] | None:
-    merged = onnx.ModelProto(ir_version=max(model.ir_version for model in models))
-    merged.graph.name = "sites"
     imports = {entry.domain: entry.version for entry in models[0].opset_import}
     for model in models:
         if {entry.domain: entry.version for entry in model.opset_import} != imports:
             return None
-    merged.opset_import.extend(models[0].opset_import)
+    merged = with_graph(models[0], onnx.GraphProto(name="sites"))
+    merged.ir_version = max(model.ir_version for model in models)
     for number, model in enumerate(models):
         for node in model.graph.node:
             if (node.domain, node.op_type) in evaluators:

@@ -25,17 +25,11 @@ from graphfix.proving.sites.cases import (
     read_results,
     write_cases,
 )
-from graphfix.proving.sites.cutting import (
-    READ_AT_MOST,
-    TAKEN_IN,
-    CannotCut,
-    Cut,
-    Functions,
-    cut,
-)
+from graphfix.proving.sites.cutting import READ_AT_MOST, TAKEN_IN, CannotCut, Cut, cut
 from graphfix.proving.sites.identical import same_by
 from graphfix.proving.sites.watching import WatchRequest, Whole
 from graphfix.report import Accuracy, Certificate, Verdict
+from graphfix.submodels import Functions
 from graphfix.worker.limits import Limits, engine_seconds
 from graphfix.worker.service import ask
 

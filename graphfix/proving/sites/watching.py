@@ -23,6 +23,7 @@ from graphfix.proving.runners.turns import Turns
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves, numpy_dtype
 from graphfix.proving.whole.comparing import read_model
 from graphfix.proving.whole.samples import Samples
+from graphfix.submodels import with_outputs
 from graphfix.worker.limits import gibibytes
 
 # Bigger models are not run for this: it would cost more than the proofs. Weights in files of their
@@ -168,14 +169,6 @@ def _weights(model: onnx.ModelProto, folder: str, types: Mapping[str, int]) -> d
 
 
 def _probed(model: onnx.ModelProto, types: Mapping[str, int]) -> onnx.ModelProto:
-    """Return a copy whose outputs are what is looked at."""
+    """Return a model whose outputs are what is looked at."""
     made = [name for node in model.graph.node for name in node.output if name in types]
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    if made:
-        del copy.graph.output[:]
-    for name in dict.fromkeys(made):
-        info = copy.graph.output.add(name=name)
-        if types[name]:
-            info.type.tensor_type.elem_type = types[name]
-    return copy
+    return with_outputs(model, made, types) if made else model

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx
 
-from graphfix.protos import all_nodes, bodies_of
+from graphfix.protos import all_nodes, bodies_of, copied
 from graphfix.proving.inputs.uses import consumers, uses_of
 from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Array, is_integer, is_wide_float
@@ -72,8 +72,7 @@ def changed(model: RunnableModel, change: Change) -> RunnableModel | None:
         change: Called with each constant of floats (16 bits and more) or integers; returns
             the new array, or None to leave it.
     """
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model.proto)
+    copy = copied(model.proto)
     touched = False
     left = _left_alone(copy, model.most_changed)
     for number, (label, tensor) in enumerate(_tensors(copy)):

@@ -12,11 +12,13 @@ import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
+from graphfix.protos import copied
 from graphfix.proving.inputs.uses import int_attribute
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.numbers import widened
+from graphfix.submodels import add_outputs
 
 # A shape has no more elements than that.
 _FEW = 16
@@ -51,14 +53,8 @@ class Inside:
 
 
 def _open(model: onnx.ModelProto) -> onnx.ModelProto:
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    known = {info.name for info in copy.graph.output}
-    for node in copy.graph.node:
-        for name in node.output:
-            if name and name not in known:
-                known.add(name)
-                copy.graph.output.add(name=name)
+    copy = copied(model)
+    add_outputs(copy.graph, (name for node in copy.graph.node for name in node.output if name))
     return copy
 
 

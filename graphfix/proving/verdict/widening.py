@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
+from graphfix.protos import copied
 from graphfix.proving.runners.memory import weight_bytes
 from graphfix.proving.values.kinds import Feed, Value, is_wide_float
 from graphfix.proving.verdict.numbers import widened
@@ -24,8 +25,7 @@ def widened_model(model: ModelProto) -> ModelProto | None:
     """Return the copy; None where the model is too big, or has not one float type below float64."""
     if weight_bytes(model) > MOST_BYTES:
         return None
-    copy = ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     seen = _graph(copy.graph)
     for function in copy.functions:
         del function.value_info[:]

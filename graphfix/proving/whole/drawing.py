@@ -14,13 +14,14 @@ import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.protos import bodies_of
+from graphfix.protos import bodies_of, copied
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.runners.pieces import type_of_value
 from graphfix.proving.values.kinds import Array, Feed, Value
 from graphfix.proving.verdict import chance
 from graphfix.report import Verdict, Verification
+from graphfix.submodels import add_outputs, with_graph
 
 _MOST_SAMPLES = 2
 
@@ -124,27 +125,24 @@ def _alone(model: onnx.ModelProto, names: Sequence[str], given: Feed) -> onnx.Mo
         elif id(makers[name]) not in chosen:
             chosen.add(id(makers[name]))
             pending += [read for read in makers[name].input if read]
-    alone = onnx.ModelProto(ir_version=model.ir_version)
-    alone.opset_import.extend(model.opset_import)
-    alone.functions.extend(model.functions)
-    alone.graph.name = "drawing"
-    alone.graph.initializer.extend(constants.values())
-    for node in model.graph.node:
-        if id(node) in chosen:
-            alone.graph.node.append(_seedless(node))
-    for name, value in given.items():
-        alone.graph.input.add(name=name).type.CopyFrom(type_of_value(value))
-    for name in names:
-        alone.graph.output.add().name = name
-    return alone
+    graph = onnx.GraphProto(
+        name="drawing",
+        node=[_seedless(node) for node in model.graph.node if id(node) in chosen],
+        initializer=constants.values(),
+        input=[
+            onnx.ValueInfoProto(name=name, type=type_of_value(value))
+            for name, value in given.items()
+        ],
+    )
+    add_outputs(graph, names)
+    return with_graph(model, graph)
 
 
 def _seedless(node: onnx.NodeProto) -> onnx.NodeProto:
     """Return a node without its seed: one that is set anew for each run gives one number only."""
     if any(bodies_of(node)):
         raise EngineFailed(f"a body of {node.op_type} may draw as well")
-    copy = onnx.NodeProto()
-    copy.CopyFrom(node)
+    copy = copied(node)
     kept = [a for a in node.attribute if a.name != "seed"]
     del copy.attribute[:]
     copy.attribute.extend(kept)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import onnx
 
-from graphfix.protos import all_nodes
+from graphfix.protos import all_nodes, copied
 from graphfix.proving.inputs.uses import attribute_of
 from graphfix.shape_inference import infer_shapes
+from graphfix.submodels import add_outputs
 
 _ALWAYS = frozenset(
     {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}
@@ -115,13 +116,10 @@ def cut(before: onnx.ModelProto, after: onnx.ModelProto) -> Cut:
     unknown = [name for name in names if name not in types]
     if unknown:
         return Cut(reason=f"the type of {unknown[0]}, drawn at random, is unknown")
-    source = onnx.ModelProto()
-    source.CopyFrom(before)
+    source = copied(before)
     # What random nodes read is needed to draw again.
     read = {name for node in outer for name in node.input if name} - inputs - initializers
-    for name in dict.fromkeys([*names, *sorted(read)]):
-        if name not in outputs:
-            source.graph.output.add().name = name
+    add_outputs(source.graph, [*names, *sorted(read)])
     return Cut(
         _without(before, names, types, probes),
         _without(after, names, types, probes),
@@ -147,8 +145,7 @@ def _without(
     probes: list[str],
 ) -> onnx.ModelProto:
     """Return a copy in which `names` are inputs and `probes` outputs."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     kept: list[onnx.NodeProto] = []
     for node in copy.graph.node:
         for position, output in enumerate(node.output):
@@ -168,6 +165,5 @@ def _without(
         info = copy.graph.input.add()
         info.name = name
         info.type.tensor_type.elem_type = types[name].tensor_type.elem_type
-    for name in probes:
-        copy.graph.output.add().name = name
+    add_outputs(copy.graph, probes)
     return copy

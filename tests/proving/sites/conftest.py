@@ -14,9 +14,10 @@ from graphfix.model import Model
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
-from graphfix.proving.sites.cutting import Cut, cut, function_key
+from graphfix.proving.sites.cutting import Cut, cut
 from graphfix.registry import get_pass, shipped_passes
 from graphfix.report import Site
+from graphfix.submodels import functions_of
 from graphfix.testing import parse
 
 Sites = list[tuple[Site, Evidence]]
@@ -51,7 +52,7 @@ def cut_one() -> CutOne:
         proto = parse(model)
         sites, _ = sites_of(proto, *names, opset=opset)
         assert len(sites) == 1, [site for site, _ in sites]
-        functions = {function_key(f.domain, f.name, f.overload): f for f in proto.functions}
+        functions = functions_of(proto)
         return cut(sites[0][1], functions)
 
     return make
