@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import NOTE, REJECT, Answer, Yes, model_rule, rule
 from graphfix.features import operator_feature
@@ -209,6 +210,7 @@ def stated_types(node: NodeView, target: Target) -> Answer:
     main = main_type(form)
     lacks: Mapping[str, frozenset[str]] = known.lacks.get(form.since if form else 0, {})
     unknown: Unknown | None = None
+    engine = engine_of(target.family)
     for parameter, value in typed_values(node, form):
         stated = known.dtypes is not None and parameter == main
         if not (stated or parameter in lacks) or value.tensor.opaque is not None:
@@ -217,7 +219,7 @@ def stated_types(node: NodeView, target: Target) -> Answer:
             unknown = Unknown(f"dtype of {value.name}")
             continue
         own = value.type_name
-        seen = target.dtype_aliases.get(own, own)
+        seen = engine.element_type(value, target)
         refused = stated and not {own, seen} & (known.dtypes or frozenset())
         if refused or own in lacks.get(parameter, ()):
             return Yes(

@@ -8,7 +8,6 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
 from typing import Any
 
 from graphfix.authoring.declaring import Unknown
@@ -164,9 +163,12 @@ def all_rules() -> tuple[Rule, ...]:
     """Return the rules for all engines and those of every engine, in order of id.
 
     Raises:
-        PassBug: Two rules have the same id.
+        PassBug: Two rules of one family have the same id, or one has that of a rule for all.
     """
-    return _in_order((*_common_rules(), *chain.from_iterable(map(_rules_of, engines()))))
+    found = dict.fromkeys(_common_rules())
+    for engine in engines():
+        found |= dict.fromkeys(_in_order((*_common_rules(), *_rules_of(engine))))
+    return tuple(sorted(found, key=lambda rule: rule.id))
 
 
 def _in_order(rules: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -255,4 +257,4 @@ def rules_for(target: Target) -> RuleSet:
 @cache
 def file_rules() -> dict[str, Rule]:
     """Return the rules about the file alone, by id."""
-    return {rule.id: rule for rule in all_rules() if rule.of_file}
+    return {rule.id: rule for rule in _common_rules() if rule.of_file}

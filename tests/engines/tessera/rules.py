@@ -1,0 +1,39 @@
+"""What Tessera does with nodes beyond what its profiles say."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView
+from graphfix.engines.making import needs_constant, refuses_types
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import WRONG, Answer, rule
+
+neg_of_integers = refuses_types(
+    "neg-of-integers-in-tessera",
+    "Neg",
+    ("int32",),
+    versions="tessera",
+    text="Neg: no kernel for {type}",
+    source="tessera/kernels/neg.c",
+)
+reshape_to_constants = needs_constant(
+    "Reshape",
+    1,
+    "shape",
+    versions="..tessera1",
+    text="Reshape: shape is not folded",
+    source="tessera/kernels/reshape.c",
+)
+
+
+@rule(
+    "Softmax",
+    feature="attr:Softmax.axis",
+    versions="tessera",
+    severity=WRONG,
+    source="tessera/kernels/softmax.c: the axis is not read",
+)
+def softmax_axis_in_tessera(node: NodeView, target: Target) -> Answer:
+    """Softmax is always over the last axis."""
+    value = node.input(0)
+    rank = None if value is None else value.rank
+    return rank is not None and int(node.attr("axis", -1)) not in (-1, rank - 1)

@@ -1,0 +1,155 @@
+"""A stranger adds an engine by adding a folder, or by an entry point of a package of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from onnx import parser
+
+import graphfix
+
+PACKAGE = Path(graphfix.__file__).parent
+TESSERA = Path(__file__).parent / "tessera"
+MODEL = """
+<ir_version: 8, opset_import: ["": 17]>
+g (float[N, 4] x, int64[2] n, int64[2] shape) => (float[N, 4] y, int64[2] m, float[a, b] z) {
+  s = Softmax <axis = 0> (x) y = HardSwish (s) m = Neg (n) z = Reshape (x, shape)
+}
+"""
+GOOD = """
+<ir_version: 8, opset_import: ["": 17]> g (float[N, 4] x) => (float[N, 4] y) { y = HardSwish (x) }
+"""
+# Every command in one process of its own, whose graphfix knows the stranger's engine.
+SCRIPT = """
+import contextlib, io, json, sys
+from graphfix.cli import main
+
+def said(*words):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(list(words))
+    return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
+
+print(json.dumps({name: said(*words) for name, words in json.loads(sys.argv[1]).items()}))
+"""
+COMMANDS = {
+    "list": ["targets", "--json"],
+    "one": ["targets", "Tess-RT 2.0.1", "--json"],
+    "newest": ["targets", "tessera"],
+    "check": ["check", "bad.onnx", "--target", "tessera1.2", "--json"],
+    "check newer": ["check", "bad.onnx", "--target", "tessera2.0", "--json"],
+    "run": ["run", "good.onnx", "--target", "tessera", "--verify", "engine", "-o", "out.onnx"],
+    "older": ["run", "good.onnx", "--target", "tessera1.2", "--verify", "engine", "-o", "o.onnx"],
+}
+
+
+def beside_the_others(folder: Path) -> None:
+    """Make a graphfix of copied files and linked folders that has one more folder of engines."""
+    package = folder / "graphfix"
+    (package / "engines").mkdir(parents=True)
+    for source in (PACKAGE, PACKAGE / "engines"):
+        there = package if source is PACKAGE else package / "engines"
+        for entry in source.iterdir():
+            if entry.is_file():
+                shutil.copy2(entry, there)
+            elif entry.name not in ("engines", "__pycache__"):
+                (there / entry.name).symlink_to(entry.resolve())
+    copied(package / "engines" / "tessera")
+
+
+def from_elsewhere(folder: Path) -> None:
+    """Install a package with an entry point."""
+    copied(folder / "tessera_for_graphfix")
+    info = folder / "tessera_for_graphfix-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: tessera-for-graphfix\nVersion: 1\n"
+    )
+    (info / "entry_points.txt").write_text("[graphfix.engines]\ntessera = tessera_for_graphfix\n")
+
+
+def copied(target: Path) -> None:
+    shutil.copytree(TESSERA, target, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+@pytest.fixture(scope="module", params=[beside_the_others, from_elsewhere])
+def said(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What each command said, with Tessera among the engines."""
+    folder = tmp_path_factory.mktemp("stranger")
+    request.param(folder)
+    (folder / "bad.onnx").write_bytes(parser.parse_model(MODEL).SerializeToString())
+    (folder / "good.onnx").write_bytes(parser.parse_model(GOOD).SerializeToString())
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(COMMANDS)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_its_targets_are_listed_after_the_others(said: Any) -> None:
+    names = [target["name"] for target in json.loads(said["list"]["out"])["targets"]]
+    assert names[0] == "trt5.1"
+    assert names[-2:] == ["tessera1.2", "tessera2.0"]
+
+
+def test_its_names_are_understood(said: Any) -> None:
+    found = json.loads(said["one"]["out"])
+    assert (found["name"], found["title"], found["aliases"]) == (
+        "tessera2.0",
+        "Tessera 2.0",
+        ["tessera"],
+    )
+    assert found["notes"] == []
+    assert "tessera is taken as tessera2.0 (Tessera 2.0)" in said["newest"]["out"]
+
+
+def findings(answer: Any) -> set[tuple[str, str, str, str]]:
+    found = json.loads(answer["out"])["findings"]
+    return {(f["rule"], f["feature"], f["severity"], f["engine_text"]) for f in found}
+
+
+def test_its_rules_and_those_for_all_judge(said: Any) -> None:
+    softmax = ("softmax-axis-in-tessera", "attr:Softmax.axis", "wrong", "")
+    neg = (
+        "neg-of-integers-in-tessera",
+        "dtype:Neg.int64",
+        "reject",
+        "Neg: no kernel for T_INT32",
+    )
+    hard_swish = ("stated-operator", "op:HardSwish", "reject", "")
+    assert said["check newer"]["code"] == 1
+    assert findings(said["check newer"]) == {softmax, neg, hard_swish}
+    reshape = (
+        "reshape-shape-constant",
+        "const:Reshape.shape",
+        "reject",
+        "Reshape: shape is not folded",
+    )
+    too_high = ("stated-opset", "opset:too-high", "reject", "")
+    assert findings(said["check"]) == {softmax, neg, hard_swish, reshape, too_high}
+
+
+def test_a_model_is_repaired_and_run_in_it(said: Any) -> None:
+    text = said["run"]["out"]
+    assert said["run"]["code"] == 0, said["run"]
+    assert text.startswith("FIXED\n")
+    assert "Tessera 2.0" in text[text.index("Verification") :]
+    assert "  Compile it:\n    tessera out.onnx --feed x\n" in text
+
+
+def test_another_version_than_the_one_that_is_here_shows_nothing(said: Any) -> None:
+    assert said["older"]["code"] == 1
+    text = " ".join(said["older"]["out"].split())
+    assert "this machine has Tessera 2.0, not 1.2; there: equal" in text
