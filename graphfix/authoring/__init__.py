@@ -38,8 +38,10 @@ from graphfix.authoring.refusing import Refuse as Refuse
 from graphfix.authoring.reshaping import reshaped as reshaped
 from graphfix.authoring.respelling import axes_of as axes_of
 from graphfix.authoring.respelling import is_optional as is_optional
+from graphfix.authoring.respelling import listed as listed
 from graphfix.authoring.respelling import need_elem_type as need_elem_type
 from graphfix.authoring.respelling import need_rank as need_rank
+from graphfix.authoring.respelling import need_type as need_type
 from graphfix.authoring.respelling import operands as operands
 from graphfix.authoring.respelling import respell as respell
 from graphfix.authoring.sampling import Sampling as Sampling

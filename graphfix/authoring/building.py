@@ -102,7 +102,7 @@ class Builder:
         """
         array = self.const(value)
         if array is None:
-            raise ComputedLate(f"{what} is computed at run time")
+            raise ComputedLate(f"{what} must be a constant; it is computed at run time")
         return array
 
     def constant(self, array: Array | np.generic, *, replaces: str = "") -> Value:
@@ -207,7 +207,10 @@ class Builder:
         if isinstance(value, Value):
             array = value.array()
             if array is None:
-                raise ComputedLate(f"{op} of opset {form.since} wants a constant {name!r}")
+                raise ComputedLate(
+                    f"{name!r} must be a constant for {op} of opset {form.since}; it is computed "
+                    "at run time"
+                )
             value = array
         if isinstance(value, np.ndarray | np.generic):
             kind = form.schema.attributes[name].type
@@ -240,7 +243,7 @@ class Builder:
         if isinstance(operand, bool | int | float):
             dtype = like.dtype if like is not None else None
             if dtype is None:
-                raise Refuse("the dtype of an operand is unknown")
+                raise Refuse("the dtypes of the operands must be known")
             return self.constant(np.array(operand, dtype=dtype)).tensor
         return self.constant(np.array(list(operand), dtype=np.int64)).tensor
 

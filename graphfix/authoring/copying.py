@@ -24,7 +24,7 @@ def copy_constants(build: Builder, graph: Graph, values: Values) -> None:
     for constant in graph.initializers:
         array = Value(constant).array()
         if array is None:
-            raise Refuse(f"the initializer {constant.name} may be given by the caller")
+            raise Refuse(f"the initializer {constant.name} must be a constant")
         values[id(constant)] = build.constant(array)
 
 
@@ -47,7 +47,7 @@ def copy_nodes(
     for node in nodes:
         view = NodeView(node)
         if node.overload:
-            raise Refuse(f"{node.op} calls an overload of a function")
+            raise Refuse(f"no overload of a function may be called; {node.op} calls one")
         operands = [None if is_empty(t) else value_of(t, values) for t in node.inputs]
         results = known(build, view, operands) if known is not None else None
         if results is None:
@@ -80,7 +80,7 @@ def _body(build: Builder, graph: Graph, values: Values, known: Known | None) -> 
     inputs: list[tuple[str, int, Any]] = []
     for tensor in graph.inputs:
         if tensor.opaque is not None:
-            raise Refuse(f"the inner body takes the sequence {tensor.name}")
+            raise Refuse(f"the inner body must take tensors; it takes the sequence {tensor.name}")
         inputs.append((tensor.name, tensor.elem_type, tensor.shape))
 
     def make(inner: Builder, *given: Value) -> list[Value]:

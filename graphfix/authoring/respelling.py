@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence, Set
 from typing import Any
 
 from graphfix.authoring.building import Builder
@@ -10,6 +10,7 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.inference import type_of
 from graphfix.schemas import form_of
+from graphfix.storage.weights import type_name
 
 
 def operands(node: NodeView) -> tuple[list[Value | None], dict[str, Value]]:
@@ -73,8 +74,16 @@ def need_rank(value: Value) -> int:
         Refuse: It is not known.
     """
     if value.rank is None:
-        raise Refuse(f"the rank of {value.name} is unknown")
+        raise Refuse(f"the rank of {value.name} must be known")
     return value.rank
+
+
+def listed(kinds: Collection[int | str]) -> str:
+    """Name element types, or other words, for a refusal that says what is needed: ``a, b or c``."""
+    names = [kind if isinstance(kind, str) else type_name(kind) for kind in kinds]
+    if isinstance(kinds, Set):
+        names.sort()
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def need_elem_type(value: Value) -> int:
@@ -84,8 +93,22 @@ def need_elem_type(value: Value) -> int:
         Refuse: It is not known.
     """
     if not value.elem_type:
-        raise Refuse(f"dtype of {value.name} is unknown")
+        raise Refuse(f"the dtype of {value.name} must be known")
     return value.elem_type
+
+
+def need_type(value: Value, kinds: Collection[int | str]) -> None:
+    """Check the element type of a value.
+
+    Args:
+        value: The value.
+        kinds: The types that are taken, as TensorProto.DataType or by name.
+
+    Raises:
+        Refuse: It is not known, or another.
+    """
+    if value.elem_type not in kinds and value.type_name not in kinds:
+        raise Refuse(f"{value.name} must be {listed(kinds)}; it is {value.type_name}")
 
 
 def is_optional(value: Value) -> bool:
@@ -96,5 +119,5 @@ def is_optional(value: Value) -> bool:
     """
     known = type_of(value.tensor)
     if known is None:
-        raise Refuse(f"the type of {value.name} is unknown")
+        raise Refuse(f"the type of {value.name} must be known")
     return known.HasField("optional_type")

@@ -79,20 +79,23 @@ def grid_sampled(build: Builder, x: Value, grid: Value, how: Sampling) -> Value:
         Refuse: A rank, a size or a type is not known or does not fit.
     """
     if x.rank is None or grid.rank is None:
-        raise Refuse("a rank is unknown")
+        raise Refuse("the ranks of the operands must be known")
     if x.rank != grid.rank or x.rank < 3:
-        raise Refuse(f"data of rank {x.rank} and a grid of rank {grid.rank} do not fit")
+        raise Refuse(
+            f"the data and the grid must have one rank of at least 3; they are of rank {x.rank} "
+            f"and {grid.rank}"
+        )
     if grid.elem_type not in (*_FLOATS, *_LOW):
-        raise Refuse(f"the coordinates are {grid.type_name}")
+        raise Refuse(f"the coordinates must be floating point; they are {grid.type_name}")
     if how.mode != "nearest" and x.elem_type not in (*_FLOATS, *_LOW):
-        raise Refuse(f"{x.type_name} is not interpolated")
+        raise Refuse(f"what is interpolated must be floating point; it is {x.type_name}")
     axes = x.rank - 2
     if x.shape is not None and 0 in x.shape:
-        raise Refuse(f"a size of {x.name} is 0")
+        raise Refuse(f"the sizes of {x.name} must not be 0; one is")
     known = [_extent(build, x, 2 + axis) for axis in range(axes)]
     static = all(isinstance(extent.size, int) for extent in known)
     if not static and (x.dim(0) is None or x.dim(1) is None or how.padding == "reflection"):
-        raise Refuse(f"a size of {x.name} is unknown")
+        raise Refuse(f"the sizes of {x.name} must be known")
     low = x.elem_type in _LOW and how.mode != "nearest"
     data = build.Cast(x, to=TensorProto.FLOAT) if low else x
     wide = grid
@@ -142,10 +145,10 @@ def _table(build: Builder, data: Value, sizes: list[int | Value]) -> tuple[Value
     batches, channels = data.dim(0), data.dim(1)
     turned = build.Transpose(data, perm=[0, *range(2, axes + 2), 1])
     if channels is None and batches is None:
-        raise Refuse(f"neither batches nor channels of {data.name} are known")
+        raise Refuse(f"the batches or the channels of {data.name} must be known")
     if batches is None:
         if build.opset < 12:
-            raise Refuse("opset 12 is the first that gathers by batches")
+            raise Refuse(f"the opset must be at least 12 to gather by batches; it is {build.opset}")
         return build.Reshape(turned, [0, prod(numbers), channels or -1]), None
     steps = np.arange(batches, dtype=np.int64).reshape(-1, *[1] * (axes + 1))
     if len(numbers) < axes:

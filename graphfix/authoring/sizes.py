@@ -103,7 +103,7 @@ def _joined(value: Value, count: int, build: Builder) -> Value | None:
     if count == 1:
         return value
     if 0 in rest:
-        raise Refuse(f"{value.name} has no elements")
+        raise Refuse(f"{value.name} must have elements; it has none")
     known = [size for size in rest if size is not None]
     if len(known) == len(rest):
         return build.Reshape(value, [-1, *known])

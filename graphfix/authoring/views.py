@@ -270,7 +270,7 @@ class NodeView:
         """
         value = self.input(index)
         if value is None:
-            raise Refuse(f"input {index} of {self.op} is missing")
+            raise Refuse(f"input {index} of {self.op} must be given")
         return value
 
     def output(self, index: int) -> Value | None:

@@ -32,6 +32,6 @@ def celu_to_elu(node: NodeView, build: Builder) -> Value:
     """Add both parts, see the module."""
     x, alpha = node.need(0), float(node.attr("alpha", 1.0))
     if not 0 < alpha < float("inf"):
-        raise Refuse(f"alpha is {alpha:g}, not above 0")
+        raise Refuse(f"alpha must be above 0; it is {alpha:g}")
     below = build.Div(build.Min(x, 0), alpha)
     return build.Add(build.Relu(x), build.Elu(below, alpha=alpha))

@@ -35,14 +35,14 @@ def hardmax_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare with the place of the largest element, see the module."""
     x = node.need(0)
     if x.rank is None or not x.elem_type:
-        raise Refuse(f"the rank or the dtype of {x.name} is unknown")
+        raise Refuse(f"the rank and the dtype of {x.name} must be known")
     joined = node.opset < 13
     axis = int(node.attr("axis", 1 if joined else -1)) % x.rank
     if joined and axis != x.rank - 1:
-        raise Refuse(f"axes from {axis} on are joined at opset {node.opset}")
+        raise Refuse(f"the axis must be the last one below opset 13; it is {axis}")
     size = x.dim(axis)
     if not size:
-        raise Refuse(f"the size of {x.name} along axis {axis} is unknown or 0")
+        raise Refuse(f"the size of {x.name} along axis {axis} must be known and not 0")
     places = np.arange(size, dtype=np.int64)
     places = places.reshape([-1 if i == axis else 1 for i in range(x.rank)])
     largest = build.ArgMax(x, axis=axis, keepdims=1)

@@ -29,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, listed, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16)
 _BY_FLOAT = (TensorProto.INT32, TensorProto.INT64, TensorProto.DOUBLE)
@@ -51,9 +51,11 @@ def shrink_to_where(node: NodeView, build: Builder) -> Value:
         moved = _shrunk(build.Cast(x, to=TensorProto.FLOAT), bias, limit, build)
         return build.Cast(moved, to=x.elem_type)
     if x.elem_type not in _FLOATS or x.dtype is None:
-        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be {listed(_FLOATS)}; it is {x.type_name}")
     if any(np.float32(x.dtype.type(number)) != number for number in (bias, limit)):
-        raise Refuse(f"{x.type_name} does not hold bias {bias} and lambd {limit}")
+        raise Refuse(
+            f"bias and lambd must be numbers of {x.type_name}; they are {bias} and {limit}"
+        )
     return _shrunk(x, bias, limit, build)
 
 

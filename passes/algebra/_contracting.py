@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Builder, Refuse, Value, combined, reshaped
+from graphfix.authoring import APPROXIMATE, Builder, Refuse, Value, combined, listed, reshaped
 from graphfix.passes.algebra._equation import Term, of_ellipsis
 
 _FAR = 2**31 - 1
@@ -30,9 +30,11 @@ def contract(terms: Sequence[Term], wanted: Sequence[str], build: Builder) -> Va
     """
     for term in terms:
         if not term.value.elem_type:
-            raise Refuse(f"dtype of {term.value.name} is unknown")
+            raise Refuse(f"the dtype of {term.value.name} must be known")
         if term.value.type_name not in _TYPES:
-            raise Refuse(f"no matrices of {term.value.type_name} are multiplied")
+            raise Refuse(
+                f"{term.value.name} must be {listed(_TYPES)}; it is {term.value.type_name}"
+            )
     done = _diagonals(terms[0], build)
     for place, term in enumerate(terms[1:], start=1):
         later = {label for other in terms[place + 1 :] for label in other.labels}
@@ -47,7 +49,9 @@ def _diagonals(term: Term, build: Builder) -> Term:
         second = term.labels.index(repeated[0], first + 1)
         sizes = term.value.dim(first), term.value.dim(second)
         if None not in sizes and sizes[0] != sizes[1]:
-            raise Refuse(f"a diagonal of sizes {sizes[0]} and {sizes[1]}")
+            raise Refuse(
+                f"the sizes of a diagonal must be equal; they are {sizes[0]} and {sizes[1]}"
+            )
         size = next((s for s in sizes if s is not None), None)
         term = _every_nth(term, first, second, size, build)
     return term

@@ -53,31 +53,36 @@ def read(node: NodeView) -> tuple[list[Term], tuple[str, ...]]:
     words, arrow, result = equation.partition("->")
     texts = words.split(",")
     if len(texts) != len(operands):
-        raise Refuse(f"the equation {equation!r} is for {len(texts)} operands")
+        raise Refuse(
+            f"the equation must be for {len(operands)} operands; {equation!r} is for {len(texts)}"
+        )
     pairs = list(zip(texts, operands, strict=True))
     lengths = {_dots(text, operand) for text, operand in pairs if _DOTS in text} or {0}
     dots = max(lengths)
     if len(lengths) > 1:
         # onnx's shape inference says "Ellipsis represents incompatible dimensions."
-        raise Refuse(f"the ellipsis stands for {dots} axes and for {min(lengths)}")
+        raise Refuse(
+            f"the ellipsis must stand for the same axes everywhere; it stands for {dots} and for "
+            f"{min(lengths)}"
+        )
     if arrow and dots and _DOTS not in result:
-        raise Refuse(f"the result of {equation!r} leaves the ellipsis out")
+        raise Refuse(f"the result must have the ellipsis; {equation!r} leaves it out")
     terms = [Term(operand, _labels(text, _dots(text, operand))) for text, operand in pairs]
     wanted = _labels(result, dots) if arrow else _implied(terms, dots)
     if len(set(wanted)) != len(wanted):
-        raise Refuse(f"the equation {equation!r} repeats a letter in the result")
+        raise Refuse(f"no letter may be repeated in the result; {equation!r} does")
     if lost := set(wanted) - {label for term in terms for label in term.labels}:
-        raise Refuse(f"no operand has the axis {min(lost)!r} of the result")
+        raise Refuse(f"an operand must have each axis of the result; none has {min(lost)!r}")
     return terms, wanted
 
 
 def _dots(text: str, operand: Value) -> int:
     """Return how many axes the ellipsis of a term stands for."""
     if operand.rank is None:
-        raise Refuse(f"the rank of {operand.name} is unknown")
+        raise Refuse(f"the rank of {operand.name} must be known")
     letters = len(text.replace(_DOTS, ""))
     if letters > operand.rank or (letters < operand.rank and _DOTS not in text):
-        raise Refuse(f"the term {text!r} does not fit rank {operand.rank}")
+        raise Refuse(f"the term {text!r} must fit its operand; that is of rank {operand.rank}")
     return operand.rank - letters
 
 

@@ -46,14 +46,14 @@ def einsum_plain_equation(node: NodeView, build: Builder) -> Value:
     terms, wanted = read(node)
     labels = list(dict.fromkeys(label for term in terms for label in term.labels))
     if set(labels) <= set(ascii_lowercase):
-        raise Refuse("the letters are plain already")
+        raise Refuse("the letters must be others than a to z; they are plain already")
     if len(labels) > len(ascii_lowercase):
-        raise Refuse(f"there are {len(labels)} axes")
+        raise Refuse(f"there must be at most 26 axes; there are {len(labels)}")
     for label in filter(of_ellipsis, labels):
         sizes = {term.size(label) for term in terms if label in term.labels}
         users = sum(label in term.labels for term in terms)
         if users > 1 and (len(sizes) > 1 or None in sizes):
-            raise Refuse("the operands may broadcast along the ellipsis")
+            raise Refuse("the axes of the ellipsis must be the same for all operands")
     letters = dict(zip(labels, ascii_lowercase, strict=False))
     words = ",".join("".join(letters[label] for label in term.labels) for term in terms)
     result = "".join(letters[label] for label in wanted)

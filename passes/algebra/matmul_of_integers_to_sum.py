@@ -58,9 +58,9 @@ def matmul_of_integers_to_sum(node: NodeView, build: Builder) -> Value:
     """Multiply all pairs and sum, see the module."""
     first, second = node.need(0), node.need(1)
     if first.type_name not in ("int32", "int64"):
-        raise Refuse(f"the elements are {first.type_name}")
+        raise Refuse(f"the elements must be int32 or int64; they are {first.type_name}")
     if first.rank is None or second.rank is None or first.rank < 2 or second.rank < 2:
-        raise Refuse("a rank is unknown, or an operand is a vector")
+        raise Refuse("the ranks must be known and at least 2")
     rank = max(first.rank, second.rank)
     common = first.dim(-1) or second.dim(-2) or 1
     known = [first.dim(-2), second.dim(-1)]
@@ -68,7 +68,7 @@ def matmul_of_integers_to_sum(node: NodeView, build: Builder) -> Value:
         known.append(max(first.dim(-axis) or 1, second.dim(-axis) or 1))
     products = common * prod(size or 1 for size in known)
     if products > _MOST:
-        raise Refuse(f"there would be {products} products")
+        raise Refuse(f"there must be at most {_MOST} products; there would be {products}")
     # [..., m, k, 1] by [..., 1, k, n]; leading axes of size 1 are added where ranks differ.
     rows = build.Unsqueeze(first, axes=[first.rank])
     columns = build.Unsqueeze(second, axes=[second.rank - 2]) if second.rank > 2 else second
@@ -86,5 +86,5 @@ def _sum(products: Value, axis: int, size: int | None, build: Builder) -> Value:
         total = add_up(wide) if size is not None else in_halves(wide, add_up, build)
         return build.Cast(total, to=TensorProto.INT32)
     if not size:
-        raise Refuse("it is not known how many integers of 64 bits are summed")
+        raise Refuse("the number of integers of 64 bits that are summed must be known")
     return combined("Add", products, axis, size, build)

@@ -35,10 +35,10 @@ def matmul_vector_to_matrix(node: NodeView, build: Builder) -> Value:
     """Promote and drop the axes, see the module."""
     first, second = node.need(0), node.need(1)
     if first.rank is None or second.rank is None:
-        raise Refuse("a rank is unknown")
+        raise Refuse("the ranks of the operands must be known")
     row, column = first.rank == 1, second.rank == 1
     if not row and not column:
-        raise Refuse("no operand is a vector")
+        raise Refuse("an operand must be a vector; none is")
     rank = max(first.rank, second.rank, 2)
     product = build.MatMul(
         build.Unsqueeze(first, axes=[0]) if row else first,

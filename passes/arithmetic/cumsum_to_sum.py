@@ -52,14 +52,16 @@ def cumsum_to_sum(node: NodeView, build: Builder) -> Value:
     """Sum masked copies, see the module."""
     x = node.need(0)
     if x.rank is None or x.rank < 1 or x.dtype is None:
-        raise Refuse(f"the rank or the dtype of {x.name} is unknown")
+        raise Refuse(f"the rank and the dtype of {x.name} must be known")
     axis = int(build.need_const(node.need(1), "the axis").reshape(()))
     if not -x.rank <= axis < x.rank:
-        raise Refuse(f"there is no axis {axis} in rank {x.rank}")
+        raise Refuse(f"the axis must lie in rank {x.rank}; it is {axis}")
     axis %= x.rank
     size = x.dim(axis)
     if size is None or size > build.option("max_size"):
-        raise Refuse(f"the size of axis {axis} is unknown or above max_size")
+        raise Refuse(
+            f"the size of axis {axis} must be known and at most max_size; it is {size or 'unknown'}"
+        )
     reverse, exclusive = bool(node.attr("reverse", 0)), bool(node.attr("exclusive", 0))
     if x.dtype.kind in "iu":
         return running("Add", x, axis, size, build, reverse=reverse, exclusive=exclusive)

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
@@ -43,8 +43,7 @@ _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 def round_to_floor(node: NodeView, build: Builder) -> Value:
     """Round half to even, see the module."""
     x = node.need(0)
-    if x.elem_type not in _FLOATS:
-        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+    need_type(x, _FLOATS)
     below = build.Floor(x)
     rest = build.Sub(x, below)
     pairs = build.Mul(build.Floor(build.Mul(below, 0.5)), 2.0)

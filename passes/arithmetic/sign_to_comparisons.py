@@ -39,7 +39,7 @@ def sign_to_comparisons(node: NodeView, build: Builder) -> Value:
     """Compare with 0 twice, see the module."""
     x = node.need(0)
     if x.dtype is None:
-        raise Refuse(f"the dtype of {x.name} is unknown")
+        raise Refuse(f"the dtype of {x.name} must be known")
     if x.dtype.kind == "u":
         return build.Cast(build.Greater(x, 0), to=x.elem_type)
     above, below = build.Greater(x, 0), build.Less(x, 0)

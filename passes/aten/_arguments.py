@@ -78,7 +78,7 @@ class Call:
         """
         value = self.tensor(name)
         if value is None:
-            raise Refuse(f"{self.operator} has no {name}")
+            raise Refuse(f"{self.operator} must have {name}")
         return value
 
     def entries(self, name: str) -> tuple[Any, ...] | None:
@@ -104,7 +104,7 @@ class Call:
         if found is None or found == (None,):
             return default
         if len(found) != 1:
-            raise Refuse(f"{name} of {self.operator} has {len(found)} entries")
+            raise Refuse(f"{name} of {self.operator} must have one entry; it has {len(found)}")
         return found[0]
 
     def integers(self, name: str) -> tuple[int, ...] | None:
@@ -117,7 +117,7 @@ class Call:
         if found is None:
             return None
         if any(entry is None for entry in found):
-            raise Refuse(f"{name} of {self.operator} has an entry that is None")
+            raise Refuse(f"{name} of {self.operator} must have no entry that is None")
         return tuple(int(entry) for entry in found)
 
     def _place(self, name: str) -> int:
@@ -145,11 +145,11 @@ def call_of(node: NodeView, schemas: Schemas) -> Call:
     """
     called = (node.node.domain or "", node.op, node.overload)
     if called in (node.graph.root.known_functions or ()):
-        raise Refuse(f"{node.op} is a local function of the model")
+        raise Refuse(f"{node.op} must be PyTorch's operator; it is a local function of the model")
     operator, overload = operator_of(node)
     schema = schemas.get(f"{operator}.{overload}", schemas.get(operator))
     if schema is None:
-        raise Refuse(f"{operator} is not an operator of this pass")
+        raise Refuse(f"the operator must be one of this pass; it is {operator}")
     return Call(node, operator, overload, schema)
 
 
@@ -213,14 +213,14 @@ def _entries(value: Value, name: str, depth: int) -> tuple[Any, ...]:
         return (None,)
     producer = value.producer
     if producer is None or depth > _DEPTH:
-        raise Refuse(f"{name} is computed at run time")
+        raise Refuse(f"{name} must be a constant; it is computed at run time")
     if producer.op in _SAME_ENTRIES:
         if producer.op == "Cast" and producer.attr("to") not in (6, 7):
-            raise Refuse(f"{name} is computed at run time")
+            raise Refuse(f"{name} must be a constant; it is computed at run time")
         return _entries(producer.need(0), name, depth + 1)
     if producer.op in _LISTS:
         found: list[Any] = []
         for entry in producer.inputs:
             found.extend((None,) if entry is None else _entries(entry, name, depth + 1))
         return tuple(found)
-    raise Refuse(f"{name} is computed at run time")
+    raise Refuse(f"{name} must be a constant; it is computed at run time")

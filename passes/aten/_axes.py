@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value, need_type
 
 LOW_PRECISION = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *LOW_PRECISION)
@@ -20,13 +20,10 @@ def spatial_input(x: Value, spatial: int) -> int:
         Refuse: The rank or the dtype is unknown, or they do not fit.
     """
     if x.rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     if x.rank not in (spatial + 1, spatial + 2):
-        raise Refuse(f"{x.name} has rank {x.rank}, not {spatial + 1} or {spatial + 2}")
-    if not x.elem_type:
-        raise Refuse(f"the dtype of {x.name} is unknown")
-    if x.elem_type not in FLOATS:
-        raise Refuse(f"{x.type_name} is not a floating point type")
+        raise Refuse(f"the rank of {x.name} must be {spatial + 1} or {spatial + 2}; it is {x.rank}")
+    need_type(x, FLOATS)
     return x.rank
 
 

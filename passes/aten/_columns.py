@@ -62,7 +62,7 @@ def _pair(given: tuple[object, ...] | None, name: str) -> tuple[int, int]:
         entries *= 2
     low = 0 if name == "padding" else 1
     if len(entries) != 2 or min(entries) < low:
-        raise Refuse(f"{name} is {list(entries)}")
+        raise Refuse(f"{name} must be two numbers of at least {low}; it is {list(entries)}")
     return entries[0], entries[1]
 
 

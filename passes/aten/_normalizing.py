@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring import Builder, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value, need_type
 from graphfix.passes.aten._axes import FLOATS
 
 
@@ -17,11 +17,8 @@ def floating(x: Value) -> int:
         Refuse: The rank or the dtype is unknown, or the type is not floating point.
     """
     if x.rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
-    if not x.elem_type:
-        raise Refuse(f"the dtype of {x.name} is unknown")
-    if x.elem_type not in FLOATS:
-        raise Refuse(f"{x.type_name} is not a floating point type")
+        raise Refuse(f"the rank of {x.name} must be known")
+    need_type(x, FLOATS)
     return x.rank
 
 

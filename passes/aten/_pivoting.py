@@ -23,16 +23,16 @@ def square_matrices(x: Value) -> int | None:
     """
     rank = x.rank
     if rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     if rank < 2:
-        raise Refuse(f"{x.name} has rank {rank}, a matrix needs 2")
+        raise Refuse(f"the rank of {x.name} must be at least 2; it is {rank}")
     if x.dtype is None:
-        raise Refuse(f"the dtype of {x.name} is unknown")
+        raise Refuse(f"the dtype of {x.name} must be known")
     if x.dtype not in (*COMPUTED, FLOAT16):
-        raise Refuse(f"{x.type_name} is not a type that elimination is done in")
+        raise Refuse(f"{x.name} must be a dtype that elimination is done in; it is {x.type_name}")
     rows, columns = x.dim(-2), x.dim(-1)
     if rows is not None and columns is not None and rows != columns:
-        raise Refuse(f"the matrices are {rows} by {columns}, not square")
+        raise Refuse(f"the matrices must be square; they are {rows} by {columns}")
     return rows if rows is not None else columns
 
 

@@ -58,7 +58,7 @@ class Pooling:
         """
         size, output = self.sizes[position]
         if not size or not output:
-            raise Refuse(f"the size of pooled axis {position} of {self.x.name} is not known")
+            raise Refuse(f"the size of pooled axis {position} of {self.x.name} must be known")
         return size, output
 
 
@@ -79,10 +79,12 @@ def pooling_of(node: NodeView, names: Sequence[str]) -> Pooling:
     spatial_input(x, spatial)
     given = call.entries("output_size")
     if given is None:
-        raise Refuse("output_size is missing")
+        raise Refuse("output_size must be given")
     output = given * spatial if len(given) == 1 else given
     if len(output) != spatial:
-        raise Refuse(f"output_size has {len(output)} entries for {spatial} pooled axes")
+        raise Refuse(
+            f"output_size must have an entry for each of {spatial} axes; it has {len(output)}"
+        )
     return Pooling(x, sizes_along(x, output))
 
 

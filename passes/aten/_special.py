@@ -32,7 +32,10 @@ def operand(node: NodeView, build: Builder, names: Sequence[str], means: str) ->
     """
     x = call_of(node, dict.fromkeys(names, SCHEMA)).need("self")
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
-        raise Refuse(f"{x.type_name} has more digits than the {means}, or is unknown")
+        raise Refuse(
+            f"{x.name} must be float32 or float16, which have no more digits than the {means}; "
+            f"it is {x.type_name}"
+        )
     if build.opset < 9:
-        raise Refuse("opset 9 brought Where")
+        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
     return x

@@ -26,11 +26,14 @@ def keep_triangle(node: NodeView, build: Builder, name: str, *, upper: bool) -> 
     x = call.need("self")
     diagonal = int(call.number("diagonal", 0))
     if x.rank is None or x.rank < 2 or not x.elem_type:
-        raise Refuse(f"the rank or the dtype of {x.name} is unknown, or it has no matrices")
+        raise Refuse(f"the rank of {x.name} must be at least 2 and its dtype known")
     rows, columns = x.dim(-2), x.dim(-1)
     if rows is None or columns is None or rows * columns > LARGEST_MASK:
         if build.opset < 14:
-            raise Refuse("the size is dynamic or too large for a mask, and opset 14 brought Trilu")
+            raise Refuse(
+                "the opset must be at least 14, which has Trilu, or the size known and small; "
+                f"the opset is {build.opset}"
+            )
         return build.Trilu(x, np.array(diagonal, dtype=np.int64), upper=int(upper))
     mask = triangle(rows, columns, diagonal, upper=upper)
     if x.elem_type == TensorProto.BOOL:

@@ -81,15 +81,17 @@ def upsampling_of(node: NodeView, names: Sequence[str]) -> Upsampling:
     spatial = dimensions_of(call.operator)
     x = call.need("input")
     if x.rank is None or not x.elem_type:
-        raise Refuse(f"the rank or the dtype of {x.name} is unknown")
+        raise Refuse(f"the rank and the dtype of {x.name} must be known")
     if x.rank != spatial + 2:
-        raise Refuse(f"{x.name} has rank {x.rank}, not {spatial + 2}")
+        raise Refuse(f"the rank of {x.name} must be {spatial + 2}; it is {x.rank}")
     size = call.integers("output_size")
     scales = _scales(call, spatial)
     if size is None and scales is None:
-        raise Refuse("neither the output size nor factors are given")
+        raise Refuse("the output size or factors must be given")
     if size is not None and len(size) != spatial:
-        raise Refuse(f"output_size has {len(size)} entries for {spatial} axes")
+        raise Refuse(
+            f"output_size must have an entry for each of {spatial} axes; it has {len(size)}"
+        )
     align = "align_corners" in call.schema and bool(call.number("align_corners", 0))
     shown = node.output(0)
     lines: list[Line] = []
@@ -119,7 +121,10 @@ def resized(build: Builder, found: Upsampling, mode: str, **attributes: Any) -> 
         Refuse: The opset is older than 11, whose Resize names its coordinates.
     """
     if build.opset < 11:
-        raise Refuse("a resampled axis has no known size, and opset 11 brought Resize's modes")
+        raise Refuse(
+            "the sizes of resampled axes must be known, or the opset at least 11; it is "
+            f"{build.opset}"
+        )
     x = found.x
     roi = None
     if build.opset < 13:  # the schema demands one that nothing reads: the whole input
@@ -160,7 +165,7 @@ def lines_of_arrays(
 def _call(node: NodeView, names: Sequence[str]) -> Call:
     operator, overload = operator_of(node)
     if operator not in names:
-        raise Refuse(f"{operator} is not an operator of this pass")
+        raise Refuse(f"the operator must be one of this pass; it is {operator}")
     vector = schema_of(operator, vector=True)
     single = schema_of(operator, vector=False)
     call = call_of(node, {operator: vector})
@@ -186,7 +191,9 @@ def _scales(call: Call, spatial: int) -> tuple[tuple[float, ...], ...] | None:
     if given is None or given == (None,):
         return None
     if len(given) != spatial or any(scale is None or scale <= 0 for scale in given):
-        raise Refuse(f"the factors {list(given)} do not fit {spatial} axes")
+        raise Refuse(
+            f"there must be a positive factor for each of {spatial} axes; there are {list(given)}"
+        )
     return tuple(_meant(float(scale)) for scale in given)
 
 
@@ -206,8 +213,11 @@ def _output(size: int | None, scales: tuple[float, ...], shown: int | None) -> i
     if shown is not None and shown in sizes:
         return shown
     if len(sizes) > 1:
-        raise Refuse(f"the rounding of the factor {scales[0]} decides the output size")
+        raise Refuse(f"the rounding of the factor {scales[0]} must not decide the output size")
     found = sizes.pop()
     if shown is not None and shown != found:
-        raise Refuse(f"the file says that an axis becomes {shown}, the factor {found}")
+        raise Refuse(
+            f"the file must declare what the factor gives, {found}; it says that an axis becomes "
+            f"{shown}"
+        )
     return found

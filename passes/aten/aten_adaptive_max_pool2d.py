@@ -89,7 +89,7 @@ def aten_adaptive_max_pool2d(node: NodeView, build: Builder) -> tuple[Value | No
     """Pool with fixed windows, see the module."""
     indices = node.output(1)
     if indices is not None and indices.is_used:
-        raise Refuse("the indices of the maxima are used")
+        raise Refuse("the indices of the maxima must not be used; they are")
     pooling = pooling_of(node, NAMES)
     pooled = batched(build, pooling.x, len(pooling.sizes), lambda x: _pool(build, x, pooling))
     return (pooled, *([None] * (len(node.outputs) - 1)))

@@ -66,15 +66,17 @@ def _read(node: NodeView) -> tuple[Value, tuple[int, ...], bool]:
     call = call_of(node, dict.fromkeys(NAMES, SCHEMA))
     theta, size = call.need("theta"), call.integers("size")
     if size is None or len(size) not in (4, 5) or min(size) < 1:
-        raise Refuse(f"the size {size} is not that of images or volumes")
+        raise Refuse(f"the size must be that of images or volumes; it is {size}")
     spatial = len(size) - 2
     if theta.rank is None or theta.elem_type not in FLOATS:
-        raise Refuse(f"the rank of {theta.name} is unknown, or it is not floating point")
+        raise Refuse(f"the rank of {theta.name} must be known and its dtype floating point")
     wanted = (size[0], spatial, spatial + 1)
     if theta.rank != 3 or any(
         theta.dim(axis) not in (None, known) for axis, known in enumerate(wanted)
     ):
-        raise Refuse(f"{theta.name} is {list(theta.shape or ())}, not {list(wanted)}")
+        raise Refuse(
+            f"the shape of {theta.name} must be {list(wanted)}; it is {list(theta.shape or ())}"
+        )
     return theta, size, bool(call.number("align_corners", 0))
 
 

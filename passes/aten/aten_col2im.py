@@ -61,14 +61,16 @@ def _read(node: NodeView) -> tuple[Value, Windows, tuple[int, int], int]:
     spatial_input(x, 1)
     windows, given = windows_of(call), call.integers("output_size")
     if given is None or len(given) != 2 or min(given) < 1:
-        raise Refuse(f"output_size is {given}")
+        raise Refuse(f"output_size must be two positive numbers; it is {given}")
     image = (given[0], given[1])
     down, across = windows.counts(image)
     rows = x.dim(-2)
     if not rows or rows % windows.samples:
-        raise Refuse(f"the columns have {rows} rows for windows of {windows.samples} samples")
+        raise Refuse(f"the rows must be known and a multiple of the {windows.samples} of a window")
     if min(down, across) < 1 or x.dim(-1) not in (None, down * across):
-        raise Refuse(f"there are {x.dim(-1)} columns, and {down} by {across} windows fit")
+        raise Refuse(
+            f"there must be a column for each of {down} by {across} windows; there are {x.dim(-1)}"
+        )
     return x, windows, image, rows // windows.samples
 
 
@@ -123,11 +125,11 @@ def aten_col2im(node: NodeView, build: Builder) -> Value:
     x, windows, image, channels = _read(node)
     down, across = windows.counts(image)
     if max(windows.samples * down * across, image[0] * image[1]) > LARGEST:
-        raise Refuse("there are too many indices")
+        raise Refuse(f"there must be at most {LARGEST} indices; there are more")
     entries = _entries(windows, image)
     most = len(entries)
     if entries.size > LARGEST:
-        raise Refuse(f"{entries.size} indices are too many")
+        raise Refuse(f"there must be at most {LARGEST} indices; there are {entries.size}")
 
     def work(columns: Value) -> Value:
         flat = build.Reshape(columns, [0, channels, windows.samples * down * across])

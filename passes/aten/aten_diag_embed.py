@@ -50,13 +50,13 @@ def _read(node: NodeView) -> tuple[Value, int, int, int]:
     call = call_of(node, {"diag_embed": SCHEMA})
     x = call.need("self")
     if not x.rank or not x.elem_type:
-        raise Refuse(f"the rank or the dtype of {x.name} is unknown, or it is a scalar")
+        raise Refuse(f"the rank of {x.name} must be at least 1 and its dtype known")
     offset, rank = int(call.number("offset", 0)), x.rank + 1
     first, second = int(call.number("dim1", -2)), int(call.number("dim2", -1))
     if any(not -rank <= axis < rank for axis in (first, second)):
-        raise Refuse(f"axes {first} and {second} do not fit rank {rank}")
+        raise Refuse(f"the axes must lie in rank {rank}; they are {first} and {second}")
     if first % rank == second % rank:
-        raise Refuse(f"axes {first} and {second} are the same")
+        raise Refuse(f"the axes must differ; they are {first} and {second}")
     return x, offset, first % rank, second % rank
 
 
@@ -97,10 +97,12 @@ def aten_diag_embed(node: NodeView, build: Builder) -> Value:
     length, rank = x.dim(-1), x.rank
     assert rank is not None  # _read has looked
     if not length:
-        raise Refuse(f"the length of the vectors of {x.name} is unknown or 0")
+        raise Refuse(f"the length of the vectors of {x.name} must be known and not 0")
     size = length + abs(offset)
     if size * size > LARGEST:
-        raise Refuse(f"matrices of {size} rows are too large for a mask")
+        raise Refuse(
+            f"a mask must have at most {LARGEST} elements; matrices of {size} rows have more"
+        )
     numbers: Array = np.arange(size)
     places = np.minimum(np.minimum(numbers[:, None], numbers[None, :]), length - 1)
     rows = build.Gather(x, places.astype(np.int64), axis=rank - 1)

@@ -61,10 +61,12 @@ def _read(call: Call) -> tuple[Value, int, int]:
     """Return the input, the number of differences and the axis."""
     x = call.need("self")
     if x.rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     times, axis = int(call.number("n", 1)), int(call.number("dim", -1))
     if times < 0 or not -x.rank <= axis < x.rank:
-        raise Refuse(f"{times} differences along axis {axis} do not fit rank {x.rank}")
+        raise Refuse(
+            f"n must be at least 0 and the axis lie in rank {x.rank}; they are {times} and {axis}"
+        )
     return x, times, axis % x.rank
 
 
@@ -103,21 +105,21 @@ def aten_diff(node: NodeView, build: Builder) -> Value:
     call = call_of(node, {"diff": SCHEMA})
     x, times, axis = _read(call)
     if build.opset < _OLDEST.get(x.elem_type, 1 << 30):
-        raise Refuse(f"Sub of opset {build.opset} does not take {x.type_name}")
+        raise Refuse(f"Sub must take {x.type_name}; that of opset {build.opset} does not")
     if times == 0:
         return x
     if times > MOST:
-        raise Refuse(f"{times} differences would take {3 * times} nodes")
+        raise Refuse(f"n must be at most {MOST}; it is {times}")
     pieces = [call.tensor("prepend"), x, call.tensor("append")]
     there = [piece for piece in pieces if piece is not None]
     if any(p.elem_type != x.elem_type or p.rank != x.rank for p in there):
-        raise Refuse("what is put in front or behind has another rank or type")
+        raise Refuse("what is put in front or behind must have the rank and dtype of the input")
     whole = build.Concat(*there, axis=axis) if len(there) > 1 else x
     size = whole.dim(axis)
     if size is None:
-        raise Refuse(f"the size of axis {axis} is unknown")
+        raise Refuse(f"the size of axis {axis} must be known")
     if size <= times:
-        raise Refuse(f"nothing is left of {size} elements after {times} differences")
+        raise Refuse(f"the size must be above n; it is {size}, and n is {times}")
     for done in range(times):
         length = size - done
         later = build.Slice(whole, starts=[1], ends=[length], axes=[axis])

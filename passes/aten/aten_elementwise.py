@@ -109,11 +109,14 @@ def aten_elementwise(node: NodeView, build: Builder) -> Value:
     first = values[0]
     for value in values:
         if value.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
-            raise Refuse(f"{value.name} is {value.type_name}, not float32 or float16")
+            raise Refuse(f"{value.name} must be float32 or float16; it is {value.type_name}")
         if value.elem_type != first.elem_type:
-            raise Refuse(f"{first.type_name} and {value.type_name} are mixed")
+            raise Refuse(
+                f"the operands must have one dtype; they are {first.type_name} and "
+                f"{value.type_name}"
+            )
     if build.opset < 9:
-        raise Refuse("opset 9 brought Where")
+        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
     exact = call.operator in EXACT_ONES and first.elem_type == TensorProto.FLOAT
     build.declare(EXACT if exact else APPROXIMATE, "" if exact else NOTE)
     half = first.elem_type == TensorProto.FLOAT16

@@ -102,20 +102,22 @@ def aten_embedding_bag(node: NodeView, build: Builder) -> Value:
     weight, indices = call.need("weight"), call.need("indices")
     mode = int(call.number("mode", 0))
     if call.tensor("per_sample_weights") is not None:
-        raise Refuse("the rows are weighed")
+        raise Refuse("the rows must have no weights of their own; they have")
     if call.number("padding_idx", -1) >= 0 or mode not in (_SUM, _MEAN, _MAX):
-        raise Refuse("rows are left out, or the mode is unknown")
+        raise Refuse("no row may be left out, and the mode must be sum, mean or max")
     if any(value is not None and value.is_used for value in node.outputs[1:]):
-        raise Refuse("another output than the first is used")
+        raise Refuse("only the first output may be used; another one is")
     offsets = call.entries("offsets")
     width, count = weight.dim(1), indices.dim(0)
     if offsets is None or indices.rank != 1 or count is None or not width or weight.dtype is None:
-        raise Refuse("the offsets, the number of indices or the width of the table are unknown")
+        raise Refuse("the offsets, the number of indices and the width of the table must be known")
     ends = [int(offset) for offset in offsets]
     if not call.number("include_last_offset", 0):
         ends.append(count)
     if len(ends) - 1 > build.option("max_bags") or ends != sorted(ends) or ends[-1] > count:
-        raise Refuse(f"there are {len(ends) - 1} bags, or they do not follow each other")
+        raise Refuse(
+            f"there must be at most max_bags bags, one after the other; there are {len(ends) - 1}"
+        )
     rows = build.Gather(weight, indices, axis=0)
     sizes = [high - low for low, high in itertools.pairwise(ends)]
     if sizes == [1] * count and ends[0] == 0:

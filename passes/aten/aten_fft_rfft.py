@@ -48,6 +48,7 @@ from graphfix.authoring import (
     Option,
     Refuse,
     Value,
+    need_type,
     rewrite,
 )
 from graphfix.passes.aten._arguments import (
@@ -77,7 +78,7 @@ _REAL: dict[int, int] = {
 def _scale(norm: str, length: int) -> float:
     factors = {"": 1.0, "backward": 1.0, "forward": 1 / length, "ortho": 1 / math.sqrt(length)}
     if norm not in factors:
-        raise Refuse(f"the norm is {norm!r}")
+        raise Refuse(f"the norm must be one of {', '.join(map(repr, factors))}; it is {norm!r}")
     return factors[norm]
 
 
@@ -98,22 +99,21 @@ def _norm_of(call: Call) -> str:
         found = None if producer is None or producer.op != "Constant" else producer.attr(name)
         if isinstance(found, str | bytes):
             return _text(found)
-    raise Refuse("the norm is computed at run time")
+    raise Refuse("the norm must be a constant; it is computed at run time")
 
 
 def _read(call: Call) -> tuple[Value, int, int, int, str]:
     """Return the signal, its axis and length, the length of the transform, and the norm."""
     x, dim = call.need("self"), int(call.number("dim", -1))
     if not x.rank or not -x.rank <= dim < x.rank:
-        raise Refuse(f"the rank of {x.name} is unknown, or it has no axis {dim}")
-    if x.elem_type not in _COMPLEX:
-        raise Refuse(f"{x.type_name} is not transformed")
+        raise Refuse(f"the rank of {x.name} must be known and have axis {dim}")
+    need_type(x, _COMPLEX)
     size = x.dim(dim)
     if not size:
-        raise Refuse(f"the size of axis {dim} of {x.name} is unknown or 0")
+        raise Refuse(f"the size of axis {dim} of {x.name} must be known and not 0")
     length = int(call.number("n", size))
     if length < 1:
-        raise Refuse(f"a transform of length {length}")
+        raise Refuse(f"the length of the transform must be at least 1; it is {length}")
     return x, dim % x.rank, size, length, _norm_of(call)
 
 
@@ -168,11 +168,13 @@ def aten_fft_rfft(node: NodeView, build: Builder) -> Value:
         raise Refuse(_why_alone(node))
     producer = outer.need("self").producer
     if producer is None or operator_of(producer)[0] != "fft_rfft":
-        raise Refuse("the complex numbers do not come from fft_rfft")
+        raise Refuse("the complex numbers must come from fft_rfft; they do not")
     x, axis, size, length, norm = _read(call_of(producer, SCHEMAS))
     rank, rows, bins = x.rank or 0, min(size, length), length // 2 + 1
     if rows * bins * 2 > build.option("max_elements"):
-        raise Refuse(f"the matrix would have {rows * bins * 2} elements")
+        raise Refuse(
+            f"the matrix must have at most max_elements elements; it would have {rows * bins * 2}"
+        )
     matrix = transform(rows, length) * _scale(norm, length)
     order = [*(k for k in range(rank) if k != axis), axis]
 

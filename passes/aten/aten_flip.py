@@ -62,11 +62,11 @@ def aten_flip(node: NodeView, build: Builder) -> Value:
     x = call.need("self")
     axes = call.integers("dims")
     if axes is None:
-        raise Refuse("the axes are missing")
+        raise Refuse("the axes must be given")
     if x.rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     if any(not -x.rank <= axis < x.rank for axis in axes):
-        raise Refuse(f"the axes {list(axes)} do not fit rank {x.rank}")
+        raise Refuse(f"the axes must lie in rank {x.rank}; they are {list(axes)}")
     for axis in sorted({axis % x.rank for axis in axes}):
         size = x.dim(axis)
         if size is not None and size <= LARGEST:
@@ -75,5 +75,8 @@ def aten_flip(node: NodeView, build: Builder) -> Value:
             last = int(np.iinfo(np.int32).min)
             x = build.Slice(x, starts=[-1], ends=[last], axes=[axis], steps=[-1])
         else:
-            raise Refuse("the size of a flipped axis is unknown, and opset 10 brought steps")
+            raise Refuse(
+                "the size of a flipped axis must be known, or the opset at least 10; it is "
+                f"{build.opset}"
+            )
     return x

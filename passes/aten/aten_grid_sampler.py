@@ -153,12 +153,12 @@ def aten_grid_sampler(node: NodeView, build: Builder) -> Value:
     mode = int(call.number("interpolation_mode", 0))
     padding = int(call.number("padding_mode", 0))
     if not 0 <= mode < len(_MODES) or not 0 <= padding < len(_PADDINGS):
-        raise Refuse(f"interpolation mode {mode} or padding mode {padding} is unknown")
+        raise Refuse(f"the modes must be known ones; interpolation is {mode} and padding {padding}")
     how = Sampling(_MODES[mode], _PADDINGS[padding], bool(call.number("align_corners", 0)))
     if x.rank not in (4, 5):
-        raise Refuse(f"the rank of {x.name} is {x.rank}, not 4 or 5")
+        raise Refuse(f"the rank of {x.name} must be 4 or 5; it is {x.rank}")
     if how.mode == "cubic" and x.rank == 5:
-        raise Refuse("volumes are not sampled bicubically")
+        raise Refuse("the mode of volumes must be linear or nearest; it is bicubic")
     if build.opset >= (16 if x.rank == 4 else 20):
         return build.GridSample(
             x,
@@ -168,5 +168,5 @@ def aten_grid_sampler(node: NodeView, build: Builder) -> Value:
             align_corners=int(how.aligned),
         )
     if how.mode == "cubic":
-        raise Refuse("the mode is bicubic, and opset 16 brought GridSample")
+        raise Refuse("the mode must be linear or nearest below opset 16, which has GridSample")
     return grid_sampled(build, x, grid, how)

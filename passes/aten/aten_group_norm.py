@@ -109,10 +109,12 @@ def aten_group_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     rank = floating(x)
     groups = call.number("num_groups" if call.operator == "group_norm" else "group")
     if groups is None or groups < 1:
-        raise Refuse("the number of groups is missing")
+        raise Refuse("the number of groups must be given and positive")
     channels = x.dim(1) if rank >= 2 else None
     if rank < 2 or (channels is not None and channels % int(groups)):
-        raise Refuse(f"{channels} channels do not divide into {groups} groups")
+        raise Refuse(
+            f"the channels must be a multiple of the {groups} groups; there are {channels}"
+        )
     eps = float(call.number("eps", DEFAULT_EPS))
     weight, bias = call.tensor("weight"), call.tensor("bias")
     low = x.elem_type in LOW_PRECISION

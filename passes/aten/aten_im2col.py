@@ -58,10 +58,10 @@ def _read(node: NodeView) -> tuple[Value, Windows, tuple[int, int]]:
     windows = windows_of(call)
     height, width = x.dim(-2), x.dim(-1)
     if not height or not width:
-        raise Refuse(f"the image size of {x.name} is unknown or 0")
+        raise Refuse(f"the image size of {x.name} must be known and not 0")
     counts = windows.counts((height, width))
     if min(counts) < 1:
-        raise Refuse(f"no window fits into {height} by {width} pixels")
+        raise Refuse(f"a window must fit into the image; none fits into {height} by {width} pixels")
     return x, windows, (height, width)
 
 
@@ -111,7 +111,9 @@ def aten_im2col(node: NodeView, build: Builder) -> Value:
     x, windows, image = _read(node)
     down, across = windows.counts(image)
     if windows.samples * down * across > LARGEST:
-        raise Refuse(f"{windows.samples * down * across} indices are too many")
+        raise Refuse(
+            f"there must be at most {LARGEST} indices; there are {windows.samples * down * across}"
+        )
     places = windows.places(image)
 
     def work(images: Value) -> Value:

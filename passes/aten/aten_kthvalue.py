@@ -38,7 +38,16 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_type,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import FLOATS, widened
 
@@ -53,10 +62,10 @@ def _read(node: NodeView) -> tuple[Value, int, int, bool]:
     call = call_of(node, {"kthvalue": SCHEMA})
     x, k = call.need("self"), call.number("k")
     if not x.rank or not x.elem_type:
-        raise Refuse(f"the rank or the dtype of {x.name} is unknown, or it is a scalar")
+        raise Refuse(f"the rank of {x.name} must be at least 1 and its dtype known")
     axis = int(call.number("dim", -1))
     if k is None or not -x.rank <= axis < x.rank:
-        raise Refuse(f"k is {k}, and axis {axis} of rank {x.rank}")
+        raise Refuse(f"k must be given and the axis lie in rank {x.rank}; they are {k} and {axis}")
     return x, int(k), axis % x.rank, bool(call.number("keepdim", 0))
 
 
@@ -95,17 +104,16 @@ def aten_kthvalue(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take the last of the largest, see the module."""
     indices = node.output(1)
     if indices is not None and indices.is_used:
-        raise Refuse("the index of the value is used")
+        raise Refuse("the index of the value must not be used; it is")
     x, k, axis, keep = _read(node)
     size = x.dim(axis)
     if size is None:
-        raise Refuse(f"the size of axis {axis} is unknown")
+        raise Refuse(f"the size of axis {axis} must be known")
     if not 1 <= k <= size:
-        raise Refuse(f"there is no value {k} among {size}")
-    if x.elem_type not in (*FLOATS, *_INTEGERS):
-        raise Refuse(f"{x.type_name} is not a type that is sorted")
+        raise Refuse(f"k must be from 1 to {size}; it is {k}")
+    need_type(x, (*FLOATS, *_INTEGERS))
     if x.elem_type in _INTEGERS and build.opset < 11:
-        raise Refuse("opset 11 was the first that sorts integers")
+        raise Refuse(f"the opset must be at least 11 to sort integers; it is {build.opset}")
     negative = x.elem_type in FLOATS and k < size - k + 1
     count = k if negative else size - k + 1
 

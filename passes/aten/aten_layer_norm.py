@@ -88,11 +88,11 @@ def normalised_axes(call: Call, rank: int, x: Value) -> list[int]:
     """
     shape = call.integers("normalized_shape")
     if not shape or len(shape) > rank:
-        raise Refuse("the normalised shape does not fit the input")
+        raise Refuse("the normalised shape must be that of the last axes of the input")
     axes = list(range(rank - len(shape), rank))
     for axis, size in zip(axes, shape, strict=True):
         if x.dim(axis) not in (None, size):
-            raise Refuse("the normalised shape does not fit the input")
+            raise Refuse("the normalised shape must be that of the last axes of the input")
     return axes
 
 

@@ -138,9 +138,12 @@ def aten_lgamma(node: NodeView, build: Builder) -> Value:
     """Pick among polynomials and the series, see the module."""
     x = call_of(node, {"lgamma": SCHEMA}).need("self")
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
-        raise Refuse(f"{x.type_name} has more digits than the polynomials, or is unknown")
+        raise Refuse(
+            f"{x.name} must be float32 or float16, which have no more digits than the "
+            f"polynomials; it is {x.type_name}"
+        )
     if build.opset < 9:
-        raise Refuse("opset 9 brought Where")
+        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
     build.declare(APPROXIMATE, NOTE)
     return widened(build, x, lambda wide: _both_sides(build, wide))
 

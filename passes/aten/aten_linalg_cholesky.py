@@ -96,13 +96,13 @@ def aten_linalg_cholesky(node: NodeView, build: Builder) -> tuple[Value | None, 
     call = call_of(node, dict.fromkeys(NAMES, SCHEMA))
     info = node.output(1)
     if info is not None and info.is_used:
-        raise Refuse("the error counts of linalg_cholesky_ex are used")
+        raise Refuse("the error counts of linalg_cholesky_ex must not be used; they are")
     x, upper = call.need("self"), bool(call.number("upper", 0))
     size = square_matrices(x)
     if size is None:
-        raise Refuse("the size of the matrices is dynamic")
+        raise Refuse("the size of the matrices must be known; it is dynamic")
     if not 0 < size <= build.option("max_unrolled"):
-        raise Refuse(f"matrices of {size} rows are not unrolled")
+        raise Refuse(f"the matrices must have 1 to max_unrolled rows; they have {size}")
     rank = x.rank
     assert rank is not None  # square_matrices has looked
     turn = [*range(rank - 2), rank - 1, rank - 2]

@@ -90,9 +90,9 @@ def aten_linalg_det(node: NodeView, build: Builder) -> Value:
     x = call.need(call.schema[0])
     size = square_matrices(x)
     if size is None:
-        raise Refuse("the size of the matrices is dynamic")
+        raise Refuse("the size of the matrices must be known; it is dynamic")
     if not 0 < size <= build.option("max_unrolled"):
-        raise Refuse(f"matrices of {size} rows are not unrolled")
+        raise Refuse(f"the matrices must have 1 to max_unrolled rows; they have {size}")
     half = x.elem_type == TensorProto.FLOAT16
     product = _product(build, build.Cast(x, to=TensorProto.FLOAT) if half else x, size)
     rank = x.rank

@@ -141,11 +141,11 @@ def aten_linalg_inv(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     call = call_of(node, SCHEMAS)
     info = node.output(1)
     if info is not None and info.is_used:
-        raise Refuse("the error counts of linalg_inv_ex are used")
+        raise Refuse("the error counts of linalg_inv_ex must not be used; they are")
     x = call.need(call.schema[0])
     size = square_matrices(x)
     if size == 0:
-        raise Refuse("the matrices are empty")
+        raise Refuse("the matrices must not be empty; they are")
     half = x.elem_type == TensorProto.FLOAT16
     work = build.Cast(x, to=TensorProto.FLOAT) if half else x
     if size is not None and size <= build.option("max_unrolled"):
@@ -250,7 +250,9 @@ def _counting(build: Builder, x: Value, size: int | None) -> tuple[Value, Value,
         numbers = build.constant(row_numbers(2, 0, size))
         return numbers, build.constant(np.array(size, dtype=np.int64)), [size]
     if build.opset < 11:
-        raise Refuse("the size of the matrices is dynamic, and opset 11 brought Range")
+        raise Refuse(
+            f"the size of the matrices must be known, or the opset at least 11; it is {build.opset}"
+        )
     rank = x.rank
     assert rank is not None
     shape = build.Shape(x)

@@ -44,6 +44,7 @@ from graphfix.authoring import (
     NodeView,
     Refuse,
     Value,
+    need_type,
     rewrite,
 )
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
@@ -84,16 +85,15 @@ def aten_linalg_pinv(node: NodeView, build: Builder) -> Value:
     """Iterate, see the module."""
     call = call_of(node, SCHEMAS)
     a = call.need("A")
-    if a.elem_type not in (TensorProto.FLOAT, TensorProto.DOUBLE):
-        raise Refuse(f"the dtype of {a.name} is {a.type_name}")
+    need_type(a, (TensorProto.FLOAT, TensorProto.DOUBLE))
     rows = a.dim(-2)
     if a.rank is None or not rows:
-        raise Refuse(f"the number of rows of {a.name} is unknown or 0")
+        raise Refuse(f"the number of rows of {a.name} must be known and not 0")
     given = [call.number(name) for name in ("atol", "rtol") if name in SCHEMAS[_name(node)]]
     if any(number is not None and number > _LARGEST_TOLERANCE for number in given):
-        raise Refuse("a tolerance is given that counts")
+        raise Refuse(f"a tolerance must be at most {_LARGEST_TOLERANCE}; one is larger")
     if "hermitian" in SCHEMAS[_name(node)] and call.number("hermitian", 0):
-        raise Refuse("only a triangle of the matrix is read")
+        raise Refuse("the whole matrix must be read, not a triangle of it (hermitian)")
     build.declare(
         APPROXIMATE,
         "within 1e-3 of the largest element where the largest singular value is less than 1000 "

@@ -76,13 +76,13 @@ def aten_logcumsumexp(node: NodeView, build: Builder) -> Value:
     call = call_of(node, {"logcumsumexp": SCHEMA})
     x, dim = call.need("self"), call.number("dim")
     if not x.rank or x.elem_type not in FLOATS:
-        raise Refuse(f"the rank of {x.name} is unknown or 0, or it is not floating point")
+        raise Refuse(f"the rank of {x.name} must be at least 1 and its dtype floating point")
     if dim is None or not -x.rank <= int(dim) < x.rank:
-        raise Refuse(f"axis {dim} does not fit rank {x.rank}")
+        raise Refuse(f"the axis must lie in rank {x.rank}; it is {dim}")
     axis = int(dim) % x.rank
     size = x.dim(axis)
     if not size:
-        raise Refuse(f"the size of axis {axis} is unknown or 0")
+        raise Refuse(f"the size of axis {axis} must be known and not 0")
 
     def work(values: Value) -> Value:
         reach = 1
@@ -116,7 +116,10 @@ def _clipped(build: Builder, x: Value) -> Value:
     most = np.finfo(x.dtype).max
     if build.opset < 11:
         if x.elem_type == TensorProto.DOUBLE:
-            raise Refuse("opset 11 was the first whose Clip has limits beyond those of float32")
+            raise Refuse(
+                "the opset must be at least 11 for limits beyond those of float32; it is "
+                f"{build.opset}"
+            )
         return build.Clip(x, min=-float(most), max=float(most))
     return build.Clip(x, min=np.asarray(-most), max=np.asarray(most))
 

@@ -82,10 +82,10 @@ def aten_rms_norm(node: NodeView, build: Builder) -> Value:
     rank = floating(x)
     shape = call.integers("normalized_shape")
     if not shape or len(shape) > rank:
-        raise Refuse("the normalised shape does not fit the input")
+        raise Refuse("the normalised shape must be that of the last axes of the input")
     axes = list(range(rank - len(shape), rank))
     if any(x.dim(a) not in (None, n) for a, n in zip(axes, shape, strict=True)):
-        raise Refuse("the normalised shape does not fit the input")
+        raise Refuse("the normalised shape must be that of the last axes of the input")
     eps = float(call.number("eps", default_eps(x.elem_type == TensorProto.DOUBLE)))
     low = x.elem_type in LOW_PRECISION
     work = build.Cast(x, to=TensorProto.FLOAT) if low else x

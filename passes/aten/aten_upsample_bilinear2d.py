@@ -40,7 +40,16 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    listed,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import features, matching
 from graphfix.passes.aten._axes import FLOATS, along_axis, widened
 from graphfix.passes.aten._upsampling import (
@@ -88,14 +97,14 @@ def aten_upsample_bilinear2d(node: NodeView, build: Builder) -> Value:
     """Interpolate with constant products, see the module."""
     found = upsampling_of(node, NAMES)
     if found.x.elem_type not in FLOATS:
-        raise Refuse(f"{found.x.type_name} is not a floating point type")
+        raise Refuse(f"{found.x.name} must be {listed(FLOATS)}; it is {found.x.type_name}")
     if found.is_static:
         return widened(build, found.x, lambda x: _products(build, x, found))
     if len(found.lines) != 2:
-        raise Refuse("a resampled axis has no known size")
+        raise Refuse("the sizes of resampled axes must be known")
     whole = all(line.scales and line.scales[0].is_integer() for line in found.lines)
     if found.align and not found.sized and not whole:
-        raise Refuse("corners are aligned, and a factor that is not whole leaves the size open")
+        raise Refuse("the factor must be whole where corners are aligned; it leaves the size open")
     mode = "align_corners" if found.align else "half_pixel"
     return resized(build, found, "linear", coordinate_transformation_mode=mode)
 

@@ -90,7 +90,7 @@ def aten_upsample_nearest2d(node: NodeView, build: Builder) -> Value:
         return x
     whole = all(len(s.scales) == 1 and s.scales[0].is_integer() for s in found.lines)
     if found.sized or not whole or len(found.lines) != 2:
-        raise Refuse("a resampled axis has no known size")
+        raise Refuse("the sizes of resampled axes must be known")
     # With a whole factor both variants repeat every sample.
     return resized(
         build, found, "nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"
@@ -105,11 +105,16 @@ def _places(line: Line, shift: float) -> Array:
     if not ratios:
         ratios = [np.float32(line.size) / np.float32(line.output)]
     if line.scales and line.size == line.output and line.scales[0] != 1.0:
-        raise Refuse("PyTorch's kernels differ where a factor leaves the size as it is")
+        raise Refuse(
+            "the factor must change the size or be 1; where it leaves it as it is, PyTorch's "
+            "kernels differ"
+        )
     numbers = np.arange(line.output, dtype=np.float32) + np.float32(shift)
     found: list[Array] = [
         np.minimum(np.floor(numbers * ratio), line.size - 1).astype(np.int64) for ratio in ratios
     ]
     if any(not np.array_equal(found[0], other) for other in found[1:]):
-        raise Refuse(f"the rounding of the factor {line.scales[0]} decides which samples are taken")
+        raise Refuse(
+            f"the rounding of the factor {line.scales[0]} must not decide which samples are taken"
+        )
     return found[0]

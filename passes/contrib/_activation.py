@@ -49,4 +49,4 @@ def activated(
         if build.opset < 11:
             return build.Clip(x, min=low, max=high)
         return build.Clip(x, np.array(low, np.float32), np.array(high, np.float32))
-    raise Refuse(f"{name} is no activation that onnxruntime fuses")
+    raise Refuse(f"the activation must be one that onnxruntime fuses; it is {name}")

@@ -44,7 +44,7 @@ def need_rank(x: Value, *ranks: int) -> int:
     """
     if x.rank not in ranks:
         wanted = " or ".join(str(rank) for rank in ranks)
-        raise Refuse(f"the rank of {x.name} is {x.rank or 'unknown'}, not {wanted}")
+        raise Refuse(f"the rank of {x.name} must be {wanted}; it is {x.rank or 'unknown'}")
     return x.rank
 
 
@@ -56,7 +56,7 @@ def heads_of(node: NodeView) -> int:
     """
     heads = int(node.attr("num_heads", 0))
     if heads < 1:
-        raise Refuse("num_heads is missing or not positive")
+        raise Refuse(f"num_heads must be positive; it is {heads}")
     return heads
 
 
@@ -67,9 +67,9 @@ def size_of_head(hidden: int | None, heads: int, what: str) -> int:
         Refuse: The size of all heads is unknown, or not a multiple of their number.
     """
     if not hidden:
-        raise Refuse(f"the size of {what} is unknown")
+        raise Refuse(f"the size of {what} must be known")
     if hidden % heads:
-        raise Refuse(f"{heads} heads do not divide {hidden}, the size of {what}")
+        raise Refuse(f"the size of {what} must be a multiple of {heads} heads; it is {hidden}")
     return hidden // heads
 
 
@@ -94,7 +94,7 @@ def wide(build: Builder, x: Value) -> Value:
         return x
     if x.elem_type == TensorProto.FLOAT16:
         return build.Cast(x, to=TensorProto.FLOAT)
-    raise Refuse(f"{x.name} is {x.type_name}, not float32 or float16")
+    raise Refuse(f"{x.name} must be float32 or float16; it is {x.type_name}")
 
 
 def like(build: Builder, x: Value, value: Value) -> Value:
@@ -146,7 +146,7 @@ def padding(
         Refuse: The mask has another form, or its form is unknown.
     """
     if mask.elem_type != TensorProto.INT32:
-        raise Refuse(f"the mask {mask.name} is {mask.type_name}, not int32")
+        raise Refuse(f"the mask {mask.name} must be int32; it is {mask.type_name}")
     rank = need_rank(mask, 1, 2, 3)
     if rank == 1:
         return _by_length(build, mask, batch, lengths, starts=starts)
@@ -168,7 +168,10 @@ def _by_length(build: Builder, mask: Value, batch: Dim, lengths: Lengths, *, sta
         return build.Unsqueeze(seen, axes=[1, 2])
     known = isinstance(given, int) and isinstance(batch, int)
     if known and starts and given != 2 * int(batch or 0):
-        raise Refuse(f"{mask.name} has {given} entries for a batch of {batch}")
+        raise Refuse(
+            f"{mask.name} must have one or two entries for each of a batch of {batch}; it has "
+            f"{given}"
+        )
     tokens, _ = lengths.queries
     count = (
         build.constant(np.array([batch]))

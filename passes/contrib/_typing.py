@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from onnx import TensorProto
 
-from graphfix.authoring import InferredType, NodeView, Refuse, Value
+from graphfix.authoring import InferredType, NodeView, Value, need_type
 
 LOW_PRECISION = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *LOW_PRECISION)
@@ -26,7 +26,4 @@ def need_float(x: Value) -> None:
     Raises:
         Refuse: It is unknown or not floating point.
     """
-    if not x.elem_type:
-        raise Refuse(f"the dtype of {x.name} is unknown")
-    if x.elem_type not in FLOATS:
-        raise Refuse(f"{x.type_name} is not a floating point type")
+    need_type(x, FLOATS)

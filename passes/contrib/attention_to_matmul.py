@@ -71,10 +71,12 @@ def _sizes(node: NodeView) -> tuple[int, int, int]:
     weights = node.need(1)
     columns = weights.dim(1) if weights.rank == 2 else None
     if columns is None:
-        raise Refuse(f"the size of {weights.name} is unknown")
+        raise Refuse(f"the size of {weights.name} must be known")
     given = [int(n) for n in node.attr("qkv_hidden_sizes", ())] or [columns // 3] * 3
     if len(given) != 3 or sum(given) != columns or given[0] != given[1]:
-        raise Refuse(f"{weights.name} has {columns} columns, not {given} for queries, keys, values")
+        raise Refuse(
+            f"{weights.name} must have {given} columns for queries, keys, values; it has {columns}"
+        )
     return given[0], given[1], given[2]
 
 
@@ -103,16 +105,18 @@ def attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, .
     x = node.need(0)
     need_rank(x, 3)
     if node.attr("do_rotary", 0) or node.attr("past_present_share_buffer", 0):
-        raise Refuse("it has rotary embeddings, or past and present share a buffer")
+        raise Refuse("there must be no rotary embeddings and no buffer that past and present share")
     past, bias = node.input(_PAST), node.input(_BIAS)
     present = node.output(1)
     if past is not None and (present is None or bias is not None):
-        raise Refuse("onnxruntime wants a present with every past, and no bias of the scores")
+        raise Refuse(
+            "a past must have a present and no bias of the scores, as onnxruntime wants it"
+        )
     heads, sizes = heads_of(node), _sizes(node)
     head = size_of_head(sizes[0], heads, "the queries")
     head_v = size_of_head(sizes[2], heads, "the values")
     if present is not None and present.is_used and head != head_v:
-        raise Refuse("keys and values of different sizes do not make one present")
+        raise Refuse("keys and values must have one size to make a present; they differ")
     q, k, v = _projections(node, build, sizes)
     q = split_heads(build, q, heads, head)
     k = split_heads(build, k, heads, head)

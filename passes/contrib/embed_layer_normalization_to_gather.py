@@ -70,9 +70,12 @@ def embed_layer_normalization_to_gather(node: NodeView, build: Builder) -> tuple
     need_float(words)
     size = words.dim(-1)
     if ids.rank != 2 or not size:
-        raise Refuse("the rank of the ids or the size of the embedding are unknown")
+        raise Refuse("the rank of the ids must be 2 and the size of the embedding known")
     if int(node.attr("mask_index_type", 1)) not in (0, 1):
-        raise Refuse("the mask index has another form than the default")
+        raise Refuse(
+            "the mask index must have the default form; mask_index_type is "
+            f"{node.attr('mask_index_type')}"
+        )
     total = build.Gather(words, ids, axis=0)
     chosen = node.input(8)
     if chosen is not None:

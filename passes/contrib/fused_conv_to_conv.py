@@ -69,7 +69,7 @@ def fused_conv_to_conv(node: NodeView, build: Builder) -> Value:
     """Write the product and its activation, see the module."""
     x = node.need(0)
     if x.elem_type != TensorProto.FLOAT:
-        raise Refuse(f"{x.name} is {x.type_name}, not float32")
+        raise Refuse(f"{x.name} must be float32; it is {x.type_name}")
     kept = {
         name: node.attr(name)
         for name in node.attributes
@@ -89,12 +89,12 @@ def fused_conv_to_conv(node: NodeView, build: Builder) -> Value:
 def _by_name(node: NodeView, names: Sequence[str]) -> list[float]:
     missing = [name for name in names if not node.has(f"activation_{name}")]
     if missing:
-        raise Refuse(f"activation_{missing[0]} is not given")
+        raise Refuse(f"activation_{missing[0]} must be given")
     return [float(node.attr(f"activation_{name}")) for name in names]
 
 
 def _by_place(node: NodeView, names: Sequence[str]) -> list[float]:
     given = [float(number) for number in node.attr("activation_params", ())]
     if len(given) != len(names):
-        raise Refuse(f"activation_params has {len(given)} numbers, not {len(names)}")
+        raise Refuse(f"activation_params must have {len(names)} numbers; it has {len(given)}")
     return given

@@ -55,13 +55,13 @@ def fused_matmul_to_matmul(node: NodeView, build: Builder) -> Value:
     """Write the product, see the module."""
     need_float(node.need(0))
     if node.attr("transBatchA", 0) or node.attr("transBatchB", 0):
-        raise Refuse("batch axes are transposed")
+        raise Refuse("batch axes must stay where they are; they are transposed")
     operands: list[Value] = []
     for index, name in enumerate(("transA", "transB")):
         value = node.need(index)
         if node.attr(name, 0):
             if value.rank is None:
-                raise Refuse(f"the rank of {value.name} is unknown")
+                raise Refuse(f"the rank of {value.name} must be known")
             if value.rank > 1:  # vectors stay as they are
                 order = [*range(value.rank - 2), value.rank - 1, value.rank - 2]
                 value = build.Transpose(value, perm=order)

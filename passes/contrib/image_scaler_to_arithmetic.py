@@ -55,15 +55,17 @@ def image_scaler_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Scale and add, see the module."""
     x = node.need(0)
     if x.rank != _RANK:
-        raise Refuse(f"{x.name} is not known to have four dimensions")
+        raise Refuse(f"the rank of {x.name} must be 4; it is {x.rank or 'unknown'}")
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
-        raise Refuse(f"{x.name} is {x.type_name}, not float32 or float16")
+        raise Refuse(f"{x.name} must be float32 or float16; it is {x.type_name}")
     if "scale" not in node.attributes or "bias" not in node.attributes:
-        raise Refuse("scale or bias is missing")
+        raise Refuse("scale and bias must be given")
     bias = np.asarray(node.attr("bias"), np.float64)
     assert x.shape is not None
     if bias.size != x.shape[1]:
-        raise Refuse(f"{bias.size} biases for {x.shape[1]} channels")
+        raise Refuse(
+            f"there must be a bias for each of {x.shape[1]} channels; there are {bias.size}"
+        )
     dtype = np.float32 if x.elem_type == TensorProto.FLOAT else np.float16
     scaled = build.Mul(x, np.asarray(node.attr("scale"), dtype))
     return build.Add(scaled, bias.astype(dtype).reshape(-1, 1, 1))

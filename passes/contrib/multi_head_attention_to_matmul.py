@@ -97,12 +97,15 @@ def multi_head_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Valu
     q = node.need(0)
     need_rank(q, 3)
     if node.input(1) is None or node.input(2) is None:
-        raise Refuse("keys or values are packed, which onnxruntime does not compute on a CPU")
+        raise Refuse(
+            "keys and values must be given; they are packed, which onnxruntime does not compute "
+            "on a CPU"
+        )
     if any(node.input(place) is not None for place in (8, 9)):
-        raise Refuse("past and present share a buffer")
+        raise Refuse("past and present must not share a buffer; they do")
     past = [node.input(_PAST_KEY), node.input(_PAST_VALUE)]
     if any(past) and not (all(past) and node.output(1) and node.output(2)):
-        raise Refuse("onnxruntime wants both presents with every past")
+        raise Refuse("a past must have both presents, as onnxruntime wants it")
     heads = heads_of(node)
     head = size_of_head(q.dim(2), heads, "the queries")
     queries, k, v = _operands(node, build, heads, head)
@@ -128,7 +131,9 @@ def _operands(node: NodeView, build: Builder, heads: int, head: int) -> tuple[Va
     bias = node.input(_BIAS)
     ranks = [need_rank(x, 3, 4) for x in inputs]
     if ranks[1] != ranks[2]:
-        raise Refuse("of keys and values one has heads of its own, the other has not")
+        raise Refuse(
+            "keys and values must have heads alike; one has heads of its own, the other has not"
+        )
     head_v = head if ranks[1] == 4 else size_of_head(inputs[2].dim(2), heads, "the values")
     biases: list[Value | None] = [None, None, None]
     if bias is not None:

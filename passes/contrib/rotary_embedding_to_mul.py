@@ -59,7 +59,7 @@ def _form(node: NodeView, x: Value) -> _Form:
     half = node.need(2).dim(1)
     last = x.dim(-1)
     if not half or node.need(3).dim(1) != half or not last:
-        raise Refuse("a size of the cosines, the sines or the input is unknown or does not fit")
+        raise Refuse("the sizes of the cosines, the sines and the input must be known and fit")
     turned = int(node.attr("rotary_embedding_dim", 0))
     heads = int(node.attr("num_heads", 0))
     if x.rank == 4:
@@ -71,7 +71,10 @@ def _form(node: NodeView, x: Value) -> _Form:
         heads = heads or last // head
     turned = turned or head
     if turned != 2 * half or turned > head or (x.rank == 3 and heads * head != last):
-        raise Refuse(f"{heads} heads of {head} numbers do not make {last}, {turned} of each turned")
+        raise Refuse(
+            f"the heads must make up the last size, {last}; they are {heads} of {head}, {turned} "
+            "of each turned"
+        )
     return _Form(heads, head, turned)
 
 
@@ -86,7 +89,7 @@ def rotary_embedding_to_mul(node: NodeView, build: Builder) -> Value:
     x = node.need(0)
     rank = need_rank(x, 3, 4)
     if int(node.attr("is_packed_batching", 0)) or float(node.attr("scale", 1.0)) != 1:
-        raise Refuse("the batch is packed, or there is a scale")
+        raise Refuse("the batch must not be packed, and the scale must be 1")
     form = _form(node, x)
     data = wide(build, x)
     if rank == 3:

@@ -60,16 +60,16 @@ def simplified_layer_normalization_to_mul(
     x, scale = node.need(0), node.need(1)
     need_float(x)
     if x.rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     if scale.elem_type != x.elem_type:
-        raise Refuse(f"{scale.name} is {scale.type_name}, {x.name} is {x.type_name}")
+        raise Refuse(f"{scale.name} must be {x.type_name}, as {x.name} is; it is {scale.type_name}")
     axis = int(node.attr("axis", -1))
     if not -x.rank <= axis < x.rank:
-        raise Refuse(f"there is no axis {axis} in rank {x.rank}")
+        raise Refuse(f"the axis must lie in rank {x.rank}; it is {axis}")
     axes = list(range(axis % x.rank, x.rank))
     known = [size for size in (x.dim(place) for place in axes) if size]
     if len(known) < len(axes):
-        raise Refuse("a size that is normalised is unknown or zero")
+        raise Refuse("the sizes that are normalised must be known and not 0")
     low = x.elem_type in LOW_PRECISION
     data, factor = (
         (build.Cast(value, to=TensorProto.FLOAT) for value in (x, scale)) if low else (x, scale)

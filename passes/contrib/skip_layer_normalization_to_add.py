@@ -64,11 +64,11 @@ def skip_layer_normalization_to_add(node: NodeView, build: Builder) -> tuple[Val
     need_float(x)
     size = x.dim(-1)
     if not size or x.rank is None:
-        raise Refuse(f"the size of the last axis of {x.name} is unknown")
+        raise Refuse(f"the size of the last axis of {x.name} must be known")
     for place in (1, 2):
         stats = node.output(place)
         if stats is not None and stats.is_used:
-            raise Refuse(f"the statistics {stats.name} are used")
+            raise Refuse(f"the statistics {stats.name} must not be used; they are")
     low = x.elem_type in LOW_PRECISION
 
     def wide(value: Value) -> Value:

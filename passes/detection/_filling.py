@@ -48,7 +48,7 @@ def fill(editor: Editor, node: NodeView, select: Select, most_rows: int) -> None
     try:
         what = read(node)
         if what.rows > most_rows:
-            raise Refuse(f"up to {what.rows} rows are more than {most_rows}")
+            raise Refuse(f"there must be at most {most_rows} rows; there may be {what.rows}")
         outputs = outputs_of_rows(node)
     except Refuse as refusal:
         editor.refuse(node, refusal.reason)

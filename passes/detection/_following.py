@@ -45,25 +45,25 @@ def outputs_of_rows(node: NodeView) -> dict[Variable, int]:
     """
     graph, start = node.graph, node.output(0)
     if start is None:
-        raise Refuse("nothing uses it")
+        raise Refuse("something must use it; nothing does")
     if graph.parent is not None or graph.scope != "main":
-        raise Refuse("it stands in a body or a function, whose results have no declared rows")
+        raise Refuse("it must stand in the main graph; a body or a function has no declared rows")
     trail = _Trail(graph, {id(start.tensor): 0})
     for other in graph.nodes:
         if any(id(tensor) in trail.fates for tensor in other.inputs):
             _step(NodeView(other), trail)
         for tensor in other.outputs:
             if id(tensor) in trail.fates and any(u.graph is not graph for u in tensor.outputs):
-                raise Refuse(f"{tensor.name} is used inside of a body")
+                raise Refuse(f"{tensor.name} must not be used inside of a body; it is")
     found: dict[Variable, int] = {}
     for tensor in graph.outputs:
         fate = trail.fates.get(id(tensor))
         if isinstance(fate, tuple):
-            raise Refuse(f"output {tensor.name} is computed from the number of rows")
+            raise Refuse(f"outputs must not be computed from the number of rows; {tensor.name} is")
         if fate is not None and isinstance(tensor, Variable):
             found[tensor] = fate
     if not found:
-        raise Refuse("no output has its rows")
+        raise Refuse("an output must have its rows; none has")
     return found
 
 
@@ -74,7 +74,7 @@ def _step(node: NodeView, trail: _Trail) -> None:
     else:
         result = _of_rows(node, trail) if not node.domain else ()
     if not result:
-        raise Refuse(f"{node.op} after it is not known to treat each row alone")
+        raise Refuse(f"what comes after it must treat each row alone; {node.op} is not known to")
     for value in node.outputs:
         if value is not None:
             trail.fates[id(value.tensor)] = result[0]
@@ -92,7 +92,7 @@ def _of_rows(node: NodeView, trail: _Trail) -> Sequence[Fate]:
 
 def _rank(value: Value) -> int:
     if value.rank is None:
-        raise Refuse(f"the rank of {value.name} is unknown")
+        raise Refuse(f"the rank of {value.name} must be known")
     return value.rank
 
 
@@ -103,7 +103,7 @@ def _axes(node: NodeView, place: int, rank: int) -> list[int]:
         value = node.input(place)
         array = value.array() if value is not None else None
         if array is None:
-            raise Refuse(f"the axes of {node.op} after it are not known")
+            raise Refuse(f"the axes of {node.op} after it must be known")
         given = array.reshape(-1).tolist()
     return [int(axis) % rank for axis in given]
 
@@ -281,7 +281,7 @@ def _of_sizes(node: NodeView, trail: _Trail) -> Fate:
         indices = node.need(1).array()
         if indices is not None:
             return tuple(first[int(index)] for index in indices.reshape(-1))
-    raise Refuse(f"{node.op} after it computes with the number of rows")
+    raise Refuse(f"what comes after it must not compute with the number of rows; {node.op} does")
 
 
 _HANDLERS: dict[str, Callable[[NodeView, _Trail], Sequence[Fate]]] = {

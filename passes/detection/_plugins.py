@@ -33,11 +33,14 @@ def check_sizes(what: Suppression, calls: int, most_calls: int) -> None:
         Refuse: It looks at fewer boxes, or there would be too many calls.
     """
     if what.count > _LOOKED_AT:
-        raise Refuse(f"of {what.count} boxes the plugin would look at the best {_LOOKED_AT} alone")
+        raise Refuse(
+            f"there must be at most {_LOOKED_AT} boxes, which is what the plugin looks at; there "
+            f"are {what.count}"
+        )
     if calls > most_calls:
         raise Refuse(
-            f"{calls} plugin nodes are more than {most_calls}: one for all classes would give rows "
-            "by falling score and one limit for all classes"
+            f"there must be at most {most_calls} plugin nodes; there would be {calls}, and one "
+            "for all classes would give rows by falling score and one limit for all classes"
         )
 
 

@@ -58,29 +58,31 @@ def read(node: NodeView) -> Suppression:
     boxes, scores = node.need(_BOXES), node.need(_SCORES)
     for value in (boxes, scores):
         if value.type_name != "float32":
-            raise Refuse(f"{value.name} is {value.type_name}, not float32")
+            raise Refuse(f"{value.name} must be float32; it is {value.type_name}")
     sizes, others = boxes.static_shape, scores.static_shape
     if sizes is None or others is None:
         what = boxes if sizes is None else scores
-        raise Refuse(f"the sizes of {what.name} are not all known, so no number of rows is either")
+        raise Refuse(f"the sizes of {what.name} must all be known, for the number of rows to be")
     fits = len(sizes) == len(others) == 3 and sizes[::2] == (others[0], 4)
     if not fits or sizes[1] != others[2]:
-        raise Refuse(f"boxes {list(sizes)} and scores {list(others)} do not fit together")
+        raise Refuse(
+            f"boxes and scores must fit together; they are {list(sizes)} and {list(others)}"
+        )
     images, classes, count = others
     limit = min(int(_number(node, _LIMIT, "max_output_boxes_per_class", 0)), count)
     if min(images, classes, limit) < 1:
-        raise Refuse("no box is ever selected")
+        raise Refuse("some box must be selected; none ever is")
     overlap = _number(node, _OVERLAP, "iou_threshold", 0.0)
     if not 0 <= overlap <= 1:
-        raise Refuse(f"an iou_threshold of {overlap:g} is outside of 0 to 1")
+        raise Refuse(f"the iou_threshold must be from 0 to 1; it is {overlap:g}")
     score = None
     if node.input(_SCORE) is not None:
         score = _number(node, _SCORE, "score_threshold", 0.0)
         if not np.isfinite(score):
-            raise Refuse(f"the score_threshold is {score}")
+            raise Refuse(f"the score_threshold must be finite; it is {score}")
     centered = int(node.attr("center_point_box", 0))
     if centered not in (0, 1):
-        raise Refuse(f"center_point_box is {centered}")
+        raise Refuse(f"center_point_box must be 0 or 1; it is {centered}")
     return Suppression(boxes, scores, images, classes, count, limit, overlap, score, bool(centered))
 
 
@@ -90,7 +92,7 @@ def _number(node: NodeView, place: int, name: str, default: float) -> float:
         return default
     array = value.array()
     if array is None:
-        raise Refuse(f"{name} is computed at run time")
+        raise Refuse(f"{name} must be a constant; it is computed at run time")
     if array.size != 1:
-        raise Refuse(f"{name} has {array.size} elements")
+        raise Refuse(f"{name} must have one element; it has {array.size}")
     return float(array.reshape(-1)[0]) if array.dtype.kind == "f" else int(array.reshape(-1)[0])

@@ -67,7 +67,10 @@ def nms_by_selection(editor: Editor) -> None:
     def select(build: Builder, what: Suppression) -> tuple[Value, Value]:
         steps = what.images * what.limit
         if steps > most:
-            raise Refuse(f"{steps} steps are more than {most} (--option ...most_steps)")
+            raise Refuse(
+                f"there must be at most {most} steps (--option ...most_steps); there would be "
+                f"{steps}"
+            )
         return _selecting.select(build, what)
 
     _filling.fill_all(editor, select, int(editor.option("most_rows")))

@@ -39,7 +39,7 @@ _THRESHOLD = 4
 def nms_score_threshold_explicit(node: NodeView, build: Builder) -> Value:
     """Write the threshold, see the module."""
     if node.input(_THRESHOLD) is not None:
-        raise Refuse("it has a score_threshold")
+        raise Refuse("it must have no score_threshold; it has one")
     given = [node.input(place) for place in range(_THRESHOLD)]
     lowest = np.array([np.finfo(np.float32).min], np.float32)
     return build.NonMaxSuppression(

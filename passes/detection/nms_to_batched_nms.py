@@ -83,7 +83,10 @@ def nms_to_batched_nms(editor: Editor) -> None:
     def select(build: Builder, what: Suppression) -> tuple[Value, Value]:
         _plugins.check_sizes(what, what.classes, most)
         if what.score is None or what.score < 0:
-            raise Refuse("scores of zero may count, and the plugin gives what it drops that score")
+            raise Refuse(
+                "the score_threshold must be known and not negative: the plugin gives what it "
+                "drops the score 0"
+            )
         build.declare(APPROXIMATE, _NOTE)
         boxes = _plugins.corners(build, what)
         shared = build.Unsqueeze(boxes, axes=[2])

@@ -86,7 +86,9 @@ def nms_to_efficient_nms(editor: Editor) -> None:
         _plugins.check_sizes(what, what.classes, most)
         threshold = what.score
         if (threshold is None or threshold < 0) and not _plugins.not_negative(what.scores):
-            raise Refuse("scores may be below zero, and the plugin takes no threshold below zero")
+            raise Refuse(
+                "scores or their threshold must not be below zero, which the plugin does not take"
+            )
         build.declare(APPROXIMATE, _NOTE)
         boxes = _plugins.corners(build, what)
 

@@ -76,7 +76,7 @@ def _read_by_casts(editor: Editor, tensor: Variable) -> None:
 
 def _reading(use: NodeView, tensor: Variable, build: Builder) -> tuple[Value, ...]:
     if any(True for _ in use.node.graphs()):
-        raise Refuse(f"{use.op} has bodies")
+        raise Refuse(f"what uses it must have no bodies; {use.op} has")
     cast = build.Cast(Value(tensor), to=tensor.elem_type)
     operands = [cast if v is not None and v.tensor is tensor else v for v in use.inputs]
     return unchanged(use, operands, build)

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
 
 _BYTES = (TensorProto.INT8, TensorProto.UINT8)
 _WIDER = {
@@ -47,10 +47,9 @@ _WIDER = {
 def bytes_through_wider(node: NodeView, build: Builder) -> Value:
     """Cast there and back, see the module."""
     x, kind = node.need(0), _WIDER[node.op]
-    if x.elem_type not in _BYTES:
-        raise Refuse(f"{x.name} is {x.type_name}")
+    need_type(x, _BYTES)
     if len(node.outputs) > 1:
-        raise Refuse("there is a second output")
+        raise Refuse("there must be one output; there is a second")
     operands = [None if v is None else build.Cast(v, to=kind) for v in node.inputs]
     attributes = {name: node.attr(name) for name in node.attributes}
     (result,) = build.multi(node.op, *operands, **attributes)

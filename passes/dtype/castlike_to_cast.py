@@ -25,15 +25,14 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Value, need_elem_type, rewrite
 
 
 @rewrite("CastLike", removes="op:CastLike", emits="Cast")
 def castlike_to_cast(node: NodeView, build: Builder) -> Value:
     """Write the type down, see the module."""
     like = node.need(1)
-    if not like.elem_type:
-        raise Refuse(f"the dtype of {like.name} is unknown")
+    need_elem_type(like)
     return build.Cast(
         node.need(0),
         to=like.elem_type,

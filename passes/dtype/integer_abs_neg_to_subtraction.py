@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite
 
 _SIGNED = (TensorProto.INT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64)
 _UNSIGNED = (TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64)
@@ -48,8 +48,7 @@ def integer_abs_neg_to_subtraction(node: NodeView, build: Builder) -> Value:
     x = node.need(0)
     if node.op == "Abs" and x.elem_type in _UNSIGNED:
         return x
-    if x.elem_type not in _SIGNED:
-        raise Refuse(f"{x.name} is {x.type_name}")
+    need_type(x, _SIGNED)
     dtype = x.dtype
     assert dtype is not None
     zero = build.constant(dtype.type(0))

@@ -54,9 +54,11 @@ def integer_pow_through_float(node: NodeView, build: Builder) -> Value:
     """Take the power in float32 and round, see the module."""
     x, n = node.need(0), node.need(1)
     if x.dtype is None or x.dtype.kind not in "iu":
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be an integer; it is {x.type_name}")
     if (n.dtype is None or n.dtype.kind not in "iu") and not _is_whole(build.const(n)):
-        raise Refuse(f"{n.name} is {n.type_name}, and not known to be whole")
+        raise Refuse(
+            f"{n.name} must be whole numbers; it is {n.type_name}, and not known to be whole"
+        )
     build.declare(APPROXIMATE, "powers beyond 2^24 in size are rounded")
     power = build.Pow(build.Cast(x, to=TensorProto.FLOAT), build.Cast(n, to=TensorProto.FLOAT))
     return build.Cast(build.Round(power), to=x.elem_type)

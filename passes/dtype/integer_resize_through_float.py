@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, need_type, rewrite
 from graphfix.passes.dtype._integers import resized_in_float, samples_linearly
 
 _NAMES = ("int8", "uint8", "int32")
@@ -54,9 +54,8 @@ _SOURCES = frozenset({getattr(TensorProto, name.upper()) for name in _NAMES})
 def integer_resize_through_float(node: NodeView, build: Builder) -> Value:
     """Resize floats and cut off, see the module."""
     x = node.need(0)
-    if x.elem_type not in _SOURCES:
-        raise Refuse(f"{x.name} is {x.type_name}")
+    need_type(x, _SOURCES)
     if not samples_linearly(node):
-        raise Refuse("the mode is not linear, or there is antialias")
+        raise Refuse("the mode must be linear, without antialias")
     build.declare(APPROXIMATE, "one less where a whole mean is rounded to less than it is")
     return resized_in_float(node, list(node.inputs), x.elem_type, build)

@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, listed, rewrite
 
 _BASES = (TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE)
 
@@ -41,14 +41,14 @@ def pow_exponent_like_base(node: NodeView, build: Builder) -> Value:
     """Cast the exponent, see the module."""
     x, n = node.need(0), node.need(1)
     if x.elem_type not in _BASES or x.dtype is None:
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be {listed(_BASES)}; it is {x.type_name}")
     if n.elem_type == x.elem_type or n.dtype is None or n.dtype.kind not in "iuf":
-        raise Refuse(f"{n.name} is {n.type_name}")
+        raise Refuse(f"{n.name} must be a number of another dtype; it is {n.type_name}")
     build.declare(APPROXIMATE, "the last place of the power may be another one")
     known = build.const(n)
     if known is None:
         return build.Pow(x, build.Cast(n, to=x.elem_type))
     written = known.astype(x.dtype)
     if not np.array_equal(written.astype(np.float64), known.astype(np.float64), equal_nan=True):
-        raise Refuse(f"{x.type_name} does not hold the constant {n.name}")
+        raise Refuse(f"the constant {n.name} must be numbers of {x.type_name}; it is not")
     return build.Pow(x, written)

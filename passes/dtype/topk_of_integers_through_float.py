@@ -43,7 +43,7 @@ def topk_of_integers_through_float(node: NodeView, build: Builder) -> tuple[Valu
     x = node.need(0)
     dtype = x.dtype
     if dtype is None or dtype.kind not in "iu":
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be an integer; it is {x.type_name}")
     if dtype.itemsize > _BYTES_EXACT:
         build.declare(APPROXIMATE, "integers beyond 2^24 are rounded before they are ranked")
     others = [node.need(index) for index in range(1, len(node.inputs))]

@@ -44,11 +44,11 @@ def eye_like_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare rows and columns, see the module."""
     x = node.need(0)
     if x.rank != 2:
-        raise Refuse(f"{x.name} is no matrix, or its rank is unknown")
+        raise Refuse(f"the rank of {x.name} must be 2; it is {x.rank or 'unknown'}")
     elem_type = int(node.attr("dtype", 0)) or x.elem_type
     dtype = dtype_of(elem_type)
     if dtype is None:
-        raise Refuse(f"the dtype of {x.name} is unknown")
+        raise Refuse(f"the dtype of {x.name} must be known")
     diagonal = int(node.attr("k", 0))
     rows, columns = x.dim(0), x.dim(1)
     if rows is not None and columns is not None and rows * columns <= _MOST:

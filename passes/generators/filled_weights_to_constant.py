@@ -43,7 +43,7 @@ def filled_weights_to_constant(node: NodeView, build: Builder) -> Value:
     """Fill the weights, see the module."""
     operands = [_filled(value, build) for value in node.inputs]
     if operands == list(node.inputs):
-        raise Refuse("no operand is filled with one value")
+        raise Refuse("an operand must be filled with one value; none is")
     attributes = {name: node.attr(name) for name in node.attributes}
     return build.multi(node.op, *operands, outputs=1, **attributes)[0]
 
@@ -54,6 +54,6 @@ def _filled(value: Value | None, build: Builder) -> Value | None:
         return value
     shape = build.need_const(made.need(0), "the shape of the weights")
     if np.prod(shape) > build.option("max_elements"):
-        raise Refuse("the weights have more than max_elements elements")
+        raise Refuse("the weights must have at most max_elements elements; they have more")
     fill = made.attr("value", np.zeros(1, np.float32))
     return build.constant(np.full([int(size) for size in shape], fill.reshape(-1)[0], fill.dtype))

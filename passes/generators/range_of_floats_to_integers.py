@@ -48,10 +48,10 @@ def range_of_floats_to_integers(node: NodeView, build: Builder) -> Value:
     start, limit, delta = node.need(0), node.need(1), node.need(2)
     dtype = start.dtype
     if dtype is None or dtype.kind != "f":
-        raise Refuse(f"{start.name} is {start.type_name}")
+        raise Refuse(f"{start.name} must be floating point; it is {start.type_name}")
     step = float(build.need_const(delta, "the step").reshape(-1)[0])
     if not math.isfinite(step) or math.frexp(abs(step))[0] != 0.5:
-        raise Refuse(f"the step {step:g} is no power of two")
+        raise Refuse(f"the step must be a power of two; it is {step:g}")
     first = build.const(start)
     away = limit if first is not None and not first.any() else build.Sub(limit, start)
     if away is not limit:

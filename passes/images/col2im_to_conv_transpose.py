@@ -45,12 +45,15 @@ def col2im_to_conv_transpose(node: NodeView, build: Builder) -> Value:
     """Convolve, see the module."""
     x = node.need(0)
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16) or x.dtype is None:
-        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be float32 or float16; it is {x.type_name}")
     image = _sizes(node, build, 1, "the size of the image")
     block = _sizes(node, build, 2, "the size of the block")
     axes = len(image)
     if axes > 3 or len(block) != axes:
-        raise Refuse(f"an image of {axes} axes and a block of {len(block)}")
+        raise Refuse(
+            f"the image must have at most 3 axes, and the block as many; they have {axes} and "
+            f"{len(block)}"
+        )
     strides = [int(s) for s in node.attr("strides") or [1] * axes]
     dilations = [int(d) for d in node.attr("dilations") or [1] * axes]
     pads = [int(p) for p in node.attr("pads") or [0] * (2 * axes)]
@@ -59,10 +62,10 @@ def col2im_to_conv_transpose(node: NodeView, build: Builder) -> Value:
     counts = [room // step + 1 for room, step in zip(rooms, strides, strict=True)]
     rows = prod(block)
     if x.rank != 3 or x.dim(2) != prod(counts) or min(rooms) < 0:
-        raise Refuse(f"the number of columns of {x.name} is unknown or does not fit")
+        raise Refuse(f"the number of columns of {x.name} must be known and fit the windows")
     channels = (x.dim(1) or 0) // rows
     if not channels:
-        raise Refuse(f"the number of channels of {x.name} is unknown")
+        raise Refuse(f"the number of channels of {x.name} must be known")
     filters = np.eye(rows, dtype=x.dtype).reshape(rows, 1, *block)
     grid = build.ConvTranspose(
         build.Reshape(x, [-1, rows, *counts]),

@@ -61,12 +61,12 @@ def grid_sample_to_gather(node: NodeView, build: Builder) -> Value:
     """Gather and sum, see the module."""
     mode = str(node.attr("mode", "linear"))
     if mode not in _MODES:
-        raise Refuse(f"the mode is {mode}")
+        raise Refuse(f"the mode must be linear, nearest or cubic; it is {mode}")
     how = Sampling(
         _MODES[mode],
         str(node.attr("padding_mode", "zeros")),
         bool(node.attr("align_corners", 0)),
     )
     if how.padding not in ("zeros", "border", "reflection"):
-        raise Refuse(f"the padding is {how.padding}")
+        raise Refuse(f"the padding must be zeros, border or reflection; it is {how.padding}")
     return grid_sampled(build, node.need(0), node.need(1), how)

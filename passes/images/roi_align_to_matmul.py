@@ -49,11 +49,16 @@ def roi_align_to_matmul(node: NodeView, build: Builder) -> Value:
     x, rois, batch = node.need(0), node.need(1), node.need(2)
     mode = node.attr("mode", "avg")
     if (mode.decode() if isinstance(mode, bytes) else mode) != "avg":
-        raise Refuse(f"the mode is {mode}")
+        raise Refuse(f"the mode must be avg; it is {mode}")
     if int(node.attr("sampling_ratio", 0)) <= 0:
-        raise Refuse("the number of samples depends on the size of the region")
+        raise Refuse(
+            "sampling_ratio must be positive; without it the number of samples depends on the "
+            "size of the region"
+        )
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.DOUBLE) or x.rank != 4:
-        raise Refuse(f"{x.name} is {x.type_name} of rank {x.rank}")
+        raise Refuse(
+            f"{x.name} must be float32 or float64 of rank 4; it is {x.type_name} of rank {x.rank}"
+        )
     down = build.Unsqueeze(_weights(node, x, rois, 2, build), axes=[1])
     across = build.Unsqueeze(
         build.Transpose(_weights(node, x, rois, 3, build), perm=[0, 2, 1]), axes=[1]

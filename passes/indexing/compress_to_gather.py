@@ -47,9 +47,9 @@ def compress_to_gather(node: NodeView, build: Builder) -> Value:
     """Gather where the condition holds, see the module."""
     x, condition = node.need(0), node.need(1)
     if x.type_name == "string":
-        raise Refuse(f"{x.name} holds strings")
+        raise Refuse(f"{x.name} must not hold strings; it does")
     if x.rank is None and node.has("axis") and int(node.attr("axis")) < 0:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     flat = not node.has("axis")
     axis = 0 if flat else int(node.attr("axis"))
     sizes = x.static_shape

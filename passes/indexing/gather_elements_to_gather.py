@@ -59,11 +59,11 @@ def gather_elements_to_gather(node: NodeView, build: Builder) -> Value:
     data, index = node.need(0), node.need(1)
     rank = data.rank
     if rank is None or index.rank is None or index.dtype is None:
-        raise Refuse("a rank or the dtype of the index is unknown")
+        raise Refuse("the ranks and the dtype of the index must be known")
     if not rank or index.rank != rank:
-        raise Refuse("the index does not fit the data")
+        raise Refuse("the index must have the rank of the data")
     if prod(index.dim(axis) or 1 for axis in range(rank)) > _MAX_OFFSETS:
-        raise Refuse("the index is too large")
+        raise Refuse(f"the index must have at most {_MAX_OFFSETS} elements; it has more")
     chosen = int(node.attr("axis", 0)) % rank
     # The last axis is looked at first, since its elements lie next to each other.
     stride: Size = 1

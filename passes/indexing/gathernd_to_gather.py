@@ -54,16 +54,16 @@ def gathernd_to_gather(node: NodeView, build: Builder) -> Value:
     """Gather from joined axes, see the module."""
     data, indices = node.need(0), node.need(1)
     if data.rank is None or indices.rank is None or indices.rank < 1:
-        raise Refuse("a rank is unknown")
+        raise Refuse("the ranks of the operands must be known")
     if data.type_name == "string":
         # onnxruntime's Gather takes the first string of each row alone (seen: 1.31).
-        raise Refuse(f"{data.name} holds strings")
+        raise Refuse(f"{data.name} must not hold strings; it does")
     length = indices.dim(-1)
     if not length:
-        raise Refuse("the length of the index tuples is unknown")
+        raise Refuse("the length of the index tuples must be known")
     batch = int(node.attr("batch_dims", 0))
     if batch + length > data.rank or batch >= indices.rank:
-        raise Refuse("the index tuples are longer than the data has axes")
+        raise Refuse("the index tuples must be no longer than the data has axes")
     rows: Value | None = None
     for axis in range(batch + length):
         if axis < batch:

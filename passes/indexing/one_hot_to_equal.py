@@ -46,11 +46,11 @@ def one_hot_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare with the classes, see the module."""
     index, values = node.need(0), node.need(2)
     if index.rank is None or index.dtype is None or values.dtype is None:
-        raise Refuse("the rank of the index, or a dtype, is unknown")
+        raise Refuse("the rank of the index and the dtypes must be known")
     rank = index.rank + 1
     axis = int(node.attr("axis", -1))
     if not -rank <= axis < rank:
-        raise Refuse(f"there is no axis {axis} in rank {rank}")
+        raise Refuse(f"the axis must lie in rank {rank}; it is {axis}")
     axis %= rank
     if index.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         index = build.Cast(index, to=TensorProto.INT64)
@@ -72,10 +72,13 @@ def _classes(
     if known is not None:
         number = int(known.reshape(-1)[0])
         if not 0 < number <= _MAX_DEPTH:
-            raise Refuse(f"the depth is {number}")
+            raise Refuse(f"the depth must be from 1 to {_MAX_DEPTH}; it is {number}")
         return number, build.constant(np.arange(number, dtype=index.dtype).reshape(shape))
     if depth.rank not in (0, 1) or depth.type_name not in ("int32", "int64"):
-        raise Refuse(f"the depth is computed, and is {depth.type_name} of rank {depth.rank}")
+        raise Refuse(
+            f"a computed depth must be int32 or int64 of rank 0 or 1; it is {depth.type_name} of "
+            f"rank {depth.rank}"
+        )
     if depth.elem_type != index.elem_type:
         depth = build.Cast(depth, to=index.elem_type)
     if depth.rank == 1:

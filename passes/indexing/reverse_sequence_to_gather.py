@@ -55,9 +55,9 @@ def reverse_sequence_to_gather(node: NodeView, build: Builder) -> Value:
     """Take the elements of each sequence backwards, see the module."""
     x, lengths = node.need(0), node.need(1)
     if x.rank is None or x.rank < 2:
-        raise Refuse(f"the rank of {x.name} is unknown or below 2")
+        raise Refuse(f"the rank of {x.name} must be at least 2; it is {x.rank or 'unknown'}")
     if x.type_name == "string":
-        raise Refuse(f"{x.name} holds strings")
+        raise Refuse(f"{x.name} must not hold strings; it does")
     swap = [1, 0, *range(2, x.rank)]
     by_time = int(node.attr("time_axis", 0)) % x.rank == 0
     rows = build.Transpose(x, perm=swap) if by_time else x

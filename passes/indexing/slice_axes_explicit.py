@@ -36,13 +36,13 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 def slice_axes_explicit(node: NodeView, build: Builder) -> Value:
     """Write the axes, see the module."""
     if node.input(3) is not None:
-        raise Refuse("the axes are given")
+        raise Refuse("the axes must be left out; they are given")
     starts, ends = node.need(1), node.need(2)
     count = starts.dim(0)
     if count is None:
         count = ends.dim(0)
     if count is None:
-        raise Refuse(f"the length of {starts.name} is unknown")
+        raise Refuse(f"the length of {starts.name} must be known")
     return build.Slice(
         node.need(0), starts=starts, ends=ends, axes=list(range(count)), steps=node.input(4)
     )

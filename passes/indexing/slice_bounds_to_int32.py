@@ -46,14 +46,14 @@ _SMALLEST = -(2**31)
 def slice_bounds_to_int32(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Rewrite one Slice."""
     if any(isinstance(size, int) and size > _LARGEST for size in node.need(0).shape or ()):
-        raise Refuse(f"a dimension of {node.need(0).name} is beyond int32")
+        raise Refuse(f"the dimensions of {node.need(0).name} must be within int32; one is beyond")
     starts, ends = _bounds(node, "starts", 1, build), _bounds(node, "ends", 2, build)
     if all(_SMALLEST <= bound <= _LARGEST for bound in (*starts, *ends)):
-        raise Refuse("no bound is beyond int32")
+        raise Refuse("a bound must be beyond int32; none is")
     steps = _steps(node, build)
     for start, end, step in zip(starts, ends, steps, strict=False):
         if step < 0 and (start < _SMALLEST or end > _LARGEST):
-            raise Refuse("a negative step goes the other way than its bounds")
+            raise Refuse("a negative step must go the way of its bounds; it goes the other way")
     return respell(node, build, starts=_fitted(starts, steps), ends=_fitted(ends, steps))
 
 

@@ -43,9 +43,9 @@ def trilu_to_where(node: NodeView, build: Builder) -> Value:
     """Keep a triangle, see the module."""
     x = node.need(0)
     if x.rank is None or x.rank < 2:
-        raise Refuse(f"the rank of {x.name} is unknown or below 2")
+        raise Refuse(f"the rank of {x.name} must be at least 2; it is {x.rank or 'unknown'}")
     if x.dtype is None:
-        raise Refuse(f"the dtype of {x.name} is unknown")
+        raise Refuse(f"the dtype of {x.name} must be known")
     given = node.input(1)
     known = np.array(0) if given is None else build.const(given)
     upper = bool(node.attr("upper", 1))

@@ -44,7 +44,7 @@ def bitshift_to_arithmetic(node: NodeView, build: Builder) -> Value:
     x, by = node.need(0), node.need(1)
     bits = _BITS.get(x.elem_type)
     if bits is None:
-        raise Refuse(f"int32 does not hold all numbers of {x.type_name}")
+        raise Refuse(f"the dtype must be one whose numbers int32 holds; it is {x.type_name}")
     left = node.attr("direction") in (b"LEFT", "LEFT")
 
     def wide(value: Value) -> Value:

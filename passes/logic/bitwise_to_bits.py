@@ -54,7 +54,7 @@ def bitwise_to_bits(node: NodeView, build: Builder) -> Value:
     x = node.need(0)
     bits = _BITS.get(x.elem_type)
     if bits is None:
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be an integer of at most 64 bits; it is {x.type_name}")
     signed = bits % 8 == 7
     if node.op == "BitwiseNot":
         highest = np.int32(-1 if signed else (1 << bits) - 1)
@@ -62,7 +62,7 @@ def bitwise_to_bits(node: NodeView, build: Builder) -> Value:
     powers = np.left_shift(np.int32(1), np.arange(bits, dtype=np.int32)).astype(np.int32)
     both = [_wide(node.need(index), build) for index in (0, 1)]
     if any(value.rank is None for value in both):
-        raise Refuse("the rank of an operand is unknown")
+        raise Refuse("the ranks of the operands must be known")
     apart = [_bits(value, powers, build) for value in both]
     mixed = build.Mul(_combined(node.op, apart[0], apart[1], build), powers)
     result = build.ReduceSum(mixed, axes=[-1], keepdims=0)

@@ -60,7 +60,9 @@ def bool_by_int32(node: NodeView, build: Builder) -> Value:
     for place, value in enumerate(node.inputs):
         if first <= place < end and value is not None:
             if value.elem_type != TensorProto.BOOL:
-                raise Refuse(f"the elements of {value.name} are {value.type_name}, not bool")
+                raise Refuse(
+                    f"the elements of {value.name} must be bool; they are {value.type_name}"
+                )
             value = build.Cast(value, to=TensorProto.INT32)
         operands.append(value)
     attributes = {name: node.attr(name) for name in node.attributes}

@@ -36,7 +36,7 @@ from functools import reduce
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import PREPARE, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import PREPARE, Builder, NodeView, Refuse, Value, need_type, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 _TAKEN = (TensorProto.BOOL, TensorProto.INT32, TensorProto.INT64)
@@ -65,9 +65,11 @@ def equal_of_floats_to_comparisons(node: NodeView, build: Builder) -> Value:
     if known.elem_type in _HELD:
         return build.Equal(*(build.Cast(x, to=_HELD[known.elem_type]) for x in (a, b)))
     if known.elem_type in _TAKEN:
-        raise Refuse(f"Equal takes {known.type_name} at opset {node.opset}")
-    if known.elem_type not in _FLOATS:
-        raise Refuse(f"the dtype of {known.name} is {known.type_name}")
+        raise Refuse(
+            f"the dtype must be one that Equal does not take; it takes {known.type_name} at "
+            f"opset {node.opset}"
+        )
+    need_type(known, _FLOATS)
     same = build.Not(build.Or(build.Less(a, b), build.Greater(a, b)))
     doubtful = [x for x in (a, b) if _may_be_nan(x, build)]
     numbers = [build.Or(build.Less(x, 1), build.Greater(x, -1)) for x in doubtful]

@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
@@ -37,14 +37,13 @@ _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 def is_inf_to_comparisons(node: NodeView, build: Builder) -> Value:
     """Compare with infinity, see the module."""
     x = node.need(0)
-    if x.elem_type not in _FLOATS:
-        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+    need_type(x, _FLOATS)
     positive, negative = (
         bool(node.attr("detect_positive", 1)),
         bool(node.attr("detect_negative", 1)),
     )
     if not positive and not negative:
-        raise Refuse("neither infinity is looked for")
+        raise Refuse("an infinity must be looked for; neither is")
     if positive and negative:
         return build.Equal(build.Abs(x), np.inf)
     return build.Equal(x, np.inf if positive else -np.inf)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
@@ -36,6 +36,5 @@ _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 def is_nan_to_comparisons(node: NodeView, build: Builder) -> Value:
     """Compare twice, see the module."""
     x = node.need(0)
-    if x.elem_type not in _FLOATS:
-        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+    need_type(x, _FLOATS)
     return build.Not(build.Or(build.Less(x, 1), build.Greater(x, -1)))

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, rewrite
 
 _FLOATS = (
     TensorProto.FLOAT,
@@ -54,12 +54,11 @@ _INTEGERS = (
 def not_of_numbers_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare with zero, see the module."""
     x = node.need(0)
-    if not x.elem_type:
-        raise Refuse(f"the dtype of {x.name} is unknown")
+    need_elem_type(x)
     if x.elem_type not in (*_FLOATS, *_INTEGERS):
-        raise Refuse(f"{x.type_name} is not a number")
+        raise Refuse(f"{x.name} must be a number; it is {x.type_name}")
     if x.elem_type == TensorProto.BFLOAT16 and build.opset < 13:
-        raise Refuse("opset 13 is the first that compares bfloat16")
+        raise Refuse(f"the opset must be at least 13 to compare bfloat16; it is {build.opset}")
     plain = x.elem_type in (TensorProto.INT32, TensorProto.INT64)
     if build.opset >= 11 or plain:
         return build.Equal(x, 0)

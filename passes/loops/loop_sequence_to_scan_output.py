@@ -78,20 +78,20 @@ def _insert(view: NodeView, place: int) -> Node:
     first = view.need(2 + place)
     maker = first.producer
     if maker is None or maker.op != "SequenceEmpty" or maker.domain:
-        raise Refuse(f"the sequence {first.name} is not known to be empty at first")
+        raise Refuse(f"the sequence {first.name} must be empty at first; it is not known to be")
     inside, result = body.inputs[2 + place], body.outputs[1 + place]
     node: Node | None = result.inputs[0] if result.inputs else None
     if node is None or node.op != "SequenceInsert" or node.inputs[0] is not inside:
-        raise Refuse(f"the sequence {inside.name} is not filled by one SequenceInsert")
+        raise Refuse(f"the sequence {inside.name} must be filled by one SequenceInsert")
     if NodeView(node).input(2) is not None:
-        raise Refuse(f"the position in the sequence {inside.name} is given")
+        raise Refuse(f"what is inserted must go to the end of {inside.name}; its position is given")
     if len(inside.outputs) != 1 or inside.output_count or result.outputs:
-        raise Refuse(f"the sequence {inside.name} is used in the body")
+        raise Refuse(f"the sequence {inside.name} must not be used in the body; it is")
     if result.output_count != 1:
-        raise Refuse(f"the sequence {result.name} is given out twice")
+        raise Refuse(f"the sequence {result.name} must be listed once among the outputs")
     row, whole = Value(node.inputs[1]), view.output(place)
     if row.static_shape is None and not (whole is not None and _stacked(whole)):
-        raise Refuse(f"the shape of {row.name} may differ from round to round")
+        raise Refuse(f"the shape of {row.name} must be the same in all rounds; it may differ")
     return node
 
 
@@ -106,7 +106,7 @@ def _stacked(sequence: Value) -> bool:
 def _scanning(view: NodeView, build: Builder) -> tuple[Value | None, ...]:
     body, places = _body_of(view), _carried(view)
     if any(value is None for value in view.inputs[2:]):
-        raise Refuse("an initial value is missing")
+        raise Refuse("every initial value must be given; one is missing")
     inserts = [_insert(view, place) for place in places]
     count = len(view.inputs) - 2
     others = [k for k in range(count) if k not in places]

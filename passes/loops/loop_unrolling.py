@@ -163,7 +163,7 @@ class _Rounds:
         count = self._trip_count()
         carried = [value for value in view.inputs[2:] if value is not None]
         if len(carried) < len(view.inputs) - 2:
-            raise Refuse("an initial value is missing")
+            raise Refuse("every initial value must be given; one is missing")
         self.scanned = [[] for _ in body.outputs[1 + len(carried) :]]
         shared: Values = {}
         copy_constants(self.build, body, shared)
@@ -174,13 +174,15 @@ class _Rounds:
         going, number = self._truth(view.input(1)), 0
         while going and (count is None or number < count):
             if number >= self.editor.option("max_rounds"):
-                raise Refuse(f"there are more than max_rounds = {number} rounds")
+                raise Refuse(f"there must be at most max_rounds = {number} rounds; there are more")
             going, carried = self._round(number, carried, shared)
             number += 1
             if len(self.build.nodes) > self.editor.option("max_nodes"):
-                raise Refuse(f"more than max_nodes = {self.editor.option('max_nodes')} nodes")
+                raise Refuse(
+                    f"there must be at most max_nodes = {self.editor.option('max_nodes')} nodes"
+                )
         if not number:
-            raise Refuse("the loop has no round at all")
+            raise Refuse("the loop must have a round; it has none")
         joined = [self._joined(values) for values in self.scanned]
         results = [*carried, *joined][: len(view.outputs)]
         return tuple(
@@ -193,7 +195,9 @@ class _Rounds:
             return None
         array = self.knowledge.full(given)
         if array is None or array.size != 1:
-            raise Refuse(f"the trip count {given.name} is computed at run time")
+            raise Refuse(
+                f"the trip count {given.name} must be a constant; it is computed at run time"
+            )
         return int(array.reshape(()))
 
     def _truth(self, value: Value | None) -> bool:
@@ -201,7 +205,9 @@ class _Rounds:
             return True
         array = self.knowledge.full(value)
         if array is None or array.size != 1:
-            raise Refuse(f"the condition {value.name} is computed at run time")
+            raise Refuse(
+                f"the condition {value.name} must be a constant; it is computed at run time"
+            )
         return bool(array.reshape(()))
 
     def _round(self, number: int, carried: list[Value], shared: Values) -> tuple[bool, list[Value]]:

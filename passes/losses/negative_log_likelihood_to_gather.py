@@ -47,7 +47,7 @@ def negative_log_likelihood_to_gather(node: NodeView, build: Builder) -> Value:
     x, target, weight = node.need(0), node.need(1), node.input(2)
     whole = target.dtype
     if x.dtype is None or whole is None:
-        raise Refuse(f"the dtype of {x.name} or {target.name} is unknown")
+        raise Refuse(f"the dtypes of {x.name} and {target.name} must be known")
     factor: Value | None = None
     counted: Value | None = None
     ignored = node.attr("ignore_index")
@@ -66,7 +66,7 @@ def negative_log_likelihood_to_gather(node: NodeView, build: Builder) -> Value:
     how = node.attr("reduction", "mean")
     how = how.decode() if isinstance(how, bytes) else how
     if how not in ("mean", "none", "sum"):
-        raise Refuse(f"the reduction is {how!r}")
+        raise Refuse(f"the reduction must be mean, sum or none; it is {how!r}")
     if how == "none":
         return loss
     if how == "sum":

@@ -37,7 +37,10 @@ def array_feature_extractor_to_gather(node: NodeView, build: Builder) -> Value:
     """Pick columns, see the module."""
     x, columns = node.need(0), node.need(1)
     if not x.rank:
-        raise Refuse(f"the rank of {x.name} is unknown or 0")
+        raise Refuse(
+            f"the rank of {x.name} must be at least 1; it is "
+            f"{'unknown' if x.rank is None else x.rank}"
+        )
     known = build.const(columns)
     flat = build.Reshape(columns, [-1]) if known is None else build.constant(known.reshape(-1))
     data = build.Reshape(x, [1, -1]) if x.rank == 1 else x

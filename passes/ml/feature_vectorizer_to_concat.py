@@ -42,16 +42,22 @@ def feature_vectorizer_to_concat(node: NodeView, build: Builder) -> Value:
     """Join features, see the module."""
     written = node.attr("inputdimensions", [])
     if len(written) != len(node.inputs):
-        raise Refuse(f"{len(written)} numbers of features for {len(node.inputs)} inputs")
+        raise Refuse(
+            f"there must be a number of features for each of {len(node.inputs)} inputs; there "
+            f"are {len(written)}"
+        )
     parts: list[Value] = []
     for place, count in enumerate(written):
         x = node.need(place)
         if not x.rank:
-            raise Refuse(f"the rank of {x.name} is unknown or 0")
+            raise Refuse(
+                f"the rank of {x.name} must be at least 1; it is "
+                f"{'unknown' if x.rank is None else x.rank}"
+            )
         sizes = [x.dim(axis) for axis in range(1 if x.rank > 1 else 0, x.rank)]
         known = [size for size in sizes if size is not None]
         if len(known) < len(sizes) or prod(known) != count:
-            raise Refuse(f"{x.name} does not have {count} features for certain")
+            raise Refuse(f"{x.name} must have {count} features for certain")
         data = x if x.elem_type == TensorProto.FLOAT else build.Cast(x, to=TensorProto.FLOAT)
         if x.rank == 1:
             data = build.Reshape(data, [1, count])

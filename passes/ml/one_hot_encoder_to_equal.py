@@ -42,11 +42,11 @@ def one_hot_encoder_to_equal(node: NodeView, build: Builder) -> Value:
     x = node.need(0)
     categories = np.array(node.attr("cats_int64s", []), np.int64)
     if not categories.size:
-        raise Refuse("the categories are no numbers")
+        raise Refuse("the categories must be numbers")
     if len(set(categories.tolist())) < categories.size:
-        raise Refuse("a category is named twice")
+        raise Refuse("each category must be named once; one is named twice")
     if x.rank is None or x.dtype is None or x.dtype.kind not in "fi":
-        raise Refuse(f"the rank of {x.name} is unknown, or its elements are no numbers")
+        raise Refuse(f"the rank of {x.name} must be known and its elements numbers")
     whole = x if x.elem_type == TensorProto.INT64 else build.Cast(x, to=TensorProto.INT64)
     hits = build.Equal(build.Unsqueeze(whole, axes=[x.rank]), categories)
     return build.Cast(hits, to=TensorProto.FLOAT)

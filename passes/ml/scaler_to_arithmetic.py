@@ -29,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, rewrite
 
 
 @rewrite("ai.onnx.ml::Scaler", removes="op:ai.onnx.ml::Scaler", emits="Cast Mul Sub")
@@ -39,9 +39,10 @@ def scaler_to_arithmetic(node: NodeView, build: Builder) -> Value:
     offset = np.array(node.attr("offset", []), np.float32)
     scale = np.array(node.attr("scale", []), np.float32)
     if not offset.size or offset.size != scale.size:
-        raise Refuse(f"{offset.size} offsets and {scale.size} scales")
-    if not x.elem_type:
-        raise Refuse(f"the dtype of {x.name} is unknown")
+        raise Refuse(
+            f"there must be as many offsets as scales; there are {offset.size} and {scale.size}"
+        )
+    need_elem_type(x)
     if x.elem_type == TensorProto.DOUBLE:
         wide = build.Mul(build.Sub(x, offset.astype(np.float64)), scale.astype(np.float64))
         return build.Cast(wide, to=TensorProto.FLOAT)

@@ -83,24 +83,26 @@ def tree_ensemble_to_matmul(node: NodeView, build: Builder) -> Value:
     """Compare at once, see the module."""
     x = node.need(0)
     if x.rank != 2 or x.dtype is None:
-        raise Refuse(f"the rank of {x.name} is not 2, or its dtype is unknown")
+        raise Refuse(f"the rank of {x.name} must be 2 and its dtype known")
     if node.attr("aggregate_function", "SUM") != "SUM":
-        raise Refuse("the trees are not summed")
+        raise Refuse("the trees must be summed (aggregate_function SUM); they are not")
     if node.attr("post_transform", "NONE") != "NONE":
-        raise Refuse("the sum is transformed")
+        raise Refuse("the sum must not be transformed (post_transform NONE); it is")
     if len(node.attr("nodes_missing_value_tracks_true", [])) not in (0, len(_modes(node))):
-        raise Refuse("the lists of nodes differ in length")
+        raise Refuse("the lists of nodes must have one length; they differ")
     missing = {bool(flag) for flag in _flags_of_branches(node)} or {False}
     if len(missing) > 1:
-        raise Refuse("missing values pass some of the branches")
+        raise Refuse("missing values must pass all branches or none; they pass some")
     double = node.has("nodes_values_as_tensor")
     if double != (x.dtype == np.dtype(np.float64)):
-        raise Refuse(f"thresholds of another type than {x.type_name}")
+        raise Refuse(f"the thresholds must be of the dtype of {x.name}, {x.type_name}")
     kind = np.dtype(np.float64 if double else np.float32)
     data = x if x.dtype == kind else build.Cast(x, to=TensorProto.FLOAT)
     forest = _read(node, kind)
     if len(forest.columns) * len(forest.paths) > _MAX_PAIRS or not forest.columns:
-        raise Refuse("the trees are too large, or have no branches")
+        raise Refuse(
+            f"the trees must have branches, and at most {_MAX_PAIRS} pairs of branch and leaf"
+        )
     picked = build.Gather(data, np.array(forest.columns, np.int64), axis=1)
     thresholds = np.array(forest.thresholds, kind)
     taken = _taken(build, forest.mode, picked, thresholds, missing=missing.pop())
@@ -116,7 +118,7 @@ def tree_ensemble_to_matmul(node: NodeView, build: Builder) -> Value:
     total = build.MatMul(chosen, np.stack(forest.weights).astype(kind))
     base = _numbers(node, "base_values", kind)
     if base.size > 1 and not set(np.flatnonzero(base).tolist()) <= _always_voted(node):
-        raise Refuse("a row may have no vote for a target with a base value")
+        raise Refuse("each row must have a vote for a target with a base value; one may have none")
     if base.size:
         total = build.Add(total, base)
     return build.Cast(total, to=TensorProto.FLOAT) if double else total
@@ -160,16 +162,19 @@ def _read(node: NodeView, kind: np.dtype[Any]) -> _Forest:
     columns = node.attr("nodes_featureids", [])
     values = _numbers(node, "nodes_values", kind)
     if not len(trees) == len(ids) == len(modes) == len(yes) == len(no) == len(columns):
-        raise Refuse("the lists of nodes differ in length")
+        raise Refuse("the lists of nodes must have one length; they differ")
     branches = {mode for mode in modes if mode != "LEAF"}
     if len(branches) != 1 or not branches <= _COMPARISONS.keys() or len(values) != len(ids):
-        raise Refuse(f"the branches are {', '.join(sorted(branches)) or 'missing'}")
+        raise Refuse(
+            "the branches must be of one known kind; they are "
+            f"{', '.join(sorted(branches)) or 'missing'}"
+        )
     forest = _Forest(mode=next(iter(branches)))
     place = {key: at for at, key in enumerate(zip(trees, ids, strict=True))}
     weights = _leaf_weights(node, kind)
     roots = [at for at in range(len(trees)) if at == 0 or trees[at] != trees[at - 1]]
     if len(roots) != len(set(trees)):
-        raise Refuse("the nodes of a tree do not stand together")
+        raise Refuse("the nodes of a tree must stand together; they do not")
     work: list[tuple[int, dict[int, int]]] = [(root, {}) for root in roots]
     while work:
         at, path = work.pop()
@@ -181,12 +186,12 @@ def _read(node: NodeView, kind: np.dtype[Any]) -> _Forest:
             continue
         branch = len(forest.columns)
         if branch > len(ids):
-            raise Refuse("the nodes form a cycle")
+            raise Refuse("the nodes must form trees; they form a cycle")
         forest.columns.append(int(columns[at]))
         forest.thresholds.append(values[at])
         for child, sign in ((yes[at], 1), (no[at], -1)):
             if (tree, child) not in place:
-                raise Refuse("a branch leads to a node that is not there")
+                raise Refuse("each branch must lead to a node; one leads to none")
             work.append((place[tree, child], {**path, branch: sign}))
     return forest
 

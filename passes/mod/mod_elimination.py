@@ -101,7 +101,9 @@ def mod_elimination(node: NodeView, build: Builder) -> Value:
     """Return the remainder of the two inputs without Mod."""
     a, b = node.need(0), node.need(1)
     if a.type_name not in _INTEGERS | _FLOATS:
-        raise Refuse(f"operands of dtype {a.type_name}")
+        raise Refuse(
+            f"the operands must be of a dtype that this is proved for; they are {a.type_name}"
+        )
     truncating = bool(node.attr("fmod", 0))
     if a.type_name in _FLOATS:
         rest = _of_floats(build, _widened(build, a), _widened(build, b), truncating)
@@ -139,11 +141,12 @@ def _of_floats(build: Builder, a: Value, b: Value, truncating: bool) -> Value:
 def _of_integers(build: Builder, a: Value, b: Value, truncating: bool) -> Value:
     known = build.const(b)
     if known is not None and not known.all():
-        raise Refuse("the divisor holds 0")
+        raise Refuse("the divisor must not hold 0; it does")
     positive = (lower_bound(b) or 0) >= 1
     if known is None and not positive and not build.option("assume_nonzero"):
         raise Refuse(
-            "the divisor is computed at run time and may be 0, or -1 for the smallest dividend"
+            "the divisor must be known not to be 0, nor -1 for the smallest dividend; it is "
+            "computed at run time"
         )
     plain = truncating or a.type_name in _UNSIGNED or (positive and _never_negative(a))
     dividend = _widened(build, a)

@@ -56,9 +56,11 @@ def mod_float_to_fmod(node: NodeView, build: Builder) -> Value:
     """Return the remainder with the sign of the divisor."""
     a, b = node.need(0), node.need(1)
     if not a.elem_type:
-        raise Refuse("the dtype of the operands is unknown")
+        raise Refuse("the dtype of the operands must be known")
     if a.type_name not in _FLOATS:
-        raise Refuse(f"operands of dtype {a.type_name}")
+        raise Refuse(
+            f"the operands must be of a dtype that this is proved for; they are {a.type_name}"
+        )
     if node.attr("fmod", 0):
-        raise Refuse("fmod is 1 already")
+        raise Refuse("fmod must be 0; it is 1 already")
     return with_sign_of_divisor(build, build.Mod(a, b, fmod=1), b)

@@ -50,13 +50,13 @@ def instance_normalization_to_arithmetic(node: NodeView, build: Builder) -> Valu
     """Normalise, see the module."""
     x = node.need(0)
     if x.rank is None or x.rank < 3:
-        raise Refuse(f"the rank of {x.name} is unknown or below 3")
+        raise Refuse(f"the rank of {x.name} must be at least 3; it is {x.rank or 'unknown'}")
     if x.dtype is None:
-        raise Refuse(f"the dtype of {x.name} is unknown")
+        raise Refuse(f"the dtype of {x.name} must be known")
     axes = list(range(2, x.rank))
     sizes = [size for size in (x.dim(axis) for axis in axes) if size]
     if build.opset >= 18 and len(sizes) < len(axes):
-        raise Refuse("a size that is normalised is unknown or 0")
+        raise Refuse("the sizes that are normalised must be known and not 0")
     low = x.elem_type in _LOW
 
     def wide(value: Value) -> Value:

@@ -37,7 +37,7 @@ from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_type, rewrite
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *_LOW)
@@ -60,7 +60,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 def _axes(node: NodeView, rank: int) -> list[int]:
     axis = int(node.attr("axis", -1))
     if not -rank <= axis < rank:
-        raise Refuse(f"there is no axis {axis} in rank {rank}")
+        raise Refuse(f"the axis must lie in rank {rank}; it is {axis}")
     return list(range(axis % rank, rank))
 
 
@@ -74,14 +74,13 @@ def layer_normalization_to_arithmetic(node: NodeView, build: Builder) -> tuple[V
     """Normalise, see the module."""
     x = node.need(0)
     if x.rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
-    if x.elem_type not in _FLOATS:
-        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+        raise Refuse(f"the rank of {x.name} must be known")
+    need_type(x, _FLOATS)
     axes, low = _axes(node, x.rank), x.elem_type in _LOW
     sizes = [x.dim(axis) for axis in axes]
     known = [size for size in sizes if size is not None]
     if build.opset >= 18 and (len(known) < len(axes) or 0 in known):
-        raise Refuse("a size that is normalised is unknown")
+        raise Refuse("the sizes that are normalised must be known and not 0")
 
     def wide(value: Value) -> Value:
         return build.Cast(value, to=TensorProto.FLOAT) if low else value

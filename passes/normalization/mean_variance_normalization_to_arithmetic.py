@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite
 
 
 @rewrite(
@@ -41,8 +41,7 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 def mean_variance_normalization_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Subtract the mean and divide, see the module."""
     x = node.need(0)
-    if x.elem_type not in (TensorProto.FLOAT, TensorProto.DOUBLE):
-        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+    need_type(x, (TensorProto.FLOAT, TensorProto.DOUBLE))
     axes = [int(axis) for axis in node.attr("axes", [0, 2, 3])]
     away = build.Sub(x, build.ReduceMean(x, axes=axes, keepdims=1))
     square = build.ReduceMean(build.Mul(away, away), axes=axes, keepdims=1)

@@ -41,9 +41,9 @@ def pad_by_repeating(node: NodeView, build: Builder) -> Value:
     x = node.need(0)
     mode = node.attr("mode", "constant")
     if mode not in ("reflect", "edge", "wrap"):
-        raise Refuse(f"the mode is {mode}")
+        raise Refuse(f"the mode must be reflect, edge or wrap; it is {mode}")
     if x.rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     for axis, before, after in _pads(node, build, x.rank):
         parts: list[Value] = []
         if before:
@@ -65,9 +65,9 @@ def _pads(node: NodeView, build: Builder, rank: int) -> list[tuple[int, int, int
     if node.input(3) is not None:
         axes = [int(a) % rank for a in build.need_const(node.input(3), "the axes").reshape(-1)]
     if len(pads) != 2 * len(axes):
-        raise Refuse(f"{len(pads)} pads for {len(axes)} axes")
+        raise Refuse(f"there must be two pads for each of {len(axes)} axes; there are {len(pads)}")
     if min(pads, default=0) < 0:
-        raise Refuse("a pad is negative")
+        raise Refuse("the pads must not be negative; one is")
     found = zip(axes, pads[: len(axes)], pads[len(axes) :], strict=True)
     return [(axis, before, after) for axis, before, after in found if before or after]
 
@@ -100,7 +100,7 @@ def _around(build: Builder, x: Value, axis: int, places: Array) -> Value:
     size = x.dim(axis)
     if size is not None:
         if not size:
-            raise Refuse(f"axis {axis} is empty")
+            raise Refuse(f"axis {axis} must not be empty; it is")
         return build.Gather(x, places % size, axis=axis)
     count = build.Slice(build.Shape(x), starts=[axis], ends=[axis + 1], axes=[0])
     one = np.ones(1, np.int64)

@@ -65,9 +65,9 @@ def pad_constant_to_concat(node: NodeView, build: Builder) -> Value:
     x = node.need(0)
     mode = node.attr("mode", "constant")
     if mode != "constant":
-        raise Refuse(f"the mode is {mode}")
+        raise Refuse(f"the mode must be constant; it is {mode}")
     if x.rank is None or x.dtype is None:
-        raise Refuse(f"the rank or the dtype of {x.name} is unknown")
+        raise Refuse(f"the rank and the dtype of {x.name} must be known")
     fill = node.input(2)
     if fill is None:
         fill = build.constant(np.array(node.attr("value", 0), dtype=x.dtype))
@@ -89,7 +89,9 @@ def _pads(node: NodeView, build: Builder, rank: int) -> list[tuple[int, _Entry, 
             _Entry(0, node.need(1), place) for place in range(2 * len(axes))
         ]
     if len(entries) != 2 * len(axes):
-        raise Refuse(f"{len(entries)} pads for {len(axes)} axes")
+        raise Refuse(
+            f"there must be two pads for each of {len(axes)} axes; there are {len(entries)}"
+        )
     found = zip(axes, entries[: len(axes)], entries[len(axes) :], strict=True)
     return [pad for pad in found if not (pad[1].is_zero and pad[2].is_zero)]
 
@@ -159,7 +161,10 @@ def _cut(build: Builder, x: Value, axis: int, before: int, after: int) -> tuple[
     if min(before, after) >= 0:
         return x, before, after
     if size is not None and size + before + after < 0:
-        raise Refuse(f"the pads take away more than the {size} of axis {axis}")
+        raise Refuse(
+            f"the pads must leave axis {axis} as it is or more than nothing of it; they take "
+            f"away more than its {size}"
+        )
     end = after if after < 0 else _END
     cut = build.Slice(x, starts=[max(-before, 0)], ends=[end], axes=[axis])
     if size is None:

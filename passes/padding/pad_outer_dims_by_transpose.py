@@ -35,19 +35,19 @@ def pad_outer_dims_by_transpose(node: NodeView, build: Builder) -> Value:
     """Pad in another order of axes, see the module."""
     x = node.need(0)
     if node.attr("mode", "constant") != "constant":
-        raise Refuse("the mode is not constant")
+        raise Refuse(f"the mode must be constant; it is {node.attr('mode')}")
     if x.rank is None or node.input(3) is not None:
-        raise Refuse("the rank is unknown, or the pads have axes of their own")
+        raise Refuse("the rank must be known, and the pads have no axes of their own")
     pads = node.attr("pads", node.attr("paddings"))
     if pads is None:
         pads = build.need_const(node.need(1), "the number of pads").reshape(-1)
     rank = x.rank
     padded = [axis for axis in range(rank) if pads[axis] or pads[rank + axis]]
     if len(padded) > 2 or rank < 3:
-        raise Refuse(f"{len(padded)} axes of {rank} are padded")
+        raise Refuse(f"at most 2 of at least 3 axes must be padded; it is {len(padded)} of {rank}")
     order = [*(axis for axis in range(rank) if axis not in padded), *padded]
     if order == list(range(rank)):
-        raise Refuse("only the last two axes are padded")
+        raise Refuse("an axis before the last two must be padded; none is")
     turned = [int(pads[place]) for axes in (0, rank) for place in (axes + axis for axis in order)]
     data = build.Transpose(x, perm=order)
     value = node.input(2)

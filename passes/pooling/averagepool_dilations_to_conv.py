@@ -40,18 +40,18 @@ def averagepool_dilations_to_conv(node: NodeView, build: Builder) -> Value:
     dtype, channels = x.dtype, x.dim(1)
     shape, out = x.shape, None if y is None else y.shape
     if dtype is None or dtype.kind != "f":
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be floating point; it is {x.type_name}")
     if shape is None or out is None or not channels:
-        raise Refuse("the channels or the sizes are unknown")
+        raise Refuse("the channels and the sizes must be known")
     sizes = [size for size in shape[2:] if isinstance(size, int)]
     counts = [size for size in out[2:] if isinstance(size, int)]
     dims = len(shape) - 2
     if len(sizes) < dims or len(counts) < dims:
-        raise Refuse("the channels or the sizes are unknown")
+        raise Refuse("the channels and the sizes must be known")
     if node.attr("auto_pad", b"NOTSET") not in (b"NOTSET", "NOTSET"):
-        raise Refuse("auto_pad is used")
+        raise Refuse("the pads must be written; they are automatic (auto_pad)")
     if 0 in sizes or min(counts) < 1:
-        raise Refuse("the input or the output is empty")
+        raise Refuse("the input and the output must not be empty; one is")
     kernel = [int(k) for k in node.attr("kernel_shape")]
     strides = [int(s) for s in node.attr("strides", [1] * dims)]
     gaps = [int(d) for d in node.attr("dilations", [1] * dims)]
@@ -68,7 +68,7 @@ def averagepool_dilations_to_conv(node: NodeView, build: Builder) -> Value:
         counted = ((reads >= low) & (reads < high)).sum(1)
         after.append(max(0, int(reads.max()) + 1 - sizes[axis]))
         if not counted.all():
-            raise Refuse("a window lies in the padding as a whole")
+            raise Refuse("each window must meet the input; one lies in the padding as a whole")
         divisor = divisor * counted.reshape([-1 if i == axis else 1 for i in range(dims)])
     total = build.Conv(
         x,

@@ -39,17 +39,19 @@ def lppool_to_averagepool(node: NodeView, build: Builder) -> Value:
     x = node.need(0)
     dtype = x.dtype
     if dtype is None or dtype.kind != "f":
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be floating point; it is {x.type_name}")
     if node.attr("ceil_mode", 0):
-        raise Refuse("ceil_mode is used")
+        raise Refuse("ceil_mode must be 0; it is not")
     dilated = any(int(d) != 1 for d in node.attr("dilations", []))
     if dilated and build.opset < 19:
-        raise Refuse("AveragePool has no dilations below opset 19")
+        raise Refuse(
+            f"the opset must be at least 19 for an AveragePool with dilations; it is {build.opset}"
+        )
     left_out = ("p", "dilations") if not dilated else ("p",)
     kept = {name: node.attr(name) for name in node.attributes if name not in left_out}
     power = float(node.attr("p", 2))
     if power < 1:
-        raise Refuse(f"the power is {power:g}")
+        raise Refuse(f"the power must be at least 1; it is {power:g}")
     sizes = prod(int(k) for k in node.attr("kernel_shape"))
     raised = build.Abs(x) if power == 1 else build.Pow(build.Abs(x), power)
     average = build.AveragePool(raised, count_include_pad=1, **kept)

@@ -46,14 +46,18 @@ def max_unpool_to_scatter(node: NodeView, build: Builder) -> Value:
     """Scatter, see the module."""
     x, indices, given = node.need(0), node.need(1), node.input(2)
     if x.dtype is None:
-        raise Refuse(f"the dtype of {x.name} is unknown")
+        raise Refuse(f"the dtype of {x.name} must be known")
     result = _inferred(node, x)
     if given is not None:
         wanted = [int(size) for size in build.need_const(given, "the shape").reshape(-1)]
         if wanted != result:
-            raise Refuse(f"the result is to be {wanted}, and the window gives {result}")
+            raise Refuse(
+                f"the result must be what the window gives, {result}; it is to be {wanted}"
+            )
     if min(result) < 1 or prod(result) > build.option("max_elements"):
-        raise Refuse(f"the result would be {result}")
+        raise Refuse(
+            f"the result must have 1 to max_elements elements; its shape would be {result}"
+        )
     zeros = build.constant(np.zeros(prod(result), dtype=x.dtype))
     scatter = build.ScatterElements if build.opset >= 11 else build.Scatter
     flat = scatter(zeros, build.Reshape(indices, [-1]), build.Reshape(x, [-1]), axis=0)
@@ -64,11 +68,11 @@ def _inferred(node: NodeView, x: Value) -> list[int]:
     """Return the sizes that the window gives."""
     shape = x.static_shape
     if shape is None:
-        raise Refuse(f"the shape of {x.name} is unknown")
+        raise Refuse(f"the shape of {x.name} must be known")
     axes = len(shape) - 2
     kernel: list[int] = list(node.attr("kernel_shape") or ())
     if axes < 1 or len(kernel) != axes:
-        raise Refuse("shape and kernel do not fit")
+        raise Refuse("shape and kernel must fit; they do not")
     strides = [int(s) for s in node.attr("strides") or [1] * axes]
     pads = [int(p) for p in node.attr("pads") or [0] * (2 * axes)]
     spatial = [

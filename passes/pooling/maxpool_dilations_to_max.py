@@ -74,13 +74,13 @@ def maxpool_dilations_to_max(node: NodeView, build: Builder) -> tuple[Value | No
     x = node.need(0)
     indices = node.output(1)
     if indices is not None and indices.is_used:
-        raise Refuse("something uses the indices")
+        raise Refuse("the indices must not be used; something uses them")
     if x.type_name not in ("float32", "float64", "float16") or x.dtype is None:
-        raise Refuse(f"the input is {x.type_name}")
+        raise Refuse(f"the input must be float32, float64 or float16; it is {x.type_name}")
     windows = _windows(node, x)
     points = list(itertools.product(*(range(w.kernel) for w in windows)))
     if len(points) > int(build.option("max_points")):
-        raise Refuse(f"the kernel has {len(points)} points")
+        raise Refuse(f"the kernel must have at most max_points points; it has {len(points)}")
     value = x
     if any(w.before or w.after for w in windows):
         lowest = np.array(np.finfo(x.dtype).min, dtype=x.dtype)
@@ -107,21 +107,23 @@ def _windows(node: NodeView, x: Value) -> list[Window]:
     kernel = [int(k) for k in node.attr("kernel_shape")]
     count = len(kernel)
     if x.rank != count + 2:
-        raise Refuse("the rank of the input is unknown or is not that of the kernel")
+        raise Refuse("the rank of the input must be that of the kernel and 2")
     dilations = [int(d) for d in node.attr("dilations", [1] * count)]
     if all(d == 1 for d in dilations):
-        raise Refuse("there are no dilations")
+        raise Refuse("there must be dilations; there are none")
     strides = [int(s) for s in node.attr("strides", [1] * count)]
     pads = [int(p) for p in node.attr("pads", [0] * 2 * count)]
     automatic = node.attr("auto_pad", "NOTSET")
     if automatic not in ("NOTSET", "VALID"):
-        raise Refuse("the padding is computed (auto_pad)")
+        raise Refuse("the pads must be written; they are computed (auto_pad)")
     if automatic == "VALID" and any(pads):
-        raise Refuse("onnxruntime drops the pads that stand beside auto_pad, ONNX adds them")
+        raise Refuse(
+            "there must be no pads beside auto_pad; onnxruntime drops them, ONNX adds them"
+        )
     if node.attr("ceil_mode", 0):
-        raise Refuse("ceil_mode lets windows hang over the edge")
+        raise Refuse("ceil_mode must be 0; it lets windows hang over the edge")
     if any(p < 0 for p in pads):
-        raise Refuse("a pad is negative")
+        raise Refuse("the pads must not be negative; one is")
     found: list[Window] = []
     for place in range(count):
         window = Window(
@@ -136,13 +138,13 @@ def _sized(window: Window, length: int | None) -> Window:
     span = (window.kernel - 1) * window.dilation + 1
     if length is None:
         if max(window.before, window.after) > span // 2:
-            raise Refuse("more than half of a window is padding, and a size is not known")
+            raise Refuse("at most half of a window must be padding where a size is not known")
         return window
     size = (length + window.before + window.after - span) // window.stride + 1
     if size < 1:
-        raise Refuse("the output is empty")
+        raise Refuse("the output must not be empty; it is")
     if not all(_meets_input(window, length, position) for position in range(size)):
-        raise Refuse("a window lies in the padding as a whole")
+        raise Refuse("each window must meet the input; one lies in the padding as a whole")
     return replace(window, size=size)
 
 

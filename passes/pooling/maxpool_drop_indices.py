@@ -35,9 +35,9 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 def maxpool_drop_indices(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write a MaxPool with one output."""
     if len(node.outputs) < 2:
-        raise Refuse("there is no Indices output")
+        raise Refuse("there must be an Indices output; there is none")
     indices = node.output(1)
     if indices is not None and indices.is_used:
-        raise Refuse("something uses the indices")
+        raise Refuse("the indices must not be used; something uses them")
     attributes = {name: node.attr(name) for name in node.attributes if name != "storage_order"}
     return build.MaxPool(node.need(0), **attributes), None

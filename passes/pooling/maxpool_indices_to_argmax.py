@@ -53,13 +53,13 @@ def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | N
     out = None if y is None else y.static_shape
     dtype = x.dtype
     if shape is None or out is None:
-        raise Refuse("the sizes are not static")
+        raise Refuse("the sizes must be known")
     if dtype is None or dtype.kind != "f":
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be floating point; it is {x.type_name}")
     if node.output(1) is None:
-        raise Refuse("there is no Indices output")
+        raise Refuse("there must be an Indices output; there is none")
     if node.attr("auto_pad", b"NOTSET") not in (b"NOTSET", "NOTSET"):
-        raise Refuse("auto_pad is used")
+        raise Refuse("the pads must be written; they are automatic (auto_pad)")
     sizes, results = shape[2:], out[2:]
     dims = len(sizes)
     kernel = [int(k) for k in node.attr("kernel_shape")]
@@ -67,7 +67,7 @@ def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | N
     gaps = [int(d) for d in node.attr("dilations", [1] * dims)]
     pads = [int(p) for p in node.attr("pads", [0] * 2 * dims)]
     if prod(kernel) > _MOST:
-        raise Refuse(f"the kernel has {prod(kernel)} positions")
+        raise Refuse(f"the kernel must have at most {_MOST} positions; it has {prod(kernel)}")
     # What the last window reads, which with ceil_mode is more than the padding.
     before = pads[:dims]
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, gaps, strict=True)]

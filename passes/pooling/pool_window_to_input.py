@@ -46,27 +46,27 @@ def pool_window_to_input(node: NodeView, build: Builder) -> Value:
     strides = [int(step) for step in node.attr("strides", [1] * count)]
     pads = [int(pad) for pad in node.attr("pads", [0] * (2 * count))]
     if x.shape is None or len(x.shape) != count + 2:
-        raise Refuse("the sizes are unknown")
+        raise Refuse("the sizes must be known")
     if len(node.outputs) > 1:
-        raise Refuse("it gives indices")
+        raise Refuse("it must not give indices; it does")
     if any(int(gap) != 1 for gap in node.attr("dilations", [])):
-        raise Refuse("it has dilations")
+        raise Refuse("it must have no dilations; it has")
     if node.attr("auto_pad", "NOTSET") != "NOTSET" or min(pads) < 0:
-        raise Refuse("the padding is automatic or negative")
+        raise Refuse("the pads must be written and not negative")
     shrunk: list[int] = []
     for axis, width in enumerate(kernel):
         size = x.shape[2 + axis]
         if not isinstance(size, int):
-            raise Refuse("the sizes are unknown")
+            raise Refuse("the sizes must be known")
         padded = size + pads[axis] + pads[count + axis]
         if width > padded:
             if not size:
-                raise Refuse("the input is empty")
+                raise Refuse("the input must not be empty; it is")
             if not node.attr("ceil_mode", 0) or width - padded >= strides[axis]:
-                raise Refuse("the result is empty by the standard")
+                raise Refuse("the result must not be empty by the standard; it is")
         shrunk.append(min(width, padded))
     if shrunk == kernel:
-        raise Refuse("the window fits the padded input")
+        raise Refuse("the window must be larger than the padded input; it fits")
     attributes = {name: node.attr(name) for name in node.attributes}
     write = build.AveragePool if node.op == "AveragePool" else build.MaxPool
     return write(x, **{**attributes, "kernel_shape": shrunk})

@@ -24,7 +24,7 @@ EMITTED = ("Abs", "Add", "Cast", "Ceil", "Clip", "Div", "Floor", "Mul", "Reshape
 def whole(build: Builder, x: Value) -> Value:
     """Return numbers of 8 bits as float32."""
     if x.elem_type not in BYTES:
-        raise Refuse(f"{x.name} is {x.type_name}, not of 8 bits")
+        raise Refuse(f"{x.name} must be of 8 bits; it is {x.type_name}")
     known = build.const(x)
     if known is not None:
         return build.constant(known.astype(np.float32))
@@ -74,12 +74,12 @@ def scale_at(node: NodeView, build: Builder, place: int) -> Number:
     """
     value = node.need(place)
     if value.elem_type != TensorProto.FLOAT:
-        raise Refuse(f"the scale {value.name} is {value.type_name}")
+        raise Refuse(f"the scale {value.name} must be float32; it is {value.type_name}")
     known = build.const(value)
     if known is None:
         return _one(build, value)
     if not (known > 0).all():
-        raise Refuse(f"the scale {value.name} is not positive")
+        raise Refuse(f"the scale {value.name} must be positive; it is not")
     return _vector(known, value)
 
 
@@ -96,7 +96,7 @@ def zero_at(node: NodeView, build: Builder, place: int) -> Number:
     known = build.const(value)
     if known is None:
         if value.elem_type not in BYTES:
-            raise Refuse(f"the zero point {value.name} is {value.type_name}")
+            raise Refuse(f"the zero point {value.name} must be of 8 bits; it is {value.type_name}")
         return _one(build, build.Cast(value, to=TensorProto.FLOAT))
     return _vector(known.astype(np.float32), value)
 
@@ -108,7 +108,10 @@ def one_zero(node: NodeView, build: Builder, place: int) -> Number:
 
 def _one(build: Builder, value: Value) -> Value:
     if value.rank is None or (value.rank and value.static_shape != (1,) * value.rank):
-        raise Refuse(f"{value.name} is computed at run time and may differ by row or column")
+        raise Refuse(
+            f"{value.name} must be one number; it is computed at run time and may differ by row "
+            "or column"
+        )
     return build.Reshape(value, shape=[1]) if value.rank != 1 else value
 
 
@@ -116,13 +119,13 @@ def _vector(known: Array, value: Value) -> Array:
     if known.size == 1 or (known.size and (known == known.reshape(-1)[0]).all()):
         return known.reshape(-1)[:1].reshape(())
     if known.ndim != 1:
-        raise Refuse(f"{value.name} differs by more than one axis")
+        raise Refuse(f"{value.name} must differ by one axis at most; it differs by more")
     return known
 
 
 def _single(node: NodeView, number: Number, place: int) -> Number:
     if isinstance(number, np.ndarray) and number.ndim:
-        raise Refuse(f"{node.need(place).name} differs by row or column")
+        raise Refuse(f"{node.need(place).name} must be one number; it differs by row or column")
     return number
 
 
@@ -140,7 +143,7 @@ def result_kind(node: NodeView, place: int) -> int:
     zero = node.input(place)
     kind = node.need(0).elem_type if zero is None else zero.elem_type
     if kind not in BYTES:
-        raise Refuse(f"the result of {node.op} is not of 8 bits")
+        raise Refuse(f"the result of {node.op} must be of 8 bits; it is not")
     return kind
 
 

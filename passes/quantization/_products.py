@@ -43,7 +43,7 @@ def operand(build: Builder, x: Value, zero: Number, axis: int = 0) -> Operand:
     """Read an operand whose zero points go along `axis`."""
     if isinstance(zero, np.ndarray) and zero.ndim:
         if x.rank is None:
-            raise Refuse(f"the rank of {x.name} is unknown")
+            raise Refuse(f"the rank of {x.name} must be known")
         zero = along(zero, x.rank, axis)
     known = build.const(x)
     bound = largest(x, zero)
@@ -71,22 +71,22 @@ def pieces(
     if weights.known is None:
         known = [size for size in sizes if size is not None]
         if len(known) < len(sizes):
-            raise Refuse("the number of products in a sum is unknown")
+            raise Refuse("the number of products in a sum must be known")
         count = known[list(axes).index(axis)]
         each = prod(known) // max(count, 1) * max(weights.largest * other, 1)
         if count * each >= _INT32:
-            raise Refuse("the sums may exceed int32")
+            raise Refuse("the sums must fit int32; they may exceed it")
         if each >= EXACT:
-            raise Refuse("float32 does not hold the sum over a single channel")
+            raise Refuse("float32 must hold the sum over a single channel; it does not")
         return [*range(0, count, (EXACT - 1) // each), count] if count else [0, 0]
     size = weights.known.shape[axis]
     inner = tuple(place for place in axes if place != axis)
     sums = np.abs(weights.known).sum(axis=inner, keepdims=True) * other
     sums = np.moveaxis(sums, axis, 0).reshape(size, -1)
     if sums.size and int(sums.sum(axis=0).max()) >= _INT32:
-        raise Refuse("the sums may exceed int32")
+        raise Refuse("the sums must fit int32; they may exceed it")
     if sums.size and int(sums.max()) >= EXACT:
-        raise Refuse("float32 does not hold the sum over a single channel")
+        raise Refuse("float32 must hold the sum over a single channel; it does not")
     cuts, total = [0], np.zeros(sums.shape[1:], np.int64)
     for place in range(size):
         total = total + sums[place]

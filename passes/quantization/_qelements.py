@@ -38,7 +38,7 @@ def _known(node: NodeView, build: Builder, place: int, *, zero: bool = False) ->
     """
     number = (one_zero if zero else one_scale)(node, build, place)
     if isinstance(number, Value):
-        raise Refuse(f"{node.need(place).name} is computed at run time")
+        raise Refuse(f"{node.need(place).name} must be a constant; it is computed at run time")
     return number
 
 
@@ -107,7 +107,7 @@ def where(node: NodeView, build: Builder) -> Value:
 def _like(node: NodeView, build: Builder, place: int, result: tuple[int, int], kind: int) -> Value:
     """Return an operand in the scale and zero point of the result; as it is where it has them."""
     if node.need(place).elem_type != kind:
-        raise Refuse(f"{node.need(place).name} is of another type than the result")
+        raise Refuse(f"{node.need(place).name} must be of the dtype of the result")
     scales = [_known(node, build, at) for at in (place + 1, result[0])]
     zeros = [_known(node, build, at, zero=True) for at in (place + 2, result[1])]
     if scales[0] == scales[1] and zeros[0] == zeros[1]:
@@ -120,7 +120,10 @@ def average_pool(node: NodeView, build: Builder) -> Value:
     """QLinearAveragePool (x, scale, zero, y scale, y zero): zero points are not in the mean."""
     build.declare(APPROXIMATE, _STEP)
     if node.attr("ceil_mode", 0) and node.attr("count_include_pad", 0):
-        raise Refuse("what is counted behind the border differs between versions")
+        raise Refuse(
+            "ceil_mode and count_include_pad must not both be set: what is counted behind the "
+            "border differs between versions"
+        )
     kept = {name: node.attr(name) for name in node.attributes if name != "channels_last"}
     real, turned = _channels_first(node, build, _real(node, build, 0))
     mean = build.AveragePool(real, **kept)
@@ -137,7 +140,7 @@ def _channels_first(node: NodeView, build: Builder, x: Value) -> tuple[Value, li
         return x, []
     rank = x.rank
     if rank is None or rank < 3:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     there = [0, rank - 1, *range(1, rank - 1)]
     back = [0, *range(2, rank), 1]
     return build.Transpose(x, perm=there), back
@@ -147,14 +150,14 @@ def global_average_pool(node: NodeView, build: Builder) -> Value:
     """QLinearGlobalAveragePool (x, scale, zero, y scale, y zero): a sum, scaled once."""
     x, zero = node.need(0), _known(node, build, 2, zero=True)
     if x.rank is None or x.rank < 3:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     last = bool(node.attr("channels_last", 0))
     axes = list(range(1, x.rank - 1) if last else range(2, x.rank))
     sizes = [size for axis in axes if (size := x.dim(axis)) is not None]
     if len(sizes) < len(axes):
-        raise Refuse(f"the size of {x.name} is unknown")
+        raise Refuse(f"the sizes of {x.name} must be known")
     if prod(sizes) * largest(x, zero) >= EXACT:
-        raise Refuse("the sum over a channel is more than float32 holds")
+        raise Refuse("float32 must hold the sum over a channel; it is more")
     total = build.ReduceSum(away(build, x, zero), axes=axes, keepdims=1)
     factor = _known(node, build, 1) / (_known(node, build, 3) * np.float32(prod(sizes)))
     steps = rounded(build, build.Mul(total, np.float32(factor)))
@@ -169,11 +172,11 @@ def softmax(node: NodeView, build: Builder) -> Value:
     build.declare(APPROXIMATE, _STEP)
     x, kind = node.need(0), result_kind(node, 4)
     if x.rank is None or not x.rank:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     new = int(node.attr("opset", 13)) >= 13
     axis = int(node.attr("axis", -1 if new else 1)) % x.rank
     if not new and axis != x.rank - 1:
-        raise Refuse("Softmax is over several axes")
+        raise Refuse("Softmax must be over one axis; it is over several")
     steps = np.floor(np.float32(1) / _known(node, build, 3))
     number = whole(build, x)
     below = build.Sub(number, build.ReduceMax(number, axes=[axis], keepdims=1))

@@ -29,11 +29,11 @@ def conv(node: NodeView, build: Builder) -> Value:
     w = operand(build, node.need(3), zero_at(node, build, 5), axis=0)
     shape, rank = node.need(3).shape, node.need(3).rank
     if shape is None or rank is None or rank < 3:
-        raise Refuse("the rank of the weights is unknown")
+        raise Refuse("the rank of the weights must be known and at least 3")
     axes = tuple(range(1, rank))
     cuts = pieces(w, x.largest, axes, 1, [node.need(3).dim(axis) for axis in axes])
     if len(cuts) > 2 and int(node.attr("group", 1)) != 1:
-        raise Refuse("float32 does not hold the sums over a group")
+        raise Refuse("float32 must hold the sums over a group; it does not")
     bias = None if node.input(8) is None else node.need(8)
     known = build.const(bias)
     attributes: dict[str, Any] = {name: node.attr(name) for name in node.attributes}
@@ -59,7 +59,7 @@ def matmul(node: NodeView, build: Builder) -> Value:
     """QLinearMatMul (a, scale, zero, b, scale, zero, y scale, y zero)."""
     a, b = node.need(0), node.need(3)
     if not a.rank or not b.rank or b.rank < 2:
-        raise Refuse("the rank of an operand is unknown or below 2")
+        raise Refuse("the ranks of the operands must be known, and that of the second at least 2")
     total = _multiplied(
         build,
         operand(build, a, one_zero(node, build, 2)),
@@ -68,7 +68,7 @@ def matmul(node: NodeView, build: Builder) -> Value:
         None,
     )
     if b.rank > 2 and not all(_is_one(build.const(node.need(place))) for place in (4, 5)):
-        raise Refuse("a stack of matrices has several scales")
+        raise Refuse("a stack of matrices must have one scale; it has several")
     return _requantized(node, build, total, _factor(node, build, (1, 4, 6)), 7)
 
 
@@ -78,7 +78,7 @@ def gemm(node: NodeView, build: Builder) -> Value:
     left = operand(build, a, one_zero(node, build, 2))
     right = operand(build, b, zero_at(node, build, 5), axis=0 if node.attr("transB", 0) else 1)
     if a.rank != 2 or b.rank != 2:
-        raise Refuse("the rank of an operand is not 2")
+        raise Refuse(f"the operands must be matrices; they are of rank {a.rank} and {b.rank}")
     turned = [bool(node.attr("transA", 0)), bool(node.attr("transB", 0))]
     size = a.dim(0 if turned[0] else 1)
     size = size if size is not None else b.dim(1 if turned[1] else 0)

@@ -27,19 +27,21 @@ def quantized(node: NodeView, build: Builder) -> Value:
     result = node.output(0)
     readers = () if result is None or result.is_graph_output else result.consumers
     if readers and all(reader.op == "DequantizeLinear" for reader in readers):
-        raise Refuse("it goes together with a DequantizeLinear")
+        raise Refuse("it must not go together with a DequantizeLinear; it does")
     refuse_blocks(node)
     x, kind = node.need(0), quantized_type(node)
     if kind not in BYTES:
-        raise Refuse("the result is not of 8 bits")
+        raise Refuse("the result must be of 8 bits; it is not")
     if x.elem_type != TensorProto.FLOAT:
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be float32; it is {x.type_name}")
     scale, zero = scale_at(node, build, 1), zero_at(node, build, 2)
     axis = int(node.attr("axis", 1))
     for number in (scale, zero):
         if isinstance(number, np.ndarray) and number.ndim:
             if x.rank is None or not -x.rank <= axis < x.rank:
-                raise Refuse("the rank of what is quantized is unknown, or the axis does not fit")
+                raise Refuse(
+                    f"the rank of what is quantized must be known and have the axis {axis}"
+                )
             axis %= x.rank
     rank = x.rank or 0
     scale, zero = along(scale, rank, axis), along(zero, rank, axis)

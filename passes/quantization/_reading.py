@@ -18,7 +18,7 @@ RANGES: dict[int, tuple[int, int]] = {
 def refuse_blocks(node: NodeView) -> None:
     """Refuse quantization by blocks, which came with opset 21."""
     if node.attr("block_size", 0):
-        raise Refuse("the scale is given by blocks")
+        raise Refuse("the scale must not be given by blocks; it is")
 
 
 def spread(array: Array, rank: int | None, axis: int) -> Array:
@@ -30,9 +30,9 @@ def spread(array: Array, rank: int | None, axis: int) -> Array:
     if array.size == 1:
         return array.reshape(())
     if rank is None:
-        raise Refuse("the rank of what is quantized is unknown")
+        raise Refuse("the rank of what is quantized must be known")
     if array.ndim != 1 or not -rank <= axis < rank:
-        raise Refuse("scale and axis do not fit")
+        raise Refuse("the scale must be a vector along an axis of what is quantized; it is not")
     shape = [1] * rank
     shape[axis % rank] = array.size
     return array.reshape(shape)
@@ -47,7 +47,7 @@ def scale_of(node: NodeView, build: Builder, rank: int | None) -> Array:
     refuse_blocks(node)
     scale = build.need_const(node.need(1), f"the scale of {node.op}")
     if scale.dtype != np.float32:
-        raise Refuse(f"the scale is {scale.dtype}")
+        raise Refuse(f"the scale must be float32; it is {scale.dtype}")
     return spread(scale, rank, int(node.attr("axis", 1)))
 
 

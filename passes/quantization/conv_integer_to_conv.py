@@ -42,17 +42,19 @@ def conv_integer_to_conv(node: NodeView, build: Builder) -> Value:
     x, weights = node.need(0), node.need(1)
     shape = weights.static_shape
     if shape is None:
-        raise Refuse(f"the shape of {weights.name} is unknown")
+        raise Refuse(f"the shape of {weights.name} must be known")
     count = prod(shape[1:])
     if count * _LARGEST * _LARGEST >= _INTEGERS:
-        raise Refuse(f"{count} products may sum up to more than float32 holds")
+        raise Refuse(
+            f"the sums must be numbers that float32 holds; {count} products may sum up to more"
+        )
 
     def away(value: Value, zero: Value | None) -> Value:
         whole = build.Cast(value, to=TensorProto.FLOAT)
         if zero is None:
             return whole
         if zero.rank is None or (zero.rank and zero.dim(0) != 1):
-            raise Refuse(f"the zero points {zero.name} differ by channel")
+            raise Refuse(f"the zero points {zero.name} must be one number; they differ by channel")
         number = build.Cast(zero, to=TensorProto.FLOAT)
         return build.Sub(whole, build.Reshape(number, shape=[1] * len(shape)))
 

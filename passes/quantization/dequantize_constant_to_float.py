@@ -42,10 +42,10 @@ def dequantize_constant_to_float(node: NodeView, build: Builder) -> Value:
     """Compute the constant, see the module."""
     x = node.need(0)
     if x.static_shape is not None and np.prod(x.static_shape) > build.option("max_elements"):
-        raise Refuse(f"{x.name} has more than max_elements elements")
+        raise Refuse(f"{x.name} must have at most max_elements elements; it has more")
     array = build.need_const(x, "the quantized tensor")
     if array.dtype.kind not in "iu":
-        raise Refuse(f"{x.type_name} is not dequantized here")
+        raise Refuse(f"{x.name} must be an integer; it is {x.type_name}")
     scale = scale_of(node, build, array.ndim)
     whole = array.astype(np.int64) - zero_of(node, build, array.ndim)
     output = node.output(0)

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
 
 _SHORT = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.UINT16)
 _OP = "DequantizeLinear"
@@ -52,20 +52,19 @@ def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
     x, scale, zero = node.need(0), node.need(1), node.input(2)
     maker = x.producer
     if maker is not None and maker.op == "QuantizeLinear":
-        raise Refuse("it goes together with a QuantizeLinear")
-    if x.elem_type not in _SHORT and x.elem_type != TensorProto.INT32:
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse("it must not go together with a QuantizeLinear; it does")
+    need_type(x, (*_SHORT, TensorProto.INT32))
     if x.elem_type == TensorProto.INT32 and zero is not None:
         known = build.need_const(zero, "the zero point of int32")
         if known.any():
-            raise Refuse("int32 has a zero point")
+            raise Refuse("int32 must have no zero point but 0; it has one")
         zero = None
     if scale.elem_type != TensorProto.FLOAT or node.attr("block_size", 0):
-        raise Refuse("the scale is given by blocks or is not float32")
+        raise Refuse(f"the scale must be float32 and not given by blocks; it is {scale.type_name}")
     if node.attr("output_dtype", 0) not in (0, int(TensorProto.FLOAT)):
-        raise Refuse("the result is not float32")
+        raise Refuse("the result must be float32; output_dtype says otherwise")
     if scale.rank is None or (scale.rank == 1 and x.rank is None):
-        raise Refuse("a rank is unknown")
+        raise Refuse("the ranks of the operands must be known")
     shape: list[int] | None = None
     if scale.rank == 1 and scale.dim(0) != 1:
         assert x.rank is not None

@@ -61,9 +61,9 @@ def dynamic_quantize_to_arithmetic(editor: Editor) -> None:
 def _written(view: NodeView, build: Builder) -> tuple[Value | None, ...]:
     x = view.need(0)
     if x.elem_type != TensorProto.FLOAT:
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be float32; it is {x.type_name}")
     if x.rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     axes = list(range(x.rank))
     least = build.ReduceMin(x, axes=axes, keepdims=0) if axes else x
     greatest = build.ReduceMax(x, axes=axes, keepdims=0) if axes else x

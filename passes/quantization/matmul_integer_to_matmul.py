@@ -51,9 +51,11 @@ def matmul_integer_to_matmul(node: NodeView, build: Builder) -> Value:
     a, b = node.need(0), node.need(1)
     count = a.dim(-1) if a.dim(-1) is not None else b.dim(-2)
     if not count or not a.rank or not b.rank:
-        raise Refuse("the number of products in a sum is unknown")
+        raise Refuse("the number of products in a sum must be known")
     if count * _LARGEST * _HALF >= _INTEGERS:
-        raise Refuse(f"{count} products may sum up to more than float32 holds")
+        raise Refuse(
+            f"the sums must be numbers that float32 holds; {count} products may sum up to more"
+        )
     left = _away(build, a, node.input(2), column=a.rank > 1)
     right = _away(build, b, node.input(3), column=False)
     if count * _LARGEST * _LARGEST < _INTEGERS:
@@ -73,7 +75,7 @@ def _away(build: Builder, x: Value, zero: Value | None, *, column: bool) -> Valu
     if known is not None and not known.any():
         return whole
     if zero.rank is None:
-        raise Refuse(f"the rank of {zero.name} is unknown")
+        raise Refuse(f"the rank of {zero.name} must be known")
     number = build.Cast(zero, to=TensorProto.FLOAT)
     if zero.rank == 1 and column and zero.dim(0) != 1:
         number = build.Unsqueeze(number, axes=[1])

@@ -50,13 +50,13 @@ def quantize_dequantize_to_clip(node: NodeView, build: Builder) -> Value:
     quantized = node.need(0)
     maker = quantized.producer
     if maker is None or maker.op != "QuantizeLinear" or maker.domain:
-        raise Refuse(f"{quantized.name} does not come from QuantizeLinear")
+        raise Refuse(f"{quantized.name} must come from QuantizeLinear; it does not")
     x = maker.need(0)
     if x.elem_type != TensorProto.FLOAT:
-        raise Refuse(f"{x.type_name} is quantized")
+        raise Refuse(f"what is quantized must be float32; it is {x.type_name}")
     kind = quantized_type(maker)
     if kind not in RANGES:
-        raise Refuse(f"{quantized.name} is not one of 8 or 16 bits")
+        raise Refuse(f"{quantized.name} must be of 8 or 16 bits; it is not")
     rank = x.rank
     zero = zero_of(maker, build, rank)
     steps = build.Round(build.Div(x, scale_of(maker, build, rank)))

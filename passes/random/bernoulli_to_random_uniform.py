@@ -32,15 +32,14 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Value, need_elem_type, rewrite
 
 
 @rewrite("Bernoulli", removes="op:Bernoulli", emits="RandomUniformLike Less Cast")
 def bernoulli_to_random_uniform(node: NodeView, build: Builder) -> Value:
     """Compare with a random number, see the module."""
     p = node.need(0)
-    if not p.elem_type:
-        raise Refuse(f"the dtype of {p.name} is unknown")
+    need_elem_type(p)
     # In float16 a number below 1 is rounded to 1, and 1 would not be certain any more.
     wide = p if p.elem_type == TensorProto.FLOAT else build.Cast(p, to=TensorProto.FLOAT)
     seed = {"seed": node.attr("seed")} if node.has("seed") else {}

@@ -38,7 +38,7 @@ def random_in_float32(node: NodeView, build: Builder) -> Value:
     """Draw in float32, see the module."""
     elem_type = int(node.attr("dtype", TensorProto.FLOAT))
     if elem_type != TensorProto.DOUBLE:
-        raise Refuse("the numbers are not drawn in float64")
+        raise Refuse("the numbers must be drawn in float64; they are not")
     attributes = {name: node.attr(name) for name in node.attributes if name != "dtype"}
     (drawn,) = build.multi(node.op, *node.inputs, dtype=TensorProto.FLOAT, **attributes)
     return build.Cast(drawn, to=elem_type)

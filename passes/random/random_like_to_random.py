@@ -41,10 +41,10 @@ def random_like_to_random(node: NodeView, build: Builder) -> Value:
     """Write the shape as an attribute, see the module."""
     x = node.need(0)
     if x.static_shape is None:
-        raise Refuse(f"the shape of {x.name} is not static")
+        raise Refuse(f"the shape of {x.name} must be known; it is not static")
     dtype = int(node.attr("dtype", 0)) or x.elem_type
     if not dtype:
-        raise Refuse(f"the dtype of {x.name} is unknown")
+        raise Refuse(f"the dtype of {x.name} must be known")
     attributes = {name: node.attr(name) for name in node.attributes if name != "dtype"}
     (result,) = build.multi(_PLAIN[node.op], dtype=dtype, shape=list(x.static_shape), **attributes)
     return result

@@ -53,7 +53,7 @@ def random_normal_to_uniform(node: NodeView, build: Builder) -> Value:
     given = int(node.attr("dtype", 0))
     elem_type = given or (like.elem_type if like is not None else int(TensorProto.FLOAT))
     if elem_type not in _FLOATS:
-        raise Refuse("the dtype is unknown or no floating point number")
+        raise Refuse("the dtype must be known and floating point")
     build.declare(APPROXIMATE, "nothing beyond 5.8 standard deviations is drawn")
     length = build.Sqrt(build.Mul(build.Log(_even(node, 0, 2.0**-24, build)), -2))
     angle = build.Mul(_even(node, 1, 0.0, build), 2 * math.pi)

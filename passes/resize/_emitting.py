@@ -80,13 +80,15 @@ def resize(
     """
     rank = x.rank
     if rank is None:
-        raise Refuse("the rank of the input is unknown")
+        raise Refuse("the rank of the input must be known")
     factors = scales
     if scales is not None and not isinstance(scales, Value):
         factors = build.constant(np.asarray(scales, dtype=np.float32))
     if build.opset < 11:
         if factors is None:
-            raise Refuse("Resize has no sizes before opset 11")
+            raise Refuse(
+                f"the opset must be at least 11 for a Resize with sizes; it is {build.opset}"
+            )
         return build.Resize(x, factors, **attributes)
     if build.opset < 13:
         if roi is None:

@@ -28,14 +28,19 @@ def interpolate(
     """
     x = form.x
     if form.antialias and form.coordinates == CROP:
-        raise Refuse("ONNX does not say how antialias stretches the kernel of a crop")
+        raise Refuse(
+            "a crop must be without antialias: ONNX does not say how it stretches the kernel"
+        )
     axes = resized_axes(node, form)
     if not axes:
         return x
     if any(axis.size < 1 or axis.length < 1 for axis in axes) or 0 in (x.shape or ()):
-        raise Refuse("the input or the output is empty")
+        raise Refuse("the input and the output must not be empty; one is")
     if x.type_name not in FLOATS or x.dtype is None:
-        raise Refuse(f"sampling {x.type_name} data rounds, which a product does not")
+        raise Refuse(
+            f"the data must be floating point; it is {x.type_name}, and sampling that rounds, "
+            "which a product does not"
+        )
     exclude = bool(node.attr("exclude_outside", 0))
     extrapolation = float(node.attr("extrapolation_value", 0.0))
     error = 0.0
@@ -44,7 +49,8 @@ def interpolate(
     for axis in sorted(axes, key=lambda a: (a.size / a.length, -a.index)):
         if axis.size * axis.length > limit:
             raise Refuse(
-                f"the matrix of axis {axis.index} would have {axis.size * axis.length} elements"
+                f"the matrix of axis {axis.index} must have at most {limit} elements; it would "
+                f"have {axis.size * axis.length}"
             )
         sampling = sampler(
             axis,
@@ -54,7 +60,7 @@ def interpolate(
             exclude_outside=exclude,
         )
         if sampling is None:
-            raise Refuse("rounding decides whether a point lies outside the input")
+            raise Refuse("no rounding must decide whether a point lies outside the input; it does")
         rounded = sampling.matrix.astype(x.dtype)
         away = np.abs(rounded.astype(np.float64) - sampling.matrix).sum(axis=1)
         error += float(away.max())
@@ -88,7 +94,7 @@ def _product(
         value = build.MatMul(value, np.ascontiguousarray(matrix.T))
     if sampling.outside.any() and extrapolation != 0.0:
         if not np.isfinite(extrapolation):
-            raise Refuse("the extrapolation value is not finite")
+            raise Refuse("the extrapolation value must be finite; it is not")
         filled = np.where(sampling.outside, extrapolation, 0.0).astype(matrix.dtype)
         value = build.Add(value, filled[:, None] if left else filled)
     return build.Transpose(value, perm=perm) if turned else value

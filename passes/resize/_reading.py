@@ -59,23 +59,23 @@ def form_of(node: NodeView) -> Form:
     x = node.need(0)
     rank = x.rank
     if rank is None:
-        raise Refuse("the rank of the input is unknown")
+        raise Refuse("the rank of the input must be known")
     mode = _MODES.get(str(node.attr("mode", "nearest")))
     if mode is None:
-        raise Refuse(f"ONNX has no mode {node.attr('mode')!r}")
+        raise Refuse(f"the mode must be one that ONNX has; it is {node.attr('mode')!r}")
     implied = node.op == "Upsample" or node.opset < 11
     coordinates = "asymmetric"
     if not implied:
         coordinates = str(node.attr("coordinate_transformation_mode", "half_pixel"))
     if coordinates not in COORDINATE_MODES:
-        raise Refuse(f"ONNX has no coordinate mode {coordinates!r}")
+        raise Refuse(f"the coordinate mode must be one that ONNX has; it is {coordinates!r}")
     nearest_mode = "floor" if implied else str(node.attr("nearest_mode", "round_prefer_floor"))
     axes = [int(axis) for axis in node.attr("axes", range(rank))]
     if any(not -rank <= axis < rank for axis in axes):
-        raise Refuse("an axis lies outside the rank")
+        raise Refuse("the axes must lie in the rank; one does not")
     axes = [axis % rank for axis in axes]
     if len(set(axes)) != len(axes):
-        raise Refuse("an axis is repeated")
+        raise Refuse("the axes must differ; one is repeated")
     return Form(
         x=x,
         mode=mode,
@@ -150,7 +150,9 @@ def _output_size(output: Value, axis: int) -> Element:
 
 def _counted(elements: Sequence[Element], form: Form, what: str) -> list[Element]:
     if len(elements) != len(form.axes):
-        raise Refuse(f"{len(elements)} {what} for {len(form.axes)} axes")
+        raise Refuse(
+            f"there must be {what} for each of {len(form.axes)} axes; there are {len(elements)}"
+        )
     return list(elements)
 
 
@@ -169,7 +171,10 @@ def scaled_size(length: int, scale: Fraction, declared: int | None = None) -> in
     """
     rounded = int(np.floor(np.float32(length) * np.float32(float(scale))))
     if rounded not in (declared, math.floor(scale * length)):
-        raise Refuse(f"engines disagree on the size of {length} scaled by {float(scale):.9g}")
+        raise Refuse(
+            "the rounded size must be the same for all engines; they disagree on the size of "
+            f"{length} scaled by {float(scale):.9g}"
+        )
     return rounded
 
 
@@ -183,7 +188,7 @@ def resized_axes(node: NodeView, form: Form) -> tuple[Axis, ...]:
     scales = scale_elements(node, form)
     sizes = None if scales is not None else size_elements(node, form)
     if scales is None and sizes is None:
-        raise Refuse("the node has neither scales nor sizes")
+        raise Refuse("the node must have scales or sizes; it has neither")
     factor = _policy_factor(form, sizes)
     starts, ends = _regions(node, form)
     found: list[Axis] = []
@@ -208,12 +213,12 @@ def _policy_factor(form: Form, sizes: Sequence[Element] | None) -> Fraction | No
     if sizes is None or form.policy == "stretch":
         return None
     if form.policy not in ("not_larger", "not_smaller"):
-        raise Refuse(f"ONNX has no keep_aspect_ratio_policy {form.policy!r}")
+        raise Refuse(f"keep_aspect_ratio_policy must be one that ONNX has; it is {form.policy!r}")
     ratios: list[Fraction] = []
     for index, size in zip(form.axes, sizes, strict=True):
         length = form.x.dim(index)
         if not length or not isinstance(size, Fraction):
-            raise Refuse("the aspect ratio is known only at run time")
+            raise Refuse("the aspect ratio must be fixed; it is known only at run time")
         ratios.append(size / length)
     return min(ratios) if form.policy == "not_larger" else max(ratios)
 
@@ -225,9 +230,9 @@ def _regions(node: NodeView, form: Form) -> tuple[list[Fraction], list[Fraction]
     roi = node.input(1)
     array = None if roi is None else roi.array()
     if array is None:
-        raise Refuse("the region of interest is computed at run time")
+        raise Refuse("the region of interest must be a constant; it is computed at run time")
     if array.size != 2 * count:
-        raise Refuse(f"{array.size} values of roi for {count} axes")
+        raise Refuse(f"roi must have two values for each of {count} axes; it has {array.size}")
     values = [Fraction(float(v)) for v in array.reshape(-1)]
     return values[:count], values[count:]
 
@@ -235,7 +240,7 @@ def _regions(node: NodeView, form: Form) -> tuple[list[Fraction], list[Fraction]
 def _unscaled(form: Form, index: int) -> Axis:
     length = form.x.dim(index)
     if length is None:
-        raise Refuse(f"the size of axis {index} is known only at run time")
+        raise Refuse(f"the size of axis {index} must be fixed; it is known only at run time")
     return Axis(index, length, length, Fraction(1))
 
 
@@ -247,14 +252,14 @@ def _by_scale(node: NodeView, form: Form, index: int, scale: Element) -> Axis | 
     size = None if output is None else output.dim(index)
     if isinstance(scale, Fraction):
         if scale <= 0:
-            raise Refuse("a scale is not positive")
+            raise Refuse("the scales must be positive; one is not")
         if length is None:
-            raise Refuse(f"the size of axis {index} is known only at run time")
+            raise Refuse(f"the size of axis {index} must be fixed; it is known only at run time")
         return Axis(index, length, scaled_size(length, scale, size), scale)
     if form.coordinates == "align_corners" and not form.antialias and length and size:
         # These coordinates depend on the two lengths alone.
         return Axis(index, length, size, Fraction(size, length))
-    raise Refuse(f"the scale of axis {index} is computed at run time")
+    raise Refuse(f"the scale of axis {index} must be a constant; it is computed at run time")
 
 
 def _by_size(
@@ -264,12 +269,12 @@ def _by_size(
     if size is not None and factor is None and size == dim_element(form.x, index) and whole:
         return None
     if length is None or not isinstance(size, Fraction):
-        raise Refuse(f"the size of axis {index} is known only at run time")
+        raise Refuse(f"the size of axis {index} must be fixed; it is known only at run time")
     if factor is not None:
         rounded = int(factor * length + Fraction(1, 2))
         return None if factor == 1 else Axis(index, length, rounded, factor)
     if length == 0:
-        raise Refuse("the input is empty")
+        raise Refuse("the input must not be empty; it is")
     return Axis(index, length, int(size), size / length)
 
 
@@ -277,21 +282,27 @@ def _check(node: NodeView, form: Form, axes: Sequence[Axis], *, by_scales: bool)
     output = node.output(0)
     for axis in axes:
         if axis.length < 1 or axis.size < 1:
-            raise Refuse("the input or the output is empty")
+            raise Refuse("the input and the output must not be empty; one is")
         known = None if output is None else output.dim(axis.index)
         if known is not None and known != axis.size:
             raise Refuse(
-                f"axis {axis.index} is declared as {known} where the node gives {axis.size}"
+                f"axis {axis.index} must be declared as what the node gives, {axis.size}; it is "
+                f"declared as {known}"
             )
         if form.coordinates == CROP and by_scales:
             wanted = scaled_size(axis.length, axis.scale * (axis.end - axis.start))
             if wanted != axis.size:
-                raise Refuse("engines disagree on the output size of a crop by scales")
+                raise Refuse("the output size of a crop by scales must be the same for all engines")
         if form.coordinates == CROP and axis.length == axis.size and axis.index < form.rank - 2:
-            raise Refuse("engines ignore the region of interest of leading axes")
+            raise Refuse(
+                "a crop must not take part of leading axes; engines ignore their region of interest"
+            )
     if axes and all(axis.length == axis.size for axis in axes):
-        raise Refuse("engines copy the input where no size changes, though the scale is not 1")
+        raise Refuse("a size must change, or the scales be 1; else engines copy the input")
     if form.coordinates == "tf_half_pixel_for_nn" and (
         form.mode != "nearest" or form.nearest_mode not in ("floor", "round_prefer_floor")
     ):
-        raise Refuse("tf_half_pixel_for_nn is defined for nearest, rounding down")
+        raise Refuse(
+            "tf_half_pixel_for_nn must go with nearest, rounding down; it is not defined for "
+            f"{form.mode}"
+        )

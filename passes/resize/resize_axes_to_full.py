@@ -71,7 +71,7 @@ def resize_axes_to_full(node: NodeView, build: Builder) -> Value:
     scales, sizes = scale_elements(node, form), size_elements(node, form)
     policy = scales is None and form.policy != "stretch"  # it says nothing about scales
     if form.policy == "stretch" and not node.has("axes"):
-        raise Refuse("there are no axes and no aspect policy to spell out")
+        raise Refuse("there must be axes or an aspect policy to spell out; there are none")
     attributes = sampling_attributes(node)
     roi = _full_region(node, build, form)
     if policy:
@@ -80,13 +80,15 @@ def resize_axes_to_full(node: NodeView, build: Builder) -> Value:
         factors = [1.0] * form.rank
         for index, scale in zip(form.axes, scales, strict=True):
             if not isinstance(scale, Fraction):
-                raise Refuse(f"the scale of axis {index} is known only at run time")
+                raise Refuse(
+                    f"the scale of axis {index} must be fixed; it is known only at run time"
+                )
             factors[index] = float(scale)
         return resize(build, form.x, attributes=attributes, scales=factors, roi=roi)
     full: list[Element] = [dim_element(form.x, axis) for axis in range(form.rank)]
     for index, size in zip(form.axes, sizes or [], strict=True):
         if size != full[index] and not isinstance(size, Fraction):
-            raise Refuse(f"the size of axis {index} is known only at run time")
+            raise Refuse(f"the size of axis {index} must be fixed; it is known only at run time")
         full[index] = size
     return resize(build, form.x, attributes=attributes, sizes=_sizes(build, form, full), roi=roi)
 
@@ -97,7 +99,7 @@ def _full_region(node: NodeView, build: Builder, form: Form) -> Value | None:
     given = build.need_const(node.input(1), "the region of interest").reshape(-1)
     count = len(form.axes)
     if given.size != 2 * count:
-        raise Refuse(f"{given.size} values of roi for {count} axes")
+        raise Refuse(f"roi must have two values for each of {count} axes; it has {given.size}")
     region = whole_region(form.rank).astype(given.dtype)
     for place, index in enumerate(form.axes):
         region[index], region[form.rank + index] = given[place], given[count + place]
@@ -123,10 +125,10 @@ def _without_policy(node: NodeView, build: Builder, form: Form, roi: Value | Non
 def _scale(form: Form, axis: Axis) -> float:
     given = Fraction(float(np.float32(float(axis.scale))))
     if scaled_size(axis.length, given) != axis.size:
-        raise Refuse(f"no scale gives axis {axis.index} its rounded size")
+        raise Refuse(f"a scale must give axis {axis.index} its rounded size; none does")
     after = Axis(axis.index, axis.length, axis.size, given)
     if form.mode == "nearest" and not same_pixels(axis, after, form.coordinates, form.nearest_mode):
-        raise Refuse(f"the rounded scale of axis {axis.index} picks other pixels")
+        raise Refuse(f"the rounded scale of axis {axis.index} must pick the same pixels")
     return float(given)
 
 

@@ -51,7 +51,7 @@ def resize_clear_roi(node: NodeView, build: Builder) -> Value:
     """Take away inputs that nothing reads."""
     form = form_of(node)
     if form.coordinates == CROP:
-        raise Refuse("a crop reads its region of interest")
+        raise Refuse("the region of interest must not be read; a crop reads it")
     x, roi, scales, sizes = (node.input(place) for place in range(4))
     if build.opset >= 13:
         fresh_roi = None
@@ -63,7 +63,7 @@ def resize_clear_roi(node: NodeView, build: Builder) -> Value:
         fresh_scales = scales
     fresh_sizes = None if _is_empty(sizes) and not _is_empty(scales) else sizes
     if (fresh_roi, fresh_scales, fresh_sizes) == (roi, scales, sizes):
-        raise Refuse("there is nothing to take away")
+        raise Refuse("there must be something to take away; there is nothing")
     attributes = {name: node.attr(name) for name in node.attributes}
     return build.Resize(x, fresh_roi, fresh_scales, fresh_sizes, **attributes)
 

@@ -59,7 +59,7 @@ def resize_cubic_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace cubic sampling by products with constant matrices."""
     form = form_of(node)
     if form.mode != "cubic":
-        raise Refuse(f"the mode is {form.mode}")
+        raise Refuse(f"the mode must be cubic; it is {form.mode}")
     a = float(node.attr("cubic_coeff_a", -0.75))
     limit = int(build.option("max_elements"))
     return interpolate(node, build, form, cubic=a, limit=limit)

@@ -60,6 +60,6 @@ def resize_linear_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace linear sampling by products with constant matrices."""
     form = form_of(node)
     if form.mode != "linear":
-        raise Refuse(f"the mode is {form.mode}")
+        raise Refuse(f"the mode must be linear; it is {form.mode}")
     limit = int(build.option("max_elements"))
     return interpolate(node, build, form, cubic=None, limit=limit)

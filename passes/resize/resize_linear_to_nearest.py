@@ -47,9 +47,11 @@ def resize_linear_to_nearest(node: NodeView, build: Builder) -> Value:
     """Let a linear Resize or Upsample take the nearest pixel."""
     form = form_of(node)
     if form.mode != "linear":
-        raise Refuse(f"the mode is {form.mode}")
+        raise Refuse(f"the mode must be linear; it is {form.mode}")
     if form.coordinates == CROP:
-        raise Refuse("asymmetric coordinates would ignore the region of interest")
+        raise Refuse(
+            "it must be no crop; asymmetric coordinates would ignore the region of interest"
+        )
     build.declare(LOSSY, "linear interpolation becomes the pixel above and to the left")
     kept = {
         name: node.attr(name)

@@ -51,32 +51,37 @@ def resize_linear_to_rank3(node: NodeView, build: Builder) -> Value:
     """Resize [n, c, h, w] as [n * c, h, w]."""
     form = form_of(node)
     if form.mode != "linear" or form.coordinates != "asymmetric" or form.antialias:
-        raise Refuse("it is not linear with asymmetric coordinates")
+        raise Refuse(
+            f"it must be linear with asymmetric coordinates and no antialias; it is {form.mode} "
+            f"with {form.coordinates}"
+        )
     if form.rank <= 3:
-        raise Refuse(f"the rank is {form.rank} already")
+        raise Refuse(f"the rank must be above 3; it is {form.rank} already")
     given = scale_elements(node, form)
     if given is None:
-        raise Refuse("the node gives sizes, not scales")
+        raise Refuse("the node must give scales; it gives sizes")
     scales = [Fraction(1)] * form.rank
     for index, scale in zip(form.axes, given, strict=True):
         if not isinstance(scale, Fraction):
-            raise Refuse(f"the scale of axis {index} is known only at run time")
+            raise Refuse(f"the scale of axis {index} must be fixed; it is known only at run time")
         scales[index] = scale
     if any(scale != 1 for scale in scales[:-2]):
-        raise Refuse("an axis other than the last two is resized")
+        raise Refuse("the last two axes alone must be resized; another one is")
     lengths = [form.x.dim(form.rank - 2), form.x.dim(form.rank - 1)]
     if None in lengths:
-        raise Refuse("the size of the last two axes is known only at run time")
+        raise Refuse(
+            "the sizes of the last two axes must be fixed; they are known only at run time"
+        )
     image = [length for length in lengths if length is not None]
     lead = [form.x.dim(axis) for axis in range(form.rank - 2)]
     known = [dim for dim in lead if dim is not None]
     if len(known) < len(lead) - 1:
-        raise Refuse("more than one leading axis is of unknown size")
+        raise Refuse("at most one leading axis must be of unknown size; more are")
     if 0 in known or 0 in image:
-        raise Refuse("the input is empty")
+        raise Refuse("the input must not be empty; it is")
     sizes = [scaled_size(n, s) for n, s in zip(image, scales[-2:], strict=True)]
     if 0 in sizes:
-        raise Refuse("the output is empty")
+        raise Refuse("the output must not be empty; it is")
     batch = math.prod(known) if len(known) == len(lead) else -1
     flat = build.Reshape(form.x, shape=[batch, *image])
     factors = [1.0, *(float(scale) for scale in scales[-2:])]

@@ -55,9 +55,9 @@ def resize_nearest_to_gather(node: NodeView, build: Builder) -> Value:
     """Replace nearest sampling by gathers."""
     form = form_of(node)
     if form.mode != "nearest":
-        raise Refuse(f"the mode is {form.mode}")
+        raise Refuse(f"the mode must be nearest; it is {form.mode}")
     if form.antialias:
-        raise Refuse("ONNX has no nearest sampling with antialias")
+        raise Refuse("nearest sampling must be without antialias, with which ONNX has none")
     axes = resized_axes(node, form)
     value = form.x
     for axis in sorted(axes, key=lambda a: (a.size / a.length, a.index)):
@@ -69,16 +69,20 @@ def resize_nearest_to_gather(node: NodeView, build: Builder) -> Value:
 def _indices(form: Form, axis: Axis) -> list[int]:
     outside = outside_mask(axis, form.coordinates)
     if outside is None:
-        raise Refuse("rounding decides whether a point lies outside the input")
+        raise Refuse("no rounding must decide whether a point lies outside the input; it does")
     if outside.any():
-        raise Refuse("a point lies outside the input, where a value is extrapolated")
+        raise Refuse(
+            "each point must lie inside the input; one lies outside, where a value is extrapolated"
+        )
     indices = nearest_indices(axis, form.coordinates, form.nearest_mode)
     if indices is None:
-        raise Refuse(f"engines round the coordinates of axis {axis.index} differently")
+        raise Refuse(f"the coordinates of axis {axis.index} must be the same in all engines")
     if (
         form.implied
         and axis.scale < 1
         and indices != nearest_indices(axis, form.coordinates, "ceil")
     ):
-        raise Refuse("ONNX does not say how nearest rounds when it shrinks before opset 11")
+        raise Refuse(
+            "nearest must not shrink before opset 11, where ONNX does not say how it rounds"
+        )
     return indices

@@ -66,7 +66,7 @@ def resize_scales_to_constant(node: NodeView, build: Builder) -> Value:
         fixed = build.constant(np.array([int(v) for v in values], dtype=np.int64))
         inputs[3] = fixed
     else:
-        raise Refuse("scales and sizes are constant already")
+        raise Refuse("scales or sizes must be computed; they are constant already")
     attributes = {name: node.attr(name) for name in node.attributes}
     return build.multi(node.op, *inputs, **attributes)[0]
 
@@ -75,6 +75,8 @@ def _numbers(elements: list[Element] | None, what: str) -> list[Fraction]:
     numbers: list[Fraction] = []
     for place, element in enumerate(elements or []):
         if not isinstance(element, Fraction):
-            raise Refuse(f"the {what} at position {place} is known only at run time")
+            raise Refuse(
+                f"the {what} at position {place} must be fixed; it is known only at run time"
+            )
         numbers.append(element)
     return numbers

@@ -54,19 +54,19 @@ def resize_scales_to_sizes(node: NodeView, build: Builder) -> Value:
     form = form_of(node)
     scales = scale_elements(node, form)
     if scales is None:
-        raise Refuse("the node gives no scales")
+        raise Refuse("the node must give scales; it gives none")
     if form.coordinates == CROP:
-        raise Refuse("scales of a crop count from its region")
+        raise Refuse("it must be no crop; scales of a crop count from its region")
     known: list[int | None] = []
     factors: list[int] = []
     for index, scale in zip(form.axes, scales, strict=True):
         if not isinstance(scale, Fraction) or scale <= 0:
-            raise Refuse(f"the scale of axis {index} is known only at run time")
+            raise Refuse(f"the scale of axis {index} must be fixed; it is known only at run time")
         output = node.output(0)
         declared = None if output is None else output.dim(index)
         size = _size(build, form, index, scale, declared)
         if size is None and scale.denominator != 1:
-            raise Refuse(f"the size of axis {index} is known only at run time")
+            raise Refuse(f"the size of axis {index} must be fixed; it is known only at run time")
         known.append(size)
         factors.append(int(scale))
     attributes = sampling_attributes(node)
@@ -84,12 +84,12 @@ def _size(
         return None
     size = scaled_size(length, scale, declared)
     if length < 1 or size < 1:
-        raise Refuse("the input or the output is empty")
+        raise Refuse("the input and the output must not be empty; one is")
     if form.coordinates == "align_corners" and not form.antialias and form.mode != "nearest":
         return size
     quotient = np.float32(size / length)
     if abs(Fraction(float(quotient)) - scale) > Fraction(float(np.spacing(quotient))):
-        raise Refuse(f"the scale of axis {index} is not the quotient of its lengths")
+        raise Refuse(f"the scale of axis {index} must be the quotient of its lengths; it is not")
     if form.mode != "nearest" and Fraction(float(quotient)) != scale:
         build.declare(
             APPROXIMATE,
@@ -100,5 +100,5 @@ def _size(
         before = Axis(index, length, size, scale)
         after = Axis(index, length, size, Fraction(size, length))
         if not same_pixels(before, after, form.coordinates, form.nearest_mode):
-            raise Refuse(f"the quotient of axis {index} picks other pixels")
+            raise Refuse(f"the quotient of axis {index} must pick the same pixels; it picks others")
     return size

@@ -58,11 +58,11 @@ def resize_sizes_to_scales(node: NodeView, build: Builder) -> Value:
     form = form_of(node)
     sizes = size_elements(node, form)
     if sizes is None:
-        raise Refuse("the node gives no sizes")
+        raise Refuse("the node must give sizes; it gives none")
     if form.policy != "stretch":
-        raise Refuse("the sizes are bounds of an aspect policy")
+        raise Refuse("the sizes must not be bounds of an aspect policy; they are")
     if form.coordinates == CROP:
-        raise Refuse("scales of a crop count from its region")
+        raise Refuse("it must be no crop; scales of a crop count from its region")
     scales = [
         _scale(build, form, index, size) for index, size in zip(form.axes, sizes, strict=True)
     ]
@@ -82,9 +82,9 @@ def _scale(build: Builder, form: Form, index: int, size: Element) -> float:
     ):
         return float(size.factor)
     if not isinstance(size, Fraction) or not isinstance(length, Fraction):
-        raise Refuse(f"the scale of axis {index} is known only at run time")
+        raise Refuse(f"the scale of axis {index} must be fixed; it is known only at run time")
     if length < 1 or size < 1:
-        raise Refuse("the input or the output is empty")
+        raise Refuse("the input and the output must not be empty; one is")
     scale = np.float32(float(size / length))
     if Fraction(float(scale)) * length < size:
         scale = np.nextafter(scale, np.float32(np.inf))
@@ -96,10 +96,10 @@ def _scale(build: Builder, form: Form, index: int, size: Element) -> float:
             )
     given = Fraction(float(scale))
     if scaled_size(int(length), given) != size:
-        raise Refuse(f"no float32 scale gives axis {index} its size")
+        raise Refuse(f"a float32 scale must give axis {index} its size; none does")
     if form.mode == "nearest":
         before = Axis(index, int(length), int(size), size / length)
         after = Axis(index, int(length), int(size), given)
         if not same_pixels(before, after, form.coordinates, form.nearest_mode):
-            raise Refuse(f"the rounded scale of axis {index} picks other pixels")
+            raise Refuse(f"the rounded scale of axis {index} must pick the same pixels")
     return float(scale)

@@ -56,12 +56,12 @@ def upsample_to_resize(node: NodeView, build: Builder) -> Value:
     form = form_of(node)
     given = node.input(1)
     if node.has("scales") and given is not None:
-        raise Refuse("scales are given twice")
+        raise Refuse("scales must be given once; they are given twice")
     elements = scale_elements(node, form)
     if elements is None:
-        raise Refuse("the node has no scales")
+        raise Refuse("the node must have scales; it has none")
     if any(isinstance(scale, Fraction) and scale < 1 for scale in elements):
-        raise Refuse("Upsample does not define scales below 1")
+        raise Refuse("the scales must be at least 1, below which Upsample does not define them")
     scales = given if given is not None else np.array(node.attr("scales"), dtype=np.float32)
     attributes: dict[str, Any] = {"mode": form.mode}
     if build.opset >= 11:

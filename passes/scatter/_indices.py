@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, reshaped
+from graphfix.authoring import Builder, NodeView, Refuse, Value, listed, reshaped
 
 Array = np.ndarray[Any, Any]
 Dims = Sequence[int | str | None]
@@ -36,10 +36,13 @@ def combined(build: Builder, reduction: str, there: Value, update: Value) -> Val
     if reduction == "none":
         return update
     if there.type_name in ("unknown", "bool", "string"):
-        raise Refuse(f"reduction {reduction!r} of dtype {there.type_name}")
+        raise Refuse(
+            f"a reduction must be of a known dtype of numbers; {reduction!r} is of "
+            f"{there.type_name}"
+        )
     operators = {"add": build.Add, "mul": build.Mul, "max": build.Max, "min": build.Min}
     if reduction not in operators:
-        raise Refuse(f"reduction {reduction!r}")
+        raise Refuse(f"the reduction must be {listed(operators)}; it is {reduction}")
     return operators[reduction](there, update)
 
 
@@ -50,7 +53,7 @@ def refuse_strings(data: Value) -> None:
         Refuse: They are strings.
     """
     if data.type_name == "string":
-        raise Refuse(f"{data.name} holds strings")
+        raise Refuse(f"{data.name} must not hold strings; it does")
 
 
 def widened(build: Builder, data: Value, updates: Value, reduction: str) -> tuple[Value, Value]:
@@ -64,7 +67,10 @@ def widened(build: Builder, data: Value, updates: Value, reduction: str) -> tupl
     if data.type_name not in NARROW:
         return data, updates
     if reduction != "none":
-        raise Refuse(f"reduction {reduction!r} of dtype {data.type_name}")
+        raise Refuse(
+            f"the reduction must be one that this is proved for; it is {reduction!r} of dtype "
+            f"{data.type_name}"
+        )
     return build.Cast(data, to=TensorProto.INT32), build.Cast(updates, to=TensorProto.INT32)
 
 
@@ -89,7 +95,7 @@ def rounds_of(positions: Array, reduction: str) -> list[Array]:
             nothing is written.
     """
     if not len(positions):
-        raise Refuse("there are no indices")
+        raise Refuse("there must be indices; there are none")
     _, place = np.unique(positions, axis=0, return_inverse=True)
     seen: dict[int, int] = {}
     turns = np.empty(len(positions), dtype=np.int64)
@@ -98,9 +104,12 @@ def rounds_of(positions: Array, reduction: str) -> list[Array]:
         seen[where] = int(turns[number]) + 1
     count = int(turns.max()) + 1
     if count > 1 and reduction == "none":
-        raise Refuse("a place is written twice, and ONNX does not say which write stays")
+        raise Refuse(
+            "each place must be written once; one is written twice, and ONNX does not say which "
+            "write stays"
+        )
     if count > MAX_ROUNDS:
-        raise Refuse(f"{count} updates go to the same place")
+        raise Refuse(f"at most {MAX_ROUNDS} updates must go to the same place; {count} do")
     return [np.flatnonzero(turns == turn) for turn in range(count)]
 
 
@@ -111,7 +120,7 @@ def known_shape(value: Value, what: str) -> tuple[int | str | None, ...]:
         Refuse: Its rank is unknown.
     """
     if value.shape is None:
-        raise Refuse(f"the rank of the {what} is unknown")
+        raise Refuse(f"the rank of the {what} must be known")
     return tuple(value.shape)
 
 
@@ -123,7 +132,7 @@ def fixed(dims: Dims, what: str) -> tuple[int, ...]:
     """
     known = tuple(dim for dim in dims if isinstance(dim, int))
     if len(known) != len(dims):
-        raise Refuse(f"a size of the {what} is not known")
+        raise Refuse(f"the sizes of the {what} must be known")
     return known
 
 
@@ -139,10 +148,10 @@ def normalised(index: Array, size: int | str | None) -> Array:
     index = index.astype(np.int64)
     if not isinstance(size, int):
         if index.size and index.min() < 0:
-            raise Refuse("an index counts from the end of an axis of unknown size")
+            raise Refuse("indices must count from the front where the size of an axis is unknown")
         return index
     if index.size and (index.min() < -size or index.max() >= size):
-        raise Refuse(f"an index is out of range for an axis of {size}")
+        raise Refuse(f"the indices must lie in an axis of {size}; one does not")
     return np.where(index < 0, index + size, index).astype(np.int64)
 
 
@@ -157,10 +166,10 @@ def rows_of(indices: Array, dims: Dims) -> Array:
         Refuse: As `normalised`; k is 0 or larger than the rank.
     """
     if indices.ndim == 0 or indices.shape[-1] > len(dims):
-        raise Refuse("the indices do not fit the rank of the data")
+        raise Refuse("the indices must fit the rank of the data; they do not")
     depth = indices.shape[-1]
     if depth == 0:
-        raise Refuse("the indices name no axis")
+        raise Refuse("the indices must name an axis; they name none")
     rows = indices.reshape(-1, depth)
     columns = [normalised(rows[:, axis], dims[axis]) for axis in range(depth)]
     return np.stack(columns, axis=1)
@@ -203,7 +212,7 @@ def axis_of(node: NodeView, rank: int) -> int:
     """
     axis = int(node.attr("axis", 0))
     if not -rank <= axis < rank:
-        raise Refuse(f"axis {axis} is out of range for rank {rank}")
+        raise Refuse(f"the axis must lie in rank {rank}; it is {axis}")
     return axis % rank
 
 

@@ -19,7 +19,9 @@ def refuse_large(size: int, limit: int) -> None:
         Refuse: It has more than `limit` elements.
     """
     if size > limit:
-        raise Refuse(f"the mask would have {size} elements, more than max_elements = {limit}")
+        raise Refuse(
+            f"the mask must have at most max_elements = {limit} elements; it would have {size}"
+        )
 
 
 def masked_write(
@@ -52,7 +54,7 @@ def masked_write(
     refuse_strings(data)
     rank = data.rank
     if rank is None:
-        raise Refuse("the rank of the data is unknown")
+        raise Refuse("the rank of the data must be known")
     shape = [1] * first + list(sizes) + [1] * (rank - first - len(sizes))
     total = int(np.prod(sizes))
     written = data

@@ -30,7 +30,9 @@ def check_size(*sizes: int) -> None:
     """
     pairs = int(np.prod(sizes, dtype=np.int64))
     if pairs > LIMIT:
-        raise Refuse(f"{pairs} pairs of update and position would be compared")
+        raise Refuse(
+            f"at most {LIMIT} pairs of update and position must be compared; it would be {pairs}"
+        )
 
 
 def last_match(build: Builder, hits: Value, count: int, axis: int) -> Value:
@@ -58,7 +60,10 @@ def reduced(
         Refuse: The reduction or the dtype is not one of numbers.
     """
     if data.dtype is None or reduction not in _REDUCERS or data.dtype.kind not in "if":
-        raise Refuse(f"reduction {reduction!r} of dtype {data.type_name}")
+        raise Refuse(
+            f"the reduction must be one that this is proved for; it is {reduction!r} of dtype "
+            f"{data.type_name}"
+        )
     neutral = _neutral(reduction, data.dtype)
     chosen = build.Where(hits, updates, neutral)
     return combined(build, reduction, data, _along(build, reduction, chosen, axis))
@@ -75,7 +80,7 @@ def _along(build: Builder, reduction: str, chosen: Value, axis: int) -> Value:
     count = chosen.dim(axis)
     if chosen.dtype is not None and chosen.dtype.kind == "i" and reduction in _PAIRS:
         if not count:
-            raise Refuse(f"it is not known how many {chosen.type_name} are combined")
+            raise Refuse(f"the number of {chosen.type_name} that are combined must be known")
         return combined_in_pairs(_PAIRS[reduction], chosen, axis, count, build)
     return build.multi(_REDUCERS[reduction], chosen, outputs=1, axes=[axis], keepdims=0)[0]
 
@@ -89,5 +94,5 @@ def _neutral(reduction: str, dtype: np.dtype[np.generic]) -> Array:
     # int64 is computed as int32 by most engines: its limits are those that both have.
     limits = np.iinfo(np.int32)
     if dtype != np.dtype(np.int32):
-        raise Refuse(f"the limits of {dtype} do not fit every engine")
+        raise Refuse(f"the limits of the dtype must fit every engine; it is {dtype}")
     return np.asarray(limits.min if lowest else limits.max, dtype=dtype)

@@ -44,7 +44,7 @@ def scatter_narrow_to_int32(node: NodeView, build: Builder) -> Value:
     """Return the scatter computed as int32."""
     data, indices = node.need(0), node.need(1)
     if data.type_name not in NARROW:
-        raise Refuse(f"data of dtype {data.type_name}")
+        raise Refuse(f"the data must be of a narrow dtype; it is {data.type_name}")
     wide, updates = widened(build, data, node.need(2), reduction_of(node))
     axis = None if node.op == "ScatterND" else int(node.attr("axis", 0))
     (written,) = build.multi(node.op, wide, indices, updates, axis=axis)

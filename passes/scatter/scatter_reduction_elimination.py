@@ -73,7 +73,7 @@ def scatter_reduction_elimination(node: NodeView, build: Builder) -> Value:
     """Return the data with the updates combined before they are written."""
     reduction = reduction_of(node)
     if reduction == "none":
-        raise Refuse("there is no reduction")
+        raise Refuse("there must be a reduction; there is none")
     data, indices, updates = node.need(0), node.need(1), node.need(2)
     known = build.const(indices)
     if node.op == "ScatterND":
@@ -126,7 +126,7 @@ def _gathered(build: Builder, data: Value, rows: Array, lead: tuple[int, ...]) -
 
 def _once_each(indices: Array, axis: int, size: int | str | None) -> bool:
     if not indices.size:
-        raise Refuse("there are no indices")
+        raise Refuse("there must be indices; there are none")
     lines = np.sort(normalised(indices, size), axis=axis)
     return bool((np.diff(lines, axis=axis) != 0).all())
 

@@ -62,11 +62,11 @@ def scatterelements_by_matching(node: NodeView, build: Builder) -> Value:
     data, index, updates = node.need(0), node.need(1), node.need(2)
     sizes, wanted = data.static_shape, index.static_shape
     if sizes is None or wanted is None or index.dtype is None:
-        raise Refuse("a size of the data or of the index is unknown")
+        raise Refuse("the sizes of the data and of the index must be known")
     axis = axis_of(node, len(sizes))
     fits = all(a == b for d, (a, b) in enumerate(zip(sizes, wanted, strict=True)) if d != axis)
     if not fits or 0 in wanted:
-        raise Refuse("the index does not cover the data along the other axes")
+        raise Refuse("the index must cover the data along the other axes; it does not")
     count, size, rank = wanted[axis], sizes[axis], len(sizes)
     check_size(size, *wanted)
     reduction = reduction_of(node)
@@ -100,7 +100,10 @@ def _summed(
     Below opset 11, which brought GatherElements: all but one of the terms of a sum are 0.
     """
     if updates.dtype is None or updates.dtype.kind not in "if":
-        raise Refuse(f"opset {build.opset} has no GatherElements for {updates.type_name}")
+        raise Refuse(
+            f"GatherElements must take the updates; at opset {build.opset} it does not take "
+            f"{updates.type_name}"
+        )
     last = build.Cast(last_match(build, hits, count, axis), to=TensorProto.INT32)
     shape = [count if d == axis else 1 for d in range(hits.rank or 0)]
     order = build.constant(np.arange(count, dtype=np.int32).reshape(shape))

@@ -118,7 +118,7 @@ def _check_fit(shape: tuple[int, ...], sizes: tuple[int, ...], axis: int) -> Non
     if len(shape) != len(sizes) or any(
         have > room for i, (have, room) in enumerate(zip(shape, sizes, strict=True)) if i != axis
     ):
-        raise Refuse("the indices do not fit the data")
+        raise Refuse("the indices must fit the data; they do not")
 
 
 def _along_axis(indices: Value, axis: int, dims: tuple[int | str | None, ...]) -> Array | None:

@@ -61,14 +61,14 @@ def scatternd_by_matching(node: NodeView, build: Builder) -> Value:
     data, index, updates = node.need(0), node.need(1), node.need(2)
     wanted = index.static_shape
     if data.rank is None or data.shape is None or wanted is None or 0 in wanted:
-        raise Refuse("the rank of the data or a size of the index is unknown")
+        raise Refuse("the rank of the data and the sizes of the index must be known")
     length, count = wanted[-1], prod(wanted[:-1])
     sizes = [data.dim(axis) for axis in range(length)]
     rest = [data.dim(axis) for axis in range(length, data.rank)]
     fixed_rest = [size for size in rest if size is not None]
     known = [size for size in sizes if size is not None]
     if len(fixed_rest) < len(rest) or 0 in fixed_rest or 0 in known:
-        raise Refuse("a size of the rows is unknown or 0")
+        raise Refuse("the sizes of the rows must be known and not 0")
     total = prod(known) if len(known) == length else None
     check_size(count, total or 1)
     reduction = reduction_of(node)
@@ -106,13 +106,13 @@ def _row_numbers(
         if size == 1 and (numbers is not None or place < len(sizes) - 1):
             continue  # the only index there is 0
         if size is None and numbers is not None:
-            raise Refuse(f"the size of axis {place} is unknown")
+            raise Refuse(f"the size of axis {place} must be known")
         column = build.Slice(tuples, starts=[place], ends=[place + 1], axes=[1])
         column = build.Squeeze(column, axes=[1])
         column = counted_from_start(build, column, _size(build, data, place))
         numbers = column if numbers is None else build.Add(build.Mul(numbers, size), column)
     if numbers is None:
-        raise Refuse("the index tuples are empty")
+        raise Refuse("the index tuples must not be empty; they are")
     return numbers
 
 

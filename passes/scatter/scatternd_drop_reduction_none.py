@@ -33,7 +33,7 @@ from graphfix.passes.scatter._indices import reduction_of
 def scatternd_drop_reduction_none(node: NodeView, build: Builder) -> Value:
     """Return the same scatter without the attribute."""
     if not node.has("reduction"):
-        raise Refuse("the attribute is not written")
+        raise Refuse("the attribute must be written; it is not")
     if reduction_of(node) != "none":
-        raise Refuse(f"reduction {reduction_of(node)!r} is no default")
+        raise Refuse(f"the reduction must be none; it is {reduction_of(node)}")
     return build.ScatterND(node.need(0), node.need(1), node.need(2))

@@ -64,14 +64,14 @@ def scatternd_to_scatterelements(node: NodeView, build: Builder) -> Value:
     dims = known_shape(data, "data")
     depth = indices.dim(-1)
     if depth is None:
-        raise Refuse("it is not known how many axes the indices name")
+        raise Refuse("the number of axes that the indices name must be known")
     if not 1 <= depth <= len(dims):
-        raise Refuse("the indices do not fit the rank of the data")
+        raise Refuse("the indices must fit the rank of the data; they do not")
     inner = fixed(dims[1:depth], "data")
     rest = fixed(dims[depth:], "data")
     columns = (math.prod(rest),) if rest else ()
     if 0 in inner or 0 in rest:
-        raise Refuse("the data has no elements")
+        raise Refuse("the data must have elements; it has none")
     reduction = reduction_of(node)
     known = build.const(indices)
     positions: Value | Array
@@ -80,7 +80,10 @@ def scatternd_to_scatterelements(node: NodeView, build: Builder) -> Value:
     else:
         rows = rows_of(known, dims)
         if reduction == "none" and len(np.unique(rows, axis=0)) != len(rows):
-            raise Refuse("a place is written twice, and ONNX does not say which write stays")
+            raise Refuse(
+                "each place must be written once; one is written twice, and ONNX does not say "
+                "which write stays"
+            )
         lines = (rows @ strides((1, *inner))).reshape(-1, *[1] * len(columns))
         positions = np.broadcast_to(lines, (len(rows), *columns)).copy()
     flat = _flattened(build, data, columns)

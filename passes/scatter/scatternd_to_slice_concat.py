@@ -94,10 +94,10 @@ def scatternd_to_slice_concat(node: NodeView, build: Builder) -> Value:
 def _block(rows: Array) -> list[tuple[int, int]]:
     """Return start and end along each axis of the block that the rows enumerate."""
     if not len(rows):
-        raise Refuse("there are no indices")
+        raise Refuse("there must be indices; there are none")
     lows: list[int] = rows.min(axis=0).tolist()
     highs: list[int] = rows.max(axis=0).tolist()
     ranges = [range(low, high + 1) for low, high in zip(lows, highs, strict=True)]
     if math.prod(map(len, ranges)) == len(rows) and np.array_equal(grid(ranges), rows):
         return [(each.start, each.stop) for each in ranges]
-    raise Refuse("the indices are no block in row-major order")
+    raise Refuse("the indices must be a block in row-major order; they are not")

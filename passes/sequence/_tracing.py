@@ -50,7 +50,7 @@ def axis_of(axis: int, rank: int) -> int:
         Refuse: There is no such axis.
     """
     if not -rank <= axis < rank:
-        raise Refuse(f"there is no axis {axis} in rank {rank}")
+        raise Refuse(f"the axis must lie in rank {rank}; it is {axis}")
     return axis % rank
 
 
@@ -63,9 +63,12 @@ def trace(sequence: Value) -> Listed | Cut:
     """
     maker = sequence.producer
     if maker is None:
-        raise Refuse(f"the sequence {sequence.name} is an input of its graph")
+        raise Refuse(f"the sequence {sequence.name} must be made in its graph; it is an input")
     if maker.domain:
-        raise Refuse(f"the sequence {sequence.name} is made by {maker.domain}::{maker.op}")
+        raise Refuse(
+            f"the sequence {sequence.name} must be made by an operator of ONNX; it is made by "
+            f"{maker.domain}::{maker.op}"
+        )
     if maker.op == "SequenceEmpty":
         return Listed(())
     if maker.op == "SequenceConstruct":
@@ -77,7 +80,9 @@ def trace(sequence: Value) -> Listed | Cut:
     if maker.op in ("SequenceInsert", "SequenceErase"):
         before = trace(maker.need(0))
         if isinstance(before, Cut):
-            raise Refuse(f"{maker.op} changes a sequence that SplitToSequence made")
+            raise Refuse(
+                f"a sequence that SplitToSequence made must not be changed; {maker.op} changes it"
+            )
         values = list(before.values)
         if maker.op == "SequenceErase":
             del values[_place(maker.input(1), len(values), len(values) - 1, -1)]
@@ -86,7 +91,10 @@ def trace(sequence: Value) -> Listed | Cut:
                 _place(maker.input(2), len(values), len(values), len(values)), maker.need(1)
             )
         return Listed(tuple(values))
-    raise Refuse(f"the sequence {sequence.name} is made by {maker.op}")
+    raise Refuse(
+        f"the sequence {sequence.name} must be made by SequenceConstruct, SplitToSequence or "
+        f"what changes those; it is made by {maker.op}"
+    )
 
 
 def _place(given: Value | None, count: int, default: int, last: int) -> int:
@@ -101,17 +109,19 @@ def _place(given: Value | None, count: int, default: int, last: int) -> int:
     if given is not None:
         array = given.array()
         if array is None or array.size != 1:
-            raise Refuse(f"the position {given.name} is computed at run time")
+            raise Refuse(
+                f"the position {given.name} must be a constant; it is computed at run time"
+            )
         place = int(array.reshape(()))
     if not -count <= place <= (last if last >= 0 else count - 1):
-        raise Refuse(f"there is no position {place} in a sequence of {count}")
+        raise Refuse(f"the position must lie in a sequence of {count}; it is {place}")
     return place if place >= 0 else place + count
 
 
 def _cut(node: NodeView) -> Cut:
     x = node.need(0)
     if x.rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be known")
     axis = axis_of(int(node.attr("axis", 0)), x.rank)
     length = x.dim(axis)
     split = node.input(1)
@@ -120,14 +130,14 @@ def _cut(node: NodeView) -> Cut:
         return Cut(x, axis, 1, sizes, bool(node.attr("keepdims", 1)))
     array = split.array()
     if array is None:
-        raise Refuse(f"the lengths {split.name} are computed at run time")
+        raise Refuse(f"the lengths {split.name} must be constant; they are computed at run time")
     if array.ndim == 1:
         return Cut(x, axis, 0, tuple(int(size) for size in array), True)
     step, kept = int(array), bool(node.attr("keepdims", 1))
     if step < 1:
-        raise Refuse(f"{step} is no length of a piece")
+        raise Refuse(f"the length of a piece must be at least 1; it is {step}")
     if not kept and step > 1:
-        raise Refuse(f"pieces of {step} elements cannot lose their axis")
+        raise Refuse(f"pieces must be of one element to lose their axis; they are of {step}")
     sizes = None
     if length is not None:
         sizes = tuple(min(step, length - start) for start in range(0, length, step))
@@ -144,17 +154,17 @@ def taken(build: Builder, sequence: Listed | Cut, index: int) -> Value:
     if isinstance(sequence, Listed):
         count = len(sequence.values)
         if not -count <= index < count:
-            raise Refuse(f"there is no position {index} in a sequence of {count}")
+            raise Refuse(f"the position must lie in a sequence of {count}; it is {index}")
         return sequence.values[index]
     if sequence.sizes is None:
         if sequence.step == 1:
             return _gathered(build, sequence, index)
         if index < 0:
-            raise Refuse("the position counts from an end that is not known")
+            raise Refuse("the position must count from the front where the end is not known")
         return _sliced(build, sequence, index * sequence.step, (index + 1) * sequence.step)
     count = len(sequence.sizes)
     if not -count <= index < count:
-        raise Refuse(f"there is no position {index} in a sequence of {count}")
+        raise Refuse(f"the position must lie in a sequence of {count}; it is {index}")
     index %= count
     if sequence.step == 1:
         return _gathered(build, sequence, index)
@@ -180,7 +190,9 @@ def pieces(build: Builder, sequence: Listed | Cut) -> list[Value]:
     if isinstance(sequence, Listed):
         return list(sequence.values)
     if sequence.sizes is None:
-        raise Refuse(f"the length of axis {sequence.axis} of {sequence.x.name} is unknown")
+        raise Refuse(f"the length of axis {sequence.axis} of {sequence.x.name} must be known")
     if len(sequence.sizes) > MAX_PIECES:
-        raise Refuse(f"the sequence has {len(sequence.sizes)} tensors, more than {MAX_PIECES}")
+        raise Refuse(
+            f"the sequence must have at most {MAX_PIECES} tensors; it has {len(sequence.sizes)}"
+        )
     return [taken(build, sequence, index) for index in range(len(sequence.sizes))]

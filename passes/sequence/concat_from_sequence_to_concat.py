@@ -50,10 +50,10 @@ def concat_from_sequence_to_concat(node: NodeView, build: Builder) -> Value:
     """Join the tensors, see the module."""
     sequence = trace(node.need(0))
     if isinstance(sequence, Listed) and not sequence.values:
-        raise Refuse("the sequence is empty")
+        raise Refuse("the sequence must not be empty; it is")
     axis = node.attr("axis")
     if axis is None:
-        raise Refuse("the axis is missing")
+        raise Refuse("the axis must be given")
     stacked = bool(node.attr("new_axis", 0))
     if isinstance(sequence, Cut):
         whole = _whole(build, sequence, int(axis), stacked)
@@ -64,7 +64,7 @@ def concat_from_sequence_to_concat(node: NodeView, build: Builder) -> Value:
     if axis < 0:
         rank = values[0].rank
         if rank is None:
-            raise Refuse(f"the rank of {values[0].name} is unknown")
+            raise Refuse(f"the rank of {values[0].name} must be known")
         axis = axis_of(axis, rank + stacked)
     if stacked:
         values = [build.Unsqueeze(value, axes=[axis]) for value in values]

@@ -51,9 +51,9 @@ def sequence_at_to_slice(node: NodeView, build: Builder) -> Value:
     if array is not None and array.size == 1:
         return taken(build, sequence, int(array.reshape(())))
     if not isinstance(sequence, Cut) or sequence.step != 1:
-        raise Refuse(f"the position {where.name} is computed at run time")
+        raise Refuse(f"the position {where.name} must be a constant; it is computed at run time")
     if where.rank != 0:
-        raise Refuse(f"{where.name} is not known to be a scalar")
+        raise Refuse(f"{where.name} must be a scalar; it is not known to be")
     if sequence.kept:
         where = build.Unsqueeze(where, axes=[0])
     return build.Gather(sequence.x, where, axis=sequence.axis)

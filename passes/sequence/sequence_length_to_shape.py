@@ -42,5 +42,5 @@ def sequence_length_to_shape(node: NodeView, build: Builder) -> Value:
     if sequence.sizes is not None:
         return build.constant(np.int64(len(sequence.sizes)))
     if sequence.step != 1:
-        raise Refuse(f"the length of axis {sequence.axis} of {sequence.x.name} is unknown")
+        raise Refuse(f"the length of axis {sequence.axis} of {sequence.x.name} must be known")
     return build.Gather(build.Shape(sequence.x), build.constant(np.int64(sequence.axis)), axis=0)

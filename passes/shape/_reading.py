@@ -31,7 +31,7 @@ def constant_indices(node: NodeView, build: Builder) -> np.ndarray[Any, Any]:
     indices = build.need_const(node.need(1), "the index")
     size = node.need(0).dim(gather_axis(node))
     if size is not None and indices.size and (indices.min() < -size or indices.max() >= size):
-        raise Refuse(f"an index lies outside the {size} elements")
+        raise Refuse(f"the indices must lie in the {size} elements; one lies outside")
     return indices
 
 

@@ -40,16 +40,18 @@ def gather_negative_index(node: NodeView, build: Builder) -> Value:
     data = node.need(0)
     indices = constant_indices(node, build)
     if not (indices < 0).any():
-        raise Refuse("no index is negative")
+        raise Refuse("an index must be negative; none is")
     axis = gather_axis(node)
     size = data.dim(axis)
     if size is not None:
         front = np.where(indices < 0, indices + size, indices).astype(indices.dtype)
         return build.Gather(data, front, axis=axis)
     if data.rank is None:
-        raise Refuse("the rank of the data is unknown")
+        raise Refuse("the rank of the data must be known")
     if indices.size != 1 or indices.ndim > 1:
-        raise Refuse("some of several indices are negative and the size of the axis is unknown")
+        raise Refuse(
+            "the size of the axis must be known where some of several indices are negative"
+        )
     index = int(indices.reshape(()))
     part = cut(build, data, index, index, axis)
     return build.Squeeze(part, axes=[axis]) if indices.ndim == 0 else part

@@ -98,22 +98,24 @@ def _use(squeeze: NodeView, mask: Value) -> tuple[NodeView, list[int]]:
         index, only = cast, _reader(cast)
     data = only.input(0)
     if only.op != "Gather" or data is None or only.need(1).name != index.name:
-        raise Refuse("something else than Gather reads the places of the mask")
+        raise Refuse("Gather alone must read the places of the mask; something else does")
     if only.attr("axis", 0) != 0:
-        raise Refuse(f"the mask is for axis {only.attr('axis')}")
+        raise Refuse(f"the mask must be for axis 0; it is for axis {only.attr('axis')}")
     if data.shape is None or mask.shape is None or len(data.shape) < len(mask.shape):
-        raise Refuse(f"the rank of {data.name} is unknown or below that of the mask")
+        raise Refuse(f"the rank of {data.name} must be known and at least that of the mask")
     rank = len(mask.shape)
     if None in mask.shape or data.shape[:rank] != mask.shape:
-        raise Refuse(f"the first axes of {data.name} are not known to be those of the mask")
+        raise Refuse(
+            f"the first axes of {data.name} must be those of the mask; they are not known to be"
+        )
     lasting = [size for size in data.shape[rank:] if isinstance(size, int) and size > 0]
     if len(lasting) != len(data.shape) - rank:
-        raise Refuse(f"a size of {data.name} behind the mask is unknown or 0")
+        raise Refuse(f"the sizes of {data.name} behind the mask must be known and not 0")
     return only, lasting
 
 
 def _reader(value: Value) -> NodeView:
     readers = value.consumers
     if len(readers) != 1 or value.is_graph_output:
-        raise Refuse("the places of the mask are read several times")
+        raise Refuse("the places of the mask must be read once; they are read several times")
     return readers[0]

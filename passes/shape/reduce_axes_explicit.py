@@ -49,15 +49,17 @@ def reduce_axes_explicit(node: NodeView, build: Builder) -> Value:
     """Rewrite one reduction."""
     data, axes = node.need(0), node.input(1)
     if node.attr("axes"):
-        raise Refuse("the axes are given")
+        raise Refuse("the axes must be left out; they are given")
     if axes is not None and build.need_const(axes, "the list of axes").size:
-        raise Refuse("the axes are given")
+        raise Refuse("the axes must be left out; they are given")
     if node.attr("noop_with_empty_axes", 0) or data.rank == 0:
         return data
     if data.rank is None:
-        raise Refuse("the rank of the input is unknown")
+        raise Refuse("the rank of the input must be known")
     if axes is None:
-        raise Refuse("without axes everything is reduced already")
+        raise Refuse(
+            "the axes must be an empty list; there are none, and everything is reduced already"
+        )
     emit = getattr(build, node.op)
     result: Value = emit(data, axes=list(range(data.rank)), keepdims=int(node.attr("keepdims", 1)))
     return result

@@ -42,12 +42,15 @@ def shape_gather_to_slice(node: NodeView, build: Builder) -> Value:
     """Rewrite one Gather on a vector."""
     data = node.need(0)
     if data.rank != 1:
-        raise Refuse("the data is not known to be a vector")
+        raise Refuse("the data must be a vector; it is not known to be")
     if data.type_name not in ("int32", "int64"):
-        raise Refuse("the data is not known to be a shape vector: int32 or int64")
+        raise Refuse(f"the data must be a shape vector, int32 or int64; it is {data.type_name}")
     indices = constant_indices(node, build)
     if indices.ndim > 1 or indices.size == 0:
-        raise Refuse(f"the indices have the shape {list(indices.shape)}")
+        raise Refuse(
+            "the indices must be a scalar or a vector that is not empty; their shape is "
+            f"{list(indices.shape)}"
+        )
     runs = pieces([int(index) for index in indices.reshape(-1)])
     parts = [cut(build, data, first, last, 0) for first, last in runs]
     result = parts[0] if len(parts) == 1 else build.Concat(*parts, axis=0)

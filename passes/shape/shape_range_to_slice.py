@@ -36,7 +36,7 @@ from graphfix.passes.shape._reading import FAR
 def shape_range_to_slice(node: NodeView, build: Builder) -> Value:
     """Rewrite one Shape."""
     if not node.has("start") and not node.has("end"):
-        raise Refuse("the whole shape is asked for")
+        raise Refuse("a part of the shape must be asked for; all of it is")
     data = node.need(0)
     whole = build.Shape(data)
     start, end = int(node.attr("start", 0)), node.attr("end")

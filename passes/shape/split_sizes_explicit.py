@@ -34,17 +34,17 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 def split_sizes_explicit(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Rewrite one Split."""
     if node.input(1) is not None or node.has("split"):
-        raise Refuse("the sizes are given")
+        raise Refuse("the sizes must be left out; they are given")
     data, axis = node.need(0), int(node.attr("axis", 0))
     size, count = data.dim(axis), len(node.outputs)
     if int(node.attr("num_outputs", count)) != count:
-        raise Refuse("num_outputs is not the number of outputs")
+        raise Refuse("num_outputs must be the number of outputs; it is not")
     if size is None:
-        raise Refuse(f"the size of axis {axis} is unknown")
+        raise Refuse(f"the size of axis {axis} must be known")
     part = -(-size // count)
     last = size - part * (count - 1)
     if last <= 0 or (last != part and node.opset < 18):
-        raise Refuse(f"{size} elements do not make {count} parts")
+        raise Refuse(f"the size must make {count} parts; it is {size}")
     sizes = [part] * (count - 1) + [last]
     made = build.multi("Split", data, outputs=count, axis=axis, split=sizes)
     return tuple(

@@ -35,15 +35,15 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 def squeeze_axes_explicit(node: NodeView, build: Builder) -> Value:
     """Rewrite one Squeeze."""
     if node.input(1) is not None or node.attr("axes"):
-        raise Refuse("the axes are given")
+        raise Refuse("the axes must be left out; they are given")
     data, output = node.need(0), node.output(0)
     shape = data.shape
     if shape is None:
-        raise Refuse("the rank of the input is unknown")
+        raise Refuse("the rank of the input must be known")
     ones = [axis for axis, size in enumerate(shape) if size == 1]
     open_axes = [axis for axis, size in enumerate(shape) if not isinstance(size, int)]
     if open_axes:
         left = output.rank if output is not None else None
         if left is None or left != len(shape) - len(ones):
-            raise Refuse(f"the size of axis {open_axes[0]} is unknown and may be 1")
+            raise Refuse(f"the size of axis {open_axes[0]} must be known; it is not, and may be 1")
     return build.Squeeze(data, axes=ones) if ones else data

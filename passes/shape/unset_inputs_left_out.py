@@ -35,5 +35,5 @@ OPS = ("DeformConv", "Dropout", "Gemm", "QuantizeLinear", "Squeeze", "Trilu")
 def unset_inputs_left_out(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Rewrite one node."""
     if not node.inputs or node.inputs[-1] is not None:
-        raise Refuse("the last input is there")
+        raise Refuse("the last input must be left out; it is there")
     return respell(node, build)

@@ -47,5 +47,5 @@ def axis_of(node: NodeView, build: Builder, rank: int) -> int:
         given = node.input(2)
         axis = -2 if given is None else int(build.need_const(given, "the axis").reshape(()))
     if not -rank <= axis < rank or axis % rank == rank - 1:
-        raise Refuse(f"there is no axis {axis} to transform in rank {rank}")
+        raise Refuse(f"the axis must lie in rank {rank}, before the last; it is {axis}")
     return axis % rank

@@ -54,13 +54,13 @@ def dft_of_computed_length(node: NodeView, build: Builder) -> Value:
     """Multiply by computed matrices, see the module."""
     x, given = node.need(0), node.input(1)
     if given is None or build.const(given) is not None:
-        raise Refuse("the length of the transform is known")
+        raise Refuse("the length of the transform must be computed at run time; it is known")
     if x.rank is None or x.elem_type != TensorProto.FLOAT:
-        raise Refuse(f"the rank of {x.name} is unknown, or {x.type_name} is transformed")
+        raise Refuse(f"the rank of {x.name} must be known and its dtype float32")
     axis = axis_of(node, build, x.rank)
     size, parts = x.dim(axis), x.dim(-1)
     if not size or size > _MAX_SIZE or parts not in (1, 2) or node.attr("onesided", 0):
-        raise Refuse("the size of the axis or of the numbers is unknown, or one side is wanted")
+        raise Refuse("the size of the axis and of the numbers must be known, and both sides wanted")
     order = [*(k for k in range(x.rank - 1) if k != axis), axis, x.rank - 1]
     moved = build.Transpose(x, perm=order) if order != sorted(order) else x
     length = build.Cast(given, to=TensorProto.INT64)

@@ -33,7 +33,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, need_type, rewrite
 from graphfix.passes.signal._fourier import axis_of, fourier_matrix
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
@@ -57,20 +57,22 @@ def dft_to_matmul(node: NodeView, build: Builder) -> Value:
     """Multiply by the matrix of the transform, see the module."""
     x = node.need(0)
     if x.rank is None:
-        raise Refuse(f"the rank of {x.name} is unknown")
-    if x.elem_type not in _FLOATS:
-        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+        raise Refuse(f"the rank of {x.name} must be known")
+    need_type(x, _FLOATS)
     axis = axis_of(node, build, x.rank)
     size, parts = x.dim(axis), x.dim(-1)
     if not size or parts not in (1, 2):
-        raise Refuse(f"the length of axis {axis} or the number of parts is unknown")
+        raise Refuse(f"the length of axis {axis} and the number of parts must be known")
     length = _length(node, build, size)
     inverse, half = bool(node.attr("inverse", 0)), bool(node.attr("onesided", 0))
     if half and (inverse or parts == 2):
-        raise Refuse("a one-sided transform is inverse or of complex numbers")
+        raise Refuse("a one-sided transform must be of real numbers and not inverse")
     bins, rows = length // 2 + 1 if half else length, min(size, length)
     if rows * parts * bins * 2 > build.option("max_elements"):
-        raise Refuse(f"the matrix would have {rows * parts * bins * 2} elements")
+        raise Refuse(
+            "the matrix must have at most max_elements elements; it would have "
+            f"{rows * parts * bins * 2}"
+        )
     matrix = fourier_matrix(rows, length, bins, complex_input=parts == 2, inverse=inverse)
     wide = build.Cast(x, to=TensorProto.FLOAT) if x.elem_type in _LOW else x
     if rows < size:

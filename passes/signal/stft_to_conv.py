@@ -34,7 +34,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Option, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Option, Refuse, Value, need_type, rewrite
 from graphfix.passes.signal._fourier import fourier_matrix
 
 
@@ -46,11 +46,13 @@ def _frame(node: NodeView, build: Builder) -> Array:
         size = int(build.need_const(length, "the length of a frame").reshape(()))
     if given is None:
         if size is None:
-            raise Refuse("neither window nor length of a frame is given")
+            raise Refuse("a window or the length of a frame must be given")
         return np.ones(size)
     window = build.need_const(given, "the window").astype(np.float64).reshape(-1)
     if size is not None and size != len(window):
-        raise Refuse(f"the window has {len(window)} entries, a frame {size}")
+        raise Refuse(
+            f"the window must have as many entries as a frame, {size}; it has {len(window)}"
+        )
     return window
 
 
@@ -63,21 +65,23 @@ def _frame(node: NodeView, build: Builder) -> Array:
 def stft_to_conv(node: NodeView, build: Builder) -> Value:
     """Convolve with the windowed transform, see the module."""
     x = node.need(0)
-    if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
-        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+    need_type(x, (TensorProto.FLOAT, TensorProto.FLOAT16))
     parts = x.dim(2) if x.rank == 3 else 1
     if x.rank not in (2, 3) or parts not in (1, 2):
-        raise Refuse(f"the number of parts of {x.name} is unknown")
+        raise Refuse(f"the rank of {x.name} must be 2 or 3 and the number of parts known")
     step = int(build.need_const(node.need(1), "the step").reshape(()))
     window = _frame(node, build)
     half, length = bool(node.attr("onesided", 1)), len(window)
     if half and parts == 2:
-        raise Refuse("a one-sided transform of complex numbers")
+        raise Refuse("a one-sided transform must be of real numbers; these are complex")
     if step < 1 or not length:
-        raise Refuse(f"a step of {step} or an empty frame")
+        raise Refuse(f"the step must be at least 1 and the frame not empty; the step is {step}")
     bins = length // 2 + 1 if half else length
     if length * parts * bins * 2 > build.option("max_elements"):
-        raise Refuse(f"the filters would have {length * parts * bins * 2} elements")
+        raise Refuse(
+            "the filters must have at most max_elements elements; they would have "
+            f"{length * parts * bins * 2}"
+        )
     matrix = fourier_matrix(length, length, bins, complex_input=parts == 2, inverse=False)
     filters = matrix.reshape(length, parts, bins * 2) * window[:, None, None]
     kernel = np.ascontiguousarray(filters.transpose(2, 1, 0))[:, :, None, :]

@@ -59,7 +59,7 @@ def simplify(editor: Editor) -> None:
     """Simplify the whole model at once."""
     before = editor.model.to_proto()
     if any(t.data_location == TensorProto.EXTERNAL for t in before.graph.initializer):
-        raise Refuse("weights lie outside the file, and onnxsim would load them")
+        raise Refuse("weights must lie inside the file; onnxsim would load those outside")
     try:
         found = simplified(before, editor.option("size_limit"), editor.option("seconds"))
     except EngineFailed as failure:
@@ -72,7 +72,7 @@ def simplify(editor: Editor) -> None:
     if after == before:
         return
     if _complaint(after) and not _complaint(before):
-        raise Refuse(f"the checker says of its result: {_complaint(after)}")
+        raise Refuse(f"its result must pass the checker, which says: {_complaint(after)}")
     editor.reload(after)
     had, has = len(before.graph.node), len(after.graph.node)
     editor.record(NodeRef(), f"{had} nodes became {has}")

@@ -71,10 +71,10 @@ def topk_in_pieces(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take one piece after the other, see the module."""
     x, most = node.need(0), int(build.option("most"))
     if x.dtype is None or x.dtype.kind != "f":
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be floating point; it is {x.type_name}")
     wanted = int(build.need_const(node.input(1), "K").reshape(-1)[0])
     if not most < wanted <= most * _PIECES:
-        raise Refuse(f"K is {wanted}, which is not above {most} and at most {_PIECES} times that")
+        raise Refuse(f"K must be above {most} and at most {_PIECES} times that; it is {wanted}")
     taking = _Taking(build, int(node.attr("axis", -1)), int(node.attr("largest", 1)), wanted, most)
     values, indices = taking.pieces(x)
     if node.output(1) is not None and not is_finite(x):

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite, upper_bound
+from graphfix.authoring import Builder, NodeView, Refuse, Value, listed, rewrite, upper_bound
 
 _TYPES = ("float16", "float32", "float64", "int32", "int64")
 
@@ -45,19 +45,22 @@ def topk_of_computed_k(node: NodeView, build: Builder) -> tuple[Value | None, ..
     """Take the most that K can be, see the module."""
     x, k = node.need(0), node.need(1)
     if build.const(k) is not None:
-        raise Refuse("K is a constant")
+        raise Refuse("K must be computed; it is a constant")
     if x.type_name not in _TYPES or x.dtype is None or x.rank is None:
-        raise Refuse(f"{x.name} is {x.type_name} of rank {x.rank}")
+        raise Refuse(
+            f"{x.name} must be {listed(_TYPES)} of a known rank; it is {x.type_name} of rank "
+            f"{x.rank}"
+        )
     if not int(node.attr("sorted", 1)):
-        raise Refuse("sorted is 0: which elements come first is undefined")
+        raise Refuse("sorted must be 1; it is 0: which elements come first is undefined")
     largest, axis = int(node.attr("largest", 1)), int(node.attr("axis", -1)) % x.rank
     size, bound = x.dim(axis), upper_bound(k)
     known = [number for number in (size, bound) if number is not None]
     if not known:
-        raise Refuse(f"how large {k.name} can get is not known, nor the size of axis {axis}")
+        raise Refuse(f"how large {k.name} can get must be known, or the size of axis {axis}")
     most = min(known)
     if most < 1:
-        raise Refuse(f"{k.name} is never above {most}")
+        raise Refuse(f"{k.name} must be able to exceed 0; it is never above {most}")
     data = x if size is not None else _lengthened(build, x, axis, most, last=largest == 1)
     found = build.multi(
         "TopK", data, np.array([most]), outputs=2, axis=axis, largest=largest, sorted=1

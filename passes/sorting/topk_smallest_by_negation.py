@@ -35,9 +35,9 @@ def topk_smallest_by_negation(node: NodeView, build: Builder) -> tuple[Value | N
     """Turn the order round, see the module."""
     x, k = node.need(0), node.need(1)
     if int(node.attr("largest", 1)):
-        raise Refuse("the largest elements are asked for")
+        raise Refuse("the smallest elements must be asked for; the largest are")
     if x.dtype is None or x.dtype.kind != "f":
-        raise Refuse(f"{x.name} is {x.type_name}")
+        raise Refuse(f"{x.name} must be floating point; it is {x.type_name}")
     attributes = {name: node.attr(name) for name in node.attributes if name != "largest"}
     values, indices = build.multi("TopK", build.Neg(x), k, outputs=2, **attributes)
     results = (build.Neg(values), indices)

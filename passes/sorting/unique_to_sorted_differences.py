@@ -35,7 +35,7 @@ from math import prod
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
 
 _MOST = 2048
 _TYPES = ("float32", "float64", "int64")
@@ -51,16 +51,17 @@ def unique_to_sorted_differences(node: NodeView, build: Builder) -> tuple[Value 
     """Sort and compare neighbours, see the module."""
     x = node.need(0)
     if node.has("axis") and x.rank != 1:
-        raise Refuse("whole slices along an axis are compared")
+        raise Refuse("single elements must be compared; whole slices along an axis are")
     if not int(node.attr("sorted", 1)):
-        raise Refuse("the result is in the order of the input, not sorted")
-    if x.type_name not in _TYPES:
-        raise Refuse(f"the dtype of {x.name} is {x.type_name}")
+        raise Refuse("the result must be sorted; it is in the order of the input")
+    need_type(x, _TYPES)
     sizes = x.static_shape
     length = None if sizes is None else prod(sizes)
     if not length or length > _MOST:
         # The places would have to be sorted, and TopK needs to know how many there are.
-        raise Refuse(f"the number of elements is unknown, 0 or above {_MOST}")
+        raise Refuse(
+            f"the number of elements must be from 1 to {_MOST}; it is {length or 'unknown or 0'}"
+        )
     flat = x if x.rank == 1 else build.Reshape(x, [length])
     values, places = build.multi(
         "TopK", flat, np.array([length], dtype=np.int64), outputs=2, largest=0, sorted=1

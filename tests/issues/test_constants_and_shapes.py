@@ -69,7 +69,7 @@ ROWS = [
         "Cannot infer squeeze dimensions from a dynamic shape! Please re-export your model with "
         "the Squeeze axes input set.",
         "form:Squeeze.no-axes",
-        refused="the size of axis 0 is unknown and may be 1",
+        refused="the size of axis 0 must be known; it is not, and may be 1",
         opset=13,
     ),
     Row(
@@ -116,7 +116,7 @@ ROWS = [
         "(float[1, 1, 4, 4] x, float[1, 1, 3, 3] w) => (float[1, 1, 2, 2] y) { y = Conv (x, w) }",
         "count of 0 weights in kernel, but kernel dimensions were specified",
         "const:Conv.W",
-        refused="no operand is filled with one value",
+        refused="an operand must be filled with one value; none is",
         opset=13,
     ),
     Row(
@@ -147,7 +147,7 @@ ROWS = [
         "(float[3, 4] x, int64 axis) => (float[3, 4] y) { y = CumSum (x, axis) }",
         "Axis input for CumSum must be an initializer!",
         "const:CumSum.axis",
-        refused="the axis is computed at run time",
+        refused="the axis must be a constant; it is computed at run time",
         opset=13,
     ),
     Row(

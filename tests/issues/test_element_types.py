@@ -91,7 +91,7 @@ ROWS = [
         '  s = BitShift <direction = "RIGHT"> (u, mask_3)  y = Cast <to = 7> (s) }',
         "Found unsupported datatype when importing initializer: mask_3",
         "dtype:uint64",
-        refused="int32 does not hold all numbers of uint64",
+        refused="the dtype must be one whose numbers int32 holds; it is uint64",
     ),
     Row(
         "39",

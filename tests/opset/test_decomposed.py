@@ -241,11 +241,11 @@ def test_refused() -> None:
     proto = text("(float[1,1,n,4] x, float[1,1,2,2] w, float[1,8,3,3] o) => (float[1,1,a,b] y)",
                  "y = DeformConv(x, w, o)", 19)  # fmt: skip
     (reason,) = reasons(proto, 18)
-    assert "sizes that are unknown" in reason
+    assert "the input must be an image of known sizes" in reason
     proto = text("(float[1,1,n] x) => (float[1,1,m] y)",
                  "y = LpPool<kernel_shape = [2], dilations = [2]>(x)", 18)  # fmt: skip
     (reason,) = reasons(proto, 17)
-    assert "the size of spatial axis 0 is unknown" in reason
+    assert "the size of spatial axis 0 must be known" in reason
 
 
 def test_a_body_that_depends_on_an_attribute_of_a_function_is_refused() -> None:

@@ -66,4 +66,4 @@ def test_refused() -> None:
     (reason,) = reasons(model_of(grid_model("bicubic", "border", 0)), 15)
     assert "which engines read differently" in reason
     (reason,) = reasons(model_of(grid_model("bilinear", "zeros", 0, "1,2,h,4")), 15)
-    assert "height or width of the input are unknown" in reason
+    assert "height and width of the input must be known" in reason

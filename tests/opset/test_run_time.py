@@ -200,8 +200,8 @@ def test_integers_are_reduced_at_once_as_the_function_body_does(op: str, wanted:
 def test_products_of_integers_are_not_computed_axis_by_axis() -> None:
     proto = text("(int64[2,3] x, int64[n] a) => (int64[i,j] y)", "y = ReduceProd(x, a)")
     assert reasons(proto, 17) == [
-        "ReduceProd: axes is computed at run time, and ReduceProd of int64 taken one axis "
-        "after the other is not exact"
+        "ReduceProd: axes must be a constant; it is computed at run time, and ReduceProd of "
+        "int64 taken one axis after the other is not exact"
     ]
 
 

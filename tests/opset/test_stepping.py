@@ -83,8 +83,8 @@ g (float[2,3] x, int64[1] axes, int32[2,3] i, float[1,5,5] c, int64[2] s, int64[
   z = Col2Im(c, s, b)
 }""")
     assert reasons(proto, 17) == [
-        "ReduceMean: axes is computed at run time, and ReduceMean of int32 taken one axis "
-        "after the other is not exact",
+        "ReduceMean: axes must be a constant; it is computed at run time, and ReduceMean of "
+        "int32 taken one axis after the other is not exact",
         "Col2Im: opset 17 has no Col2Im",
     ]
 

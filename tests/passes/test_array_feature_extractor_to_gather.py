@@ -45,7 +45,7 @@ def test_any_columns(columns: list[int]) -> None:
 def test_refuses_an_unknown_rank() -> None:
     body = "@h = custom.Op (x)\n@y = ai.onnx.ml.ArrayFeatureExtractor (@h, i)"
     text = written(body, "float[3] x, int64[1] i", "float[1, 1]", imports=ML)
-    assert_refused(PASS, text, "is unknown or 0")
+    assert_refused(PASS, text, "the rank of h must be at least 1; it is unknown")
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -139,7 +139,7 @@ def test_dynamic_sizes() -> None:
     model = aten_model("adaptive_avg_pool2d", ["N", "C", "H", 7], [ints(1, 3)])
     becomes(PASS, model, {"x": x}, pooled(x, (1, 3)), ops=["MatMul", "ReduceMean"], **CLOSE)
     model = aten_model("adaptive_avg_pool2d", ["N", "C", "H", 7], [ints(2, 3)])
-    assert_refused(PASS, model, "size of pooled axis 0 of x is not known")
+    assert_refused(PASS, model, "the size of pooled axis 0 of x must be known")
 
 
 @pytest.mark.parametrize(
@@ -184,11 +184,19 @@ def _at_run_time() -> ModelProto:
 
 def test_refusals() -> None:
     pool = "adaptive_avg_pool2d"
-    assert_refused(PASS, _at_run_time(), "output_size is computed at run time")
-    assert_refused(PASS, aten_model(pool, [1, 2, 3, 4]), "output_size is missing")
-    assert_refused(PASS, aten_model(pool, None, [ints(1, 1)]), "rank of x is unknown")
-    assert_refused(PASS, aten_model(pool, [3, 4], [ints(1, 1)]), "rank 2")
-    assert_refused(PASS, aten_model(pool, [1, 2, 3, 4], [ints(1, 1, 1)]), "3 entries")
+    assert_refused(
+        PASS, _at_run_time(), "output_size must be a constant; it is computed at run time"
+    )
+    assert_refused(PASS, aten_model(pool, [1, 2, 3, 4]), "output_size must be given")
+    assert_refused(PASS, aten_model(pool, None, [ints(1, 1)]), "the rank of x must be known")
+    assert_refused(
+        PASS, aten_model(pool, [3, 4], [ints(1, 1)]), "the rank of x must be 3 or 4; it is 2"
+    )
+    assert_refused(
+        PASS,
+        aten_model(pool, [1, 2, 3, 4], [ints(1, 1, 1)]),
+        "output_size must have an entry for each of 2 axes; it has 3",
+    )
     whole = aten_model(pool, [1, 2, 3, 4], [ints(1, 1)], dtype=TensorProto.INT64)
     assert_refused(PASS, whole, "int64")
 

@@ -102,13 +102,21 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, model_of(None, [1, 1, 2, 2]), "unknown")
-    assert_refused(PASS, model_of([1, 3, 4], [1, 1, 2, 2]), "not [1, 2, 3]")
-    assert_refused(PASS, model_of([2, 2, 3], [1, 1, 2, 2]), "not [1, 2, 3]")
+    assert_refused(
+        PASS,
+        model_of(None, [1, 1, 2, 2]),
+        "the rank of x must be known and its dtype floating point",
+    )
+    assert_refused(
+        PASS, model_of([1, 3, 4], [1, 1, 2, 2]), "the shape of x must be [1, 2, 3]; it is ["
+    )
+    assert_refused(
+        PASS, model_of([2, 2, 3], [1, 1, 2, 2]), "the shape of x must be [1, 2, 3]; it is ["
+    )
     assert_refused(PASS, model_of([1, 2, 3], [1, 1, 2]), "images or volumes")
     assert_refused(PASS, model_of([1, 2, 3], [1, 1, 0, 2]), "images or volumes")
     int32 = model_of([1, 2, 3], [1, 1, 2, 2], dtype=TensorProto.INT32)
-    assert_refused(PASS, int32, "not floating point")
+    assert_refused(PASS, int32, "the rank of x must be known and its dtype floating point")
 
 
 def test_other_operators_are_left_alone() -> None:

@@ -127,11 +127,23 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "rank of x is unknown")
-    assert_refused(PASS, model_of([1, "R", 30]), "None rows")
-    assert_refused(PASS, model_of([1, 10, 30]), "10 rows")
-    assert_refused(PASS, model_of([1, 9, 29]), "29 columns")
-    assert_refused(PASS, model_of([1, 9, 30], dtype=TensorProto.INT64), "not a floating point")
+    assert_refused(PASS, model_of(None), "the rank of x must be known")
+    assert_refused(
+        PASS, model_of([1, "R", 30]), "the rows must be known and a multiple of the 9 of a window"
+    )
+    assert_refused(
+        PASS, model_of([1, 10, 30]), "the rows must be known and a multiple of the 9 of a window"
+    )
+    assert_refused(
+        PASS,
+        model_of([1, 9, 29]),
+        "there must be a column for each of 5 by 6 windows; there are 29",
+    )
+    assert_refused(
+        PASS,
+        model_of([1, 9, 30], dtype=TensorProto.INT64),
+        "x must be float32, float64, float16 or bfloat16; it is int64",
+    )
 
 
 def test_other_operators_are_left_alone() -> None:

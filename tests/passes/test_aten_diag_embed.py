@@ -92,11 +92,15 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "unknown")
+    assert_refused(PASS, model_of(None), "the rank of x must be at least 1 and its dtype known")
     assert_refused(PASS, model_of(["N"]), "length of the vectors")
-    assert_refused(PASS, model_of([3], 0, 1, 1), "are the same")
-    assert_refused(PASS, model_of([3], 0, 2, 1), "do not fit")
-    assert_refused(PASS, model_of([3000]), "too large")
+    assert_refused(PASS, model_of([3], 0, 1, 1), "the axes must differ; they are 1 and 1")
+    assert_refused(PASS, model_of([3], 0, 2, 1), "the axes must lie in rank 2; they are 2 and 1")
+    assert_refused(
+        PASS,
+        model_of([3000]),
+        "a mask must have at most 4194304 elements; matrices of 3000 rows have more",
+    )
 
 
 def test_other_operators_are_left_alone() -> None:

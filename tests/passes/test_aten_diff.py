@@ -83,14 +83,26 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, aten_model("diff", None), "rank of x is unknown")
-    assert_refused(PASS, aten_model("diff", [3], numbers(1, 1)), "do not fit rank 1")
-    assert_refused(PASS, aten_model("diff", [3], numbers(3, 0)), "nothing is left")
-    assert_refused(PASS, aten_model("diff", [99], numbers(70, 0)), "70 differences")
+    assert_refused(PASS, aten_model("diff", None), "the rank of x must be known")
+    assert_refused(
+        PASS,
+        aten_model("diff", [3], numbers(1, 1)),
+        "n must be at least 0 and the axis lie in rank 1; they are 1 and 1",
+    )
+    assert_refused(
+        PASS,
+        aten_model("diff", [3], numbers(3, 0)),
+        "the size must be above n; it is 3, and n is 3",
+    )
+    assert_refused(PASS, aten_model("diff", [99], numbers(70, 0)), "n must be at most 64; it is 70")
     assert_refused(PASS, aten_model("diff", [3], dtype=TensorProto.BOOL), "bool")
     assert_refused(PASS, aten_model("diff", [3], dtype=TensorProto.UINT8, opset=13), "uint8")
     wrong = [np.array(1), np.array(0), np.zeros(1, dtype=np.int64), None]
-    assert_refused(PASS, aten_model("diff", [3], wrong), "another rank or type")
+    assert_refused(
+        PASS,
+        aten_model("diff", [3], wrong),
+        "what is put in front or behind must have the rank and dtype of the input",
+    )
 
 
 def test_other_operators_are_left_alone() -> None:

@@ -186,14 +186,20 @@ def test_other_uses_of_complex_numbers_are_refused() -> None:
     alone = aten_model(
         "view_as_real", [2, 6], dtype=TensorProto.COMPLEX64, outputs={"y": (TensorProto.FLOAT, 3)}
     )
-    assert_refused(PASS, alone, "do not come from fft_rfft")
+    assert_refused(PASS, alone, "the complex numbers must come from fft_rfft; they do not")
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "rank of x is unknown")
-    assert_refused(PASS, model_of([4], axis=1), "no axis 1")
-    assert_refused(PASS, model_of([4], 0), "length 0")
-    assert_refused(PASS, model_of([4], norm="odd"), "norm is 'odd'")
+    assert_refused(PASS, model_of(None), "the rank of x must be known and have axis -1")
+    assert_refused(PASS, model_of([4], axis=1), "the rank of x must be known and have axis 1")
+    assert_refused(
+        PASS, model_of([4], 0), "the length of the transform must be at least 1; it is 0"
+    )
+    assert_refused(
+        PASS,
+        model_of([4], norm="odd"),
+        "the norm must be one of '', 'backward', 'forward', 'ortho'; it is 'odd'",
+    )
     assert_refused(PASS, model_of([4], dtype=TensorProto.INT64), "int64")
     assert_refused(PASS, model_of([1 << 13]), "elements")
 

@@ -39,7 +39,11 @@ def test_dynamic_sizes() -> None:
     x = array_of(2, 3)
     model = aten_model("flip", ["N", "C"], [ints(0)], opset=10)
     becomes(PASS, model, {"x": x}, x[::-1].copy(), ops=["Slice"])
-    assert_refused(PASS, aten_model("flip", ["N", 3], [ints(0)], opset=9), "opset 10")
+    assert_refused(
+        PASS,
+        aten_model("flip", ["N", 3], [ints(0)], opset=9),
+        "the size of a flipped axis must be known, or the opset at least 10; it is 9",
+    )
 
 
 @pytest.mark.parametrize("kind", [TensorProto.INT64, TensorProto.BOOL, TensorProto.DOUBLE])
@@ -65,9 +69,11 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, aten_model("flip", None, [ints(0)]), "rank of x is unknown")
-    assert_refused(PASS, aten_model("flip", [2], [ints(1)]), "do not fit")
-    assert_refused(PASS, aten_model("flip", [2]), "missing")
+    assert_refused(PASS, aten_model("flip", None, [ints(0)]), "the rank of x must be known")
+    assert_refused(
+        PASS, aten_model("flip", [2], [ints(1)]), "the axes must lie in rank 1; they are [1]"
+    )
+    assert_refused(PASS, aten_model("flip", [2]), "the axes must be given")
 
 
 def test_other_operators_are_left_alone() -> None:

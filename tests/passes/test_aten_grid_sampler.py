@@ -149,7 +149,13 @@ def test_volumes_of_opset_20_have_an_operator() -> None:
     becomes(PASS, model, feed, expected, ops=["GridSample"], **CLOSE)
 
 
-@pytest.mark.parametrize(("opset", "name"), [(16, b"bicubic"), (20, b"cubic")])
+@pytest.mark.parametrize(
+    ("opset", "name"),
+    [
+        (16, b"the mode must be linear or nearest below opset 16, which has GridSample"),
+        (20, b"cubic"),
+    ],
+)
 def test_cubic(opset: int, name: bytes) -> None:
     feed = feeds(2, 3, 5, 6)
     for padding in (0, 1):
@@ -213,12 +219,24 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "the rank of x is None")
-    assert_refused(PASS, model_of([2, 3, 5]), "not 4 or 5")
-    assert_refused(PASS, model_of([2, 3, 5, 6], mode=3), "is unknown")
-    assert_refused(PASS, model_of([2, 3, 5, 6], mode=2, opset=13), "bicubic")
-    assert_refused(PASS, model_of([2, 3, 5, 6, 7], mode=2, opset=20), "bicubically")
-    assert_refused(PASS, model_of(["N", 3, "H", 6], opset=13), "unknown")
+    assert_refused(PASS, model_of(None), "the rank of x must be 4 or 5; it is None")
+    assert_refused(PASS, model_of([2, 3, 5]), "the rank of x must be 4 or 5; it is 3")
+    assert_refused(
+        PASS,
+        model_of([2, 3, 5, 6], mode=3),
+        "the modes must be known ones; interpolation is 3 and padding 0",
+    )
+    assert_refused(
+        PASS,
+        model_of([2, 3, 5, 6], mode=2, opset=13),
+        "the mode must be linear or nearest below opset 16, which has GridSample",
+    )
+    assert_refused(
+        PASS,
+        model_of([2, 3, 5, 6, 7], mode=2, opset=20),
+        "the mode of volumes must be linear or nearest; it is bicubic",
+    )
+    assert_refused(PASS, model_of(["N", 3, "H", 6], opset=13), "the sizes of x must be known")
     assert_refused(PASS, model_of([2, 3, 5, 6], mode=1, opset=10), "opset 10 has no Round")
 
 

@@ -143,9 +143,15 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, aten_model("group_norm", [2, 6, 4], [np.array(4)]), "do not divide")
+    assert_refused(
+        PASS,
+        aten_model("group_norm", [2, 6, 4], [np.array(4)]),
+        "the channels must be a multiple of the 4 groups; there are 6",
+    )
     assert_refused(PASS, aten_model("group_norm", [2, 6, 4]), "number of groups")
-    assert_refused(PASS, aten_model("group_norm", None, [np.array(2)]), "rank of x is unknown")
+    assert_refused(
+        PASS, aten_model("group_norm", None, [np.array(2)]), "the rank of x must be known"
+    )
     whole = aten_model("group_norm", [2, 6, 4], [np.array(2)], dtype=TensorProto.INT64)
     assert_refused(PASS, whole, "int64")
 

@@ -105,11 +105,23 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "rank of x is unknown")
+    assert_refused(PASS, model_of(None), "the rank of x must be known")
     assert_refused(PASS, model_of([1, 1, "H", 4]), "image size of x")
-    assert_refused(PASS, model_of([1, 1, 1, 4]), "no window fits")
-    assert_refused(PASS, model_of([1, 1, 4, 4], dtype=TensorProto.INT64), "not a floating point")
-    assert_refused(PASS, model_of([1, 1, 4, 4], ((0, 1), *PLAIN[1:])), "kernel_size is [0, 1]")
+    assert_refused(
+        PASS,
+        model_of([1, 1, 1, 4]),
+        "a window must fit into the image; none fits into 1 by 4 pixels",
+    )
+    assert_refused(
+        PASS,
+        model_of([1, 1, 4, 4], dtype=TensorProto.INT64),
+        "x must be float32, float64, float16 or bfloat16; it is int64",
+    )
+    assert_refused(
+        PASS,
+        model_of([1, 1, 4, 4], ((0, 1), *PLAIN[1:])),
+        "kernel_size must be two numbers of at least 1; it is [0, 1]",
+    )
 
 
 def test_other_operators_are_left_alone() -> None:

@@ -119,12 +119,18 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, model_of(None, 1), "unknown")
-    assert_refused(PASS, model_of([3], 1, used=2), "index of the value is used")
-    assert_refused(PASS, model_of([3], 0), "no value 0 among 3")
-    assert_refused(PASS, model_of([3], 1, 2), "axis 2 of rank 1")
+    assert_refused(PASS, model_of(None, 1), "the rank of x must be at least 1 and its dtype known")
+    assert_refused(PASS, model_of([3], 1, used=2), "the index of the value must not be used; it is")
+    assert_refused(PASS, model_of([3], 0), "k must be from 1 to 3; it is 0")
+    assert_refused(
+        PASS, model_of([3], 1, 2), "k must be given and the axis lie in rank 1; they are 1 and 2"
+    )
     assert_refused(PASS, model_of([3], 1, dtype=TensorProto.BOOL), "bool")
-    assert_refused(PASS, model_of([3], 1, dtype=TensorProto.INT32, opset=10), "opset 11")
+    assert_refused(
+        PASS,
+        model_of([3], 1, dtype=TensorProto.INT32, opset=10),
+        "the opset must be at least 11 to sort integers; it is 10",
+    )
 
 
 def test_other_operators_are_left_alone() -> None:

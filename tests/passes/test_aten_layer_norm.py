@@ -114,10 +114,22 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, aten_model("layer_norm", [2, 6], [ints(5)]), "does not fit")
-    assert_refused(PASS, aten_model("layer_norm", [2, 6], [ints(1, 2, 6)]), "does not fit")
-    assert_refused(PASS, aten_model("layer_norm", [2, 6]), "does not fit")
-    assert_refused(PASS, aten_model("layer_norm", None, [ints(5)]), "rank of x is unknown")
+    assert_refused(
+        PASS,
+        aten_model("layer_norm", [2, 6], [ints(5)]),
+        "the normalised shape must be that of the last axes of the input",
+    )
+    assert_refused(
+        PASS,
+        aten_model("layer_norm", [2, 6], [ints(1, 2, 6)]),
+        "the normalised shape must be that of the last axes of the input",
+    )
+    assert_refused(
+        PASS,
+        aten_model("layer_norm", [2, 6]),
+        "the normalised shape must be that of the last axes of the input",
+    )
+    assert_refused(PASS, aten_model("layer_norm", None, [ints(5)]), "the rank of x must be known")
     whole = aten_model("layer_norm", [2, 6], [ints(6)], dtype=TensorProto.INT64)
     assert_refused(PASS, whole, "int64")
 

@@ -124,10 +124,12 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "rank of x is unknown")
+    assert_refused(PASS, model_of(None), "the rank of x must be known")
     assert_refused(PASS, model_of(["N", "N"]), "dynamic")
-    assert_refused(PASS, model_of([2, 17, 17]), "17 rows")
-    assert_refused(PASS, model_of([2, 3]), "not square")
+    assert_refused(
+        PASS, model_of([2, 17, 17]), "the matrices must have 1 to max_unrolled rows; they have 17"
+    )
+    assert_refused(PASS, model_of([2, 3]), "the matrices must be square; they are 2 by 3")
 
 
 def test_other_operators_are_left_alone() -> None:

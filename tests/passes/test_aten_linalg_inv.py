@@ -215,10 +215,16 @@ def test_error_counts_are_dropped_where_nothing_uses_them() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, aten_model("linalg_inv", None), "rank of x is unknown")
-    assert_refused(PASS, aten_model("linalg_inv", [3]), "rank 1")
-    assert_refused(PASS, aten_model("linalg_inv", [3, 4]), "not square")
-    assert_refused(PASS, aten_model("linalg_inv", [2, "N", "N"], opset=10), "Range")
+    assert_refused(PASS, aten_model("linalg_inv", None), "the rank of x must be known")
+    assert_refused(PASS, aten_model("linalg_inv", [3]), "the rank of x must be at least 2; it is 1")
+    assert_refused(
+        PASS, aten_model("linalg_inv", [3, 4]), "the matrices must be square; they are 3 by 4"
+    )
+    assert_refused(
+        PASS,
+        aten_model("linalg_inv", [2, "N", "N"], opset=10),
+        "the size of the matrices must be known, or the opset at least 11; it is 10",
+    )
     assert_refused(PASS, aten_model("linalg_inv", [0, 0]), "empty")
     complex64 = aten_model("linalg_inv", [3, 3], dtype=TensorProto.COMPLEX64)
     assert_refused(PASS, complex64, "complex64")

@@ -115,11 +115,21 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "rank of x is unknown")
-    assert_refused(PASS, model_of([3], 1), "axis 1 does not fit")
-    assert_refused(PASS, model_of([3], dtype=TensorProto.INT64), "not floating point")
-    assert_refused(PASS, model_of([3], dtype=TensorProto.DOUBLE, opset=10), "opset 11")
-    assert_refused(PASS, aten_model("logcumsumexp", [3]), "axis None")
+    assert_refused(
+        PASS, model_of(None), "the rank of x must be at least 1 and its dtype floating point"
+    )
+    assert_refused(PASS, model_of([3], 1), "the axis must lie in rank 1; it is 1")
+    assert_refused(
+        PASS,
+        model_of([3], dtype=TensorProto.INT64),
+        "the rank of x must be at least 1 and its dtype floating point",
+    )
+    assert_refused(
+        PASS,
+        model_of([3], dtype=TensorProto.DOUBLE, opset=10),
+        "the opset must be at least 11 for limits beyond those of float32; it is 10",
+    )
+    assert_refused(PASS, aten_model("logcumsumexp", [3]), "the axis must lie in rank 1; it is None")
 
 
 def test_other_operators_are_left_alone() -> None:

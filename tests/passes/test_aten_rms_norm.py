@@ -79,9 +79,17 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, aten_model("rms_norm", [2, 6], [ints(5)]), "does not fit")
-    assert_refused(PASS, aten_model("rms_norm", [2, 6]), "does not fit")
-    assert_refused(PASS, aten_model("rms_norm", None, [ints(5)]), "rank of x is unknown")
+    assert_refused(
+        PASS,
+        aten_model("rms_norm", [2, 6], [ints(5)]),
+        "the normalised shape must be that of the last axes of the input",
+    )
+    assert_refused(
+        PASS,
+        aten_model("rms_norm", [2, 6]),
+        "the normalised shape must be that of the last axes of the input",
+    )
+    assert_refused(PASS, aten_model("rms_norm", None, [ints(5)]), "the rank of x must be known")
 
 
 def test_other_operators_are_left_alone() -> None:

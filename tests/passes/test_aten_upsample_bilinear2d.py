@@ -95,14 +95,14 @@ def test_factors_are_used_as_given_where_corners_are_not_aligned() -> None:
 def test_the_output_size_of_a_factor_stored_in_float32() -> None:
     # 10 * 0.7 is 7 for the number that was written and 6.99... for the one stored.
     model = aten_model("upsample_bilinear2d", [1, 2, 10, 10], [None, NOT, floats(0.7, 0.7)])
-    assert_refused(PASS, model, "decides the output size")
+    assert_refused(PASS, model, "must not decide the output size")
     for dim in model.graph.output[0].type.tensor_type.shape.dim[2:]:
         dim.dim_value = 7
     x = array_of(1, 2, 10, 10)
     wanted = resampled(x, (7, 7), align=False, factors=(0.7, 0.7))
     becomes(PASS, model, {"x": x}, wanted, **CLOSE)
     model.graph.output[0].type.tensor_type.shape.dim[2].dim_value = 8
-    assert_refused(PASS, model, "decides the output size")
+    assert_refused(PASS, model, "must not decide the output size")
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,15 @@ def test_dynamic_sizes_become_resize(opset: int, align: bool) -> None:
 def test_dynamic_sizes_are_refused_where_resize_is_not_the_same() -> None:
     shape: list[int | str] = ["N", "C", "H", "W"]
     sized = aten_model("upsample_bilinear2d", shape, [ints(4, 4), NOT], opset=10)
-    assert_refused(PASS, sized, "opset 11")
+    assert_refused(
+        PASS, sized, "the sizes of resampled axes must be known, or the opset at least 11; it is 10"
+    )
     part = aten_model("upsample_bilinear2d", shape, [None, ALIGNED, floats(1.5, 2)])
-    assert_refused(PASS, part, "not whole")
+    assert_refused(
+        PASS, part, "the factor must be whole where corners are aligned; it leaves the size open"
+    )
     solid = aten_model("upsample_trilinear3d", [*shape, "D"], [ints(4, 4, 4), NOT])
-    assert_refused(PASS, solid, "no known size")
+    assert_refused(PASS, solid, "the sizes of resampled axes must be known")
 
 
 @pytest.mark.parametrize(
@@ -187,10 +191,20 @@ def test_in_a_branch() -> None:
 
 def test_refusals() -> None:
     operator = "upsample_bilinear2d"
-    assert_refused(PASS, aten_model(operator, [1, 2, 3, 4], [None, NOT, None]), "neither")
+    assert_refused(
+        PASS,
+        aten_model(operator, [1, 2, 3, 4], [None, NOT, None]),
+        "the output size or factors must be given",
+    )
     assert_refused(PASS, aten_model(operator, None, [ints(4, 4), NOT]), "rank")
-    assert_refused(PASS, aten_model(operator, [2, 3, 4], [ints(4, 4), NOT]), "rank 3")
-    assert_refused(PASS, aten_model(operator, [1, 2, 3, 4], [ints(4), NOT]), "1 entries")
+    assert_refused(
+        PASS, aten_model(operator, [2, 3, 4], [ints(4, 4), NOT]), "the rank of x must be 4; it is 3"
+    )
+    assert_refused(
+        PASS,
+        aten_model(operator, [1, 2, 3, 4], [ints(4), NOT]),
+        "output_size must have an entry for each of 2 axes; it has 1",
+    )
     bytes_ = aten_model(operator, [1, 2, 3, 4], [ints(4, 4), NOT], dtype=TensorProto.UINT8)
     assert_refused(PASS, bytes_, "uint8")
 

@@ -81,9 +81,11 @@ def test_dynamic_sizes_become_resize(opset: int) -> None:
 def test_refusals() -> None:
     shape = ["N", "C", "H", "W"]
     part = aten_model("upsample_nearest2d", shape, [None, floats(1.5, 2)], overload="vec")
-    assert_refused(PASS, part, "no known size")
+    assert_refused(PASS, part, "the sizes of resampled axes must be known")
     early = aten_model("upsample_nearest2d", shape, [None, floats(2, 2)], overload="vec", opset=10)
-    assert_refused(PASS, early, "opset 11")
+    assert_refused(
+        PASS, early, "the sizes of resampled axes must be known, or the opset at least 11; it is 10"
+    )
     same = aten_model("upsample_nearest1d", [1, 1, 10], [None, floats(1.05)], overload="vec")
     assert_refused(PASS, same, "kernels differ")
 

@@ -179,12 +179,18 @@ def test_types_behind_it_are_known() -> None:
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"attributes": "num_heads = 4"}, "4 heads do not divide 6, the size of the queries"),
-        ({"attributes": "num_heads = 2, do_rotary = 1"}, "it has rotary embeddings"),
-        ({"sizes": {"w": "6, M"}}, "the size of w is unknown"),
+        (
+            {"attributes": "num_heads = 4"},
+            "the size of the queries must be a multiple of 4 heads; it is 6",
+        ),
+        (
+            {"attributes": "num_heads = 2, do_rotary = 1"},
+            "there must be no rotary embeddings and no buffer that past and present share",
+        ),
+        ({"sizes": {"w": "6, M"}}, "the size of w must be known"),
         (
             {"attributes": "num_heads = 2, qkv_hidden_sizes = [4, 4, 8]"},
-            "w has 18 columns, not [4, 4, 8]",
+            "w must have [4, 4, 8] columns for queries, keys, values; it has 18",
         ),
     ],
 )
@@ -195,16 +201,24 @@ def test_refuses_sizes(more: dict[str, Any], reason: str) -> None:
 @pytest.mark.parametrize(
     ("more", "sizes", "reason"),
     [
-        ({"m": np.ones((2, 1, 4, 4), np.int32)}, {}, "the rank of m is 4, not 1 or 2 or 3"),
-        ({"m": np.ones(5, np.int32)}, {}, "m has 5 entries for a batch of 2"),
-        ({"past": numbers(2, 2, 2, 3, 3)}, {}, "onnxruntime wants a present with every past"),
+        ({"m": np.ones((2, 1, 4, 4), np.int32)}, {}, "the rank of m must be 1 or 2 or 3; it is 4"),
+        (
+            {"m": np.ones(5, np.int32)},
+            {},
+            "m must have one or two entries for each of a batch of 2; it has 5",
+        ),
+        (
+            {"past": numbers(2, 2, 2, 3, 3)},
+            {},
+            "a past must have a present and no bias of the scores, as onnxruntime wants it",
+        ),
     ],
 )
 def test_refuses_operands(more: dict[str, Array], sizes: dict[str, str], reason: str) -> None:
     assert_refused(PASS, text_of(feed_of() | more, sizes=sizes), reason)
     feed = feed_of()
     del feed["b"]
-    assert_refused(PASS, text_of(feed), "input 2 of Attention is missing")
+    assert_refused(PASS, text_of(feed), "input 2 of Attention must be given")
 
 
 def test_leaves_others_alone() -> None:

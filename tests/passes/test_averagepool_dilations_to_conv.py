@@ -65,19 +65,21 @@ def test_any_window(kernel: int, gap: int, stride: int, pad: int) -> None:
 def test_refuses() -> None:
     body = "@y = AveragePool <kernel_shape = [2], dilations = [2]> (x)"
     text = written(body, "float[1, 1, N] x", "float[1, 1, M]", opset=19)
-    assert_refused(PASS, text, "the channels or the sizes are unknown")
+    assert_refused(PASS, text, "the channels and the sizes must be known")
     text = written(
         '@y = AveragePool <kernel_shape = [2], dilations = [2], auto_pad = "VALID"> (x)',
         "float[1, 1, 6] x",
         "float[1, 1, 4]",
         opset=19,
     )
-    assert_refused(PASS, text, "auto_pad is used")
+    assert_refused(PASS, text, "the pads must be written; they are automatic (auto_pad)")
     nothing = written(body, "float[1, 1, 2] x", "float[1, 1, 0]", opset=19)
-    assert_refused(PASS, nothing, "the input or the output is empty")
+    assert_refused(PASS, nothing, "the input and the output must not be empty; one is")
     wide = body.replace(", dil", ", pads = [3, 3], dil")
     text = written(wide, "float[1, 1, 6] x", "float[1, 1, 10]", opset=19)
-    assert_refused(PASS, text, "a window lies in the padding as a whole")
+    assert_refused(
+        PASS, text, "each window must meet the input; one lies in the padding as a whole"
+    )
     assert_untouched(
         PASS, written(body.replace(", dilations = [2]", ""), "float[1, 1, 6] x", "float[1, 1, 5]")
     )

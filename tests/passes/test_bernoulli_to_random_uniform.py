@@ -75,5 +75,5 @@ def test_below_its_opset_the_probability_is_not_turned_round() -> None:
 def test_refuses_and_leaves_alone() -> None:
     text = written("z = my.Unknown (x)\n@y = Bernoulli (z)", "float[3] x", "float[3]",
                    imports=', "my" : 1')  # fmt: skip
-    assert_refused(PASS, text, "the dtype of z is unknown")
+    assert_refused(PASS, text, "the dtype of z must be known")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

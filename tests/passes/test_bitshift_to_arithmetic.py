@@ -80,5 +80,5 @@ def test_nothing_is_left_by_a_wide_shift(
 
 def test_refuses() -> None:
     text = written('@y = BitShift <direction = "LEFT"> (x, x)', "uint32[2] x", "uint32[2]")
-    assert_refused(PASS, text, "int32 does not hold all numbers of uint32")
+    assert_refused(PASS, text, "the dtype must be one whose numbers int32 holds; it is uint32")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

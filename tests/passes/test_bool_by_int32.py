@@ -80,7 +80,7 @@ def test_any_bools(values: list[bool], data: st.DataObject) -> None:
 
 def test_refuses_numbers() -> None:
     text = written("@y = Gather (x, i)", "float[3] x, int64[2] i", "float[2]")
-    assert_refused(PASS, text, "not bool")
+    assert_refused(PASS, text, "the elements of x must be bool; they are float32")
 
 
 def test_leaves_other_operators_alone() -> None:

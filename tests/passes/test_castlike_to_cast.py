@@ -41,7 +41,7 @@ def test_an_unknown_type_is_refused() -> None:
         "float[3]",
         imports=', "other" : 1',
     )
-    assert_refused(PASS, text, "the dtype of l is unknown")
+    assert_refused(PASS, text, "the dtype of l must be known")
 
 
 def test_leaves_cast_alone() -> None:

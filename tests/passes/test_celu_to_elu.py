@@ -49,7 +49,7 @@ def test_any_numbers(numbers: list[float]) -> None:
 @pytest.mark.parametrize("alpha", ["-1.0", "0.0"])
 def test_another_function_is_refused(alpha: str) -> None:
     text = written(f"@y = Celu <alpha = {alpha}> (x)", "float[N] x", "float[N]")
-    assert_refused(PASS, text, "not above 0")
+    assert_refused(PASS, text, "alpha must be above 0; it is")
 
 
 def test_leaves_others_alone() -> None:

@@ -60,7 +60,7 @@ def test_a_condition_that_is_too_long(constant: bool) -> None:
 
 def test_strings_are_refused() -> None:
     text = written("@y = Compress (x, c)", "string[3] x, bool[3] c", "string[p]")
-    assert_refused(PASS, text, "x holds strings")
+    assert_refused(PASS, text, "x must not hold strings; it does")
 
 
 def test_other_operators_are_left_alone() -> None:

@@ -125,24 +125,28 @@ def test_other_types(dtype: str) -> None:
 def test_refusals() -> None:
     join = "@y = ConcatFromSequence <axis = 0> (@s)"
     text = written("@s = Identity (q)\n" + join, "seq(float[2]) q", "float[A]")
-    assert_refused(PASS, text, "is an input of its graph")
+    assert_refused(PASS, text, "the sequence q must be made in its graph; it is an input")
     text = written("@s = SequenceEmpty ()\n" + join, "float[2] x", "float[A]")
-    assert_refused(PASS, text, "the sequence is empty")
+    assert_refused(PASS, text, "the sequence must not be empty; it is")
     text = written("@s = SplitToSequence <axis = 1> (x)\n" + join, "float[2, N] x", "float[A, 1]")
-    assert_refused(PASS, text, "the length of axis 1 of x is unknown")
+    assert_refused(PASS, text, "the length of axis 1 of x must be known")
     body = "@q = SequenceConstruct (a, b)\n@s = SequenceErase (@q, p)\n" + join
     text = written(body, PAIR + ", int64 p", "float[2, 3]")
-    assert_refused(PASS, text, "the position p is computed at run time")
+    assert_refused(PASS, text, "the position p must be a constant; it is computed at run time")
     body = "@q = SequenceConstruct (a, b)\n@s = SequenceInsert (@q, a, p)\n" + join
     assert_refused(PASS, written(body, PAIR + ", int64 p", "float[6, 3]"), "the position p")
     text = written("@s = SplitToSequence (x, k)\n" + join, "float[4] x, int64[2] k", "float[4]")
-    assert_refused(PASS, text, "the lengths k are computed at run time")
+    assert_refused(PASS, text, "the lengths k must be constant; they are computed at run time")
     text = written(
         "@s = SplitToSequence <axis = 1> (x)\n" + join, "float[2, 300] x", "float[600, 1]"
     )
-    assert_refused(PASS, text, "300 tensors, more than 256")
+    assert_refused(PASS, text, "the sequence must have at most 256 tensors; it has 300")
     body = position(5, "p") + "@q = SequenceConstruct (a, b)\n@s = SequenceErase (@q, @p)\n" + join
-    assert_refused(PASS, written(body, PAIR, "float[2, 3]"), "no position 5")
+    assert_refused(
+        PASS,
+        written(body, PAIR, "float[2, 3]"),
+        "the position must lie in a sequence of 2; it is 5",
+    )
 
 
 def test_leaves_concat_alone() -> None:
@@ -177,4 +181,4 @@ def test_pieces_of_several_elements_keep_their_axis() -> None:
         "float[4, 2] x",
         "float[4, 2]",
     )
-    assert_refused(PASS, text, "pieces of 2 elements cannot lose their axis")
+    assert_refused(PASS, text, "pieces must be of one element to lose their axis; they are of 2")

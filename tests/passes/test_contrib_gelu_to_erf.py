@@ -65,7 +65,7 @@ def test_half_precision_is_computed_in_single() -> None:
 
 def test_integers_are_refused() -> None:
     text = written("@y = com.microsoft.Gelu (x)", "int32[2] x", "int32[2]", imports=MS)
-    assert_refused(PASS, text, "int32 is not a floating point type")
+    assert_refused(PASS, text, "x must be float32, float64, float16 or bfloat16; it is int32")
 
 
 def test_leaves_the_standard_one_alone() -> None:

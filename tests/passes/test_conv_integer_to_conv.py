@@ -48,9 +48,11 @@ def test_refuses() -> None:
     text = written(
         "@y = ConvInteger (x, w)", "uint8[1, 1, 9] x, uint8[M, 1, 2] w", "int32[1, M, 8]"
     )
-    assert_refused(PASS, text, "the shape of w is unknown")
+    assert_refused(PASS, text, "the shape of w must be known")
     text = written(
         "@y = ConvInteger (x, w)", "uint8[1, 99, 9] x, uint8[1, 99, 9] w", "int32[1, 1, 1]"
     )
-    assert_refused(PASS, text, "891 products may sum up to more than float32 holds")
+    assert_refused(
+        PASS, text, "the sums must be numbers that float32 holds; 891 products may sum up to more"
+    )
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -64,8 +64,12 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals_and_others() -> None:
-    assert_refused(PASS, model("3,2,K,K"), "the sizes of v are unknown")
-    assert_refused(PASS, model("3,2,3,3", "<kernel_shape = [3, 3]>"), "the window is written down")
+    assert_refused(PASS, model("3,2,K,K"), "the sizes of v must be known")
+    assert_refused(
+        PASS,
+        model("3,2,3,3", "<kernel_shape = [3, 3]>"),
+        "the window must be left out; it is written down",
+    )
     assert_untouched(PASS, text("g (float[3] x) => (float[3] y) { y = Neg (x) }"))
 
 

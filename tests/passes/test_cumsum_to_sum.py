@@ -125,7 +125,7 @@ def test_refuses_an_unknown_size() -> None:
 
 def test_refuses_a_computed_axis() -> None:
     text = written("@y = CumSum (x, k)", "float[3] x, int64 k", "float[3]")
-    assert_refused(PASS, text, "the axis is computed at run time")
+    assert_refused(PASS, text, "the axis must be a constant; it is computed at run time")
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -82,14 +82,16 @@ def test_types(dtype: str) -> None:
 
 def test_refusals() -> None:
     text = written("@y = DFT (x)", "float[2, N, 1] x", "float[2, N, 2]")
-    assert_refused(PASS, text, "the length of axis 1 or the number of parts is unknown")
+    assert_refused(PASS, text, "the length of axis 1 and the number of parts must be known")
     text = written("@y = DFT (x, n)", "float[2, 8, 1] x, int64 n", "float[2, N, 2]")
-    assert_refused(PASS, text, "the length of the transform is computed at run time")
+    assert_refused(
+        PASS, text, "the length of the transform must be a constant; it is computed at run time"
+    )
     text = written("@y = DFT <axis = 2> (x)", "float[2, 8, 1] x", "float[2, 8, 2]")
-    assert_refused(PASS, text, "there is no axis 2 to transform")
+    assert_refused(PASS, text, "the axis must lie in rank 3, before the last; it is 2")
     done = run_pass(PASS, written("@y = DFT (x)", "float[2, 8, 1] x", "float[2, 8, 2]"),
                     options={"max_elements": 100})  # fmt: skip
-    assert done.reasons == ["the matrix would have 128 elements"]
+    assert done.reasons == ["the matrix must have at most max_elements elements; it would have 128"]
 
 
 def test_leaves_others_alone() -> None:

@@ -54,5 +54,5 @@ def test_refuses() -> None:
     text = text.replace("q, s, z", "w = Reshape (x, s)\nq, scale, z", 1).replace(
         "(d, s)", "(d, scale)"
     )
-    assert_refused(PASS, text, "the rank of w is unknown")
+    assert_refused(PASS, text, "the rank of w must be known")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

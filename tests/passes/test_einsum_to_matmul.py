@@ -194,13 +194,17 @@ def test_any_two_operands(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("equation", "kind", "reason"),
     [
-        ("ij->ji", "uint8[2,3]", "no matrices of uint8"),
-        ("ii->i", "float[2,3]", "a diagonal of sizes 2 and 3"),
-        ("ijk->ij", "float[2,3]", "does not fit rank 2"),
-        ("ij,jk->ik", "float[2,3]", "is for 2 operands"),
-        ("ij->iji", "float[2,3]", "repeats a letter"),
-        ("...j->j", "float[2,3]", "leaves the ellipsis out"),
-        ("ij->ik", "float[2,3]", "no operand has the axis 'k'"),
+        (
+            "ij->ji",
+            "uint8[2,3]",
+            "x0 must be float16, float32, float64, int32 or int64; it is uint8",
+        ),
+        ("ii->i", "float[2,3]", "the sizes of a diagonal must be equal; they are 2 and 3"),
+        ("ijk->ij", "float[2,3]", "the term 'ijk' must fit its operand; that is of rank 2"),
+        ("ij,jk->ik", "float[2,3]", "the equation must be for 1 operands; 'ij,jk->ik' is for 2"),
+        ("ij->iji", "float[2,3]", "no letter may be repeated in the result; 'ij->iji' does"),
+        ("...j->j", "float[2,3]", "the result must have the ellipsis; '...j->j' leaves it out"),
+        ("ij->ik", "float[2,3]", "an operand must have each axis of the result; none has 'k'"),
     ],
 )
 def test_refused(equation: str, kind: str, reason: str) -> None:
@@ -209,13 +213,17 @@ def test_refused(equation: str, kind: str, reason: str) -> None:
 
 def test_ellipses_of_different_lengths_are_refused() -> None:
     text = model_of("...i,...i->...i", ["float[n,2,3]", "float[n,3]"], "float[p,q,r]")
-    assert_refused(PASS, text, "the ellipsis stands for 2 axes and for 1")
+    assert_refused(
+        PASS,
+        text,
+        "the ellipsis must stand for the same axes everywhere; it stands for 2 and for 1",
+    )
 
 
 def test_an_unknown_rank_is_refused() -> None:
     text = '<ir_version: 8, opset_import: ["" : 16, "q" : 1]> g (float[2] x) => (float[m] y) '
     text += '{ z = q.What (x) y = Einsum <equation = "ij->j"> (z) }'
-    assert_refused(PASS, text, "the rank of z is unknown")
+    assert_refused(PASS, text, "the rank of z must be known")
 
 
 def test_other_operators_are_left_alone() -> None:

@@ -82,5 +82,5 @@ def test_any_size(batch: int, length: int, seed: int) -> None:
 
 def test_refuses_and_leaves_alone() -> None:
     text = text_of("i, s, w, p, t, g, b, m").replace("0.001>", "0.001, mask_index_type = 2>")
-    assert_refused(PASS, text, "the mask index has another form than the default")
+    assert_refused(PASS, text, "the mask index must have the default form; mask_index_type is 2")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

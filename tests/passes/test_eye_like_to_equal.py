@@ -50,7 +50,11 @@ def test_any_diagonal(rows: int, columns: int, k: int) -> None:
 
 def test_unknown_ranks_are_refused() -> None:
     text = written("z = q.What (x)\n@y = EyeLike (z)", "float[3, 3] x", "float[R, C]")
-    assert_refused(PASS, text.replace('["" : 17]', '["" : 17, "q" : 1]'), "its rank is unknown")
+    assert_refused(
+        PASS,
+        text.replace('["" : 17]', '["" : 17, "q" : 1]'),
+        "the rank of z must be 2; it is unknown",
+    )
 
 
 def test_other_operators_are_left_alone() -> None:

@@ -55,7 +55,7 @@ def test_refuses_what_would_be_filled() -> None:
         "float[1, 3]",
         imports=ML,
     )
-    assert_refused(PASS, text, "a does not have 3 features for certain")
+    assert_refused(PASS, text, "a must have 3 features for certain")
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -91,7 +91,11 @@ def test_everywhere(place: str) -> None:
 
 
 def test_refuses_and_leaves_alone() -> None:
-    assert_refused(PASS, conv("Mish"), "Mish is no activation that onnxruntime fuses")
-    assert_refused(PASS, conv("Clip", "1.0"), "activation_params has 1 numbers, not 2")
-    assert_refused(PASS, conv("Relu").replace("float[", "float16["), "x is float16, not float32")
+    assert_refused(
+        PASS, conv("Mish"), "the activation must be one that onnxruntime fuses; it is Mish"
+    )
+    assert_refused(PASS, conv("Clip", "1.0"), "activation_params must have 2 numbers; it has 1")
+    assert_refused(
+        PASS, conv("Relu").replace("float[", "float16["), "x must be float32; it is float16"
+    )
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

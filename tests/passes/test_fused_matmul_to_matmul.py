@@ -53,9 +53,9 @@ def test_a_factor_of_one_is_left_out() -> None:
 def test_refusals() -> None:
     inputs = "float[2, 3, 4] a, float[2, 4, 5] b"
     text = written(body(transBatchA=1), inputs, "float[A, B, C]", imports=MS)
-    assert_refused(PASS, text, "batch axes are transposed")
+    assert_refused(PASS, text, "batch axes must stay where they are; they are transposed")
     text = written(body(transA=1), "int32[2, 3] a, int32[2, 3] b", "int32[3, 3]", imports=MS)
-    assert_refused(PASS, text, "int32 is not a floating point type")
+    assert_refused(PASS, text, "a must be float32, float64, float16 or bfloat16; it is int32")
 
 
 def test_leaves_matmul_alone() -> None:

@@ -55,13 +55,13 @@ def test_in_a_branch() -> None:
     [
         (
             "g (float[4] x) => (float y) <int64 i = {1}> { y = Gather (x, i) }",
-            "no index is negative",
+            "an index must be negative; none is",
         ),
         ("g (float[4] x, int64 i) => (float y) { y = Gather (x, i) }", "computed at run time"),
         ("g (float[4] x) => (float y) <int64 i = {-5}> { y = Gather (x, i) }", "lies outside"),
         (
             "g (float[N] x) => (float[2] y) <int64[2] i = {-1, 0}> { y = Gather (x, i) }",
-            "the size of the axis is unknown",
+            "the size of the axis must be known where some of several indices are negative",
         ),
     ],
 )

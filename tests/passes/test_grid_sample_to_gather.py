@@ -132,11 +132,11 @@ def test_sizes_at_run_time(mode: str, padding: str, aligned: int) -> None:
 def test_refusals() -> None:
     inputs = "float[2, 3, 4, 5] x, float[2, 3, 2, 2] grid"
     text = written(body("bilinear", "reflection", 0), inputs.replace("4", "H"), "float[2,3,3,2]")
-    assert_refused(PASS, text, "a size of x is unknown")
+    assert_refused(PASS, text, "the sizes of x must be known")
     text = written(
         body("bilinear", "zeros", 0), inputs.replace("[2, 3, 4", "[N, C, 4"), "float[N, C, 3, 2]"
     )
-    assert_refused(PASS, text, "neither batches nor channels")
+    assert_refused(PASS, text, "the batches or the channels of y/Pad_output must be known")
 
 
 def test_leaves_others_alone() -> None:

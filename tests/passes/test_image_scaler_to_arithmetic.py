@@ -61,11 +61,11 @@ def test_what_follows_is_typed() -> None:
 @pytest.mark.parametrize(
     ("kind", "body", "reason"),
     [
-        ("float[2, 3]", BODY, "four dimensions"),
-        ("double[1, 2, 3, 3]", BODY, "not float32"),
-        ("float[1, 2, 3, 3]", "@y = ImageScaler <scale = 0.5> (x)", "bias is missing"),
-        ("float[1, 3, 3, 3]", BODY, "2 biases for 3"),
-        ("float[1, C, 3, 3]", BODY, "2 biases for C"),
+        ("float[2, 3]", BODY, "the rank of x must be 4; it is 2"),
+        ("double[1, 2, 3, 3]", BODY, "x must be float32 or float16; it is float64"),
+        ("float[1, 2, 3, 3]", "@y = ImageScaler <scale = 0.5> (x)", "scale and bias must be given"),
+        ("float[1, 3, 3, 3]", BODY, "there must be a bias for each of 3 channels; there are 2"),
+        ("float[1, C, 3, 3]", BODY, "there must be a bias for each of C channels; there are 2"),
     ],
 )
 def test_refuses(kind: str, body: str, reason: str) -> None:

@@ -47,5 +47,9 @@ def test_any_integers(numbers: list[int]) -> None:
 
 
 def test_leaves_floats_and_others() -> None:
-    assert_refused(PASS, written("@y = Abs (x)", "float[3] x", "float[3]"), "x is float32")
+    assert_refused(
+        PASS,
+        written("@y = Abs (x)", "float[3] x", "float[3]"),
+        "x must be int8, int16, int32 or int64; it is float32",
+    )
     assert_untouched(PASS, written("@y = Sqrt (x)", "float[3] x", "float[3]"))

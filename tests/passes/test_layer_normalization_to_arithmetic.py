@@ -83,10 +83,10 @@ def test_refusals() -> None:
     text = written(
         BODY.format(axis=-1), "float[2, N] x, float[N] w, float[N] b", "float[2, N]", opset=18
     )
-    assert_refused(PASS, text, "a size that is normalised is unknown")
+    assert_refused(PASS, text, "the sizes that are normalised must be known and not 0")
     body = "@z = other.Make (x)\n@y = LayerNormalization (@z, w)"
     text = written(body, "float[2, 4] x, float[4] w", "float[2, 4]", imports=', "other" : 1')
-    assert_refused(PASS, text, "the rank of z is unknown")
+    assert_refused(PASS, text, "the rank of z must be known")
 
 
 def test_leaves_others_alone() -> None:

@@ -68,10 +68,18 @@ def test_the_two_passes_leave_no_sequence() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, parsed(first="Identity (given)"), "not known to be empty at first")
+    assert_refused(
+        PASS,
+        parsed(first="Identity (given)"),
+        "the sequence empty must be empty at first; it is not known to be",
+    )
     body = "SequenceInsert (s, row, i)"
-    assert_refused(PASS, parsed(insert=body), "the position in the sequence s is given")
-    assert_refused(PASS, parsed(insert="Identity (s)"), "is not filled by one SequenceInsert")
+    assert_refused(
+        PASS, parsed(insert=body), "what is inserted must go to the end of s; its position is given"
+    )
+    assert_refused(
+        PASS, parsed(insert="Identity (s)"), "the sequence s must be filled by one SequenceInsert"
+    )
 
 
 def test_leaves_loops_without_sequences_alone() -> None:

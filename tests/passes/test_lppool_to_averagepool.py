@@ -56,11 +56,13 @@ def test_any_numbers(numbers: list[float]) -> None:
 def test_refuses() -> None:
     inputs, output = "float[1, 1, 6] x", "float[1, 1, M]"
     text = written("@y = LpPool <kernel_shape = [2], ceil_mode = 1> (x)", inputs, output, opset=18)
-    assert_refused(PASS, text, "ceil_mode is used")
+    assert_refused(PASS, text, "ceil_mode must be 0; it is not")
     text = written(
         "@y = LpPool <kernel_shape = [2], dilations = [2]> (x)", inputs, output, opset=18
     )
-    assert_refused(PASS, text, "AveragePool has no dilations below opset 19")
+    assert_refused(
+        PASS, text, "the opset must be at least 19 for an AveragePool with dilations; it is 18"
+    )
     text = written("@y = LpPool <kernel_shape = [2], p = 0> (x)", inputs, output, opset=18)
-    assert_refused(PASS, text, "the power is 0")
+    assert_refused(PASS, text, "the power must be at least 1; it is 0")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -83,10 +83,22 @@ def test_everywhere(place: str) -> None:
 @pytest.mark.parametrize(
     ("inputs", "output", "reason"),
     [
-        ("float[2, 3] v, float[3, 2] w", "float[2, 2]", "the elements are float32"),
-        ("int64[3] v, int64[3, 2] w", "int64[2]", "a vector"),
-        ("int64[2, k] v, int64[k, 2] w", "int64[2, 2]", "how many integers"),
-        ("int32[999, 999] v, int32[999, 99] w", "int32[999, 99]", "98802099 products"),
+        (
+            "float[2, 3] v, float[3, 2] w",
+            "float[2, 2]",
+            "the elements must be int32 or int64; they are float32",
+        ),
+        ("int64[3] v, int64[3, 2] w", "int64[2]", "the ranks must be known and at least 2"),
+        (
+            "int64[2, k] v, int64[k, 2] w",
+            "int64[2, 2]",
+            "the number of integers of 64 bits that are summed must be known",
+        ),
+        (
+            "int32[999, 999] v, int32[999, 99] w",
+            "int32[999, 99]",
+            "there must be at most 16777216 products; there would be 98802099",
+        ),
     ],
 )
 def test_refused(inputs: str, output: str, reason: str) -> None:

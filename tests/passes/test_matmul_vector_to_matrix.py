@@ -61,10 +61,10 @@ def test_everywhere(place: str) -> None:
 
 def test_matrices_and_unknown_ranks_are_refused() -> None:
     matrices = written("@y = MatMul (v, v)", "float[2, 2] v", "float[2, 2]")
-    assert_refused(PASS, matrices, "no operand is a vector")
+    assert_refused(PASS, matrices, "an operand must be a vector; none is")
     unknown = written("z = q.What (v)\n@y = MatMul (z, v)", "float[2] v", "float[n]")
     text = unknown.replace('["" : 17]', '["" : 17, "q" : 1]')
-    assert_refused(PASS, text, "a rank is unknown")
+    assert_refused(PASS, text, "the ranks of the operands must be known")
 
 
 def test_other_operators_are_left_alone() -> None:

@@ -101,12 +101,21 @@ def test_inside_a_branch() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"dilations": [1]}, "no dilations"),
-        ({"x": [1, 1, "w"], "pads": [2, 0]}, "more than half of a window is padding"),
+        ({"dilations": [1]}, "there must be dilations; there are none"),
+        (
+            {"x": [1, 1, "w"], "pads": [2, 0]},
+            "at most half of a window must be padding where a size is not known",
+        ),
         ({"ceil_mode": 1}, "ceil_mode"),
         ({"auto_pad": "SAME_UPPER"}, "auto_pad"),
-        ({"auto_pad": "VALID", "pads": [1, 1]}, "drops the pads"),
-        ({"kernel_shape": [50], "x": [1, 1, 200]}, "50 points"),
+        (
+            {"auto_pad": "VALID", "pads": [1, 1]},
+            "there must be no pads beside auto_pad; onnxruntime drops them, ONNX adds them",
+        ),
+        (
+            {"kernel_shape": [50], "x": [1, 1, 200]},
+            "the kernel must have at most max_points points; it has 50",
+        ),
         ({"dtype": TensorProto.INT8, "opset": 12}, "int8"),
         ({"pads": [4, 0], "dilations": [3], "x": [1, 1, 2]}, "padding as a whole"),
     ],

@@ -53,11 +53,13 @@ def test_inside_a_branch() -> None:
 def test_refuses_used_indices() -> None:
     model = pool_model([1, 2, 5, 6], ["y", "i"])
     model.graph.output.append(helper.make_tensor_value_info("i", TensorProto.INT64, [1, 2, 4, 4]))
-    assert_refused(PASS, model, "uses the indices")
+    assert_refused(PASS, model, "the indices must not be used; something uses them")
 
 
 def test_refuses_one_output() -> None:
-    assert_refused(PASS, pool_model([1, 2, 5, 6], ["y"]), "no Indices")
+    assert_refused(
+        PASS, pool_model([1, 2, 5, 6], ["y"]), "there must be an Indices output; there is none"
+    )
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -62,15 +62,24 @@ def test_the_first_of_equal_ones(numbers: list[int], kernel: int, stride: int) -
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (text_of("N, 1, 4, 4", "kernel_shape = [2, 2]"), "the sizes are not static"),
-        (text_of("1, 1, 4, 4", "kernel_shape = [2, 2]", "int8"), "x is int8"),
-        (text_of("1, 1, 99, 99", "kernel_shape = [9, 9]"), "the kernel has 81 positions"),
-        (text_of("1, 1, 4", 'kernel_shape = [2], auto_pad = "VALID"'), "auto_pad is used"),
+        (text_of("N, 1, 4, 4", "kernel_shape = [2, 2]"), "the sizes must be known"),
+        (
+            text_of("1, 1, 4, 4", "kernel_shape = [2, 2]", "int8"),
+            "x must be floating point; it is int8",
+        ),
+        (
+            text_of("1, 1, 99, 99", "kernel_shape = [9, 9]"),
+            "the kernel must have at most 64 positions; it has 81",
+        ),
+        (
+            text_of("1, 1, 4", 'kernel_shape = [2], auto_pad = "VALID"'),
+            "the pads must be written; they are automatic (auto_pad)",
+        ),
         (
             text_of("1, 1, 4", "kernel_shape = [2]")
             .replace("y, i =", "y =")
             .replace("(y, i)", "(y)"),
-            "there is no Indices output",
+            "there must be an Indices output; there is none",
         ),
     ],
 )

@@ -179,21 +179,31 @@ def test_the_word_of_the_user_is_taken(dtype: str, fmod: int) -> None:
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_refuses_what_may_divide_by_zero(dtype: str) -> None:
-    assert_refused(PASS, model(dtype, 0), "computed at run time and may be 0")
-    assert_refused(PASS, model(dtype, 1, np.array([2, 0, 3])), "the divisor holds 0")
+    assert_refused(
+        PASS,
+        model(dtype, 0),
+        "the divisor must be known not to be 0, nor -1 for the smallest dividend",
+    )
+    assert_refused(
+        PASS, model(dtype, 1, np.array([2, 0, 3])), "the divisor must not hold 0; it does"
+    )
 
 
 def test_refuses_sizes_that_may_be_zero() -> None:
     text = """<ir_version: 8, opset_import: ["": 13]>
     g (int64[K] a, float[N] x) => (int64[K] z) { n = Shape(x)  z = Mod(a, n) }"""
-    assert_refused(PASS, text, "computed at run time and may be 0")
+    assert_refused(
+        PASS, text, "the divisor must be known not to be 0, nor -1 for the smallest dividend"
+    )
 
 
 def test_refuses_unknown_dtypes() -> None:
     text = """<ir_version: 8, opset_import: ["": 13, "own": 1]>
     g (int64[K] a) => (int64[K] z) { b = own.Thing(a)  c = own.Thing(a)  d = Mod(b, c)
     z = own.Other(d) }"""
-    assert_refused(PASS, text, "operands of dtype unknown")
+    assert_refused(
+        PASS, text, "the operands must be of a dtype that this is proved for; they are unknown"
+    )
 
 
 def test_leaves_other_operators_alone() -> None:

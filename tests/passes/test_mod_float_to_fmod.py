@@ -80,11 +80,13 @@ def test_constant_divisors(divisor: str) -> None:
 def test_refuses_integers_fmod_and_unknown_dtypes() -> None:
     text = """<ir_version: 8, opset_import: ["": 13]>
     g (int64[N] a, int64[N] b) => (int64[N] z) { z = Mod(a, b) }"""
-    assert_refused(PASS, text, "operands of dtype int64")
-    assert_refused(PASS, model("float32", fmod=1), "fmod is 1 already")
+    assert_refused(
+        PASS, text, "the operands must be of a dtype that this is proved for; they are int64"
+    )
+    assert_refused(PASS, model("float32", fmod=1), "fmod must be 0; it is 1 already")
     text = """<ir_version: 8, opset_import: ["": 13, "own": 1]>
     g (float[N] a) => (float[N] z) { b = own.Thing(a)  c = Mod(b, b)  z = own.Other(c) }"""
-    assert_refused(PASS, text, "dtype of the operands is unknown")
+    assert_refused(PASS, text, "the dtype of the operands must be known")
 
 
 def test_leaves_other_operators_alone() -> None:

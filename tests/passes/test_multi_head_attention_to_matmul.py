@@ -169,11 +169,19 @@ def test_types_behind_it_are_known() -> None:
 @pytest.mark.parametrize(
     ("more", "options", "reason"),
     [
-        ({}, {"attributes": "num_heads = 4"}, "4 heads do not divide 6, the size of the queries"),
-        ({}, {"sizes": {"q": "B, S, D"}}, "the size of the queries is unknown"),
-        ({"m": np.ones((2, 1, 1, 5), np.int32)}, {}, "the rank of m is 4, not 1 or 2 or 3"),
-        ({"value": numbers(2, 2, 5, 3)}, {}, "of keys and values one has heads of its own"),
-        (past_of(), {}, "onnxruntime wants both presents with every past"),
+        (
+            {},
+            {"attributes": "num_heads = 4"},
+            "the size of the queries must be a multiple of 4 heads; it is 6",
+        ),
+        ({}, {"sizes": {"q": "B, S, D"}}, "the size of the queries must be known"),
+        ({"m": np.ones((2, 1, 1, 5), np.int32)}, {}, "the rank of m must be 1 or 2 or 3; it is 4"),
+        (
+            {"value": numbers(2, 2, 5, 3)},
+            {},
+            "keys and values must have heads alike; one has heads of its own, the other has not",
+        ),
+        (past_of(), {}, "a past must have both presents, as onnxruntime wants it"),
     ],
 )
 def test_refuses(more: dict[str, Array], options: dict[str, Any], reason: str) -> None:
@@ -182,7 +190,7 @@ def test_refuses(more: dict[str, Array], options: dict[str, Any], reason: str) -
 
 def test_refuses_what_is_packed() -> None:
     packed = {"q": numbers(2, 4, 6), "key": numbers(2, 5, 2, 2, 3)}
-    assert_refused(PASS, text_of(packed), "keys or values are packed")
+    assert_refused(PASS, text_of(packed), "keys and values must be given")
 
 
 def test_leaves_others_alone() -> None:

@@ -77,7 +77,7 @@ def test_what_is_ignored_may_be_infinite() -> None:
 def test_an_unknown_reduction_is_refused() -> None:
     body = '@y = NegativeLogLikelihoodLoss <reduction = "max"> (x, t)'
     text = written(body, "float[3, 2] x, int64[3] t", "float")
-    assert_refused(PASS, text, "the reduction is 'max'")
+    assert_refused(PASS, text, "the reduction must be mean, sum or none; it is 'max'")
 
 
 def test_leaves_others_alone() -> None:

@@ -87,17 +87,17 @@ def test_rows_go_on_as_rows(name: str) -> None:
 
 
 MIXED = {
-    "z = ReduceMax <axes = [0]> (c)": "ReduceMax after it is not known to treat each row alone",
-    "z = Softmax <axis = 0> (c)": "Softmax after it",
-    "z, i = TopK <axis = 0> (c, one)": "TopK after it",
-    "z = MatMul (d, c)": "MatMul after it",
-    "z = Concat <axis = 0> (c, c)": "Concat after it",
-    "z = Reshape (c, all)": "Reshape after it",
-    "h = Shape (c)  z = Mul (h, h)": "Mul after it computes with the number of rows",
-    "z = Shape (c)": "output z is computed from the number of rows",
-    "z = NonZero (c)": "NonZero after it",
-    "g = Gather <axis = 0> (c, zero)  z = Neg (g)": "Gather after it",
-    "z = other.Op (c)": "Op after it",
+    "z = ReduceMax <axes = [0]> (c)": "must treat each row alone; ReduceMax is not known to",
+    "z = Softmax <axis = 0> (c)": "must treat each row alone; Softmax is not known to",
+    "z, i = TopK <axis = 0> (c, one)": "must treat each row alone; TopK is not known to",
+    "z = MatMul (d, c)": "must treat each row alone; MatMul is not known to",
+    "z = Concat <axis = 0> (c, c)": "must treat each row alone; Concat is not known to",
+    "z = Reshape (c, all)": "must treat each row alone; Reshape is not known to",
+    "h = Shape (c)  z = Mul (h, h)": "must not compute with the number of rows; Mul does",
+    "z = Shape (c)": "must not be computed from the number of rows; z is",
+    "z = NonZero (c)": "must treat each row alone; NonZero is not known to",
+    "g = Gather <axis = 0> (c, zero)  z = Neg (g)": "row alone; Gather is not known to",
+    "z = other.Op (c)": "must treat each row alone; Op is not known to",
 }
 
 
@@ -116,20 +116,29 @@ def test_what_mixes_rows_is_refused(after: str) -> None:
 
 
 REFUSED = [
-    (model(("N", 1, 9)), "sizes of b are not all known"),
-    (model((1, 1, "M")), "sizes of b are not all known"),
-    (model((1, "C", 9)), "sizes of s are not all known"),
+    (model(("N", 1, 9)), "the sizes of b must all be known, for the number of rows to be"),
+    (model((1, 1, "M")), "the sizes of b must all be known, for the number of rows to be"),
+    (model((1, "C", 9)), "the sizes of s must all be known, for the number of rows to be"),
     (model(constants="float[1] t = {0.4}", given=", int64[1] k"), "computed at run time"),
-    (model(constants="int64[1] k = {3}, float[1] t = {1.5}"), "outside of 0 to 1"),
-    (model(inputs="b, s"), "no box is ever selected"),
-    (model((1, 1, 900), "int64[1] k = {201}, float[1] t = {0.4}"), "201 steps are more than 200"),
-    (model((1, 40, 900), "int64[1] k = {100}, float[1] t = {0.4}"), "4000 rows are more than 3840"),
+    (
+        model(constants="int64[1] k = {3}, float[1] t = {1.5}"),
+        "the iou_threshold must be from 0 to 1; it is 1.5",
+    ),
+    (model(inputs="b, s"), "some box must be selected; none ever is"),
+    (
+        model((1, 1, 900), "int64[1] k = {201}, float[1] t = {0.4}"),
+        "there must be at most 200 steps (--option ...most_steps); there would be 201",
+    ),
+    (
+        model((1, 40, 900), "int64[1] k = {100}, float[1] t = {0.4}"),
+        "there must be at most 3840 rows; there may be 4000",
+    ),
     (
         '<ir_version: 8, opset_import: ["": 17]> g (bool c, float[1, 9, 4] b, float[1, 1, 9] s) '
         "=> (int64[n, 3] y) <int64[1] k = {3}> { y = If (c) "
         "<then_branch = t () => (int64[m, 3] p) { p = NonMaxSuppression (b, s, k) }, "
         "else_branch = e () => (int64[m, 3] q) { q = NonMaxSuppression (b, s, k) }> }",
-        "it stands in a body or a function",
+        "it must stand in the main graph; a body or a function has no declared rows",
     ),
 ]
 

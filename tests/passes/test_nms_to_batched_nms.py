@@ -53,17 +53,26 @@ def test_thresholds(threshold: str, overlap: str) -> None:
 
 BELOW = THRESHOLD.replace("0.3", "-0.3")
 REFUSED = [
-    (model(), "scores of zero may count"),
-    (model(constants=BELOW, inputs="b, s, k, t, m"), "scores of zero may count"),
-    (model((1, 1, "N"), THRESHOLD, "b, s, k, t, m"), "sizes of b are not all known"),
-    (model((1, 1, 5000), THRESHOLD, "b, s, k, t, m"), "look at the best 4096 alone"),
-    (model((1, 17, 9), THRESHOLD, "b, s, k, t, m"), "17 plugin nodes are more than 16"),
+    (model(), "the score_threshold must be known and not negative: the plugin gives what it drops"),
+    (
+        model(constants=BELOW, inputs="b, s, k, t, m"),
+        "the score_threshold must be known and not negative: the plugin gives what it drops",
+    ),
+    (
+        model((1, 1, "N"), THRESHOLD, "b, s, k, t, m"),
+        "the sizes of b must all be known, for the number of rows to be",
+    ),
+    (
+        model((1, 1, 5000), THRESHOLD, "b, s, k, t, m"),
+        "there must be at most 4096 boxes, which is what the plugin looks at; there are 5000",
+    ),
+    (model((1, 17, 9), THRESHOLD, "b, s, k, t, m"), "there must be at most 16 plugin nodes"),
     (
         '<ir_version: 8, opset_import: ["": 17]> g (bool c, float[1, 9, 4] b, float[1, 1, 9] s) '
         f"=> (int64[n, 3] y) <{THRESHOLD}> {{ y = If (c) "
         "<then_branch = t () => (int64[m, 3] p) { p = NonMaxSuppression (b, s, k, t, m) }, "
         "else_branch = e () => (int64[m, 3] q) { q = NonMaxSuppression (b, s, k, t, m) }> }",
-        "it stands in a body or a function",
+        "it must stand in the main graph; a body or a function has no declared rows",
     ),
 ]
 

@@ -52,15 +52,18 @@ def test_without_a_threshold_negative_scores_count() -> None:
 
 
 REFUSED = [
-    (model(("N", 1, 9)), "sizes of b are not all known"),
-    (model((1, 1, 5000)), "look at the best 4096 alone"),
-    (model((6, 3, 9)), "18 plugin nodes are more than 16"),
+    (model(("N", 1, 9)), "the sizes of b must all be known, for the number of rows to be"),
+    (
+        model((1, 1, 5000)),
+        "there must be at most 4096 boxes, which is what the plugin looks at; there are 5000",
+    ),
+    (model((6, 3, 9)), "there must be at most 16 plugin nodes"),
     (
         '<ir_version: 8, opset_import: ["": 17]> g (bool c, float[1, 9, 4] b, float[1, 1, 9] s) '
         f"=> (int64[n, 3] y) <{THRESHOLD}> {{ y = If (c) "
         "<then_branch = t () => (int64[m, 3] p) { p = NonMaxSuppression (b, s, k, t, m) }, "
         "else_branch = e () => (int64[m, 3] q) { q = NonMaxSuppression (b, s, k, t, m) }> }",
-        "it stands in a body or a function",
+        "it must stand in the main graph; a body or a function has no declared rows",
     ),
 ]
 

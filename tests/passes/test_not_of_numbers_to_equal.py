@@ -64,7 +64,7 @@ def test_any_floats(values: list[float], opset: int) -> None:
 
 
 def test_bool_is_right_as_it_is() -> None:
-    assert_refused(PASS, written(BODY, "bool[3] x", "bool[3]"), "bool is not a number")
+    assert_refused(PASS, written(BODY, "bool[3] x", "bool[3]"), "x must be a number; it is bool")
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -37,7 +37,11 @@ def test_any_numbers(values: list[int]) -> None:
 
 def test_refuses_strings() -> None:
     body = '@y = ai.onnx.ml.OneHotEncoder <cats_strings = ["a"]> (x)'
-    assert_refused(PASS, written(body, "string[1] x", "float[1, 1]", imports=ML), "no numbers")
+    assert_refused(
+        PASS,
+        written(body, "string[1] x", "float[1, 1]", imports=ML),
+        "the categories must be numbers",
+    )
 
 
 def test_refuses_a_category_twice() -> None:

@@ -71,7 +71,11 @@ def test_a_computed_depth(depth: str, kinds: tuple[str, str], axis: int) -> None
 
 def test_refuses_a_computed_depth_that_is_no_integer() -> None:
     text = written("@y = OneHot (i, d, v)", "int64[3] i, float d, float[2] v", "float[3, A]")
-    assert_refused(PASS, text, "the depth is computed, and is float32 of rank 0")
+    assert_refused(
+        PASS,
+        text,
+        "a computed depth must be int32 or int64 of rank 0 or 1; it is float32 of rank 0",
+    )
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -90,17 +90,17 @@ def test_wrap_goes_around_an_axis_that_is_shorter_than_the_pad(
 
 def test_wrap_of_nothing_is_refused() -> None:
     text = written(body("wrap", [0, 1, 0, 0]), "float[2, 0] x", "float[A, B]", opset=19)
-    assert_refused(PASS, text, "axis 1 is empty")
+    assert_refused(PASS, text, "axis 1 must not be empty; it is")
 
 
 def test_refuses_negative_pads() -> None:
     text = written(body("edge", [0, -1, 0, 0]), "float[4, 5] x", "float[4, 4]")
-    assert_refused(PASS, text, "a pad is negative")
+    assert_refused(PASS, text, "the pads must not be negative; one is")
 
 
 def test_refuses_a_constant() -> None:
     text = written(body("constant", [0, 1, 0, 0]), "float[4, 5] x", "float[4, 6]")
-    assert_refused(PASS, text, "the mode is constant")
+    assert_refused(PASS, text, "the mode must be reflect, edge or wrap; it is constant")
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -56,12 +56,12 @@ def test_any_axis(axis: int, amounts: list[int]) -> None:
 
 def test_refuses_what_is_right_already() -> None:
     text = written(body([0, 1, 1, 0, 0, 0]), "float[2, 3, 4] x", "float[2, 4, 5]")
-    assert_refused(PASS, text, "only the last two axes")
+    assert_refused(PASS, text, "an axis before the last two must be padded; none is")
 
 
 def test_refuses_three_axes() -> None:
     text = written(body([1, 1, 1, 0, 0, 0]), "float[2, 3, 4] x", "float[3, 4, 5]")
-    assert_refused(PASS, text, "3 axes of 3")
+    assert_refused(PASS, text, "at most 2 of at least 3 axes must be padded; it is 3 of 3")
 
 
 def test_leaves_other_operators_alone() -> None:

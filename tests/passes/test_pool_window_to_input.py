@@ -59,17 +59,25 @@ def test_any_batch() -> None:
 
 def test_refuses() -> None:
     for more, size, reason in (
-        (", ceil_mode = 1", "1, 2, H, 3", "sizes are unknown"),
+        (", ceil_mode = 1", "1, 2, H, 3", "the sizes must be known"),
         ("", "1, 2, 2, 3", "empty by the standard"),
         (", ceil_mode = 1, dilations = [1, 2]", "1, 2, 2, 3", "dilations"),
-        (', ceil_mode = 1, auto_pad = "VALID"', "1, 2, 2, 3", "automatic or negative"),
+        (
+            ', ceil_mode = 1, auto_pad = "VALID"',
+            "1, 2, 2, 3",
+            "the pads must be written and not negative",
+        ),
         (", ceil_mode = 1", "1, 2, 0, 3", "empty"),
     ):
         opset = 19 if "dilations" in more else 17
         assert_refused(PASS, _model("AveragePool", more, size=size, opset=opset), reason)
     tight = _model("AveragePool", ", ceil_mode = 1").replace("strides = [8", "strides = [6")
     assert_refused(PASS, tight, "empty by the standard")
-    assert_refused(PASS, _model("AveragePool", size="1, 2, 9, 3"), "fits the padded input")
+    assert_refused(
+        PASS,
+        _model("AveragePool", size="1, 2, 9, 3"),
+        "the window must be larger than the padded input; it fits",
+    )
 
 
 def test_leaves_other_pooling_alone() -> None:

@@ -39,11 +39,15 @@ def test_a_base_of_float64() -> None:
 
 def test_refusals() -> None:
     text = written("@y = Pow (x, n)", "int32[N] x, float[N] n", "int32[N]")
-    assert_refused(PASS, text, "x is int32")
+    assert_refused(PASS, text, "x must be float16, float32 or float64; it is int32")
     text = written("@y = Pow (x, n)", "float[N] x, float[N] n", "float[N]")
-    assert_refused(PASS, text, "n is float32")
+    assert_refused(PASS, text, "n must be a number of another dtype; it is float32")
     body = "@n = Constant <value = int64 {16777217}> ()\n@y = Pow (x, @n)"
-    assert_refused(PASS, written(body, "float[N] x", "float[N]"), "does not hold the constant n")
+    assert_refused(
+        PASS,
+        written(body, "float[N] x", "float[N]"),
+        "the constant n must be numbers of float32; it is not",
+    )
 
 
 def test_the_engine_takes_the_result() -> None:

@@ -216,7 +216,7 @@ def test_pooling(dtype: Any, last: int) -> None:
     )
     done = assert_rewrite(PASS, text, feeds=[{"x": numbers(dtype, 2, 5, 6, 7)}])
     assert accuracies(done) == {Accuracy.EXACT}
-    assert_refused(PASS, text.replace("5, 6, 7] x", "A, B, C] x"), "the size of x is unknown")
+    assert_refused(PASS, text.replace("5, 6, 7] x", "A, B, C] x"), "the sizes of x must be known")
     for attributes in ("pads = [1, 1, 0, 0], count_include_pad = 1", "strides = [2, 2]"):
         call = f"com.microsoft.QLinearAveragePool <kernel_shape = [2, 2], {attributes}> "
         dims = "5, 6, 7" if "pads" in attributes else "5, 3, 3"
@@ -251,24 +251,24 @@ def test_refuses() -> None:
     text = quantized(
         f"{body}@y = QLinearMatMul (x, {tail}", "int8[2, N] x, int8[N, 3] w", "int8[2, 3]"
     )
-    assert_refused(PASS, text, "the number of products in a sum is unknown")
+    assert_refused(PASS, text, "the number of products in a sum must be known")
     text = quantized(
         f"{body}@y = QLinearMatMul (x, {tail}", "int8[2, 200000] x, int8[200000, 3] w", "int8[2, 3]"
     )
-    assert_refused(PASS, text, "the sums may exceed int32")
+    assert_refused(PASS, text, "the sums must fit int32; they may exceed it")
     text = quantized(
         f"{body}@y = QLinearConv <group = 2> (x, {tail}",
         "int8[1, 4000, 5, 5] x, int8[2, 2000, 2, 2] w",
         "int8[1, 2, 4, 4]",
     )
-    assert_refused(PASS, text, "float32 does not hold the sums over a group")
+    assert_refused(PASS, text, "float32 must hold the sums over a group; it does not")
     negative = body.replace("float {0.10000000149011612}", "float {-0.1}", 1)
     text = quantized(
         f"{negative}@y = com.microsoft.QLinearLeakyRelu (x, @xs, @xz, @ys, @yz)",
         "int8[3] x",
         "int8[3]",
     )
-    assert_refused(PASS, text, "is not positive")
+    assert_refused(PASS, text, "the scale xs must be positive; it is not")
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -75,7 +75,7 @@ def test_a_scale_for_each_channel() -> None:
 def test_refusals() -> None:
     body = "@s = Constant <value = float {0.1}> ()\n@y = DequantizeLinear (x, @s)"
     assert_refused(
-        PASS, written(body, "int8[3] x", "float[3]"), "does not come from QuantizeLinear"
+        PASS, written(body, "int8[3] x", "float[3]"), "x must come from QuantizeLinear; it does not"
     )
     body = "@q = QuantizeLinear (x, s)\n@y = DequantizeLinear (@q, s)"
     assert_refused(

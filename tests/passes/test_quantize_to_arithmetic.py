@@ -69,14 +69,14 @@ def test_scale_that_comes_late_and_no_zero_point() -> None:
 def test_refuses() -> None:
     body = "@q = QuantizeLinear (x, s, z)\n@y = DequantizeLinear (@q, s, z)"
     text = written(body, "float[2] x, float s, uint8 z", "float[2]")
-    assert_refused(PASS, text, "it goes together with a DequantizeLinear")
+    assert_refused(PASS, text, "it must not go together with a DequantizeLinear; it does")
     inputs = "float[2] x, float[2] s, uint8[2] z"
     text = written("@y = QuantizeLinear <axis = 0> (x, s, z)", inputs, "uint8[2]")
     assert_refused(PASS, text, "is computed at run time and may differ by row or column")
     text = written("@y = QuantizeLinear (x, s, z)", "int32[2] x, float s, uint8 z", "uint8[2]")
-    assert_refused(PASS, text, "x is int32")
+    assert_refused(PASS, text, "x must be float32; it is int32")
     text = written(
         "@y = QuantizeLinear (x, s, z)", "float[2] x, float s, int16 z", "int16[2]", opset=21
     )
-    assert_refused(PASS, text, "the result is not of 8 bits")
+    assert_refused(PASS, text, "the result must be of 8 bits; it is not")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -36,7 +36,7 @@ def test_a_given_shape() -> None:
 
 def test_float32_is_refused() -> None:
     text = written("@y = RandomUniformLike <dtype = 1> (x)", "float[3] x", "float[3]")
-    assert_refused(PASS, text, "not drawn in float64")
+    assert_refused(PASS, text, "the numbers must be drawn in float64; they are not")
 
 
 def test_other_operators_are_left_alone() -> None:

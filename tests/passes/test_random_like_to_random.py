@@ -54,5 +54,5 @@ def test_any_shape(shape: list[int]) -> None:
 
 def test_refuses_and_leaves_alone() -> None:
     text = written("@y = RandomNormalLike (x)", "float[N] x", "float[N]")
-    assert_refused(PASS, text, "the shape of x is not static")
+    assert_refused(PASS, text, "the shape of x must be known; it is not static")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

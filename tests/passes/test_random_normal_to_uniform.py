@@ -46,7 +46,11 @@ def test_a_given_shape_and_seed() -> None:
 
 def test_unknown_types_are_refused() -> None:
     text = written("z = q.What (x)\n@y = RandomNormalLike (z)", "float[3] x", "float[N]")
-    assert_refused(PASS, text.replace('["" : 17]', '["" : 17, "q" : 1]'), "the dtype is unknown")
+    assert_refused(
+        PASS,
+        text.replace('["" : 17]', '["" : 17, "q" : 1]'),
+        "the dtype must be known and floating point",
+    )
 
 
 def test_other_operators_are_left_alone() -> None:

@@ -68,9 +68,9 @@ def test_other_starts_round() -> None:
 
 def test_refuses() -> None:
     text = written(body(0.1), "float a, float b", "float[n]")
-    assert_refused(PASS, text, "the step 0.1 is no power of two")
+    assert_refused(PASS, text, "the step must be a power of two; it is 0.1")
     text = written("@y = Range (a, b, d)", "float a, float b, float d", "float[n]")
-    assert_refused(PASS, text, "the step is computed at run time")
+    assert_refused(PASS, text, "the step must be a constant; it is computed at run time")
     text = written("@y = Range (a, b, d)", "int64 a, int64 b, int64 d", "int64[n]")
-    assert_refused(PASS, text, "a is int64")
+    assert_refused(PASS, text, "a must be floating point; it is int64")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -91,7 +91,7 @@ def test_policy_that_rounds_up_is_refused() -> None:
         mode="linear",
         keep_aspect_ratio_policy="not_larger",
     )
-    assert_refused(PASS, model, "no scale gives axis 3")
+    assert_refused(PASS, model, "a scale must give axis 3 its rounded size; none does")
 
 
 def test_policy_beside_scales_says_nothing() -> None:
@@ -130,7 +130,9 @@ def test_inside_a_branch() -> None:
 
 def test_refusals() -> None:
     plain = resize_model([1, 1, 4, 4], sizes=[1, 1, 8, 8], opset=18)
-    assert_refused(PASS, plain, "no axes and no aspect policy")
+    assert_refused(
+        PASS, plain, "there must be axes or an aspect policy to spell out; there are none"
+    )
     dynamic = resize_model(
         [1, 1, "h", 4],
         sizes=[8, 8],

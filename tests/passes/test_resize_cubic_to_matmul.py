@@ -90,7 +90,7 @@ def test_float16_weights_are_rounded_and_the_site_says_so() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"mode": "linear"}, "the mode is linear"),
+        ({"mode": "linear"}, "the mode must be cubic; it is linear"),
         ({"dtype": TensorProto.INT32}, "int32"),
         ({"x": [1, 1, "h", 4]}, "axis 2"),
     ],

@@ -212,12 +212,18 @@ def test_float16_with_representable_weights_is_exact() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"mode": "nearest"}, "the mode is nearest"),
-        ({"mode": "cubic"}, "the mode is cubic"),
+        ({"mode": "nearest"}, "the mode must be linear; it is nearest"),
+        ({"mode": "cubic"}, "the mode must be linear; it is cubic"),
         ({"dtype": TensorProto.INT8}, "int8"),
         ({"x": [1, 1, 4, "w"]}, "axis 3"),
-        ({"x": [1, 0, 4, 4], "sizes": [1, 0, 8, 8]}, "is empty"),
-        ({"sizes": [1, 1, 3000, 3000], "x": [1, 1, 2000, 2000]}, "6000000 elements"),
+        (
+            {"x": [1, 0, 4, 4], "sizes": [1, 0, 8, 8]},
+            "the input and the output must not be empty; one is",
+        ),
+        (
+            {"sizes": [1, 1, 3000, 3000], "x": [1, 1, 2000, 2000]},
+            "the matrix of axis 3 must have at most 4194304 elements; it would have 6000000",
+        ),
         (
             {"coordinate_transformation_mode": "tf_half_pixel_for_nn", "opset": 12},
             "tf_half_pixel_for_nn",
@@ -232,7 +238,9 @@ def test_refusals(changes: dict[str, Any], reason: str) -> None:
 def test_refuses_a_scale_that_changes_no_size() -> None:
     # onnxruntime copies the input here, the reference evaluator interpolates.
     model = resize_model([1, 1, 3, 3], scales=[1, 1, 1.3, 1], mode="linear")
-    assert_refused(PASS, model, "no size changes")
+    assert_refused(
+        PASS, model, "a size must change, or the scales be 1; else engines copy the input"
+    )
 
 
 @pytest.mark.parametrize("declared", [9, None])
@@ -241,7 +249,7 @@ def test_a_size_that_rounding_decides_is_the_declared_one(declared: int | None) 
     model = resize_model([1, 1, 5, 4], scales=[1, 1, 1.8, 2], opset=10, mode="linear")
     model.graph.output[0].type.tensor_type.shape.dim[2].Clear()
     if declared is None:
-        assert_refused(PASS, model, "engines disagree")
+        assert_refused(PASS, model, "the rounded size must be the same for all engines")
         return
     model.graph.output[0].type.tensor_type.shape.dim[2].dim_value = declared
     done = run_pass(PASS, model)

@@ -106,4 +106,4 @@ def test_constant_images_stay_constant(size: tuple[int, int], factor: int) -> No
     given_ = outputs_of(done.after, feed)["y"]
     assert given_.shape == (1, 1, size[0] * factor, size[1] * factor)
     assert (given_ == 2.5).all()
-    assert run_pass(PASS, done.after).reasons == ["the mode is nearest"]
+    assert run_pass(PASS, done.after).reasons == ["the mode must be linear; it is nearest"]

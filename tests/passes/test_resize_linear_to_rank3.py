@@ -33,7 +33,7 @@ def test_upsample(opset: int) -> None:
     assert only(done.ops) == ["Reshape", "Upsample", "Reshape"]
     feed = ramp(2, 3, 4, 5)
     # onnxruntime resizes rank 2 and 4 only, so the middle runs as rank 4 with a 1 in front
-    assert run_pass(PASS, done.after).reasons == ["the rank is 3 already"]
+    assert run_pass(PASS, done.after).reasons == ["the rank must be above 3; it is 3 already"]
     inner = upsample_model([1, 6, 4, 5], [1, 1, 2, 3], opset=opset)
     middle = outputs_of(inner, {"x": feed["x"].reshape(1, 6, 4, 5)})["y"]
     expected = outputs_of(model, feed)
@@ -70,14 +70,14 @@ def test_inside_a_branch() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"x": [2, 3, 4], "scales": [1, 2, 2]}, "the rank is 3"),
+        ({"x": [2, 3, 4], "scales": [1, 2, 2]}, "the rank must be above 3; it is 3 already"),
         ({"coordinate_transformation_mode": "half_pixel"}, "asymmetric"),
-        ({"mode": "nearest"}, "not linear"),
-        ({"scales": None, "sizes": [1, 2, 8, 8]}, "sizes, not scales"),
-        ({"scales": [1, 2, 2, 2]}, "other than the last two"),
+        ({"mode": "nearest"}, "it must be linear with asymmetric coordinates and no antialias"),
+        ({"scales": None, "sizes": [1, 2, 8, 8]}, "the node must give scales; it gives sizes"),
+        ({"scales": [1, 2, 2, 2]}, "the last two axes alone must be resized; another one is"),
         ({"x": [1, 2, "h", 4]}, "known only at run time"),
-        ({"scales": [1, 1, 0.2, 2]}, "the output is empty"),
-        ({"x": ["n", "c", 4, 4]}, "more than one leading axis"),
+        ({"scales": [1, 1, 0.2, 2]}, "the output must not be empty; it is"),
+        ({"x": ["n", "c", 4, 4]}, "at most one leading axis must be of unknown size; more are"),
     ],
 )
 def test_refusals(changes: dict[str, Any], reason: str) -> None:

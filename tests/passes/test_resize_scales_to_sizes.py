@@ -74,9 +74,15 @@ def test_inside_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, resize_model([1, 1, 4, 4], sizes=[1, 1, 8, 8]), "gives no scales")
+    assert_refused(
+        PASS,
+        resize_model([1, 1, 4, 4], sizes=[1, 1, 8, 8]),
+        "the node must give scales; it gives none",
+    )
     uneven = resize_model([1, 1, 3, 3], scales=[1, 1, 1.5, 2], mode="linear")
-    assert_refused(PASS, uneven, "not the quotient")
+    assert_refused(
+        PASS, uneven, "the scale of axis 2 must be the quotient of its lengths; it is not"
+    )
     dynamic = resize_model([1, 1, "h", 4], scales=[1, 1, 1.5, 2], mode="linear")
     assert_refused(PASS, dynamic, "axis 2")
     crop = resize_model(

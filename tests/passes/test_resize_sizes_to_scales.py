@@ -102,7 +102,7 @@ def test_inside_a_branch() -> None:
 
 def test_refusals() -> None:
     given_scales = resize_model([1, 1, 4, 4], scales=[1, 1, 2, 2])
-    assert_refused(PASS, given_scales, "gives no sizes")
+    assert_refused(PASS, given_scales, "the node must give sizes; it gives none")
     dynamic = resize_model([1, 1, "h", 4], sizes=[1, 1, 8, 8])
     assert_refused(PASS, dynamic, "axis 2")
     policy = resize_model(

@@ -80,9 +80,9 @@ def test_refused() -> None:
         "z = q.What (x)\n@y = ReverseSequence (z, n)", "float[2] x, int64[2] n", "float[N]"
     )
     text = text.replace('["" : 17]', '["" : 17, "q" : 1]')
-    assert_refused(PASS, text, "the rank of z is unknown")
+    assert_refused(PASS, text, "the rank of z must be at least 2; it is unknown")
     words = written("@y = ReverseSequence (x, n)", "string[2, 2] x, int64[2] n", "string[2, 2]")
-    assert_refused(PASS, words, "x holds strings")
+    assert_refused(PASS, words, "x must not hold strings; it does")
 
 
 def test_other_operators_are_left_alone() -> None:

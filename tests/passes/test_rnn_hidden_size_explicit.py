@@ -87,8 +87,12 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals_and_others() -> None:
-    assert_refused(PASS, model("GRU", size="K"), "the last size of r is unknown")
-    assert_refused(PASS, model("GRU", more="<hidden_size = 5>"), "the size is written down")
+    assert_refused(PASS, model("GRU", size="K"), "the last size of r must be known")
+    assert_refused(
+        PASS,
+        model("GRU", more="<hidden_size = 5>"),
+        "the size must be left out; it is written down",
+    )
     assert_untouched(PASS, text("g (float[3] x) => (float[3] y) { y = Neg (x) }"))
 
 

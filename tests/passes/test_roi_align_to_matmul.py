@@ -57,7 +57,10 @@ def test_forms_and_types(kind: str, opset: int) -> None:
 
 @pytest.mark.parametrize(
     ("attributes", "reason"),
-    [(', mode = "max"', "the mode is"), ("", "depends on the size of the region")],
+    [
+        (', mode = "max"', "the mode must be avg; it is max"),
+        ("", "depends on the size of the region"),
+    ],
 )
 def test_refused(attributes: str, reason: str) -> None:
     body = call(attributes) if attributes else "@y = RoiAlign (x, r, b)"

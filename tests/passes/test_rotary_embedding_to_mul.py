@@ -75,7 +75,17 @@ def test_half_precision_is_computed_in_single() -> None:
 
 def test_refuses_and_leaves_alone() -> None:
     text = text_of("2, 3, D", "2, 3")
-    assert_refused(PASS, text, "a size of the cosines, the sines or the input is unknown")
-    assert_refused(PASS, text_of("2, 3, 8", "2, 3", "<scale = 0.5>"), "there is a scale")
-    assert_refused(PASS, text_of("2, 3, 6", "2, 3"), "1 heads of 4 numbers do not make 6")
+    assert_refused(
+        PASS, text, "the sizes of the cosines, the sines and the input must be known and fit"
+    )
+    assert_refused(
+        PASS,
+        text_of("2, 3, 8", "2, 3", "<scale = 0.5>"),
+        "the batch must not be packed, and the scale must be 1",
+    )
+    assert_refused(
+        PASS,
+        text_of("2, 3, 6", "2, 3"),
+        "the heads must make up the last size, 6; they are 1 of 4, 4 of each turned",
+    )
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

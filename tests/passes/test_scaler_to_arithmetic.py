@@ -60,7 +60,7 @@ def test_any_numbers(values: list[float]) -> None:
 
 def test_refuses_lists_that_do_not_fit() -> None:
     text = written(BODY.replace("-2.0", "1.0, 1.0"), "float[1, 2] x", "float[1, 2]", imports=ML)
-    assert_refused(PASS, text, "3 offsets and 2 scales")
+    assert_refused(PASS, text, "there must be as many offsets as scales; there are 3 and 2")
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -54,9 +54,11 @@ def test_everywhere_and_dynamic(place: str) -> None:
 
 def test_refusals() -> None:
     model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4))
-    assert_refused(PASS, model, "data of dtype float32")
+    assert_refused(PASS, model, "the data must be of a narrow dtype; it is float32")
     model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4), dtype="int8", reduction="add")
-    assert_refused(PASS, model, "reduction 'add' of dtype int8")
+    assert_refused(
+        PASS, model, "the reduction must be one that this is proved for; it is 'add' of dtype int8"
+    )
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -115,16 +115,16 @@ def test_refusals() -> None:
     model = scatter_model("ScatterElements", (3, 2), (3, 2), data=(3, 5), axis=1, reduction="add")
     assert_refused(PASS, model, "two may be the same")
     model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4))
-    assert_refused(PASS, model, "no reduction")
+    assert_refused(PASS, model, "there must be a reduction; there is none")
     nine = np.zeros((9, 1))
     model = scatter_model("ScatterND", nine, (9, 4), data=(6, 4), reduction="add")
-    assert_refused(PASS, model, "9 updates")
+    assert_refused(PASS, model, "at most 8 updates must go to the same place; 9 do")
     one = np.array([[6]])
     model = scatter_model("ScatterND", one, (1, 4), data=(6, 4), reduction="add")
-    assert_refused(PASS, model, "out of range")
+    assert_refused(PASS, model, "the indices must lie in an axis of 6; one does not")
     one = np.array([[0]])
     model = scatter_model("ScatterND", one, (1, 4), data=(6, 4), reduction="add", dtype="bool")
-    assert_refused(PASS, model, "dtype bool")
+    assert_refused(PASS, model, "a reduction must be of a known dtype of numbers; 'add' is of bool")
 
 
 def test_leaves_older_opsets_alone() -> None:

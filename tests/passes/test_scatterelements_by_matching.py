@@ -138,14 +138,14 @@ def test_refuses_a_smaller_index() -> None:
         "float[3, 5] x, int64[2, 2] i, float[2, 2] u",
         "float[3, 5]",
     )
-    assert_refused(PASS, model, "does not cover")
+    assert_refused(PASS, model, "the index must cover the data along the other axes; it does not")
 
 
 def test_refuses_unknown_sizes() -> None:
     model = written(
         "@y = ScatterElements (x, i, u)", "float[N] x, int64[2] i, float[2] u", "float[N]"
     )
-    assert_refused(PASS, model, "unknown")
+    assert_refused(PASS, model, "the sizes of the data and of the index must be known")
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -138,14 +138,18 @@ def test_refusals() -> None:
 
     assert_refused(PASS, of([[1, 1, 1], [-3, 0, 0]]), "written twice")
     assert_refused(PASS, of([[1, 1, 1], [1, 1, 1]]), "written twice")
-    assert_refused(PASS, of([[4, 0, 0]]), "out of range")
+    assert_refused(PASS, of([[4, 0, 0]]), "the indices must lie in an axis of 4; one does not")
     assert_refused(PASS, of([[1, 0, 0]], dtype="bool", reduction="add"), "dtype bool")
-    assert_refused(PASS, of([[0, 1, 2]] * 9, reduction="add"), "9 updates")
+    assert_refused(
+        PASS,
+        of([[0, 1, 2]] * 9, reduction="add"),
+        "at most 8 updates must go to the same place; 9 do",
+    )
     model = scatter_model("ScatterElements", (1, 3), (1, 3), data=(4, 3), axis=0)
     assert_refused(PASS, model, "computed at run time")
     indices = np.array([[0, 1, 2]])
     model = scatter_model("ScatterElements", indices, (1, 3), data=("R", 3), axis=0)
-    assert_refused(PASS, model, "a size of the data is not known")
+    assert_refused(PASS, model, "the sizes of the data must be known")
 
 
 def test_leaves_other_scatters_alone() -> None:

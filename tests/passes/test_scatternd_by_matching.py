@@ -91,7 +91,7 @@ def test_refuses_unknown_rows() -> None:
     text = written(
         "@y = ScatterND (x, i, u)", "float[6, N] x, int64[2, 1] i, float[2, N] u", "float[6, N]"
     )
-    assert_refused(PASS, text, "a size of the rows is unknown")
+    assert_refused(PASS, text, "the sizes of the rows must be known and not 0")
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -41,9 +41,9 @@ def test_the_attribute_is_gone(place: str, opset: int, dtype: str) -> None:
 
 def test_refusals() -> None:
     model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4), reduction="add")
-    assert_refused(PASS, model, "reduction 'add' is no default")
+    assert_refused(PASS, model, "the reduction must be none; it is add")
     model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4))
-    assert_refused(PASS, model, "the attribute is not written")
+    assert_refused(PASS, model, "the attribute must be written; it is not")
 
 
 def test_leaves_older_opsets_alone() -> None:

@@ -89,13 +89,17 @@ def test_refusals() -> None:
     twice = np.array([[1], [-5]])
     assert_refused(PASS, scatter_model("ScatterND", twice, (2, 4), data=(6, 4)), "written twice")
     beyond = np.array([[6]])
-    assert_refused(PASS, scatter_model("ScatterND", beyond, (1, 4), data=(6, 4)), "out of range")
+    assert_refused(
+        PASS,
+        scatter_model("ScatterND", beyond, (1, 4), data=(6, 4)),
+        "the indices must lie in an axis of 6; one does not",
+    )
     model = scatter_model("ScatterND", (2, 1), (2, "C"), data=(6, "C"))
-    assert_refused(PASS, model, "a size of the data is not known")
+    assert_refused(PASS, model, "the sizes of the data must be known")
     model = scatter_model("ScatterND", (2, 2), (2,), data=(6, "C"))
-    assert_refused(PASS, model, "a size of the data is not known")
+    assert_refused(PASS, model, "the sizes of the data must be known")
     model = scatter_model("ScatterND", (2, 1), (2, 0), data=(6, 0))
-    assert_refused(PASS, model, "no elements")
+    assert_refused(PASS, model, "the data must have elements; it has none")
 
 
 def test_leaves_other_scatters_alone() -> None:

@@ -96,16 +96,28 @@ def test_refusals() -> None:
         array = np.array(indices).reshape(-1, len(indices[0]) if indices else 1)
         return scatter_model("ScatterND", array, (len(array), 4), data=(6, 4), **attributes)
 
-    assert_refused(PASS, of([[0], [2]]), "no block")
-    assert_refused(PASS, of([[1], [0]]), "no block")
-    assert_refused(PASS, of([[1], [1]]), "no block")
-    assert_refused(PASS, of([[6]]), "out of range")
-    assert_refused(PASS, of([[-7]]), "out of range")
-    assert_refused(PASS, of([[1]], dtype="bool", reduction="add"), "dtype bool")
+    assert_refused(
+        PASS, of([[0], [2]]), "the indices must be a block in row-major order; they are not"
+    )
+    assert_refused(
+        PASS, of([[1], [0]]), "the indices must be a block in row-major order; they are not"
+    )
+    assert_refused(
+        PASS, of([[1], [1]]), "the indices must be a block in row-major order; they are not"
+    )
+    assert_refused(PASS, of([[6]]), "the indices must lie in an axis of 6; one does not")
+    assert_refused(PASS, of([[-7]]), "the indices must lie in an axis of 6; one does not")
+    assert_refused(
+        PASS,
+        of([[1]], dtype="bool", reduction="add"),
+        "a reduction must be of a known dtype of numbers; 'add' is of bool",
+    )
     model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4))
     assert_refused(PASS, model, "computed at run time")
     model = scatter_model("ScatterND", np.array([[-1]]), (1, 4), data=("R", 4))
-    assert_refused(PASS, model, "counts from the end")
+    assert_refused(
+        PASS, model, "indices must count from the front where the size of an axis is unknown"
+    )
 
 
 def test_leaves_other_scatters_alone() -> None:

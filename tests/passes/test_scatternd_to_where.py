@@ -110,20 +110,25 @@ def test_refusals() -> None:
         return scatter_model("ScatterND", array, (len(array), 4), data=(6, 4), **attributes)
 
     assert_refused(PASS, of([[1], [-5]]), "written twice")
-    assert_refused(PASS, of([[1], [6]]), "out of range")
-    assert_refused(PASS, of([[1]] * 9, reduction="add"), "9 updates go to the same place")
+    assert_refused(PASS, of([[1], [6]]), "the indices must lie in an axis of 6; one does not")
+    assert_refused(
+        PASS, of([[1]] * 9, reduction="add"), "at most 8 updates must go to the same place; 9 do"
+    )
     assert_refused(PASS, of([[1]], dtype="bool", reduction="add"), "dtype bool")
     model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4))
     assert_refused(PASS, model, "computed at run time")
     model = scatter_model("ScatterND", np.array([[1], [3]]), (2, 4), data=("R", 4))
-    assert_refused(PASS, model, "a size of the data is not known")
+    assert_refused(PASS, model, "the sizes of the data must be known")
     model = scatter_model("ScatterND", np.zeros((0, 1)), (0, 4), data=(6, 4))
-    assert_refused(PASS, model, "no indices")
+    assert_refused(PASS, model, "there must be indices; there are none")
 
 
 @pytest.mark.parametrize(
     ("kind", "reason"),
-    [("string", "x holds strings"), ("bfloat16", "opset 13 has no Where of this dtype")],
+    [
+        ("string", "x must not hold strings; it does"),
+        ("bfloat16", "opset 13 has no Where of this dtype"),
+    ],
 )
 def test_what_where_does_not_take(kind: str, reason: str) -> None:
     text = (
@@ -138,7 +143,7 @@ def test_the_size_of_the_mask_is_an_option() -> None:
     model = scatter_model("ScatterND", np.array([[1], [3]]), (2, 4), data=(6, 4))
     done = run_pass(PASS, model, options={"max_elements": 5})
     assert not done.with_status(Status.APPLIED)
-    assert done.reasons == ["the mask would have 6 elements, more than max_elements = 5"]
+    assert done.reasons == ["the mask must have at most max_elements = 5 elements; it would have 6"]
     assert run_pass(PASS, model, options={"max_elements": 6}).with_status(Status.APPLIED)
 
 

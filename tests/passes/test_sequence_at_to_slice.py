@@ -87,14 +87,14 @@ def test_unknown_length_from_the_front() -> None:
     done = assert_rewrite(PASS, text, feeds=[{"x": X}])
     np.testing.assert_array_equal(outputs_of(done.after, {"x": X})["y"], X[:, 2:4])
     text = written(cut + at(-1), "float[N, M] x", "float[N, K]")
-    assert_refused(PASS, text, "counts from an end that is not known")
+    assert_refused(PASS, text, "the position must count from the front where the end is not known")
 
 
 def test_refusals() -> None:
     text = written("@s = Identity (q)\n" + at(0), "seq(float[2]) q", "float[2]")
-    assert_refused(PASS, text, "is an input of its graph")
+    assert_refused(PASS, text, "the sequence q must be made in its graph; it is an input")
     text = written("@s = SequenceConstruct (x, x)\n" + at(2), "float[2] x", "float[2]")
-    assert_refused(PASS, text, "no position 2")
+    assert_refused(PASS, text, "the position must lie in a sequence of 2; it is 2")
     body = "@s = SequenceConstruct (x, x)\n@y = SequenceAt (@s, i)"
     assert_refused(PASS, written(body, "float[2] x, int64 i", "float[2]"), "the position i")
 

@@ -47,10 +47,10 @@ def test_constructed() -> None:
 
 def test_refusals() -> None:
     text = written("@s = Identity (q)" + COUNT, "seq(float[2]) q", "int64")
-    assert_refused(PASS, text, "is an input of its graph")
+    assert_refused(PASS, text, "the sequence q must be made in its graph; it is an input")
     body = "@k = Constant <value = int64 {2}> ()\n@s = SplitToSequence (x, @k)" + COUNT
     assert_refused(
-        PASS, written(body, "float[N] x", "int64"), "the length of axis 0 of x is unknown"
+        PASS, written(body, "float[N] x", "int64"), "the length of axis 0 of x must be known"
     )
 
 

@@ -60,12 +60,12 @@ def test_in_a_branch() -> None:
         ("g (int64[4] s) => (int64 y) <int64 i = {-5}> { y = Gather (s, i) }", "lies outside"),
         (
             "g (int64[4,2] s) => (int64[2] y) <int64 i = {0}> { y = Gather (s, i) }",
-            "not known to be a v",
+            "the data must be a vector; it is not known to be",
         ),
         ("g (float[4] s) => (float y) <int64 i = {0}> { y = Gather (s, i) }", "int32 or int64"),
         (
             "g (int64[4] s) => (int64[1,2] y) <int64[1,2] i = {0, 1}> { y = Gather (s, i) }",
-            "have the shape [1, 2]",
+            "the indices must be a scalar or a vector that is not empty; their shape is [1, 2]",
         ),
     ],
 )

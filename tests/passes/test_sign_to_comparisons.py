@@ -55,7 +55,7 @@ def test_refuses_an_unknown_dtype() -> None:
     text = written(
         "@h = custom.Op (x)\n@y = Sign (@h)", "float[2] x", "float[2]", imports=', "custom" : 1'
     )
-    assert_refused(PASS, text, "unknown")
+    assert_refused(PASS, text, "the dtype of h must be known")
 
 
 def test_leaves_other_operators_alone() -> None:

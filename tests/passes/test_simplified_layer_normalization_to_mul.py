@@ -72,7 +72,7 @@ def test_types_behind_it_are_known() -> None:
 
 def test_refuses_and_leaves_alone() -> None:
     text = written(BODY.format(axis=-1), "float[N, 3, M] x, float[M] s", "float[N, 3, M]")
-    assert_refused(PASS, text, "a size that is normalised is unknown or zero")
+    assert_refused(PASS, text, "the sizes that are normalised must be known and not 0")
     text = written(BODY.format(axis=-1), "float16[2, 3, 6] x, float[6] s", "float[2, 3, 6]")
-    assert_refused(PASS, text, "s is float32, x is float16")
+    assert_refused(PASS, text, "s must be float16, as x is; it is float32")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

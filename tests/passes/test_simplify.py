@@ -70,7 +70,7 @@ def changed(model: onnx.ModelProto, kind: str) -> onnx.ModelProto:
         ("shape", "gives output 'y' another shape"),
         ("rank", "gives output 'y' another shape"),
         ("input", "other inputs: none"),
-        ("invalid", "the checker says"),
+        ("invalid", "its result must pass the checker, which says: Nodes in a graph must be"),
     ],
 )
 def test_a_result_that_does_not_fit_is_refused(
@@ -126,7 +126,7 @@ def test_external_weights_are_refused(tmp_path: Path) -> None:
     onnx.save_model(model, path, save_as_external_data=True, location="w.bin", size_threshold=0)  # pyright: ignore[reportUnknownMemberType]
     result = run(path, passes=[PASS], verify="off")
     refused = [o.reason for o in result.report.outcomes if o.status is Status.REFUSED]
-    assert refused == ["weights lie outside the file, and onnxsim would load them"]
+    assert refused == ["weights must lie inside the file; onnxsim would load those outside"]
 
 
 def test_nothing_to_simplify_is_not_a_change(monkeypatch: pytest.MonkeyPatch) -> None:

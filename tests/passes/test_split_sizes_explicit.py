@@ -47,29 +47,29 @@ def test_outputs_that_nobody_wants() -> None:
         (
             "g (float[N] x) => (float[A] a, float[B] b) { a, b = Split <num_outputs = 2> (x) }",
             18,
-            "unknown",
+            "the size of axis 0 must be known",
         ),
         (
             "g (float[4] x) => (float[1] a, float[3] b) <int64[2] s = {1, 3}> { a, "
             "b = Split (x, s) }",
             18,
-            "the sizes are given",
+            "the sizes must be left out; they are given",
         ),
         (
             "g (float[5] x) => (float[A] a, float[B] b) { a, b = Split (x) }",
             13,
-            "do not make 2 parts",
+            "the size must make 2 parts; it is 5",
         ),
         (
             "g (float[5] x) => (float[A] a, float[B] b, float[C] c, float[D] d) "
             "{ a, b, c, d = Split <num_outputs = 4> (x) }",
             18,
-            "do not make 4 parts",
+            "the size must make 4 parts; it is 5",
         ),
         (
             "g (float[4] x) => (float[A] a) { a = Split <num_outputs = 2> (x) }",
             18,
-            "num_outputs is not the number of outputs",
+            "num_outputs must be the number of outputs; it is not",
         ),
     ],
 )
@@ -89,7 +89,7 @@ def test_any_size(size: int, count: int) -> None:
     )
     part = -(-size // count)
     if size - part * (count - 1) <= 0:
-        assert_refused(PASS, model, "do not make")
+        assert_refused(PASS, model, f"the size must make {count} parts; it is {size}")
         return
     x = np.arange(size, dtype=np.int32)
     done = assert_rewrite(PASS, model, feeds=[{"x": x}], after=["Split"])

@@ -62,7 +62,7 @@ def test_in_a_branch() -> None:
         (
             "g (float[6] x, int64[K] s) => (float[A] z) <int64[1] f = {-1}> "
             "{ r = Reshape (x, s) y = Squeeze (r) z = Reshape (y, f) }",
-            "the rank of the input is unknown",
+            "the rank of the input must be known",
         ),
     ],
 )

@@ -96,9 +96,12 @@ def test_another_axis() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (text_of(3), "K is 3, which is not above 3840"),
-        (text_of(3, kind="int32"), "x is int32"),
-        (text_of(3).replace("<int64[1] k = {3}>", "").replace("x)", "x, int64[1] k)", 1), "K is"),
+        (text_of(3), "K must be above 3840 and at most 16 times that; it is 3"),
+        (text_of(3, kind="int32"), "x must be floating point; it is int32"),
+        (
+            text_of(3).replace("<int64[1] k = {3}>", "").replace("x)", "x, int64[1] k)", 1),
+            "K must be a constant; it is computed at run time",
+        ),
     ],
 )
 def test_refuses(text: str, reason: str) -> None:

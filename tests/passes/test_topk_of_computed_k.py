@@ -83,14 +83,27 @@ def test_in_branches() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (text_of(body="").replace("(x, k)", "(x, five)"), "K is a constant"),
-        (text_of(body="", inputs=", int64[1] k"), "how large k can get is not known"),
-        (text_of(attributes="<sorted = 0>"), "sorted is 0"),
-        (text_of(kind="float16").replace("float16[2, N] x", "uint8[2, N] x"), "x is uint8"),
-        (text_of(body="k = Min (zero, kk)", inputs=", int64[1] kk").replace(
-            "<int64[1] one", "<int64[1] zero = {0}, int64[1] one"), "k is never above 0"),
+        (text_of(body="").replace("(x, k)", "(x, five)"), "K must be computed; it is a constant"),
+        (
+            text_of(body="", inputs=", int64[1] k"),
+            "how large k can get must be known, or the size of axis 1",
+        ),
+        (
+            text_of(attributes="<sorted = 0>"),
+            "sorted must be 1; it is 0: which elements come first is undefined",
+        ),
+        (
+            text_of(kind="float16").replace("float16[2, N] x", "uint8[2, N] x"),
+            "x must be float16, float32, float64, int32 or int64 of a known rank",
+        ),
+        (
+            text_of(body="k = Min (zero, kk)", inputs=", int64[1] kk").replace(
+                "<int64[1] one", "<int64[1] zero = {0}, int64[1] one"
+            ),
+            "k must be able to exceed 0; it is never above 0",
+        ),
     ],
-)  # fmt: skip
+)
 def test_refuses(text: str, reason: str) -> None:
     assert_refused(PASS, text, reason)
 

@@ -47,5 +47,5 @@ def test_narrow_integers_are_ranked_exactly() -> None:
 
 def test_leaves_floats_and_others() -> None:
     text = written("@y = ArgMax <axis = 0> (x)", "float[4] x", "int64[1]")
-    assert_refused(PASS, text, "x is float32")
+    assert_refused(PASS, text, "x must be an integer; it is float32")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -49,8 +49,12 @@ def test_along_another_axis(place: str) -> None:
 
 
 def test_refuses() -> None:
-    assert_refused(PASS, text_of(attributes="largest = 1"), "the largest elements")
-    assert_refused(PASS, text_of("int64"), "x is int64")
+    assert_refused(
+        PASS,
+        text_of(attributes="largest = 1"),
+        "the smallest elements must be asked for; the largest are",
+    )
+    assert_refused(PASS, text_of("int64"), "x must be floating point; it is int64")
 
 
 def test_leaves_others_alone() -> None:

@@ -80,7 +80,11 @@ def test_base_values_of_targets_without_a_vote() -> None:
     # onnxruntime gives 0, not the base value, for a row that reaches no vote for a target.
     votes = [0, 0, 0, 0, 1]
     feeds = [{"x": GRID.astype(np.float32)}]
-    assert_refused(PASS, forest(base_values=[10.0, -1.0], target_ids=votes), "no vote for a target")
+    assert_refused(
+        PASS,
+        forest(base_values=[10.0, -1.0], target_ids=votes),
+        "each row must have a vote for a target with a base value; one may have none",
+    )
     assert_rewrite(PASS, forest(base_values=[10.0, 0.0], target_ids=votes), feeds=feeds)
     assert_rewrite(PASS, forest(target_ids=votes), feeds=feeds)
 
@@ -92,11 +96,23 @@ def test_any_numbers(rows: list[tuple[float, float]]) -> None:
 
 
 def test_refusals() -> None:
-    assert_refused(PASS, forest(aggregate_function="AVERAGE"), "the trees are not summed")
-    assert_refused(PASS, forest(post_transform="LOGISTIC"), "the sum is transformed")
+    assert_refused(
+        PASS,
+        forest(aggregate_function="AVERAGE"),
+        "the trees must be summed (aggregate_function SUM); they are not",
+    )
+    assert_refused(
+        PASS,
+        forest(post_transform="LOGISTIC"),
+        "the sum must not be transformed (post_transform NONE); it is",
+    )
     assert_refused(PASS, forest("BRANCH_EQ"), "BRANCH_EQ")
     flags = [1, 0, 0, 0, 0, 0, 0, 0]
-    assert_refused(PASS, forest(nodes_missing_value_tracks_true=flags), "some of the branches")
+    assert_refused(
+        PASS,
+        forest(nodes_missing_value_tracks_true=flags),
+        "missing values must pass all branches or none; they pass some",
+    )
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -68,7 +68,7 @@ def test_a_computed_diagonal(upper: int, dims: str) -> None:
 def test_refuses_an_unknown_rank() -> None:
     text = written("z = q.What (x)\n@y = Trilu (z)", "float[3, 3] x", "float[P, Q]")
     text = text.replace('["" : 17]', '["" : 17, "q" : 1]')
-    assert_refused(PASS, text, "the rank of z is unknown")
+    assert_refused(PASS, text, "the rank of z must be at least 2; it is unknown")
 
 
 def test_leaves_other_operators_alone() -> None:

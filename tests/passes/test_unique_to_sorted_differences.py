@@ -45,8 +45,8 @@ def test_any_numbers(numbers: list[int], kind: str) -> None:
     [
         ("<axis = 0>", "2, 3", "slices along an axis"),
         ("<sorted = 0>", "6", "in the order of the input"),
-        ("", "N", "the number of elements is unknown"),
-        ("", "3000", "above 2048"),
+        ("", "N", "the number of elements must be from 1 to 2048; it is unknown or 0"),
+        ("", "3000", "the number of elements must be from 1 to 2048; it is 3000"),
     ],
 )
 def test_refused(attributes: str, dims: str, reason: str) -> None:

@@ -60,7 +60,10 @@ def test_what_upsample_does_not_define_is_refused_with_the_reason() -> None:
     model.graph.node[1].attribute[1].floats[2] = 0.5
     result = graphfix.run(model, "trt8.6")
     reasons = {outcome.pass_id: outcome.reason for outcome in result.report.outcomes}
-    assert reasons["upsample-to-resize"] == "Upsample does not define scales below 1"
+    assert (
+        reasons["upsample-to-resize"]
+        == "the scales must be at least 1, below which Upsample does not define them"
+    )
     assert [f.rule for f in result.report.findings_after] == ["deprecated-operator"]
     assert result.exit_code == 1
 

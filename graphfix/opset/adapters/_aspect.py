@@ -63,7 +63,7 @@ def fitted(node: NodeView, build: Builder) -> Fitted:
     """
     x, policy = node.need(0), node.attr("keep_aspect_ratio_policy", "stretch")
     if policy not in ("not_larger", "not_smaller"):
-        raise Refuse(f"ONNX has no keep_aspect_ratio_policy {policy!r}")
+        raise Refuse(f"keep_aspect_ratio_policy must be one that ONNX has; it is {policy!r}")
     rank = need_rank(x)
     axes = tuple(axis % rank for axis in node.attr("axes", list(range(rank))))
     wanted = build.const(node.need(3))
@@ -146,12 +146,16 @@ def _rounds_down(factor: np.float32, lengths: Sequence[int], sizes: Sequence[int
 def _check_edge(node: NodeView, sizes: Sequence[int] | None) -> None:
     mode = node.attr("mode", "nearest")
     if mode != "nearest" and node.attr("exclude_outside", 0):
-        raise Refuse("no scale gives the rounded sizes, and the edge is not repeated")
+        raise Refuse(
+            "a scale must give the rounded sizes where the edge is not repeated (exclude_outside)"
+        )
     if mode != "nearest" and need_elem_type(node.need(0)) not in _FLOATS:
-        raise Refuse("no scale gives the rounded sizes, and integers would be rounded otherwise")
+        raise Refuse(
+            "a scale must give the rounded sizes of integers, which would be rounded otherwise"
+        )
     short = sizes is None or any(size <= 1 for size in sizes)
     if short and node.attr("coordinate_transformation_mode") == "pytorch_half_pixel":
-        raise Refuse("no scale gives the rounded sizes, and one may be 1")
+        raise Refuse("a scale must give the rounded sizes where one may be 1; none does")
 
 
 def _repeated_edge(x: Value, axis: int, count: Value, rank: int, build: Builder) -> Value:

@@ -181,7 +181,9 @@ def reinterpret(x: Value, to: int, build: Builder) -> Value:
         return from_bits(x, to, build)
     if to in whole and (kind in whole or kind == TensorProto.BOOL):
         return build.Cast(x, to=to)
-    raise Refuse(f"bits of {x.type_name} have no counterpart in arithmetic")
+    raise Refuse(
+        f"the dtype must be one whose bits have a counterpart in arithmetic; it is {x.type_name}"
+    )
 
 
 def to_bits(x: Value, to: int, build: Builder) -> Value:

@@ -14,7 +14,7 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value
 def _sizes(value: Value, axes: tuple[int, ...], what: str) -> list[int]:
     found = [size for size in (value.dim(axis) for axis in axes) if size is not None]
     if value.rank != 4 or len(found) != len(axes):
-        raise Refuse(f"{what} has sizes that are unknown, or is no image")
+        raise Refuse(f"{what} must be an image of known sizes")
     return found
 
 
@@ -30,7 +30,7 @@ def deform_conv(node: NodeView, build: Builder) -> Value:
     made, inner, rows, columns = _sizes(weights, (0, 1, 2, 3), "the kernel")
     out_height, out_width = _sizes(offset, (2, 3), "the offset")
     if x.dtype is None:
-        raise Refuse("the dtype of the input is unknown")
+        raise Refuse("the dtype of the input must be known")
     groups, parts = int(node.attr("group", 1)), int(node.attr("offset_group", 1))
     taps, places = rows * columns, out_height * out_width
     moved = build.Reshape(offset, [-1, taps, 2, out_height, out_width])

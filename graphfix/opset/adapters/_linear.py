@@ -38,7 +38,7 @@ def quantize(node: NodeView, to: int, build: Builder) -> Value:
         raise Refuse(f"opset 20 does not quantize to {type_name(to)}")
     x, scale, zero = node.need(0), node.need(1), node.input(2)
     if node.attr("precision", 0) not in (0, need_elem_type(scale)):
-        raise Refuse("the precision differs from the dtype of the scale")
+        raise Refuse("the precision must be that of the scale; it differs")
     number = x if need_elem_type(x) == scale.elem_type else build.Cast(x, to=scale.elem_type)
     ratio = build.Div(number, _spread(node, scale, build))
     rounded = build.Round(_float(ratio, build))
@@ -87,5 +87,5 @@ def _spread(node: NodeView, given: Value, build: Builder) -> Value:
     if own == 0 or given.static_shape == (1,):
         return given if own == 0 else build.Reshape(given, np.zeros(0, dtype=np.int64))
     if own != 1:
-        raise Refuse(f"a scale of rank {own} without blocks")
+        raise Refuse(f"a scale without blocks must be of rank 1; it is of rank {own}")
     return build.Reshape(given, [-1] + [1] * (rank - axis % rank - 1))

@@ -63,19 +63,21 @@ def axes_of_pool(node: NodeView) -> list[Axis]:
         Refuse: A size is unknown, no window fits, or the pads depend on the input (auto_pad).
     """
     if node.attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-        raise Refuse(f"auto_pad {node.attr('auto_pad')}")
+        raise Refuse(f"auto_pad must be NOTSET or VALID; it is {node.attr('auto_pad')}")
     kernel = list(node.attr("kernel_shape"))
     count = len(kernel)
     strides = node.attr("strides", [1] * count)
     dilations = node.attr("dilations", [1] * count)
     pads = node.attr("pads", [0] * (2 * count))
     if node.attr("auto_pad", "NOTSET") == "VALID" and any(pads):
-        raise Refuse("onnxruntime drops the pads that stand beside auto_pad, ONNX adds them")
+        raise Refuse(
+            "there must be no pads beside auto_pad; onnxruntime drops them, ONNX adds them"
+        )
     found: list[Axis] = []
     for at in range(count):
         size = node.need(0).dim(at + 2)
         if size is None:
-            raise Refuse(f"the size of spatial axis {at} is unknown")
+            raise Refuse(f"the size of spatial axis {at} must be known")
         begin, end, stride = pads[at], pads[at + count], strides[at]
         room = size + begin + end - dilations[at] * (kernel[at] - 1) - 1
         windows = room // stride + 1
@@ -84,7 +86,10 @@ def axes_of_pool(node: NodeView) -> list[Axis]:
             if (windows - 1) * stride >= size + begin:
                 windows -= 1
         if windows < 1:
-            raise Refuse(f"a window is larger than spatial axis {at}: Conv gives nothing there")
+            raise Refuse(
+                f"windows must fit into spatial axis {at}; one is larger, and Conv gives nothing "
+                "there"
+            )
         found.append(Axis(size, kernel[at], stride, dilations[at], begin, end, windows))
     return found
 
@@ -102,7 +107,7 @@ def window_sums(x: Value, axes: list[Axis], build: Builder) -> Value:
     """
     channels = x.dim(1)
     if channels is None or x.dtype is None:
-        raise Refuse("the number of channels or the dtype of the input is unknown")
+        raise Refuse("the number of channels and the dtype of the input must be known")
     kernel = [axis.kernel for axis in axes]
     return build.Conv(
         x,

@@ -40,7 +40,7 @@ def allow(build: Builder, what: str) -> None:
         ComputedLate: A constant is asked for.
     """
     if not build.at_run_time:
-        raise ComputedLate(f"{what} is computed at run time")
+        raise ComputedLate(f"{what} must be a constant; it is computed at run time")
 
 
 def from_front(axes: Value, rank: int, build: Builder) -> Value:
@@ -93,11 +93,11 @@ def reduce(node: NodeView, build: Builder) -> Value:
     if kind not in floats and node.op not in ("ReduceMax", "ReduceMin"):
         # One axis after the other rounds, cuts off or saturates more often than all at once.
         raise Refuse(
-            f"axes is computed at run time, and {node.op} of {x.type_name} taken one axis "
-            "after the other is not exact"
+            f"axes must be a constant; it is computed at run time, and {node.op} of "
+            f"{x.type_name} taken one axis after the other is not exact"
         )
     if not node.attr("keepdims", 1) and x.static_shape is not None and 0 in x.static_shape:
-        raise Refuse("axes is computed at run time, and the input is empty")
+        raise Refuse("axes must be a constant; it is computed at run time, and the input is empty")
     hits = _hits(node, from_front(axes, rank, build), rank, build)
     result = _before(node.op, x, build)
     composed = _COMPOSED[node.op]

@@ -27,7 +27,9 @@ def slice_of_known_size(
     for axis, start, end, step in parts:
         size = x.dim(axis)
         if size is None:
-            raise Refuse("opset 9 has no step but 1, and a size is unknown")
+            raise Refuse(
+                "the sizes must be known for steps other than 1, which opset 9 does not have"
+            )
         places = np.array(_places(start, end, step, size), dtype=np.int64)
         result = build.Gather(result, build.constant(places), axis=axis)
     return result
@@ -50,7 +52,9 @@ def slice_by_mask(
         Refuse: A step is not 1, or a dtype is unknown.
     """
     if any(step != 1 for step in steps):
-        raise Refuse("opset 9 has no step but 1, and a bound is computed at run time")
+        raise Refuse(
+            "the bounds must be constant for steps other than 1, which opset 9 does not have"
+        )
     result = node.need(0)
     starts, ends = (_whole(node.need(position), build) for position in (1, 2))
     for place, axis in enumerate(axes):

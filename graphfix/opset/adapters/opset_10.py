@@ -49,7 +49,9 @@ def is_inf_down(node: NodeView, build: Builder) -> Adapted:
     x = node.need(0)
     need_elem_type(x)
     if x.type_name not in ("float16", "float32", "float64") or x.dtype is None:
-        raise Refuse(f"opset 9 has no IsInf of {x.type_name}")
+        raise Refuse(
+            f"{x.name} must be float16, float32 or float64; opset 9 has no IsInf of {x.type_name}"
+        )
     largest = np.finfo(x.dtype).max
     above = build.Greater(x, build.constant(np.array(largest, dtype=x.dtype)))
     below = build.Less(x, build.constant(np.array(-largest, dtype=x.dtype)))
@@ -95,7 +97,7 @@ def resize_down(node: NodeView, build: Builder) -> Adapted:
     """Upsample maps coordinates in the same way, but takes no scale below 1."""
     scales = build.need_const(node.need(1), "scales")
     if (scales < 1).any():
-        raise Refuse("Upsample does not make smaller")
+        raise Refuse("the scales must be at least 1; Upsample does not make smaller")
     return build.Upsample(node.need(0), node.need(1), mode=node.attr("mode", "nearest"))
 
 

@@ -80,7 +80,7 @@ def _positive(indices: Value, size: Value | int | None, build: Builder) -> Value
     if known is not None and (known >= 0).all():
         return indices
     if size is None:
-        raise Refuse("the size that negative indices count from is unknown")
+        raise Refuse("the size that negative indices count from must be known")
     kind = need_elem_type(indices)
     if isinstance(size, int):
         assert indices.dtype is not None
@@ -137,7 +137,7 @@ def one_hot_down(node: NodeView, build: Builder) -> Adapted:
         return KEEP
     need_elem_type(indices)
     if indices.type_name not in ("int32", "int64"):
-        raise Refuse(f"indices of {indices.type_name}")
+        raise Refuse(f"the indices must be int32 or int64; they are {indices.type_name}")
     one = depth if depth.rank == 0 else build.Reshape(depth, np.zeros(0, dtype=np.int64))
     positive = _positive(indices, one, build)
     # One that is negative still lay before the range: so does the depth itself lie behind it.
@@ -192,7 +192,9 @@ def pad_down(node: NodeView, build: Builder) -> Adapted:
     if value is not None:
         number = float(build.need_const(value, "constant_value").reshape(()))
         if np.isfinite(number) and float(np.float32(number)) != number:
-            raise Refuse(f"opset 10 has the constant_value as a float32, and {number!r} is none")
+            raise Refuse(
+                f"constant_value must be a float32, as opset 10 has it; {number!r} is none"
+            )
     return respell(node, build, drop=("pads", "constant_value"), pads=pads, value=number)
 
 
@@ -254,7 +256,7 @@ def depth_to_space_down(node: NodeView, build: Builder) -> Adapted:
     x, block = node.need(0), int(node.attr("blocksize"))
     channels, height, width = x.dim(1), x.dim(2), x.dim(3)
     if channels is None or height is None or width is None:
-        raise Refuse("channels, height or width of the input are unknown")
+        raise Refuse("channels, height and width of the input must be known")
     inner = channels // block**2
     split = build.Reshape(x, [0, inner, block, block, height, width])
     moved = build.Transpose(split, perm=[0, 1, 4, 2, 5, 3])
@@ -265,15 +267,15 @@ def depth_to_space_down(node: NodeView, build: Builder) -> Adapted:
 def resize_down(node: NodeView, build: Builder) -> Adapted:
     """One way to map coordinates was there: asymmetric, and floor for nearest."""
     if node.attr("coordinate_transformation_mode", "half_pixel") != "asymmetric":
-        raise Refuse("opset 10 maps coordinates asymmetrically alone")
+        raise Refuse("the coordinate mode must be asymmetric, the only one of opset 10; it is not")
     mode = node.attr("mode", "nearest")
     if mode not in ("nearest", "linear"):
-        raise Refuse(f"opset 10 has no mode {mode!r}")
+        raise Refuse(f"the mode must be nearest or linear; opset 10 has no {mode!r}")
     if mode == "nearest" and node.attr("nearest_mode", "round_prefer_floor") != "floor":
-        raise Refuse("opset 10 takes the pixel below alone")
+        raise Refuse("nearest_mode must be floor, the only one of opset 10; it is not")
     scales = build.need_const(node.need(2), "scales")
     if not scales.size:
-        raise Refuse("opset 10 takes scales, not sizes")
+        raise Refuse("the node must give scales, which opset 10 takes; it gives sizes")
     return build.Resize(node.need(0), scales, mode=mode)
 
 
@@ -305,7 +307,7 @@ def scan_down(node: NodeView, build: Builder) -> Adapted:
     """Axes were counted from the front alone."""
     for name in ("scan_input_axes", "scan_output_axes"):
         if any(axis < 0 for axis in node.attr(name, [])):
-            raise Refuse(f"opset 10 has no negative {name}")
+            raise Refuse(f"{name} must not be negative at opset 10; it is")
     return KEEP
 
 
@@ -351,7 +353,7 @@ def gather_elements_down(node: NodeView, build: Builder) -> Adapted:
             scale = size if isinstance(size, Value) else np.array(size, dtype=np.int64)
             place = build.Add(build.Mul(place, scale), row)
     if place is None:
-        raise Refuse("a scalar has no entries to gather")
+        raise Refuse("the data must have entries to gather; it is a scalar")
     return reshaped(build.Gather(build.Reshape(data, [-1]), place, axis=0), wanted, build)
 
 

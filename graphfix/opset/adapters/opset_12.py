@@ -79,12 +79,15 @@ def pow_down(node: NodeView, build: Builder) -> Adapted:
         return KEEP
     if known is None:
         if exponent.type_name not in ("int8", "uint8", "int16", "uint16", *_FLOATS[:1]):
-            raise Refuse("the exponent has another dtype and is computed at run time")
+            raise Refuse(
+                "the exponent must be a constant where it has another dtype; it is computed at "
+                "run time"
+            )
         return build.Pow(base, build.Cast(exponent, to=kind))
     assert base.dtype is not None
     same = known.astype(base.dtype)
     if not np.array_equal(same.astype(known.dtype), known):
-        raise Refuse(f"the exponent is not a number of {base.type_name}")
+        raise Refuse(f"the exponent must be a number of {base.type_name}; it is not")
     return build.Pow(base, build.constant(same))
 
 
@@ -92,12 +95,14 @@ def _product(base: Value, exponent: np.ndarray | None, build: Builder) -> Value:
     if base.type_name not in ("int32", "int64"):
         raise Refuse(f"opset 11 has no Pow of {base.type_name}")
     if exponent is None or exponent.size != 1:
-        raise Refuse("the exponent of an integer is no single constant")
+        raise Refuse("the exponent of an integer must be a single constant; it is not")
     times = float(exponent.reshape(()))
     if not times.is_integer() or not 1 <= times <= _LONGEST_PRODUCT:
-        raise Refuse(f"an integer to the power of {times:g}")
+        raise Refuse(
+            f"the power of an integer must be whole, from 1 to {_LONGEST_PRODUCT}; it is {times:g}"
+        )
     if exponent.ndim > (base.rank or 0):
-        raise Refuse("the exponent gives the result a higher rank")
+        raise Refuse("the exponent must not give the result a higher rank; it does")
     result = base
     for _ in range(int(times) - 1):
         result = build.Mul(result, base)
@@ -133,7 +138,7 @@ def dropout_down(node: NodeView, build: Builder) -> Adapted:
     """Outside training nothing is dropped; the ratio was an attribute."""
     training = node.input(2)
     if training is not None and bool(build.need_const(training, "training_mode").reshape(())):
-        raise Refuse("training_mode is set")
+        raise Refuse("training_mode must not be set; it is")
     ratio = node.input(1)
     given = {} if ratio is None else {"ratio": float(build.need_const(ratio, "ratio").reshape(()))}
     x = node.need(0)
@@ -154,7 +159,10 @@ def dropout_up(node: NodeView, build: Builder) -> Adapted:
     """
     mask = node.output(1)
     if mask is not None and mask.is_used:
-        raise Refuse(f"opset 11 does not say what the mask {mask.name} is where nothing is dropped")
+        raise Refuse(
+            f"the mask {mask.name} must not be used; opset 11 does not say what it is where "
+            "nothing is dropped"
+        )
     ratio = np.array(node.attr("ratio", 0.5), dtype=np.float32)
     return respell(node, build, drop=("ratio",), ratio=ratio)
 

@@ -112,7 +112,7 @@ def resize_down(node: NodeView, build: Builder) -> Adapted:
     """The region and the scales had to be there, empty where they are not used."""
     roi, scales = node.input(1), node.input(2)
     if roi is None and node.attr("coordinate_transformation_mode") == "tf_crop_and_resize":
-        raise Refuse("tf_crop_and_resize without a region")
+        raise Refuse("tf_crop_and_resize must have a region; it has none")
     return respell(
         node,
         build,
@@ -134,7 +134,7 @@ def resize_up(node: NodeView, build: Builder) -> Adapted:
 def _is_single(scale: Value) -> bool:
     shape = scale.static_shape
     if shape is None:
-        raise Refuse(f"the shape of {scale.name} is unknown")
+        raise Refuse(f"the shape of {scale.name} must be known")
     return int(np.prod(shape)) == 1
 
 
@@ -152,7 +152,7 @@ def _along(value: Value, node: NodeView, build: Builder) -> Value:
     rank = need_rank(node.need(0))
     axis = node.attr("axis", 1)
     if not -rank <= axis < rank:
-        raise Refuse(f"axis {axis} is outside rank {rank}")
+        raise Refuse(f"the axis must lie in rank {rank}; it is {axis}")
     after = rank - axis % rank - 1
     return build.Unsqueeze(value, axes=list(range(1, after + 1))) if after else value
 
@@ -169,7 +169,7 @@ def dequantize_down(node: NodeView, build: Builder) -> Adapted:
     kind = need_elem_type(scale)
     need_elem_type(x)
     if x.type_name not in ("int8", "uint8"):
-        raise Refuse(f"several scales for {x.type_name}")
+        raise Refuse(f"several scales must be for int8 or uint8; they are for {x.type_name}")
     wide = build.Cast(x, to=kind)
     if zero is not None:
         wide = build.Sub(wide, _along(build.Cast(zero, to=kind), node, build))
@@ -206,7 +206,7 @@ def quantization_up(node: NodeView, build: Builder) -> Adapted:
         return KEEP
     names = ("y_scale", "y_zero_point") if node.op == "QuantizeLinear" else _DEQUANTIZE
     if not _is_single(node.need(1)):
-        raise Refuse("the older form has one scale, and this node has several")
+        raise Refuse("there must be one scale, as in the older form; there are several")
     changes = {
         name: _scalar(value, build)
         for name, value in zip(names, (node.input(1), node.input(2)), strict=True)

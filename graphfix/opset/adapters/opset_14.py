@@ -34,7 +34,7 @@ def trilu_down(node: NodeView, build: Builder) -> Adapted:
     need_rank(x)
     dtype = x.dtype
     if dtype is None:
-        raise Refuse(f"dtype of {x.name} is unknown")
+        raise Refuse(f"the dtype of {x.name} must be known")
     upper = bool(node.attr("upper", 1))
     rows, columns = x.dim(-2), x.dim(-1)
     diagonal = build.const(given) if given is not None else np.array(0)
@@ -187,7 +187,7 @@ def identity_down(node: NodeView, build: Builder) -> Adapted:
     known = type_of(value.tensor)
     if known is None or not known.HasField("sequence_type"):
         if known is None:
-            raise Refuse(f"the type of {value.name} is unknown")
+            raise Refuse(f"the type of {value.name} must be known")
         return KEEP
     kind = known.sequence_type.elem_type.tensor_type.elem_type
     extra = build.constant(np.zeros((), dtype=dtype_of(kind)))

@@ -53,18 +53,21 @@ def grid_sample_down(node: NodeView, build: Builder) -> Adapted:
     mode = node.attr("mode", "bilinear")
     padding = node.attr("padding_mode", "zeros")
     if x.rank != 4 or grid.rank != 4:
-        raise Refuse("the ranks of the input and the grid are not known to be 4")
+        raise Refuse("the ranks of the input and the grid must be 4; they are not known to be")
     height, width, channels = x.dim(2), x.dim(3), x.dim(1)
     if height is None or width is None or channels is None:
-        raise Refuse("channels, height or width of the input are unknown")
+        raise Refuse("channels, height and width of the input must be known")
     if not height or not width:
-        raise Refuse("the input has no pixels")
+        raise Refuse("the input must have pixels; it has none")
     if need_elem_type(x) != need_elem_type(grid):
-        raise Refuse("the input and the grid have different dtypes")
+        raise Refuse("the input and the grid must have one dtype; they differ")
     if x.type_name not in ("float32", "float64", "float16"):
-        raise Refuse(f"an input of {x.type_name}")
+        raise Refuse(f"the input must be float32, float64 or float16; it is {x.type_name}")
     if mode == "bicubic" and padding != "zeros":
-        raise Refuse(f"bicubic with padding_mode {padding!r}, which engines read differently")
+        raise Refuse(
+            f"the padding_mode of bicubic must be 'zeros'; it is {padding!r}, which engines read "
+            "differently"
+        )
     align = bool(node.attr("align_corners", 0))
     columns = _axis(grid, 0, width, mode, padding, align, build)
     rows = _axis(grid, 1, height, mode, padding, align, build)

@@ -103,7 +103,7 @@ def split_down(node: NodeView, build: Builder) -> Adapted:
     part = -(-size // count)
     parts = [part] * (count - 1) + [size - part * (count - 1)]
     if parts[-1] < 0:
-        raise Refuse(f"num_outputs {count} does not divide {size}")
+        raise Refuse(f"the size must make num_outputs = {count} parts; it is {size}")
     return respell(node, build, drop=("num_outputs",), split=parts)
 
 

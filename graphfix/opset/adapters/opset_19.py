@@ -41,7 +41,9 @@ def _resize(node: NodeView, build: Builder) -> Adapted:
         return KEEP
     factors = build.const(scales)
     if factors is None:
-        raise Differs("with align_corners, the scales are computed at run time")
+        raise Differs(
+            "the scales must be constant with align_corners; they are computed at run time"
+        )
     if factors.size == 0:
         return KEEP
     axes = node.attr("axes", list(range(factors.size)))
@@ -49,7 +51,7 @@ def _resize(node: NodeView, build: Builder) -> Adapted:
         size = node.need(0).dim(axis)
         wanted = float(factor) * size if size is not None else float(factor)
         if wanted != np.floor(wanted):
-            raise Differs("with align_corners, the scales give a fraction of a pixel")
+            raise Differs("the scales must give whole pixels with align_corners")
     return KEEP
 
 

@@ -20,7 +20,7 @@ _NEWER = {older: newer for newer, older in _OLDER.items()}
 def grid_sample_down(node: NodeView, build: Builder) -> Adapted:
     """The modes had other names, and images alone were sampled."""
     if need_rank(node.need(0)) != 4:
-        raise Refuse("opset 19 samples inputs of rank 4 alone")
+        raise Refuse("the rank of the input must be 4, as opset 19 samples no other")
     return respell(node, build, mode=_OLDER[node.attr("mode", "linear")])
 
 
@@ -56,7 +56,7 @@ def affine_grid_down(node: NodeView, build: Builder) -> Adapted:
     kind = need_elem_type(theta)
     rows = theta.dim(1)
     if rows is None:
-        raise Refuse("the shape of theta is unknown")
+        raise Refuse("the shape of theta must be known")
     one = build.constant(np.array(1, dtype=np.int64))
     zero = build.constant(np.array(0, dtype=np.int64))
     along: list[Value] = []

@@ -39,7 +39,7 @@ def quantize_down(node: NodeView, build: Builder) -> Adapted:
     if zero is None and wanted:
         shape = scale.static_shape
         if shape is None:
-            raise Refuse("the shape of the scale is unknown")
+            raise Refuse("the shape of the scale must be known")
         zeros = build.constant(np.zeros(shape, dtype=dtype_of(wanted)))
         return respell(node, build, drop=("output_dtype", "block_size"), y_zero_point=zeros)
     return respell(node, build, drop=("output_dtype", "block_size"))

@@ -31,7 +31,7 @@ def _differs(node: NodeView) -> bool:
             continue  # the last window would start before the padding whatever the size
         size = node.need(0).dim(axis + 2)
         if size is None:
-            raise Refuse(f"the size of spatial axis {axis} is unknown, and ceil_mode is set")
+            raise Refuse(f"the size of spatial axis {axis} must be known where ceil_mode is set")
         steps = -(-(size + begin + end - reach) // strides[axis])
         if steps * strides[axis] >= size + begin:
             return True
@@ -54,5 +54,5 @@ def pool_down(node: NodeView, build: Builder) -> Adapted:
 def pool_up(node: NodeView, build: Builder) -> Adapted:
     """Keep the node where no window can start in the padding at the end."""
     if _differs(node):
-        raise Refuse("with ceil_mode, a window starts in the padding")
+        raise Refuse("no window may start in the padding with ceil_mode; one does")
     return KEEP

@@ -19,7 +19,7 @@ def dequantize_down(node: NodeView, build: Builder) -> Adapted:
     if need_elem_type(scale) == TensorProto.FLOAT8E8M0:
         raise Refuse("opset 22 takes no scale of float8e8m0")
     if wanted not in (0, scale.elem_type):
-        raise Refuse("output_dtype differs from the dtype of the scale")
+        raise Refuse("output_dtype must be that of the scale; it differs")
     return respell(node, build, drop=("output_dtype",))
 
 

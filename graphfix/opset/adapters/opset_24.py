@@ -20,7 +20,7 @@ def tensor_scatter_down(node: NodeView, build: Builder) -> Adapted:
     rank = need_rank(past)
     axis = int(node.attr("axis", -2)) % rank
     if update.static_shape is not None and 0 in update.static_shape:
-        raise Refuse("the update is empty")
+        raise Refuse("the update must not be empty; it is")
     scalar = np.zeros(0, dtype=np.int64)
     size = size_along(past, axis, build)
     zero, one = (build.constant(np.array(n, dtype=np.int64)) for n in (0, 1))

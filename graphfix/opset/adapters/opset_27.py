@@ -20,6 +20,6 @@ def range_down(node: NodeView, build: Builder) -> Adapted:
     if kind not in _HALVES:
         return respell(node, build, drop=("stash_type",))
     if node.attr("stash_type", TensorProto.FLOAT) != TensorProto.FLOAT:
-        raise Refuse("stash_type is not float32")
+        raise Refuse("stash_type must be float32; it is not")
     wide = [build.Cast(node.need(at), to=TensorProto.FLOAT) for at in range(3)]
     return build.Cast(build.Range(*wide), to=kind)
