@@ -92,7 +92,7 @@ def _address_space() -> int:
 
 def _text(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="ascii", errors="replace")
+        return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
 

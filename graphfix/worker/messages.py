@@ -41,6 +41,13 @@ def unpacked(text: str, kind: type[T]) -> T:
     return _of_kind(json.loads(text), kind)
 
 
+def prepare_type(kind: Any) -> None:
+    """Learn how a type is read; msgspec keeps that, for the children of this process too."""
+    from msgspec.json import Decoder
+
+    Decoder(kind)
+
+
 def _of_kind(told: object, kind: type[T]) -> T:
     from msgspec import convert
 

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -23,7 +24,7 @@ def serve(folder: Path) -> None:
     message.host.enter()
     _settle(folder)
     task = task_of(message.task)
-    request = message.request_as(_request_type(task))
+    request = message.request_as(request_type(task))
     # Its libraries are mapped before the limit is counted from.
     import_module("onnxruntime")
     memory = message.limits.allowed()
@@ -37,7 +38,8 @@ def serve(folder: Path) -> None:
         write_error(folder, EngineFailed("ran out of memory"))
 
 
-def _request_type(task: Task) -> Any:
+@cache  # the template asks first, so that its children need not
+def request_type(task: Task) -> Any:
     """Return what a task takes as its request: the annotation of its second parameter."""
     return tuple(get_type_hints(task).values())[1]
 

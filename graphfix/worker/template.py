@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from graphfix.worker.dying import die_with_parent
-from graphfix.worker.messages import STDERR
-from graphfix.worker.serving import serve, task_of
+from graphfix.worker.messages import STDERR, Message, prepare_type
+from graphfix.worker.serving import request_type, serve, task_of
 from graphfix.worker.single_thread import single_threaded
 
 # How often it looks whether its parent still lives, should the end of the socket not tell.
@@ -184,7 +184,8 @@ def prepare(task: str) -> None:
             import_module(module)
         import_module("onnx").defs.has("Relu")  # makes the table of all schemas
         with contextlib.suppress(Exception):
-            task_of(task)
+            for kind in (Message, request_type(task_of(task))):
+                prepare_type(kind)
     if len(sys.modules) != known:
         gc.freeze()  # so that the collector of a child does not touch, and copy, these pages
 
