@@ -14,7 +14,7 @@ from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings, without
-from graphfix.proving.sites.binding import ways_of_calling, ways_of_running
+from graphfix.proving.sites.calls import call_bindings, instantiate
 from graphfix.proving.sites.prover import Prover
 from graphfix.report import Accuracy, Certificate, Outcome, Site, Status, Verdict
 from graphfix.submodels import FunctionKey, function_key, functions_of
@@ -76,12 +76,12 @@ def prove(run: Run, settings: Settings, prover: Prover, sites: Sequence[Applied]
     cases: list[tuple[Evidence, Accuracy]] = []
     places: list[range | None] = []
     prepare = {p.id for p in settings.available if p.stage == PREPARE}
-    ways = ways_of_calling(run.original)
+    ways = call_bindings(run.original)
     note_claims(sites, settings)
     for each in sites:
         places.append(None)
         if each.evidence is not None:
-            every = ways_of_running(each.evidence, ways.get(_function_of(each.site), ()))
+            every = instantiate(each.evidence, ways.get(_function_of(each.site), ()))
             places[-1] = range(len(cases), len(cases) + len(every))
             cases.extend((one, each.site.accuracy) for one in every)
     proofs = prover.prove(cases, functions_of(run.original), run.prepared) if cases else []

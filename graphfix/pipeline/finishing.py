@@ -23,8 +23,8 @@ from graphfix.pipeline.running import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import original_on_disk
 from graphfix.pipeline.whole_result import broken, compared, in_engine, in_session
+from graphfix.proving.sites.captured import WholeModel, too_big
 from graphfix.proving.sites.prover import Memory, Prover
-from graphfix.proving.sites.watching import Whole, too_big
 from graphfix.report import (
     Outcome,
     Report,
@@ -97,7 +97,7 @@ def _proved(
 ) -> Attempt:
     """Prove each site and the whole result; leave out what turns out to be wrong."""
     asked = attempt.settings
-    whole = Whole(
+    whole = WholeModel(
         lambda prepared: original_on_disk(before, prepared),
         asked.inputs,
         asked.seed,

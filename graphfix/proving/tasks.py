@@ -14,8 +14,8 @@ from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.cases import CertificationRequest
 from graphfix.proving.sites.certifying import certify_cases
 from graphfix.proving.values.files import read_values, write_values
-from graphfix.proving.whole import comparing as whole
-from graphfix.proving.whole import fitting
+from graphfix.proving.whole import comparison as whole
+from graphfix.proving.whole import loading
 from graphfix.proving.whole.options import ComparisonRequest, RunRequest
 from graphfix.report import Verdict, Verification
 from graphfix.worker.limits import Limits
@@ -28,7 +28,7 @@ def run(folder: Path, request: RunRequest, limits: Limits) -> None:
         EngineFailed: It does not fit in memory, or no engine runs it.
     """
     evaluators = Evaluators.of(request.evaluators)
-    loaded = fitting.load([request.path], evaluators, limits.memory, folder)
+    loaded = loading.load([request.path], evaluators, limits.memory, folder)
     if isinstance(loaded, str):
         raise EngineFailed(loaded)
     with _quiet():
@@ -79,7 +79,7 @@ def _task(
 ) -> whole.Task | Verification:
     """Load both models; a verdict where they do not fit in memory."""
     evaluators = Evaluators.of(request.evaluators)
-    loaded = fitting.load(request.paths, evaluators, limits.memory, folder, at_once=at_once)
+    loaded = loading.load(request.paths, evaluators, limits.memory, folder, at_once=at_once)
     if isinstance(loaded, str):
         return Verification(Verdict.SKIPPED, loaded)
     options = replace(request.options, timeout=limits.timeout)

@@ -118,11 +118,11 @@ def integers(
     shape: tuple[int, ...],
     name: str,
     uses: Sequence[Use],
-    timid: bool,
+    conservative: bool,
     rng: np.random.Generator,
 ) -> Array:
     """Return int64 values for an integer input without a role."""
-    if timid or "mask" in name.lower():
+    if conservative or "mask" in name.lower():
         return rng.integers(0, 2, shape)
     if "type_ids" in name.lower() or "segment" in name.lower():
         return rng.integers(0, 2, shape)

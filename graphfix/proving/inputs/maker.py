@@ -253,8 +253,8 @@ class FeedMaker:
             raise EngineFailed(f"no values of type {dtype} can be made", where=name)
         values = roles.draw(uses, shape, lambda tensor: self._dims(tensor, chosen), rng)
         if values is None:
-            timid = attempt >= sizes.TIMID_FROM
-            values = draws.integers(dtype, shape, name, uses, timid, rng)
+            conservative = attempt >= sizes.CONSERVATIVE_FROM
+            values = draws.integers(dtype, shape, name, uses, conservative, rng)
             values = thresholds.with_compared(values, numbers, style + self._side, rng)
         return draws.cast(values, dtype)
 

@@ -33,7 +33,7 @@ ATTEMPTS = FREE_PATTERNS + len(_EQUAL)
 _LONE = (512, 256, 1024, 160, 96, 40)
 _LONE_RESTS = (1, 2)
 # From this attempt on integers without a role are 0 and 1 only.
-TIMID_FROM = FREE_PATTERNS + 4
+CONSERVATIVE_FROM = FREE_PATTERNS + 4
 # A model with more dimensions than this is not tried with each of them at 0 and at 1 alone.
 _MOST_ALONE = 8
 

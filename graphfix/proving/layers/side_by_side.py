@@ -14,7 +14,7 @@ from graphfix.proving.inputs.maker import without_weights
 from graphfix.proving.layers.aligning import align_interface, rename
 from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.proving.verdict.judging import Judge
-from graphfix.proving.whole import comparing as whole
+from graphfix.proving.whole import comparison as whole
 from graphfix.report import NodeRef, Verdict, Verification
 from graphfix.shape_inference import infer_shapes
 from graphfix.submodels import with_outputs

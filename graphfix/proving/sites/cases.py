@@ -9,8 +9,8 @@ from pathlib import Path
 from onnx import ModelProto
 
 from graphfix.proving.runners.evaluators import Listed
+from graphfix.proving.sites.captured import CaptureRequest
 from graphfix.proving.sites.judging import Case
-from graphfix.proving.sites.watching import WatchRequest
 from graphfix.report import Accuracy, Certificate
 from graphfix.worker.messages import packed, unpacked
 
@@ -40,7 +40,7 @@ class CertificationRequest:
     patience: float = 0.0
     gentle: bool = False
     together: bool = False
-    watched: WatchRequest | None = None
+    watched: CaptureRequest | None = None
     stored: bool = False
 
 

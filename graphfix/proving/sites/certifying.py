@@ -15,6 +15,12 @@ from pathlib import Path
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.sites.captured import (
+    PATIENCE,
+    CaptureRequest,
+    capture_activations,
+    captured_feed,
+)
 from graphfix.proving.sites.cases import (
     WATCHING,
     CertificationRequest,
@@ -26,7 +32,6 @@ from graphfix.proving.sites.cases import (
 )
 from graphfix.proving.sites.judging import certify
 from graphfix.proving.sites.merging import can_merge, certify_together
-from graphfix.proving.sites.watching import PATIENCE, WatchRequest, own_feed, watch
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, Verdict
@@ -86,7 +91,7 @@ def _together(cases: Sequence[ReadCase], evaluators: Evaluators, log: Log) -> li
 
 
 def _watched(
-    cases: list[ReadCase], request: WatchRequest, evaluators: Evaluators, log: Log
+    cases: list[ReadCase], request: CaptureRequest, evaluators: Evaluators, log: Log
 ) -> tuple[list[ReadCase], str]:
     """Give the cases the values that the whole model has there, or say why not."""
     types = {
@@ -98,10 +103,12 @@ def _watched(
         return cases, ""
     log.begin(WATCHING)
     _alarm(PATIENCE)
-    values, why = watch(request, types, evaluators)
+    values, why = capture_activations(request, types, evaluators)
     _alarm(0.0)
     return [
-        replace(read, case=replace(read.case, own=own_feed(read.case.before, read.names, values)))
+        replace(
+            read, case=replace(read.case, own=captured_feed(read.case.before, read.names, values))
+        )
         for read in cases
     ], why
 

@@ -28,7 +28,7 @@ from graphfix.proving.sites.samples import (
     text_of,
 )
 from graphfix.proving.sites.shrinking import shrink
-from graphfix.proving.sites.truth import Telling, Truth
+from graphfix.proving.sites.truth import NonEmptyEngine, Truth
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.judging import Judge
@@ -213,8 +213,8 @@ class _Proof:
             found = self._look(feed, expected, Style.NATURAL)
             if found is not None:
                 return found
-        telling = Telling(self._before) if self._maker.is_dynamic() else self._before
-        samples = Samples(self._case.before, telling, self._maker, None, 15.0)
+        engine = NonEmptyEngine(self._before) if self._maker.is_dynamic() else self._before
+        samples = Samples(self._case.before, engine, self._maker, None, 15.0)
         for number, style in enumerate(self._styles):
             drawn = samples.next(number)
             if drawn is None:

@@ -18,6 +18,7 @@ from onnx import ModelProto
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.evaluators import OpKey, listed
+from graphfix.proving.sites.captured import CaptureRequest, WholeModel
 from graphfix.proving.sites.cases import (
     WATCHING,
     CertificationRequest,
@@ -27,7 +28,6 @@ from graphfix.proving.sites.cases import (
 )
 from graphfix.proving.sites.cutting import READ_AT_MOST, TAKEN_IN, CannotCut, Cut, cut
 from graphfix.proving.sites.identical import same_by
-from graphfix.proving.sites.watching import WatchRequest, Whole
 from graphfix.report import Accuracy, Certificate, Verdict
 from graphfix.submodels import Functions
 from graphfix.worker.limits import Limits, engine_seconds
@@ -144,7 +144,7 @@ class Prover:
     evaluators: Mapping[OpKey, str]
     bounds: Bounds = field(default_factory=Bounds.here)
     memory: Memory = field(default_factory=Memory)
-    whole: Whole | None = None
+    whole: WholeModel | None = None
     _spent: float = 0.0
 
     def prove(
@@ -254,12 +254,12 @@ class _Look:
     """When it began, and the whole model as a file, which is made when it is first asked for."""
 
     start: float
-    whole: Whole | None
+    whole: WholeModel | None
     prepared: ModelProto | None
     stack: contextlib.ExitStack
-    _request: WatchRequest | None = None
+    _request: CaptureRequest | None = None
 
-    def request(self) -> WatchRequest | None:
+    def request(self) -> CaptureRequest | None:
         if self.whole is not None and self._request is None:
             path = None
             if not self.whole.too_big:
@@ -277,7 +277,7 @@ class _Batch:
         prover: Prover,
         deadline: float,
         share: float,
-        whole: WatchRequest | None,
+        whole: CaptureRequest | None,
     ) -> None:
         self._cases = cases
         self._whole = whole

@@ -12,7 +12,7 @@ from graphfix.proving.values.kinds import Feed, Value, is_integer, leaves
 from graphfix.proving.verdict.numbers import compare
 
 
-class Telling:
+class NonEmptyEngine:
     """What was there before, on inputs that give it something to compute."""
 
     def __init__(self, engine: Engine) -> None:

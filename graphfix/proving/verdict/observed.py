@@ -68,7 +68,7 @@ def _zeros(model: onnx.ModelProto) -> set[str]:
     }
 
 
-def squashed_outputs(model: onnx.ModelProto) -> set[str]:
+def bounded_outputs(model: onnx.ModelProto) -> set[str]:
     """Return the outputs that come from an operator with a bounded range."""
     makers = {name: node for node in model.graph.node for name in node.output if name}
     found: set[str] = set()
@@ -81,7 +81,7 @@ def squashed_outputs(model: onnx.ModelProto) -> set[str]:
     return found
 
 
-def silence(values: Sequence[Value], *, squashed: bool) -> str:
+def uninformative_reason(values: Sequence[Value], *, bounded: bool) -> str:
     """Return why the values of one output over all samples say nothing; empty if they do."""
     tensors = [array for value in values for _, array in leaves(value) if array is not None]
     filled = [array for array in tensors if array.size]
@@ -97,7 +97,7 @@ def silence(values: Sequence[Value], *, squashed: bool) -> str:
         return "has one and the same value everywhere"
     if len(values) > 1 and _same_every_time(values):
         return "is constant over all samples"
-    if squashed and _at_its_ends(filled):
+    if bounded and _at_its_ends(filled):
         return "is saturated in every sample"
     return ""
 

@@ -122,7 +122,7 @@ class Samples:
     def _guesses(self, sample: int) -> Iterator[tuple[int, bool]]:
         """Yield attempts, and whether to take the other side of branches than the sample does."""
         sides: tuple[bool, ...] = (False, True) if self._maker.has_sides() else (False,)
-        near = [0, sizes.TIMID_FROM]  # a later attempt still means smaller integers
+        near = [0, sizes.CONSERVATIVE_FROM]  # a later attempt still means smaller integers
         if self._maker.is_dynamic():
             near = self._near(sample) if self._known else []
             rest = [n for n in range(self._maker.attempts()) if n not in near]
@@ -144,7 +144,7 @@ class Samples:
         known = [*self._known[turn:], *self._known[:turn]]
         if first < sizes.FREE_PATTERNS:
             free = range(sizes.FREE_PATTERNS)
-            return list(dict.fromkeys([first, *free, sizes.TIMID_FROM, *known]))
+            return list(dict.fromkeys([first, *free, sizes.CONSERVATIVE_FROM, *known]))
         # The model wants sizes that agree: look for other ones before settling.
         if first < sizes.ATTEMPTS:
             span = sizes.ATTEMPTS - sizes.FREE_PATTERNS

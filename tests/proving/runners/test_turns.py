@@ -25,8 +25,8 @@ from graphfix.proving.runners.outlining import SMALLEST, bytes_inside, outlined
 from graphfix.proving.runners.turns import Turns
 from graphfix.proving.values.kinds import Feed, Value
 from graphfix.proving.values.shelf import Shelf
-from graphfix.proving.whole import comparing as whole
-from graphfix.proving.whole import fitting
+from graphfix.proving.whole import comparison as whole
+from graphfix.proving.whole import loading
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict, Verification
 from graphfix.worker.limits import available_memory
@@ -62,7 +62,7 @@ def write(path: Path, model: onnx.ModelProto, *, external: bool = False) -> Path
 
 
 def task(before: Path, after: Path, limit: int | None, scratch: Path) -> whole.Task:
-    loaded = fitting.load([before, after], Evaluators({}), limit, scratch)
+    loaded = loading.load([before, after], Evaluators({}), limit, scratch)
     assert isinstance(loaded, list)
     return whole.Task(loaded[0], loaded[1])
 
@@ -166,9 +166,9 @@ def test_weights_that_no_file_can_hold_for_an_engine_need_their_copies(
     path = write(tmp_path / "m.onnx", layers())
     monkeypatch.setattr("graphfix.proving.runners.outlining.free_bytes", full)
     inside = bytes_inside(whole.read_model(path))
-    refused = fitting.load([path], Evaluators({}), 2 * WEIGHTS + 2**17, tmp_path)
+    refused = loading.load([path], Evaluators({}), 2 * WEIGHTS + 2**17, tmp_path)
     assert refused == "needs 24 MiB, 16 MiB available"
-    assert isinstance(fitting.load([path], Evaluators({}), 3 * inside, tmp_path), list)
+    assert isinstance(loading.load([path], Evaluators({}), 3 * inside, tmp_path), list)
     assert [entry.name for entry in tmp_path.iterdir()] == ["m.onnx"]
 
 
@@ -176,11 +176,11 @@ def test_big_models_take_turns_wherever_there_is_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "m.onnx", layers(), external=True)
-    found = fitting.load([path, path], Evaluators({}), None, tmp_path)
+    found = loading.load([path, path], Evaluators({}), None, tmp_path)
     assert isinstance(found, list)
     assert [model.turns for model in found] == [None, None]
-    monkeypatch.setattr(fitting, "BIG", WEIGHTS)
-    found = fitting.load([path, path], Evaluators({}), None, tmp_path)
+    monkeypatch.setattr(loading, "BIG", WEIGHTS)
+    found = loading.load([path, path], Evaluators({}), None, tmp_path)
     assert isinstance(found, list)
     assert found[0].turns is found[1].turns is not None
     assert [model.most_changed for model in found] == [2**28, 2**28]

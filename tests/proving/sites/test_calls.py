@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.proving.sites.binding import bound, ways_of_calling, ways_of_running
+from graphfix.proving.sites.calls import bound, call_bindings, instantiate
 from tests.proving.sites.conftest import sites_of
 
 MODEL = """
@@ -27,14 +27,14 @@ def _inner(model: onnx.ModelProto) -> onnx.FunctionProto:
 
 
 def test_defaults_and_attributes_passed_on_are_followed() -> None:
-    ways = ways_of_calling(onnx.parser.parse_model(MODEL))
+    ways = call_bindings(onnx.parser.parse_model(MODEL))
     assert [way["slope"].f for way in ways["f", "outer", ""]] == [0.5, 0.25]
     assert [way["alpha"].f for way in ways["f", "inner", ""]] == [0.5, 0.25]
 
 
 def test_a_reference_becomes_the_value_and_keeps_its_name() -> None:
     model = onnx.parser.parse_model(MODEL)
-    ways = ways_of_calling(model)["f", "inner", ""]
+    ways = call_bindings(model)["f", "inner", ""]
     node = bound(_inner(model).node[0], ways[0])
     assert [(a.name, a.f, a.ref_attr_name) for a in node.attribute] == [("alpha", 0.5, "")]
     assert _inner(model).node[0].attribute[0].ref_attr_name == "alpha"
@@ -48,11 +48,11 @@ def test_what_a_call_leaves_out_is_left_out() -> None:
 def test_a_site_is_run_in_each_way_that_its_function_is_called() -> None:
     model = onnx.parser.parse_model(MODEL)
     sites, _ = sites_of(model, "hardswish-to-hardsigmoid")
-    ways = ways_of_calling(model)["f", "inner", ""]
+    ways = call_bindings(model)["f", "inner", ""]
     ((_, evidence),) = sites
-    assert len(ways_of_running(evidence, ways)) == 1
+    assert len(instantiate(evidence, ways)) == 1
     evidence.context.append(_inner(model).node[0])
-    found = ways_of_running(evidence, ways)
+    found = instantiate(evidence, ways)
     assert [one.context[0].attribute[0].f for one in found] == [0.5, 0.25]
     assert [one.before for one in found] == [evidence.before] * 2
-    assert not ways_of_running(evidence, ())
+    assert not instantiate(evidence, ())

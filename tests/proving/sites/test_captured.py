@@ -14,8 +14,14 @@ import pytest
 
 import graphfix
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.sites import cases, watching
-from graphfix.proving.sites.watching import MOST_ELEMENTS, Whole, own_feed, too_big, watch
+from graphfix.proving.sites import captured, cases
+from graphfix.proving.sites.captured import (
+    MOST_ELEMENTS,
+    WholeModel,
+    capture_activations,
+    captured_feed,
+    too_big,
+)
 from graphfix.report import Certificate, Report, Status, Verdict
 
 # Right but between 7777 and 7778, where the model's own values are.
@@ -119,18 +125,18 @@ def test_a_model_that_is_too_big_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert too_big(SHIFTED) == ""
-    monkeypatch.setattr(watching, "MOST_NODES", 4)
+    monkeypatch.setattr(captured, "MOST_NODES", 4)
     assert too_big(SHIFTED) == "it has 5 nodes"
     proofs = _proofs(_run(tmp_path, SHIFTED))
     assert [(proof.status, proof.own) for proof in proofs.values()] == [(Verdict.EQUAL, 0)] * 2
-    monkeypatch.setattr(watching, "MOST_WEIGHTS", 3)
+    monkeypatch.setattr(captured, "MOST_WEIGHTS", 3)
     assert too_big(SHIFTED).endswith("of weights")
 
 
 def test_weights_in_a_file_of_their_own_may_be_bigger_than_those_inside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(watching, "MOST_INSIDE", 2**16)
+    monkeypatch.setattr(captured, "MOST_INSIDE", 2**16)
     model = onnx.ModelProto()
     model.CopyFrom(SHIFTED)
     weights = np.zeros((2**15,), np.float32)
@@ -152,7 +158,7 @@ def test_a_model_that_takes_too_long_costs_its_own_values_only(
     source = tmp_path / "slow_child.py"
     source.write_text(
         "import time\nimport graphfix.proving.sites.certifying as c\n"
-        "c.PATIENCE = 0.2\nc.watch = lambda *given: time.sleep(5)\n"
+        "c.PATIENCE = 0.2\nc.capture_activations = lambda *given: time.sleep(5)\n"
         "from graphfix.proving.tasks import certify\n",
         encoding="utf-8",
     )
@@ -179,8 +185,8 @@ def _watched(folder: Path, types: Mapping[str, int], **further: Any) -> tuple[di
     path = folder / "model.onnx"
     path.write_bytes(SHIFTED.SerializeToString())
     never: Any = None
-    request = replace(Whole(never).request(path), **further)
-    return watch(request, types, Evaluators({}))
+    request = replace(WholeModel(never).request(path), **further)
+    return capture_activations(request, types, Evaluators({}))
 
 
 def test_weights_and_inputs_are_values_too(tmp_path: Path) -> None:
@@ -208,7 +214,7 @@ def test_what_does_not_fit_a_site_is_no_sample() -> None:
     )
     names = {"b0": "far"}
     fits = np.ones((2, 3), np.float32)
-    found = own_feed(site, names, {"far": fits})
+    found = captured_feed(site, names, {"far": fits})
     assert found is not None
     assert found["b0"] is fits
     for value in (
@@ -220,5 +226,5 @@ def test_what_does_not_fit_a_site_is_no_sample() -> None:
         [fits],
         None,
     ):
-        assert own_feed(site, names, {"far": value}) is None
-    assert own_feed(site, names, {}) is None
+        assert captured_feed(site, names, {"far": value}) is None
+    assert captured_feed(site, names, {}) is None

@@ -17,7 +17,7 @@ Given = Mapping[str, AttributeProto]
 MOST_WAYS = 3
 
 
-def ways_of_calling(model: ModelProto) -> dict[FunctionKey, list[Given]]:
+def call_bindings(model: ModelProto) -> dict[FunctionKey, list[Given]]:
     """Return, for each local function, the sets of attributes that it is called with.
 
     Calls that pass on an attribute of their own function are bound by the calls of that one.
@@ -63,7 +63,7 @@ def bound(node: NodeProto, given: Given) -> NodeProto:
     return fresh
 
 
-def ways_of_running(evidence: Evidence, ways: Iterable[Given]) -> list[Evidence]:
+def instantiate(evidence: Evidence, ways: Iterable[Given]) -> list[Evidence]:
     """Return the evidence of a site once for each way in which its function is called.
 
     A site that refers to no attribute of its function is the same in all of them.

@@ -12,7 +12,7 @@ from graphfix.proving.runners.memory import COPIES, weight_bytes
 from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.runners.outlining import bytes_inside, outlined
 from graphfix.proving.runners.turns import Turns
-from graphfix.proving.whole.comparing import read_model
+from graphfix.proving.whole.comparison import read_model
 from graphfix.worker.limits import gibibytes
 
 # What takes turns is held once, and once more while it is read from its file.

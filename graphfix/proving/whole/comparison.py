@@ -177,7 +177,7 @@ class _Comparison:
         self._values: list[dict[str, Value]] = []
         self._edges = 0
         self._dependent = observed.dependent_outputs(task.before.proto)
-        self._squashed = observed.squashed_outputs(task.before.proto)
+        self._bounded = observed.bounded_outputs(task.before.proto)
 
     def verdict(self) -> Verification:
         wanted = self._task.options.samples
@@ -278,7 +278,7 @@ class _Comparison:
             values = [sample[name] for sample in self._values]
             if not values or name not in self._dependent:
                 continue  # an output that depends on no input is compared exactly as it is
-            reason = observed.silence(values, squashed=name in self._squashed)
+            reason = observed.uninformative_reason(values, bounded=name in self._bounded)
             if reason:
                 found[name] = reason
         return found

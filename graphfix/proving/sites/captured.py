@@ -21,7 +21,7 @@ from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.runners.outlining import bytes_inside
 from graphfix.proving.runners.turns import Turns
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves, numpy_dtype
-from graphfix.proving.whole.comparing import read_model
+from graphfix.proving.whole.comparison import read_model
 from graphfix.proving.whole.samples import Samples
 from graphfix.submodels import with_outputs
 from graphfix.worker.limits import gibibytes
@@ -38,7 +38,7 @@ MOST_ELEMENTS = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeModel:
     """How the whole model is run.
 
     Attributes:
@@ -55,9 +55,9 @@ class Whole:
     bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     too_big: str = ""
 
-    def request(self, path: Path | None) -> WatchRequest:
-        """Return what `watch` has to be told."""
-        return WatchRequest(
+    def request(self, path: Path | None) -> CaptureRequest:
+        """Return what `capture_activations` has to be told."""
+        return CaptureRequest(
             path.absolute() if path is not None else None,
             self.inputs.absolute() if self.inputs is not None else None,
             self.seed,
@@ -67,8 +67,8 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class WatchRequest:
-    """`Whole` as a child is told: with the file of the model, None where it is too big."""
+class CaptureRequest:
+    """`WholeModel` as a child is told: with the file of the model, None where it is too big."""
 
     model: Path | None
     inputs: Path | None
@@ -87,13 +87,13 @@ def too_big(model: onnx.ModelProto) -> str:
     return ""
 
 
-def watch(
-    request: WatchRequest, types: Mapping[str, int], evaluators: Evaluators
+def capture_activations(
+    request: CaptureRequest, types: Mapping[str, int], evaluators: Evaluators
 ) -> tuple[dict[str, Value], str]:
     """Run the whole model once.
 
     Args:
-        request: See `Whole.request`.
+        request: See `WholeModel.request`.
         types: The tensors to look at, with their element types (0: unknown or no tensor).
         evaluators: Numpy models of operators that no engine has.
 
@@ -124,7 +124,7 @@ def watch(
     return values, ""
 
 
-def own_feed(model: onnx.ModelProto, names: Mapping[str, str], values: Feed) -> Feed | None:
+def captured_feed(model: onnx.ModelProto, names: Mapping[str, str], values: Feed) -> Feed | None:
     """Return the model's own values as inputs of a site; None where they are not all there.
 
     Args:
