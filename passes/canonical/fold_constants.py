@@ -53,6 +53,7 @@ from graphfix.authoring import (
     Function,
     Graph,
     Knowledge,
+    Node,
     NodeView,
     Option,
     PassBug,
@@ -209,7 +210,7 @@ class _Fold:
         if not used:
             return False
         size = sum(self._size(tensor) for tensor in used)
-        given = sum(_bytes(tensor) for tensor in node.inputs)
+        given = sum(_bytes(tensor) for tensor in _distinct(node))
         if size <= max(given, NEGLIGIBLE):
             return True
         if size <= self.limit and size <= self.budget:
@@ -259,6 +260,11 @@ def _compact(value: Array) -> Array:
     return np.ascontiguousarray(value).reshape(value.shape)
 
 
+def _distinct(node: Node) -> list[Tensor]:
+    """Return what a node reads, each once: a Concat of a tensor with itself is bigger than it."""
+    return list({id(tensor): tensor for tensor in node.inputs}.values())
+
+
 def _bytes(tensor: Tensor) -> int:
     return tensor.weights.nbytes if isinstance(tensor, Constant) else 0
 
@@ -269,7 +275,7 @@ def _foldable(view: NodeView, knowledge: Knowledge, ready: set[int], limit: int)
     if not node.inputs or node.op in NEVER or view.domain:
         return False
     total = 0
-    for tensor in node.inputs:
+    for tensor in _distinct(node):
         if is_empty(tensor) or id(tensor) in ready:
             continue
         if knowledge.full(Value(tensor)) is None:

@@ -379,3 +379,14 @@ def test_any_shape_arithmetic_keeps_its_value(
     feed = {"x": np.zeros(sizes, np.float32)}
     done = assert_rewrite(PASS, model, feeds=[feed], after=["Identity"])
     assert last in initializers(done.after)
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_a_constant_joined_with_itself_counts_once(times: int) -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]>\n'
+        f"g (int64[1] x) => (int64[n] y) {{ s = Concat <axis = 0> ({', '.join('c' * times)}) "
+        "y = Add (s, x) }"
+    )
+    model.graph.initializer.append(numpy_helper.from_array(np.arange(20_000), "c"))
+    assert_untouched(PASS, model)
