@@ -11,6 +11,7 @@ from graphfix.passes.resize._reading import CROP, Form, resized_axes
 from graphfix.passes.resize._sampling import Axis, Sampler, sampler
 
 Array = np.ndarray[Any, Any]
+PRICE_OF_A_ROW = 64  # in elements
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
@@ -47,7 +48,7 @@ def interpolate(
     value = x
     # Axes that shrink come first, so that the products after them are smaller.
     for axis in sorted(axes, key=lambda a: (a.size / a.length, -a.index)):
-        if axis.size * axis.length > limit:
+        if axis.size * max(axis.length, PRICE_OF_A_ROW) > limit:
             raise Refuse(
                 f"the matrix of axis {axis.index} must have at most {limit} elements; it would "
                 f"have {axis.size * axis.length}"

@@ -15,8 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from graphfix.authoring import Refuse
+
 Array = np.ndarray[Any, Any]
 HALF = Fraction(1, 2)
+MAX_SIZE = 1 << 20
 COORDINATE_MODES = (
     "half_pixel",
     "half_pixel_symmetric",
@@ -39,6 +42,9 @@ class Axis:
         scale: The factor that coordinates are divided by, exactly.
         start: Where the region of interest starts, as a part of the length.
         end: Where it ends.
+
+    Raises:
+        Refuse: The output has more positions than one would want to be told one by one.
     """
 
     index: int
@@ -47,6 +53,11 @@ class Axis:
     scale: Fraction
     start: Fraction = Fraction(0)
     end: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        """Refuse what would take gigabytes to write down."""
+        if self.size > MAX_SIZE:
+            raise Refuse(f"axis {self.index} would have {self.size} positions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +75,30 @@ class Sampler:
 
 def coordinates(axis: Axis, mode: str) -> list[Fraction]:
     """Return where in the input each output position samples, exactly."""
+    first, step = _line(axis, mode)
+    return [first + y * step for y in range(axis.size)]
+
+
+def _line(axis: Axis, mode: str) -> tuple[Fraction, Fraction]:
+    """Return where the first position samples, and how far apart those after it are."""
     last = axis.length - 1
     if mode == "align_corners":
-        step = Fraction(last, axis.size - 1) if axis.size > 1 else Fraction(0)
-        return [y * step for y in range(axis.size)]
+        return Fraction(0), Fraction(last, axis.size - 1) if axis.size > 1 else Fraction(0)
+    step = 1 / axis.scale
     if mode == "asymmetric":
-        return [y / axis.scale for y in range(axis.size)]
+        return Fraction(0), step
     if mode == "tf_half_pixel_for_nn":
-        return [(y + HALF) / axis.scale for y in range(axis.size)]
+        return HALF * step, step
     if mode == "tf_crop_and_resize":
         if axis.size == 1:
-            return [HALF * (axis.start + axis.end) * last]
-        step = (axis.end - axis.start) * last / (axis.size - 1)
-        return [axis.start * last + y * step for y in range(axis.size)]
+            return HALF * (axis.start + axis.end) * last, Fraction(0)
+        return axis.start * last, (axis.end - axis.start) * last / (axis.size - 1)
     if mode == "pytorch_half_pixel" and axis.size == 1:
-        return [Fraction(0)]
+        return Fraction(0), Fraction(0)
     offset = Fraction(0)
     if mode == "half_pixel_symmetric":
         offset = Fraction(axis.length, 2) * (1 - axis.size / (axis.scale * axis.length))
-    return [offset + (y + HALF) / axis.scale - HALF for y in range(axis.size)]
+    return offset + HALF * step - HALF, step
 
 
 def rounded_coordinates(axis: Axis, mode: str, dtype: type[np.floating[Any]]) -> Array:
@@ -118,14 +134,36 @@ def rounded_coordinates(axis: Axis, mode: str, dtype: type[np.floating[Any]]) ->
     return x
 
 
-def _nearest(x: Fraction, mode: str) -> int:
+def _nearest_exactly(axis: Axis, mode: str, nearest_mode: str) -> Array:
+    """Return the nearest positions, int64 or Python's own [size], in arithmetic without rounding.
+
+    With x = n / d, both whole, ceil(n / d) is -floor(-n / d).
+    """
+    first, step = _line(axis, mode)
+    d = math.lcm(first.denominator, step.denominator)
+    most = 2 * (d + abs(int(first * d)) + abs(int(step * d)) * axis.size)
+    kind = np.int64 if most < 1 << 62 else np.object_
+    y: Array = np.arange(axis.size).astype(kind)
+    n: Array = int(first * d) + int(step * d) * y
+    if nearest_mode == "floor":
+        return n // d
+    if nearest_mode == "ceil":
+        return -(-n // d)
+    if nearest_mode == "round_prefer_ceil":
+        return (2 * n + d) // (2 * d)
+    return -((d - 2 * n) // (2 * d))
+
+
+def _nearest(x: Array, mode: str) -> Array:
+    """Return the nearest positions of floats [size], as floats; what is added is whole."""
     if mode == "floor":
-        return math.floor(x)
+        return np.floor(x)
     if mode == "ceil":
-        return math.ceil(x)
+        return np.ceil(x)
+    part, whole = np.modf(x)
     if mode == "round_prefer_ceil":
-        return math.floor(x + HALF)
-    return math.ceil(x - HALF)
+        return whole + (part >= 0.5) - (part < -0.5)
+    return whole + (part > 0.5) - (part <= -0.5)
 
 
 def nearest_indices(axis: Axis, mode: str, nearest_mode: str) -> list[int] | None:
@@ -136,16 +174,17 @@ def nearest_indices(axis: Axis, mode: str, nearest_mode: str) -> list[int] | Non
         ones choose different positions, so that engines need not agree with one another.
     """
     top = axis.length - 1
-    exact = [min(max(_nearest(x, nearest_mode), 0), top) for x in coordinates(axis, mode)]
+    exact = np.clip(_nearest_exactly(axis, mode, nearest_mode), 0, top).astype(np.int64)
     ways = [rounded_coordinates(axis, mode, kind) for kind in (np.float32, np.float64)]
     if mode in ("half_pixel_symmetric", "tf_crop_and_resize"):
         # Engines order these formulas differently, so points next to a step are doubtful.
         ways.extend([ways[1] - 1e-5, ways[1] + 1e-5])
     for way in ways:
-        rounded = [min(max(_nearest(Fraction(float(x)), nearest_mode), 0), top) for x in way]
-        if rounded != exact:
+        if not np.array_equal(
+            np.clip(_nearest(way.astype(np.float64), nearest_mode), 0, top), exact
+        ):
             return None
-    return exact
+    return [int(index) for index in exact]
 
 
 def outside_mask(axis: Axis, mode: str) -> Array | None:
@@ -157,7 +196,7 @@ def outside_mask(axis: Axis, mode: str) -> Array | None:
     if mode != "tf_crop_and_resize":
         return np.zeros(axis.size, dtype=np.bool_)
     last = axis.length - 1
-    exact = np.array([x < 0 or x > last for x in coordinates(axis, mode)], dtype=np.bool_)
+    exact = np.array([not 0 <= x <= last for x in coordinates(axis, mode)], dtype=np.bool_)
     for kind in (np.float32, np.float64):
         way = rounded_coordinates(axis, mode, kind)
         if not np.array_equal(exact, (way < 0) | (way > last)):

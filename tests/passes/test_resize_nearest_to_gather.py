@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from onnx import TensorProto
+from onnx import TensorProto, numpy_helper
 
 from graphfix.report import Status
 from graphfix.testing import (
@@ -148,6 +148,20 @@ def test_refuses_points_outside() -> None:
         coordinate_transformation_mode="tf_crop_and_resize",
     )
     assert_refused(PASS, model, "outside")
+
+
+def test_refuses_more_positions_than_one_would_write_down() -> None:
+    model = resize_model([1, 1, 2, 2], sizes=[1, 1, 2, 2_000_000], mode="nearest")
+    assert_refused(PASS, model, "axis 3 would have 2000000 positions")
+
+
+def test_a_long_axis_is_sampled_at_once() -> None:
+    model = resize_model([1, 1, 1, 3], sizes=[1, 1, 1, 600_000], mode="nearest")
+    done = run_pass(PASS, model)
+    (indices,) = [
+        numpy_helper.to_array(t) for t in done.after.graph.initializer if t.dims == [600_000]
+    ]
+    assert np.array_equal(indices, np.repeat(np.arange(3), 200_000))
 
 
 def test_leaves_other_operators_alone() -> None:
