@@ -123,6 +123,7 @@ def apply_draft(
     edit.removed.append(node)
     _drop_dead(used_before, edit, refs)
     edit.removed_refs = [refs[id(n)] for n in edit.removed]
+    workspace.count += len(edit.added) - len(edit.removed)
     if edit.evidence is not None:
         edit.evidence.finish(edit.added, version)
     return edit

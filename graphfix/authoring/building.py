@@ -133,8 +133,10 @@ class Builder:
 
         Raises:
             Refuse: The opset at hand has no such operator, or wants a constant where `operands`
-                or `attributes` have a value computed at run time.
+                or `attributes` have a value computed at run time; or the graph has grown so much
+                that it may not grow any more.
         """
+        self._workspace.check_room(len(self.nodes) + 1)
         version = self._version(domain)
         form = form_of(op, version, domain)
         if form is None and domain == "":

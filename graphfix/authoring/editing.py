@@ -188,6 +188,7 @@ class Editor:
             self._remember_unused(scope)
             dismantle(view.node)
             view.node.detach()
+            self.workspace.count -= 1
             self._removed.add(id(view.node))
             self._kept_alive.append(view.node)
             edit = Edit(scope, ref, removed=[view.node], removed_refs=[ref])
@@ -264,6 +265,7 @@ class Editor:
         self.model.graph = fresh.graph
         self.model.functions = fresh.functions
         old = self.workspace
+        old.allowance.nodes = None  # what stands inlined now is the file's own
         self.workspace = Workspace(
             self.model, old.keeps_evidence, old.blocked, old.allowance, old.passes, old.opset_limit
         )

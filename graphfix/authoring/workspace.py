@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
+from graphfix.authoring.refusing import Refuse
 from graphfix.model import Model
 from graphfix.report import NodeRef
 from graphfix.schemas import newest_opset_of
@@ -29,12 +30,18 @@ class Allowance:
     Attributes:
         limit: How many; None for as many as there are.
         made: How many were made, those of tries included.
+        nodes: How many nodes the model may have before no site makes it grow any more; None for
+            any number. A file of some bytes may hold thousands of nodes of which each becomes
+            fifty.
+        outgrown: Whether a site was refused because of that.
     """
 
     def __init__(self, limit: int | None = None) -> None:
         """Start with none made."""
         self.limit = limit
         self.made = 0
+        self.nodes: int | None = None
+        self.outgrown = False
 
     @property
     def exhausted(self) -> bool:
@@ -53,6 +60,7 @@ class Workspace:
         passes: The passes at hand; an opset step asks those that match an operator for what its
             own adapters and the function bodies of onnx lack.
         opset_limit: The newest opset of the default domain to import where a file has none.
+        count: How many nodes the model has, in all scopes.
     """
 
     def __init__(
@@ -73,9 +81,11 @@ class Workspace:
         self.opset_limit = opset_limit
         self._tensors: set[str] = set()
         self._nodes: set[str] = set()
-        self._next: dict[str, int] = {}
-        self._log: list[tuple[set[str], str]] = []
+        self._counts: dict[tuple[int, str], int] = {}
+        self._log: list[tuple[set[str], str, tuple[int, str], int]] = []
+        self.count = 0
         for graph in model.graphs():
+            self.count += len(graph.nodes)
             self._tensors.update(t.name for t in graph.inputs)
             self._tensors.update(c.name for c in graph.initializers)
             for node in graph.nodes:
@@ -95,6 +105,17 @@ class Workspace:
             return 1
         return min(self.opset_limit, USUAL_OPSET, newest_opset_of(self.model.ir_version))
 
+    def check_room(self, nodes: int) -> None:
+        """Refuse where a site of this many nodes would make the graph outgrow what it may have.
+
+        Raises:
+            Refuse: It would.
+        """
+        most = self.allowance.nodes
+        if most is not None and nodes > 1 and self.count + nodes > most:
+            self.allowance.outgrown = True
+            raise Refuse(f"the graph would have more than the {most} nodes that it may grow to")
+
     def tensor_name(self, wish: str) -> str:
         """Return `wish`, or the first free name made from it, and take it."""
         return self._take(self._tensors, wish or "value")
@@ -104,13 +125,15 @@ class Workspace:
         return self._take(self._nodes, wish or "node")
 
     def _take(self, taken: set[str], wish: str) -> str:
-        name = wish
+        key = (id(taken), wish)
+        count = self._counts.get(key, 0)
+        name = f"{wish}_{count}" if count else wish
         while name in taken:
-            count = self._next.get(wish, 0) + 1
-            self._next[wish] = count
+            count += 1
             name = f"{wish}_{count}"
+        self._counts[key] = count
         taken.add(name)
-        self._log.append((taken, name))
+        self._log.append((taken, name, key, count))
         return name
 
     def blocks(self, pass_id: str, node: NodeRef) -> bool:
@@ -128,6 +151,6 @@ class Workspace:
     def release(self, mark: int) -> None:
         """Give back the names taken since `mark`: what was tried came to nothing."""
         while len(self._log) > mark:
-            taken, name = self._log.pop()
+            taken, name, key, count = self._log.pop()
             taken.discard(name)
-        self._next.clear()
+            self._counts[key] = count  # of the first that is free again

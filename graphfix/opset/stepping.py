@@ -184,11 +184,13 @@ def _blocker(view: NodeView, reason: str) -> Blocker:
 def _plan(roots: list[Graph], planner: Planner, target: int) -> list[Plan]:
     plans: list[Plan] = []
     blockers: list[Blocker] = []
+    workspace = planner.workspace
+    now = workspace.count  # with what is planned, until it is there
     for root in roots:
         for graph in root.walk():
             for node in graph.nodes:
                 view = NodeView(node)
-                if planner.workspace.blocks(OPSET, view.ref()):
+                if workspace.blocks(OPSET, view.ref()):
                     blockers.append(_blocker(view, DIFFERS))
                     continue
                 try:
@@ -207,6 +209,8 @@ def _plan(roots: list[Graph], planner: Planner, target: int) -> list[Plan]:
                     continue
                 if plan.edits or plan.draft is not None:
                     plans.append(plan)
+                    workspace.count += len(plan.draft.nodes) if plan.draft is not None else 0
+    workspace.count = now
     if blockers:
         raise StepBlocked(target, blockers)
     return plans

@@ -58,11 +58,20 @@ class Journal:
     _entries: dict[tuple[str, Status, str], list[Site]] = field(
         default_factory=dict[tuple[str, Status, str], list[Site]]
     )
+    _refused: set[tuple[tuple[str, Status, str], NodeRef]] = field(
+        default_factory=set[tuple[tuple[str, Status, str], NodeRef]]
+    )
 
     def copy(self) -> Journal:
         """Return a journal that goes on independently."""
         entries = {key: list(sites) for key, sites in self._entries.items()}
-        return Journal(list(self.applied), list(self.io_changes), dict(self.crashes), entries)
+        return Journal(
+            list(self.applied),
+            list(self.io_changes),
+            dict(self.crashes),
+            entries,
+            set(self._refused),
+        )
 
     def apply(self, passes: Iterable[str], recorded: Recorded) -> None:
         """Record a site that was changed, by the passes that made it."""
@@ -75,8 +84,10 @@ class Journal:
 
     def refused(self, pass_id: str, reason: str, node: NodeRef) -> None:
         """Record a place that was left alone; the same place and reason count once."""
-        sites = self._entries.setdefault((pass_id, Status.REFUSED, reason), [])
-        if all(site.node != node for site in sites):
+        key = (pass_id, Status.REFUSED, reason)
+        sites = self._entries.setdefault(key, [])
+        if (key, node) not in self._refused:
+            self._refused.add((key, node))
             sites.append(Site(node))
 
     def failed(self, pass_id: str, reason: str, at: NodeView | None) -> None:
@@ -99,6 +110,7 @@ class Journal:
             for key, sites in self._entries.items()
             if key[1] is not Status.REFUSED or key[0] not in pass_ids
         }
+        self._refused = {(key, node) for key, node in self._refused if key in self._entries}
 
     def applied_passes(self) -> tuple[str, ...]:
         """Return the passes that changed something, in the order of their first site."""

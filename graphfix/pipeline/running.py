@@ -51,6 +51,8 @@ ROUNDS = 12
 OPSET_PASS = OPSET
 OLDEST_OPSET = 7  # engines and the adapters know nothing older
 LOOK_AHEAD = 4
+# How many nodes a model may become: this many times what it has, and some more if it is small.
+GROWTH, SMALL_GROWTH = 3, 10_000
 FOLDING = ("fold-constants", "dead-code")
 
 
@@ -158,6 +160,8 @@ class Run:
                 self._passes,
                 self._opset_limit(),
             )
+            if self.allowance.nodes is None:
+                self.allowance.nodes = GROWTH * self._graph_work.count + SMALL_GROWTH
         return self._graph_work
 
     def _opset_limit(self) -> int:
@@ -410,6 +414,8 @@ class Run:
         try:
             return move_to(self.model, self._work, wanted, at_run_time=False)
         except StepBlocked:
+            if self.allowance.outgrown:
+                raise
             for declared in self._passes.staged(CANONICAL, "graph"):
                 if declared.id in FOLDING:
                     self._graph_pass(declared)
@@ -424,7 +430,7 @@ class Run:
         """
         target = self.settings.target
         assert target is not None
-        if not self._may_step():
+        if not self._may_step() or self.allowance.outgrown:
             return
         floor = max(target.opset_min or OLDEST_OPSET, OLDEST_OPSET)
         wanted = max(target.opset_max, floor)
