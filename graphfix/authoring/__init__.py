@@ -79,6 +79,14 @@ from graphfix.inference import infer_proto as infer_proto
 from graphfix.inference import type_of as type_of
 from graphfix.inlining import inline as inline
 from graphfix.model import Model as Model
+from graphfix.operators.row import Motion as Motion
+from graphfix.operators.table import COMPARISONS as COMPARISONS
+from graphfix.operators.table import ELEMENTWISE as ELEMENTWISE
+from graphfix.operators.table import GIVES_ELEMENTS as GIVES_ELEMENTS
+from graphfix.operators.table import MAY_DRAW as MAY_DRAW
+from graphfix.operators.table import PLACES as PLACES
+from graphfix.operators.table import SIZES as SIZES
+from graphfix.operators.table import moving as moving
 from graphfix.protos import normal_domain as normal_domain
 from graphfix.report import APPROXIMATE as APPROXIMATE
 from graphfix.report import EXACT as EXACT
@@ -99,6 +107,8 @@ if TYPE_CHECKING:
     from graphfix.folding.bounding import upper_bound as upper_bound
     from graphfix.folding.knowing import Knowledge as Knowledge
     from graphfix.folding.knowing import know as know
+    from graphfix.folding.lower_bounds import lower_bound as lower_bound
+    from graphfix.folding.lower_bounds import not_negative as not_negative
     from graphfix.folding.numbers import FUNCTIONS as FUNCTIONS
     from graphfix.folding.numbers import is_plain as is_plain
     from graphfix.folding.running import run_constants as run_constants
@@ -117,6 +127,8 @@ if TYPE_CHECKING:
 HOMES = {
     "is_finite": "graphfix.folding.bounding",
     "upper_bound": "graphfix.folding.bounding",
+    "lower_bound": "graphfix.folding.lower_bounds",
+    "not_negative": "graphfix.folding.lower_bounds",
     "Knowledge": "graphfix.folding.knowing",
     "know": "graphfix.folding.knowing",
     "FUNCTIONS": "graphfix.folding.numbers",

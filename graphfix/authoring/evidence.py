@@ -15,6 +15,7 @@ from onnx import AttributeProto, NodeProto, TypeProto
 from graphfix.authoring.stepped import stepping_nodes
 from graphfix.exporting import export_node
 from graphfix.graph import Constant, Node, Shape, Tensor, Variable, Weights, is_empty
+from graphfix.operators.table import MAY_DRAW
 
 # Nodes before a site that are proved with it, because a pass may know what they compute; more where
 # constants stand for the site, because then all that it is computed from was known.
@@ -22,10 +23,7 @@ MOST_CONTEXT = 64
 _MOST_VISITED = 512
 _MOST_FOLDED = 512
 _MOST_ORIGINS = 32
-_NO_CONTEXT = frozenset(
-    {"If", "Loop", "Scan", "SequenceMap", "RandomNormal", "RandomUniform", "RandomNormalLike"}
-    | {"RandomUniformLike", "Bernoulli", "Multinomial", "Dropout"}
-)
+_NO_CONTEXT = MAY_DRAW | {"If", "Loop", "Scan", "SequenceMap"}
 _SIZES = ("Shape", "Size")
 _FLOATS = frozenset({1, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24})
 

@@ -11,14 +11,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.operators.table import LIMITED, MOVES_FIRST
 
 _DEPTH = 24
 _LARGEST_WHOLE = 1 << 24  # float32 holds every integer up to here
 _WIDE = ("int32", "int64", "float32", "float64")
-_FINITE = frozenset({"HardSigmoid", "Sigmoid", "Softmax", "Tanh"})
-_SAME_VALUES = frozenset(
-    {"Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze", "Flatten", "Expand"}
-)
 
 
 def upper_bound(value: Value | None, depth: int = _DEPTH) -> int | None:
@@ -34,7 +31,7 @@ def upper_bound(value: Value | None, depth: int = _DEPTH) -> int | None:
     node = value.producer
     if node is None or node.domain != "":
         return None
-    if node.op in _SAME_VALUES:
+    if node.op in MOVES_FIRST:
         return upper_bound(node.input(0), depth - 1)
     if node.op == "Cast":
         return _cast(node, depth - 1)
@@ -58,9 +55,9 @@ def is_finite(value: Value | None, depth: int = _DEPTH) -> bool:
         return False
     if node.op == "Concat":
         return all(is_finite(item, depth - 1) for item in node.inputs)
-    if node.op in _SAME_VALUES or node.op == "Transpose":
+    if node.op in MOVES_FIRST:
         return is_finite(node.input(0), depth - 1)
-    return node.op in _FINITE
+    return node.op in LIMITED
 
 
 def _largest(value: Value) -> int | None:

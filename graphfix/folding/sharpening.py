@@ -9,23 +9,9 @@ from graphfix.folding.knowing import Knowledge
 from graphfix.graph import Graph, Node, Tensor
 from graphfix.inference import infer_node
 from graphfix.model import Model
+from graphfix.operators.table import SIZES
 
 _LIMIT = 1 << 16
-# Operator -> the inputs whose values give sizes of the result.
-_SIZES: dict[str, tuple[int, ...]] = {
-    "Reshape": (1,),
-    "Expand": (1,),
-    "Tile": (1,),
-    "ConstantOfShape": (0,),
-    "Slice": (1, 2, 3, 4),
-    "Pad": (1, 3),
-    "Resize": (2, 3),
-    "Upsample": (1,),
-    "Range": (0, 1, 2),
-    "OneHot": (1,),
-    "Split": (1,),
-    "TopK": (1,),
-}
 
 
 def sharpen(model: Model) -> None:
@@ -42,7 +28,7 @@ def sharpen(model: Model) -> None:
 
 def _blurred(node: Node) -> bool:
     """Say whether a node takes sizes that are computed, and gives a tensor of unknown sizes."""
-    wanted = _SIZES.get(node.op)
+    wanted = SIZES.get(node.op)
     if wanted is None or node.domain:
         return False
     return any(map(_open, node.outputs)) and any(

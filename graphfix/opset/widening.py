@@ -10,6 +10,7 @@ from onnx import TensorProto
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
+from graphfix.operators.table import COMPARISONS, GIVES_ELEMENTS
 from graphfix.opset.fitting import Narrow
 from graphfix.schemas import Form
 from graphfix.storage.weights import dtype_of
@@ -28,13 +29,7 @@ _INTS: dict[int, int] = {
 }
 
 # Operators that give out values that came in (or 0), or compare them: exact in any wider type.
-_SELECTING = (
-    "Clip", "Compress", "DepthToSpace", "Equal", "Expand", "Flatten", "Gather", "GatherElements",
-    "GatherND", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "MaxPool", "Min",
-    "NonZero", "OneHot", "Pad", "ReduceMax", "ReduceMin", "Relu", "Reshape", "ReverseSequence",
-    "ScatterElements", "ScatterND", "Slice", "SpaceToDepth", "Squeeze", "Tile", "TopK",
-    "Transpose", "Trilu", "Unique", "Unsqueeze", "Where", "Identity",
-)  # fmt: skip
+_SELECTING = GIVES_ELEMENTS | COMPARISONS | {"NonZero"}
 # Operators whose result in the narrow float type is that of float32, rounded once.
 _ROUNDED = (
     "Abs", "Acos", "Acosh", "Add", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Div",

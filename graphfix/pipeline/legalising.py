@@ -20,6 +20,7 @@ from graphfix.checking import check_node
 from graphfix.engines.profile import Target
 from graphfix.errors import PassBug
 from graphfix.graph import Node
+from graphfix.operators.table import ROUNDS
 from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Finding, NodeRef
 
 MAX_DEPTH = 6
@@ -31,11 +32,7 @@ _WHOLE = frozenset(
 _FRACTIONS = frozenset(
     getattr(TensorProto, name) for name in ("FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE")
 )
-# What sums or multiplies, and so rounds.
-_ROUNDED = frozenset(
-    {"Add", "AveragePool", "Conv", "ConvTranspose", "Div", "Einsum", "Gemm", "MatMul", "Mul"}
-    | {"ReduceMean", "ReduceSum", "Sub", "Sum"}
-)
+
 _RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2}
 
 
@@ -221,7 +218,7 @@ class Legaliser:
 def _rounds_anew(node: Node, tree: Tree) -> bool:
     """Say whether a tree computes floats in other steps than the node that it stands for."""
     return any(
-        added.op in _ROUNDED
+        added.op in ROUNDS
         and added.op != node.op
         and any(t.elem_type in _FRACTIONS for t in added.outputs)
         for added in tree.draft.nodes

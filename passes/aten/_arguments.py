@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, NodeView, Refuse, Value
+from graphfix.authoring import Array, Motion, NodeView, Refuse, Value, moving
 
 DOMAINS = (
     "",
@@ -33,7 +33,7 @@ DOMAINS = (
     "torch.ops.aten",
 )
 _LISTS = frozenset({"SequenceConstruct", "ListConstruct", "Concat", "TupleConstruct"})
-_SAME_ENTRIES = frozenset({"Identity", "Unsqueeze", "Squeeze", "Reshape", "Cast"})
+_SAME_ENTRIES = moving(Motion.SAME) | {"Cast"}
 _DEPTH = 8
 
 Schemas = Mapping[str, tuple[str, ...]]

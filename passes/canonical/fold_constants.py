@@ -45,6 +45,7 @@ import onnx
 
 from graphfix.authoring import (
     CANONICAL,
+    MAY_DRAW,
     AttributeRef,
     Builder,
     Constant,
@@ -75,13 +76,7 @@ NEGLIGIBLE = 64  # bytes: no more than the node that goes
 # Random, stateful or quantising operators, control flow, sequences and strings.
 NEVER = frozenset(
     {
-        "RandomNormal",
-        "RandomUniform",
-        "RandomNormalLike",
-        "RandomUniformLike",
-        "Bernoulli",
-        "Multinomial",
-        "Dropout",
+        *MAY_DRAW,
         "QuantizeLinear",
         "DequantizeLinear",
         "DynamicQuantizeLinear",

@@ -6,18 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from graphfix.authoring import Graph, NodeView, Refuse, Value, Variable
+from graphfix.authoring import ELEMENTWISE, Graph, NodeView, Refuse, Value, Variable
 
 ROWS = "rows"  # stands for the number of rows among sizes
 Sizes = tuple["int | str | None", ...]
 Fate = int | Sizes  # the axis of the rows, or numbers of which some are the number of rows
 
-_ALIKE = frozenset(
-    {"Abs", "Add", "And", "Cast", "Ceil", "Clip", "Div", "Equal", "Erf", "Exp", "Floor", "Greater"}
-    | {"GreaterOrEqual", "Identity", "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Min", "Mod"}
-    | {"Mul", "Neg", "Not", "Or", "Pow", "Reciprocal", "Relu", "Round", "Sigmoid", "Sign", "Sqrt"}
-    | {"Sub", "Tanh", "Where", "Xor"}
-)
 _ALONG = frozenset({"ArgMax", "ArgMin", "Softmax", "LogSoftmax", "TopK", "Split", "CumSum"})
 _REDUCING = frozenset({"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
 
@@ -82,7 +76,7 @@ def _step(node: NodeView, trail: _Trail) -> None:
 
 def _of_rows(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     """Return what an operator makes of rows; nothing where that is not known."""
-    if node.op in _ALIKE:
+    if node.op in ELEMENTWISE:
         return _broadcast(node, trail)
     if node.op in _ALONG | _REDUCING:
         return _along(node, trail)

@@ -147,28 +147,3 @@ def _ones(build: Builder, truth: Value) -> Value:
 def _alike(build: Builder, one: Value, other: Value) -> Value:
     """Say 1 or 0 of each pair of boxes."""
     return build.ReduceMin(_ones(build, build.Equal(one, other)), axes=[3], keepdims=0)
-
-
-_MOVING = frozenset({"Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose"})
-_POSITIVE = frozenset({"Abs", "Exp", "HardSigmoid", "Relu", "Sigmoid", "Softmax", "Sqrt"})
-_KEEPING = frozenset({"Add", "Max", "Min", "Mul"})
-_DEPTH = 32
-
-
-def not_negative(value: Value, depth: int = _DEPTH) -> bool:
-    """Say whether numbers are known not to be below zero."""
-    array = value.array()
-    if array is not None:
-        return bool((array >= 0).all())
-    node = value.producer
-    if node is None or node.domain or not depth:
-        return False
-    if node.op in _POSITIVE:
-        return True
-    if node.op in _MOVING | _KEEPING or node.op in ("Unsqueeze", "Split", "ReduceMax"):
-        several = node.op in _KEEPING or node.op == "Concat"
-        return all(
-            known is not None and not_negative(known, depth - 1)
-            for known in (node.inputs if several else node.inputs[:1])
-        )
-    return False

@@ -60,6 +60,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     graph_pass,
+    not_negative,
 )
 from graphfix.passes.detection import _plugins
 from graphfix.passes.detection._filling import REMOVES, fill_all
@@ -85,7 +86,7 @@ def nms_to_efficient_nms(editor: Editor) -> None:
     def select(build: Builder, what: Suppression) -> tuple[Value, Value]:
         _plugins.check_sizes(what, what.classes, most)
         threshold = what.score
-        if (threshold is None or threshold < 0) and not _plugins.not_negative(what.scores):
+        if (threshold is None or threshold < 0) and not not_negative(what.scores):
             raise Refuse(
                 "scores or their threshold must not be below zero, which the plugin does not take"
             )

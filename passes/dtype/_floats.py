@@ -7,6 +7,9 @@ from onnx import TensorProto
 
 from graphfix.authoring import (
     APPROXIMATE,
+    COMPARISONS,
+    GIVES_ELEMENTS,
+    PLACES,
     Accuracy,
     Array,
     Builder,
@@ -44,13 +47,9 @@ def float_features(name: str) -> tuple[str, ...]:
 # Operators that give elements that they got, or their opposites, or judge them.
 _KEEPING = frozenset(
     {
-        *("Abs", "ArgMax", "ArgMin", "Clip", "Compress", "Concat", "DepthToSpace", "Equal"),
-        *("Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Greater"),
-        *("GreaterOrEqual", "Identity", "IsInf", "IsNaN", "Less", "LessOrEqual", "Max"),
-        *("MaxPool", "Min", "Neg", "NonZero", "Pad", "ReduceMax", "ReduceMin", "Relu"),
-        *("Reshape", "ReverseSequence", "Shape", "Sign", "Size", "Slice", "SpaceToDepth"),
-        *("Split", "Squeeze", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze", "Where"),
-        *("ConstantOfShape", "EyeLike"),
+        *(GIVES_ELEMENTS - {"ScatterElements", "ScatterND"}),  # which may add up
+        *(COMPARISONS | PLACES.keys()),
+        *("Abs", "ConstantOfShape", "EyeLike", "IsInf", "IsNaN", "Neg", "Sign"),
     }
 )
 _SHORT = frozenset(

@@ -7,23 +7,25 @@ from math import prod
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import MOST_TERMS, Builder, NodeView, Value, in_halves
+from graphfix.authoring import (
+    COMPARISONS,
+    GIVES_ELEMENTS,
+    MOST_TERMS,
+    Builder,
+    NodeView,
+    Value,
+    in_halves,
+)
 from graphfix.passes.dtype._retyping import Operands, Written, filled, told, unchanged, with_type
 
-# Operators that give elements that they got, or numbers between them.
-MOVES = (
-    *("Clip", "Compress", "Concat", "DepthToSpace", "Expand", "Flatten", "Gather"),
-    *("GatherElements", "GatherND", "Identity", "Max", "Min", "OneHot", "Pad", "ReduceMax"),
-    *("ReduceMin", "Reshape", "ReverseSequence", "ScatterElements", "ScatterND", "Slice"),
-    *("SpaceToDepth", "Split", "Squeeze", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze"),
-    "Where",
-)
+# Operators that give elements that they got; engines pool and rectify floats alone.
+MOVES = tuple(sorted(GIVES_ELEMENTS - {"MaxPool", "Relu", "Unique"}))
 WRAPPING = ("Abs", "Add", "Div", "Mul", "Neg", "Sub")
 SUMS = ("CumSum", "ReduceSum")
 KEEPING = ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Mod", "Sign")
 # Operators that give another type.
 ENDS = (
-    *("ArgMax", "ArgMin", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
+    *sorted({"ArgMax", "ArgMin", *COMPARISONS}),
     *("NonZero", "Shape", "Size"),
 )
 FORMED = ("Cast", "CastLike", "ConstantOfShape", "EyeLike", "MaxPool", "Resize")

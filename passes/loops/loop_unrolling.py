@@ -38,6 +38,7 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import (
+    SIZES,
     Array,
     Builder,
     Editor,
@@ -57,19 +58,7 @@ from graphfix.authoring import (
     value_of,
 )
 
-# Operators whose operands from the given one on are sizes or bounds.
-_SIZED = {
-    "ConstantOfShape": 0,
-    "Expand": 1,
-    "Pad": 1,
-    "Range": 0,
-    "Reshape": 1,
-    "Resize": 2,
-    "Slice": 1,
-    "Split": 1,
-    "Tile": 1,
-    "TopK": 1,
-}
+_SIZED = tuple(sorted(SIZES.keys() - {"OneHot", "Upsample"}))
 _SEQUENCES = ("SequenceAt", "SequenceConstruct", "SequenceEmpty", "SequenceInsert")
 _KEPT_ELEMENTS = 4096
 
@@ -111,8 +100,8 @@ def _needs_it(view: NodeView) -> bool:
     for node in body.nodes:
         if node.op in _SEQUENCES:
             return True
-        first = _SIZED.get(node.op)
-        if first is not None and any(_depends(t, own) for t in node.inputs[first:]):
+        sizes = SIZES[node.op] if node.op in _SIZED else ()
+        if any(_depends(t, own) for place, t in enumerate(node.inputs) if place in sizes):
             return True
     return False
 

@@ -61,8 +61,17 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, EXACT, Builder, NodeView, Option, Refuse, Value, rewrite
-from graphfix.passes.mod._bounds import lower_bound
+from graphfix.authoring import (
+    APPROXIMATE,
+    EXACT,
+    Builder,
+    NodeView,
+    Option,
+    Refuse,
+    Value,
+    lower_bound,
+    rewrite,
+)
 from graphfix.passes.mod._truncating import (
     DIGITS,
     differing_signs,

@@ -32,12 +32,12 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, Motion, NodeView, Refuse, Value, moving, rewrite
 
 _LARGEST = 255  # of an operand less its zero point
 _HALF = 16
 _INTEGERS = 1 << 24
-_MOVES = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+_MOVES = tuple(sorted(moving(Motion.SAME) | {"Transpose"}))
 
 
 @rewrite(

@@ -39,9 +39,19 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import FUNCTIONS, Builder, Editor, NodeView, Refuse, Value, graph_pass
+from graphfix.authoring import (
+    FUNCTIONS,
+    Builder,
+    Editor,
+    Motion,
+    NodeView,
+    Refuse,
+    Value,
+    graph_pass,
+    moving,
+)
 
-MOVES = frozenset({"Reshape", "Slice", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Identity"})
+MOVES = moving(Motion.SAME) | {"Slice", "Transpose"}
 WIDTHS = {"bool": 0, "int32": 1, "int64": 2}
 MAX_STEPS = 16
 

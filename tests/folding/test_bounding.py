@@ -7,6 +7,7 @@ import pytest
 
 from graphfix.authoring.views import Value
 from graphfix.folding.bounding import upper_bound
+from graphfix.folding.lower_bounds import not_negative
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import shipped_passes
@@ -58,3 +59,21 @@ def test_a_reduction_over_no_axes_reduces_nothing() -> None:
     body = "t = Concat <axis = 0> (d, e) y = ReduceMin <noop_with_empty_axes = 1> (t)"
     assert bound_of(body, opset=18) == 100
     assert bound_of(body.replace("<noop_with_empty_axes = 1> ", ""), opset=18) == 9
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("y = Sigmoid (x)", True),
+        ("a = Relu (x) b = Exp (x) y = Mul (a, b)", True),
+        ("a = Softmax (x) y = DepthToSpace <blocksize = 2> (a)", True),
+        ("a = Abs (x) b = Neg (x) y = Concat <axis = 0> (a, b)", False),
+        ("y = Tanh (x)", False),
+    ],
+)
+def test_what_is_known_not_to_be_below_zero(body: str, wanted: bool) -> None:
+    text = (
+        f'<ir_version: 8, opset_import: ["": 13]> g (float[1, 4, 2, 2] x) => (float y) {{{body}}}'
+    )
+    model = load(onnx.parser.parse_model(text))
+    assert not_negative(Value(model.graph.outputs[0])) == wanted

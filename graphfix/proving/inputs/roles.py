@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from graphfix.operators.table import AXES
 from graphfix.proving.inputs.uses import Use, int_attribute
 from graphfix.proving.values.kinds import Array
 
@@ -22,10 +23,6 @@ ARITHMETIC = frozenset(
     | {"LessOrEqual", "GreaterOrEqual", "Clip", "Relu", "Sum", "Where", "MatMul", "Cast"}
     | {"ReduceSum", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceProd", "ArgMax", "ArgMin"}
     | {"TopK", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "Gather", "Mod", "Div"}
-)
-_AXES = frozenset(
-    {"Squeeze", "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1"}
-    | {"ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "Unsqueeze"}
 )
 # (operator, position) of a single small number, with the bounds it is drawn from.
 _SMALL = {
@@ -125,7 +122,7 @@ def _shaped(use: Use, shape: tuple[int, ...], dims: Dims, rng: np.random.Generat
     count = shape[0]
     if op in ("Reshape", "Expand", "CenterCropPad") and position == 1:
         return _new_shape(use, count, data, dims)
-    if op in _AXES and position == 1:
+    if position == AXES.get(op):
         return np.arange(count)
     if op == "Slice" and position in (1, 2, 3, 4):
         return (np.zeros(count), np.full(count, 2**31 - 1), np.arange(count), np.ones(count))[

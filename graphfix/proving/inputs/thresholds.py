@@ -12,12 +12,12 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from graphfix.operators.table import COMPARISONS
 from graphfix.protos import all_graphs, all_nodes
 from graphfix.proving.inputs import draws, roles
 from graphfix.proving.inputs.uses import Use, attribute_of, uses_of
 from graphfix.proving.values.kinds import Array, Feed, is_floating, is_integer, numpy_dtype
 
-_COMPARISONS = frozenset({"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"})
 _MOST = 16
 _SHARED = 0.7  # of the elements of compared inputs come from few numbers: a third of pairs meet
 _FEW = 2
@@ -43,7 +43,7 @@ def compared_with(uses: Sequence[Use], constants: Mapping[str, Array]) -> list[i
     """Return the numbers that an input is compared with, in the order in which it is."""
     found: dict[int | float, None] = {}
     for use in uses:
-        if use.op not in _COMPARISONS or len(use.node.input) != 2:
+        if use.op not in COMPARISONS or len(use.node.input) != 2:
             continue
         other = constants.get(use.node.input[1 - use.position])
         if other is not None:
@@ -134,7 +134,7 @@ def _is_number(dtype: np.dtype[np.generic]) -> bool:
 
 
 def _compares(use: Use) -> bool:
-    return use.op in _COMPARISONS and len(use.node.input) == 2
+    return use.op in COMPARISONS and len(use.node.input) == 2
 
 
 def _constant(node: onnx.NodeProto) -> Array | None:

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 
 import onnx
 
+from graphfix.operators.table import CARRIES_FIRST
 from graphfix.protos import all_nodes
 
 # Position 0 of these reaches their output with its values unchanged.
-_CARRIERS = frozenset(
-    {"Cast", "Unsqueeze", "Reshape", "Squeeze", "Identity", "Flatten", "Transpose", "Slice"}
-    | {"Expand", "Tile", "Split", "CastLike"}
-)
+_CARRIERS = CARRIES_FIRST | {"Cast", "CastLike"}
 _CARRIERS_ANY = frozenset({"Concat", "SequenceConstruct", "Optional"})
 _DEPTH = 12
 

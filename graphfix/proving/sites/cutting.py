@@ -16,6 +16,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 from graphfix.authoring.evidence import Evidence, Known
 from graphfix.errors import GraphfixError
 from graphfix.graph import Weights
+from graphfix.operators.table import RANDOM
 from graphfix.protos import all_nodes, names_read, normal_domain
 from graphfix.schemas import minimal_ir
 from graphfix.submodels import Functions, called_functions
@@ -24,10 +25,6 @@ from graphfix.submodels import Functions, called_functions
 TAKEN_IN = 64 * 1024
 # The most that is read where made values would not do.
 READ_AT_MOST = 64 * 2**20
-_RANDOM = frozenset(
-    {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}
-    | {"Bernoulli", "Multinomial"}
-)
 
 
 class CannotCut(Exception):  # noqa: N818 - an answer, not an error
@@ -200,7 +197,7 @@ def assembled(graph: GraphProto, opsets: Mapping[str, int], functions: Functions
     """
     called = called_functions(graph.node, functions)
     for node in all_nodes((*graph.node, *(node for each in called for node in each.node))):
-        if node.op_type in _RANDOM and not node.domain:
+        if node.op_type in RANDOM and not node.domain:
             raise CannotCut(f"{node.op_type} draws at random")
     imports = {domain: version for domain, version in opsets.items() if version}
     model = ModelProto(graph=graph, ir_version=max(minimal_ir(imports.get("", 1)), 4))

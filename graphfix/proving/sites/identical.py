@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto
 
+from graphfix.operators.table import MAY_DRAW
 from graphfix.protos import bodies_of
 
 BYTES = "both sides are the same tensors, byte for byte"
@@ -19,11 +20,6 @@ PASSED_ON = "both sides pass on the same inputs"
 # What `same_by` says.
 STANDING = (BYTES, NODES, PASSED_ON)
 
-# They draw, or may: two runs of one node differ.
-_DRAWING = frozenset(
-    {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}
-    | {"Bernoulli", "Multinomial", "Dropout"}
-)
 _NUMBERS: dict[str, tuple[str, type[np.generic]]] = {
     "value_int": ("i", np.int64),
     "value_ints": ("ints", np.int64),
@@ -86,7 +82,7 @@ def _outputs(model: ModelProto, numbers: dict[_Key, int]) -> list[int] | None:
         if constant is not None:
             known[node.output[0]] = number(constant)
             continue
-        if node.op_type in _DRAWING or any(True for _ in bodies_of(node)):
+        if node.op_type in MAY_DRAW or any(True for _ in bodies_of(node)):
             return None
         for place, name in enumerate(node.output):
             if name:

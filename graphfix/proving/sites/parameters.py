@@ -18,6 +18,7 @@ from enum import Enum, auto
 import numpy as np
 import onnx
 
+from graphfix.operators.table import MOVES_FIRST
 from graphfix.protos import all_nodes
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.inputs.uses import Use, consumers
@@ -90,10 +91,8 @@ _OWN: Mapping[tuple[str, str], Meaning | None] = {
 _UNLIMITED = frozenset({Meaning.PLACE, Meaning.DIAGONAL})
 _SINCE_FROM_THE_END = 11
 
-# Their first input, or each of them, comes out with its numbers as they are.
-_CARRIERS = frozenset(
-    {"Cast", "Unsqueeze", "Reshape", "Squeeze", "Identity", "Flatten", "Slice", "Gather"}
-)
+# Their first input comes out with its numbers as they are.
+_CARRIERS = MOVES_FIRST | {"Cast"}
 _ARITHMETIC = frozenset(
     {"Add", "Sub", "Mul", "Div", "Neg", "Abs", "Max", "Min", "Mod", "Where", "Concat", "Sum"}
 )

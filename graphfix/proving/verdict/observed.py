@@ -7,23 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 
+from graphfix.operators.table import CARRIES_FIRST, LIMITED, READS_SHAPE
 from graphfix.protos import all_nodes, bodies_of
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.values.kinds import Array, Value, is_floating, leaves
 from graphfix.proving.verdict.numbers import mismatches, widened
 
-_SQUASHING = frozenset(
-    {"Sigmoid", "Tanh", "Softmax", "HardSigmoid", "Clip", "Softsign", "Erf", "LogSoftmax"}
-)
-# What is read of the first operand of these is its shape.
-_SHAPE_READERS = frozenset({"Shape", "Size", "EyeLike", "RandomNormalLike", "RandomUniformLike"})
+_SQUASHING = LIMITED | {"Clip", "LogSoftmax"}
 # How many operands after the first one multiply it.
 _WEIGHTS = {"Conv": 1, "ConvTranspose": 1, "GRU": 2, "LSTM": 2, "RNN": 2}
 # Share of elements at the least or the greatest value that makes an output saturated.
 _SATURATED = 0.9
-_CARRIERS = frozenset(
-    {"Identity", "Cast", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Slice"}
-)
 
 
 def dependent_outputs(model: onnx.ModelProto) -> set[str]:
@@ -46,7 +40,7 @@ def dependent_outputs(model: onnx.ModelProto) -> set[str]:
             read |= {name for inner in all_nodes(body.node) for name in inner.input}
             read |= {info.name for info in body.output}
         weights = [name for name in node.input[1 : 1 + _WEIGHTS.get(node.op_type, 0)] if name]
-        if node.op_type in _SHAPE_READERS:
+        if node.op_type in READS_SHAPE:
             read -= static
         elif weights and zeros.issuperset(weights):
             read -= static & set(node.input[:1])
@@ -74,7 +68,7 @@ def bounded_outputs(model: onnx.ModelProto) -> set[str]:
     found: set[str] = set()
     for info in model.graph.output:
         node = makers.get(info.name)
-        while node is not None and node.op_type in _CARRIERS and node.input:
+        while node is not None and node.op_type in (*CARRIES_FIRST, "Cast") and node.input:
             node = makers.get(node.input[0])
         if node is not None and node.op_type in _SQUASHING:
             found.add(info.name)

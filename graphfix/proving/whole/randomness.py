@@ -7,17 +7,11 @@ from dataclasses import dataclass
 
 import onnx
 
+from graphfix.operators.table import DRAWS_BY_DATA, RANDOM
 from graphfix.protos import all_nodes, copied
 from graphfix.proving.inputs.uses import attribute_of
 from graphfix.shape_inference import infer_shapes
 from graphfix.submodels import add_outputs
-
-_ALWAYS = frozenset(
-    {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}
-    | {"Bernoulli", "Multinomial"}
-)
-# What these draw depends on the values of their input, which therefore is compared as well.
-_WITH_DATA = frozenset({"Bernoulli", "Multinomial", "Dropout"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +45,7 @@ def is_random(node: onnx.NodeProto, opset: int, constants: dict[str, bool]) -> b
     """
     if node.domain not in ("", "ai.onnx"):
         return False
-    if node.op_type in _ALWAYS:
+    if node.op_type in RANDOM:
         return True
     if node.op_type != "Dropout":
         return False
@@ -106,7 +100,8 @@ def cut(before: onnx.ModelProto, after: onnx.ModelProto) -> Cut:
     outputs = {info.name for info in before.graph.output}
     probes: list[str] = []
     for node in outer:
-        data = node.input[0] if node.op_type in _WITH_DATA and node.input else ""
+        # What is drawn depends on the values of the input, which therefore is compared as well.
+        data = node.input[0] if node.op_type in DRAWS_BY_DATA and node.input else ""
         if not data or data in inputs | initializers | outputs | set(names) | set(probes):
             continue
         if data not in made:

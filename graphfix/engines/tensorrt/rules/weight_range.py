@@ -16,6 +16,7 @@ from graphfix.engines.tensorrt.rules.parsed import is_weights
 from graphfix.folding.bounding import upper_bound
 from graphfix.graph import Constant, Weights
 from graphfix.model import Model
+from graphfix.operators.table import COMPARISONS
 from graphfix.storage.weights import type_name
 
 _LARGEST = 2**31 - 1
@@ -24,7 +25,6 @@ _LARGEST_FLOAT = float(np.finfo(np.float32).max)
 
 # Operator -> inputs at which the nearest int32 means the same: sizes and rounds never get there.
 _BOUNDS = {"Slice": frozenset({1, 2, 3, 4}), "Loop": frozenset({0})}
-_COMPARISONS = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"})
 
 
 @rule(
@@ -140,7 +140,7 @@ def _is_harmless(node: NodeView, index: int, beyond: Array) -> bool:
         return not below  # an upper bound that no int32 is above
     if node.op == "Max" or (node.op == "Clip" and index == 1):
         return not above
-    if node.op in _COMPARISONS and not below:
+    if node.op in COMPARISONS and not below:
         other = upper_bound(node.input(1 - index))
         return other is not None and other < _LARGEST
     return False

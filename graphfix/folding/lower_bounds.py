@@ -1,38 +1,21 @@
-"""What is known of the smallest value of an integer tensor."""
+"""What is known of the smallest number of a tensor."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import NodeView, Value
+from graphfix.authoring.views import NodeView, Value
+from graphfix.operators.table import MOVES_FIRST, NOT_NEGATIVE, PLACES
 
 _DEPTH = 16
-_SAME_VALUES = frozenset(
-    {
-        "Expand",
-        "Flatten",
-        "Gather",
-        "GatherElements",
-        "GatherND",
-        "Identity",
-        "Reshape",
-        "Slice",
-        "Split",
-        "Squeeze",
-        "Tile",
-        "Transpose",
-        "Unsqueeze",
-    }
-)
-_INDICES = {"Shape": 0, "Size": 0, "NonZero": 0, "ArgMax": 0, "ArgMin": 0, "TopK": 1}
+_FAR = 32
 
 
 def lower_bound(value: Value | None, depth: int = _DEPTH) -> int | None:
-    """Return a number that no element is below; None where none is known.
+    """Return a number that no element of an integer tensor is below; None where none is known.
 
-    Sizes and positions are never negative (https://onnx.ai/onnx/operators/: Shape, Size, NonZero,
-    ArgMax, ArgMin, TopK); what only moves values keeps their bound; Max, Where and Concat join
-    bounds. Sums and products are not followed: they may wrap around.
+    Sizes and positions are never negative; what only moves values keeps their bound; Max, Where
+    and Concat join bounds. Sums and products are not followed: they may wrap around.
     """
     if value is None or depth == 0:
         return None
@@ -45,7 +28,7 @@ def lower_bound(value: Value | None, depth: int = _DEPTH) -> int | None:
     if node is None or node.domain != "":
         return _unsigned(value)
     position = next((i for i, out in enumerate(node.outputs) if out == value), 0)
-    if _INDICES.get(node.op) == position:
+    if PLACES.get(node.op) == position:
         return 0
     bound = _through(node, depth - 1)
     return _unsigned(value) if bound is None else bound
@@ -57,7 +40,7 @@ def _unsigned(value: Value) -> int | None:
 
 
 def _through(node: NodeView, depth: int) -> int | None:
-    if node.op in _SAME_VALUES:
+    if node.op in MOVES_FIRST:
         return lower_bound(node.input(0), depth)
     if node.op == "Cast":
         return _cast(node, depth)
@@ -81,3 +64,22 @@ def _cast(node: NodeView, depth: int) -> int | None:
     if not np.can_cast(old, new):
         return None
     return 0 if old.kind == "b" else lower_bound(source, depth)
+
+
+def not_negative(value: Value, depth: int = _FAR) -> bool:
+    """Say whether floating point numbers are known not to be below zero; NaN is not."""
+    array = value.array()
+    if array is not None:
+        return bool((array >= 0).all())
+    node = value.producer
+    if node is None or node.domain or not depth:
+        return False
+    if node.op in NOT_NEGATIVE or node.op == "Abs":
+        return True
+    several = node.op in ("Add", "Concat", "Max", "Min", "Mul")
+    if not several and node.op not in MOVES_FIRST and node.op != "ReduceMax":
+        return False
+    return all(
+        known is not None and not_negative(known, depth - 1)
+        for known in (node.inputs if several else node.inputs[:1])
+    )

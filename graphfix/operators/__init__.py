@@ -1,0 +1,1 @@
+"""What operators do, one row each: `row` says what can be said, `table` says it."""

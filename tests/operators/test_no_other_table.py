@@ -1,0 +1,69 @@
+"""What operators do stands in one table: constants that list operators elsewhere are known."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx
+
+ROOT = Path(__file__).parents[2]
+# Reason -> the constants, each after the name of its file. What an engine does with operators
+# stays with the engine, what a pass writes with the pass, and neither is looked at.
+ELSEWHERE = {
+    "functions that compute operators": "numbers.FUNCTIONS partial.FUNCTIONS",
+    "what onnx propagates, and where it stops": (
+        "inference._PROPAGATED shape_inference._READS_A_TYPE"
+    ),
+    "steps of opsets whose forms differ in one way": (
+        "_run_time._COMPOSED opset_11._ONE_AXIS opset_11._AXES opset_18._REDUCE widening._ROUNDED "
+        "widening._WRAPPING"
+    ),
+    "measured in an engine": "inexact.INEXACT_FOR_INTEGERS saturation._OPERATORS",
+    "how inputs are drawn, and which are driven": (
+        "draws._POSITIVE_INPUTS draws._SIGNED_UNIT_INPUTS roles.ARITHMETIC roles._SMALL "
+        "parameters._OWN parameters._ARITHMETIC observed._WEIGHTS"
+    ),
+    "what makes no small part to prove": "evidence._NO_CONTEXT",
+    "what one pass takes, or one family": (
+        "stepped.BYTE_MOVES fold_constants.NEVER _activation._PLAIN _activation._NAMED "
+        "_following._ALONG _following._REDUCING _following._HANDLERS _floats._NAMED "
+        "_floats._KEEPING _integers.WRAPPING _integers.KEEPING _integers.ENDS _integers.FORMED "
+        "bitwise_to_bits._OPERATORS bool_by_int32._DATA loop_unrolling._SEQUENCES "
+        "_parameters.EMITTED _qoperators.WRITTEN bytes_cast_early._MOVES random_in_float32._OPS "
+        "random_like_to_random._PLAIN _matching._REDUCERS reduce_axes_explicit.OPS "
+        "unset_inputs_left_out.OPS"
+    ),
+}
+LEAST = 4
+
+
+def words_of(statement: ast.Assign | ast.AnnAssign) -> set[str]:
+    """Return the words of the texts that a constant is made of."""
+    parts = ast.walk(statement.value) if statement.value is not None else ()
+    texts = (part.value for part in parts if isinstance(part, ast.Constant))
+    return {word for text in texts if isinstance(text, str) for word in text.split()}
+
+
+def tables() -> Iterator[str]:
+    """Yield the constants of modules that name four operators or more."""
+    known = {schema.name for schema in onnx.defs.get_all_schemas_with_history()}
+    apart = {ROOT / "graphfix" / name for name in ("passes", "operators", "engines")}
+    for path in sorted((*ROOT.glob("graphfix/**/*.py"), *ROOT.glob("passes/**/*.py"))):
+        if apart & {*path.parents}:
+            continue
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(statement, ast.Assign | ast.AnnAssign):
+                continue
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+            named = isinstance(target, ast.Name) and not target.id.endswith("EMITS")
+            if named and len(words_of(statement) & known) >= LEAST:
+                yield f"{path.stem}.{ast.unparse(target)}"
+
+
+def test_no_other_constant_says_what_operators_do() -> None:
+    allowed = {name for names in ELSEWHERE.values() for name in names.split()}
+    found = {*tables()}
+    assert found - allowed == set(), "a property of operators goes to graphfix/operators/table.py"
+    assert allowed - found == set(), "these are gone and need no exception any more"
