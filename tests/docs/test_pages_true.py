@@ -19,17 +19,21 @@ PAGES = (
     "benchmarks/README.md",
     "fixtures/README.md",
 )
+CHAPTERS = tuple(
+    str(path.relative_to(ROOT)) for path in sorted((ROOT / "graphfix").glob("*/README.md"))
+)
 DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+LONGEST_MAP = 150
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *CHAPTERS])
 def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
         assert ((ROOT / page).parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *CHAPTERS])
 def test_files_in_code_type_are_there(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     named = re.findall(r"`((?:graphfix|passes|docs|tests|fixtures|benchmarks)/[\w/.*-]*)`", text)
@@ -38,8 +42,16 @@ def test_files_in_code_type_are_there(page: str) -> None:
         assert found, f"{page} names {name}, which is not there"
 
 
-def test_the_design_names_modules_that_exist() -> None:
-    for name in re.findall(r"`((?:\w+/)?\w+\.(?:py|toml|json))`", DESIGN):
+def test_the_design_is_a_map_that_links_every_chapter() -> None:
+    assert len(DESIGN.splitlines()) <= LONGEST_MAP
+    for chapter in CHAPTERS:
+        assert f"](../{chapter})" in DESIGN
+
+
+@pytest.mark.parametrize("page", ["docs/design.md", *CHAPTERS])
+def test_the_design_names_modules_that_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:\w+/)*\w+\.(?:py|toml|json))`", text):
         assert (ROOT / name).is_file() or list((ROOT / "graphfix").rglob(name)), name
 
 
