@@ -16,6 +16,7 @@ PAGES = (
     "README.md",
     "CONTRIBUTING.md",
     "docs/design.md",
+    "docs/engines.md",
     "benchmarks/README.md",
     "fixtures/README.md",
 )
