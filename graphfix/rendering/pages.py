@@ -6,8 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from graphfix.engines import pages as target_pages
-from graphfix.rendering import pass_pages, rule_pages
+from graphfix.rendering import pass_pages, rule_pages, target_pages
 
 
 def pages() -> Mapping[str, str]:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from graphfix.engines import pages
 from graphfix.engines.targets import load_target
 from graphfix.engines.tensorrt import generate
 from graphfix.engines.tensorrt.wording import reworded
 from graphfix.engines.versioned import unpacked
+from graphfix.rendering import target_pages
 
 FACTS = generate.FACTS / "operators.json"
 
@@ -45,7 +45,7 @@ def test_later_builds_of_7_2_take_all_that_7_2_1_takes() -> None:
 
 
 def test_a_page_says_what_its_profile_says() -> None:
-    text = pages.page(load_target("trt8.5"))
+    text = target_pages.page(load_target("trt8.5"))
     assert text.startswith("# trt8.5: TensorRT 8.5\n")
     assert "- Releases: jetpack5.1, jetpack5.1.4, ngc22.12, ngc23.01\n" in text
     assert "| Mod | float16, float32, int32 |  | trt8.5 |\n" in text

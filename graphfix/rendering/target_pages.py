@@ -1,10 +1,8 @@
-"""The pages on targets in the documentation: python -m graphfix.engines.pages docs/targets."""
+"""The pages on targets in the documentation: one per profile, and the list of all."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from graphfix.engines.engine import Engine, engines
 from graphfix.engines.profile import OperatorSupport, Target
@@ -96,15 +94,3 @@ def _row(op: str, support: OperatorSupport) -> str:
 def _opset(target: Target) -> str:
     low = "?" if target.opset_min is None else target.opset_min
     return f"{low} to {target.opset_max}"
-
-
-def write(folder: Path) -> None:
-    """Write every page into `folder`."""
-    for name, text in pages().items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    write(Path(sys.argv[1]))
