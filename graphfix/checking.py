@@ -12,7 +12,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.engines.engine import engine_of, read_graphs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Answer, Rule, RuleSet, Yes, file_rules, rules_for
-from graphfix.folding.sharpening import sharpen
+from graphfix.folding.computed_sizes import infer_computed_sizes
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
@@ -118,7 +118,7 @@ def check_model(
         assumed: (domain, operator) pairs that the user says the engine has.
         consequences: Whether to look also for what fails only because something else is misread.
     """
-    sharpen(model)
+    infer_computed_sizes(model)
     found = [
         *check_whole(model, target),
         *(each for _, several in check_nodes(model, target, assumed) for each in several),

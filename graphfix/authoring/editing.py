@@ -133,7 +133,7 @@ class Editor:
         Raises:
             PassBug: The replacement does not fit (missing output, other dtype or shape).
         """
-        if self.workspace.allowance.exhausted or self.is_blocked(node):
+        if self.workspace.budget.exhausted or self.is_blocked(node):
             return False
         mark = self.workspace.mark()
         build = Builder(self.workspace, node, self.options)
@@ -255,7 +255,7 @@ class Editor:
 
     def _keep(self, recorded: Recorded) -> None:
         self.recorded.append(recorded)
-        self.workspace.allowance.made += 1
+        self.workspace.budget.made += 1
 
     def reload(self, proto: ModelProto) -> None:
         """Take the graph and the functions of `proto`, which was made from this model."""
@@ -265,9 +265,9 @@ class Editor:
         self.model.graph = fresh.graph
         self.model.functions = fresh.functions
         old = self.workspace
-        old.allowance.nodes = None  # what stands inlined now is the file's own
+        old.budget.nodes = None  # what stands inlined now is the file's own
         self.workspace = Workspace(
-            self.model, old.keeps_evidence, old.blocked, old.allowance, old.passes, old.opset_limit
+            self.model, old.keeps_evidence, old.blocked, old.budget, old.passes, old.opset_limit
         )
 
     def replace_file(self, proto: ModelProto, nodes: Sequence[NodeView], note: str = "") -> None:

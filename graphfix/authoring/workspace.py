@@ -21,11 +21,11 @@ def site_key(pass_id: str, node: NodeRef) -> SiteKey:
     return (pass_id, node.scope, node.op, node.outputs)
 
 
-class Allowance:
+class Budget:
     """How many sites a run may make: where it is stopped half way, to see what it has done so far.
 
     Passes act one site at a time where they can; a step of the opset and a graph pass that began
-    within the allowance are finished.
+    within the budget are finished.
 
     Attributes:
         limit: How many; None for as many as there are.
@@ -56,7 +56,7 @@ class Workspace:
         model: The model.
         keeps_evidence: Whether sites are to be proved, so that their evidence is taken down.
         blocked: The sites that are not to be touched.
-        allowance: How many sites may be made, and how many were.
+        budget: How many sites may be made, and how many were.
         passes: The passes at hand; an opset step asks those that match an operator for what its
             own adapters and the function bodies of onnx lack.
         opset_limit: The newest opset of the default domain to import where a file has none.
@@ -68,7 +68,7 @@ class Workspace:
         model: Model,
         keeps_evidence: bool = False,
         blocked: frozenset[SiteKey] = frozenset(),
-        allowance: Allowance | None = None,
+        budget: Budget | None = None,
         passes: Sequence[Pass] = (),
         opset_limit: int = USUAL_OPSET,
     ) -> None:
@@ -76,7 +76,7 @@ class Workspace:
         self.model = model
         self.keeps_evidence = keeps_evidence
         self.blocked = blocked
-        self.allowance = allowance if allowance is not None else Allowance()
+        self.budget = budget if budget is not None else Budget()
         self.passes = Catalogue.of(passes)
         self.opset_limit = opset_limit
         self._tensors: set[str] = set()
@@ -111,9 +111,9 @@ class Workspace:
         Raises:
             Refuse: It would.
         """
-        most = self.allowance.nodes
+        most = self.budget.nodes
         if most is not None and nodes > 1 and self.count + nodes > most:
-            self.allowance.outgrown = True
+            self.budget.outgrown = True
             raise Refuse(f"the graph would have more than the {most} nodes that it may grow to")
 
     def tensor_name(self, wish: str) -> str:
@@ -138,7 +138,7 @@ class Workspace:
 
     def blocks(self, pass_id: str, node: NodeRef) -> bool:
         """Say whether a pass is to leave a node alone."""
-        return self.allowance.exhausted or self.knows_wrong(pass_id, node)
+        return self.budget.exhausted or self.knows_wrong(pass_id, node)
 
     def knows_wrong(self, pass_id: str, node: NodeRef) -> bool:
         """Say whether an earlier run found a pass to be wrong at a node."""

@@ -12,8 +12,8 @@ from graphfix.errors import GraphfixError, PassBug
 from graphfix.graph import Graph
 from graphfix.inference import infer_model
 from graphfix.model import Model
-from graphfix.opset.memento import Memento
 from graphfix.opset.planning import MAX_DEPTH, Plan, Planner, apply_edits
+from graphfix.opset.snapshot import Snapshot
 from graphfix.report import EXACT, NodeRef
 from graphfix.schemas import newest_opset
 
@@ -92,7 +92,7 @@ def move_to(
     if model.opset > newest_opset():
         reason = f"the installed onnx knows no opset {model.opset}"
         raise StepBlocked(version, [Blocker(NodeRef(), reason)])
-    before = Memento.of(model, workspace)
+    before = Snapshot.of(model, workspace)
     sites: list[Recorded] = []
     try:
         if not model.opset:

@@ -16,7 +16,7 @@ from typing import Any
 
 from onnx import ModelProto
 
-from graphfix.authoring.workspace import Allowance, SiteKey, site_key
+from graphfix.authoring.workspace import Budget, SiteKey, site_key
 from graphfix.diffing.scopes import Scope
 from graphfix.engines.profile import Target
 from graphfix.hooks import Hook
@@ -157,7 +157,7 @@ class _Search:
 
     def result(self, run: Run) -> RunBisection:
         """Search the sites of a whole run."""
-        settings, sites = self._settings, run.allowance.made
+        settings, sites = self._settings, run.budget.made
         target = settings.target.name if settings.target is not None else ""
         if not sites:
             nothing = Verification(Verdict.EQUAL, "nothing was changed")
@@ -192,7 +192,7 @@ class _Search:
 
     def _run(self, sites: int, *, proving: bool = False) -> Run:
         settings = replace(self._settings, verify="auto") if proving else self._settings
-        run = Run(self._before.again(), settings, (), Allowance(sites))
+        run = Run(self._before.again(), settings, (), Budget(sites))
         run.execute()
         return run
 

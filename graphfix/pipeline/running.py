@@ -11,7 +11,7 @@ from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import CANONICAL, INTERFACE, PREPARE, TARGETED, Pass
 from graphfix.authoring.editing import Recorded
 from graphfix.authoring.views import NodeView
-from graphfix.authoring.workspace import USUAL_OPSET, Allowance, Workspace
+from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
 from graphfix.checking import check_model, check_whole
 from graphfix.engines.placing import as_told
 from graphfix.hooks import Hook
@@ -74,7 +74,7 @@ class Run:
             it refuses the file; None where there was nothing to mend.
         decisions: What was tried for each node, for `explain`; None where nobody asks.
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
-        allowance: How many sites may be made, and how many were, those of tries included.
+        budget: How many sites may be made, and how many were, those of tries included.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Run:
         model: Model,
         settings: Settings,
         hooks: Sequence[Hook] = (),
-        allowance: Allowance | None = None,
+        budget: Budget | None = None,
     ) -> None:
         """Prepare to run; nothing is changed yet."""
         self.model: Model = model
@@ -98,7 +98,7 @@ class Run:
         self.expected_interface: dict[str, str] = {}
         self.plain_nodes: int = model.node_count()
         self.decisions: list[Decision] | None = None
-        self.allowance = allowance if allowance is not None else Allowance()
+        self.budget = budget if budget is not None else Budget()
         self.prepared: ModelProto | None = None
         self._passes = Catalogue.of(settings.available)
         self._graph_work: Workspace | None = None
@@ -156,12 +156,12 @@ class Run:
                 self.model,
                 self.settings.proves_sites,
                 self.settings.blocked,
-                self.allowance,
+                self.budget,
                 self._passes,
                 self._opset_limit(),
             )
-            if self.allowance.nodes is None:
-                self.allowance.nodes = GROWTH * self._graph_work.count + SMALL_GROWTH
+            if self.budget.nodes is None:
+                self.budget.nodes = GROWTH * self._graph_work.count + SMALL_GROWTH
         return self._graph_work
 
     def _opset_limit(self) -> int:
@@ -171,7 +171,7 @@ class Run:
         return target.opset_max if target is not None else USUAL_OPSET
 
     def _graph_pass(self, declared: Pass, prints: Fingerprints | None = None) -> int:
-        if self.allowance.exhausted:
+        if self.budget.exhausted:
             return 0
         functions = self.model.graph
         count = run_graph_pass(
@@ -407,14 +407,14 @@ class Run:
 
     def _may_step(self) -> bool:
         """Say whether the opset may move: not where the user skips it or its result was wrong."""
-        return not self.allowance.exhausted and any(p.id == OPSET_PASS for p in self._passes)
+        return not self.budget.exhausted and any(p.id == OPSET_PASS for p in self._passes)
 
     def _moved(self, wanted: int) -> list[Recorded]:
         """Move to an opset; what is computed is folded only where a constant is asked for."""
         try:
             return move_to(self.model, self._work, wanted, at_run_time=False)
         except StepBlocked:
-            if self.allowance.outgrown:
+            if self.budget.outgrown:
                 raise
             for declared in self._passes.staged(CANONICAL, "graph"):
                 if declared.id in FOLDING:
@@ -430,7 +430,7 @@ class Run:
         """
         target = self.settings.target
         assert target is not None
-        if not self._may_step() or self.allowance.outgrown:
+        if not self._may_step() or self.budget.outgrown:
             return
         floor = max(target.opset_min or OLDEST_OPSET, OLDEST_OPSET)
         wanted = max(target.opset_max, floor)

@@ -40,7 +40,7 @@ def test_a_graph_may_become_three_times_what_it_is_and_some_thousand_nodes_more(
 
 def test_one_node_for_another_is_never_growth() -> None:
     workspace = Workspace(Model(chain(2)))
-    workspace.allowance.nodes = 3
+    workspace.budget.nodes = 3
     workspace.check_room(1)
     with pytest.raises(Refuse, match="more than the 3 nodes"):
         workspace.check_room(2)

@@ -14,19 +14,19 @@ from graphfix.operators.table import SIZES
 _LIMIT = 1 << 16
 
 
-def sharpen(model: Model) -> None:
+def infer_computed_sizes(model: Model) -> None:
     """Fill in sizes that shape inference did not find for want of a computed value.
 
     Inference follows the arithmetic on vectors alone; exporters compute pads as matrices. Every
     value comes from `Knowledge`, so nothing is filled in that is not known.
     """
-    if any(_blurred(node) for graph in model.graphs() for node in graph.nodes):
+    if any(_has_unknown_sizes(node) for graph in model.graphs() for node in graph.nodes):
         knowledge = Knowledge(_LIMIT)
         for root in model.roots():
             _walk(root, knowledge, set())
 
 
-def _blurred(node: Node) -> bool:
+def _has_unknown_sizes(node: Node) -> bool:
     """Say whether a node takes sizes that are computed, and gives a tensor of unknown sizes."""
     wanted = SIZES.get(node.op)
     if wanted is None or node.domain:
@@ -49,7 +49,9 @@ def _walk(graph: Graph, knowledge: Knowledge, news: set[int]) -> None:
         bodies = [body for _, body in node.graphs()]
         for body in bodies:
             _walk(body, knowledge, news)
-        if not bodies and (_blurred(node) or any(id(tensor) in news for tensor in node.inputs)):
+        if not bodies and (
+            _has_unknown_sizes(node) or any(id(tensor) in news for tensor in node.inputs)
+        ):
             before = [tensor.shape for tensor in node.outputs]
             infer_node(node, lambda tensor: knowledge.full(Value(tensor)))
             news.update(

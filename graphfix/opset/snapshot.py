@@ -30,7 +30,7 @@ def _put_back(thing: object, fields: _Fields) -> None:
 
 
 @dataclass(slots=True)
-class Memento:
+class Snapshot:
     """Edges, attributes, types and opsets of a model; weights are not copied."""
 
     workspace: Workspace
@@ -49,7 +49,7 @@ class Memento:
     )
 
     @classmethod
-    def of(cls, model: Model, workspace: Workspace) -> Memento:
+    def of(cls, model: Model, workspace: Workspace) -> Snapshot:
         """Remember `model` as it is now; linear in nodes."""
         kept = cls(workspace, workspace.mark())
         for root in model.roots():

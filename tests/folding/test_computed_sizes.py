@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.folding.sharpening import sharpen
+from graphfix.folding.computed_sizes import infer_computed_sizes
 from graphfix.graph import Node
 from graphfix.inference import infer_model
 from graphfix.model import Model
@@ -38,7 +38,7 @@ def test_pads_turned_around_as_a_matrix() -> None:
     model = _model(body, "float[N,3,8,8] x", WEIGHTS, "float[A,B,C,D] z")
     pad = _of(model, "Pad").outputs[0]
     assert not all(isinstance(size, int) for size in (pad.shape or (None,))[1:])
-    sharpen(model)
+    infer_computed_sizes(model)
     assert pad.shape is not None
     assert pad.shape[1:] == (3, 11, 15)
     relu = _of(model, "Relu").outputs[0]
@@ -53,7 +53,7 @@ def test_pads_that_the_caller_gives_say_nothing() -> None:
         WEIGHTS,
         "float[A,B,C,D] y",
     )
-    sharpen(model)
+    infer_computed_sizes(model)
     shape = _of(model, "Pad").outputs[0].shape
     assert shape is None or not any(isinstance(size, int) for size in shape)
 
@@ -63,5 +63,5 @@ def test_inside_a_branch() -> None:
     body += f"{TURNED} u = Pad (x, p) }}, else_branch = e () => (float[A,B,C,D] v) "
     body += "{ v = Identity (x) }>"
     model = _model(body, "bool c, float[1,3,8,8] x", WEIGHTS, "float[A,B,C,D] y")
-    sharpen(model)
+    infer_computed_sizes(model)
     assert _of(model, "Pad").outputs[0].shape == (1, 3, 11, 15)
