@@ -9,6 +9,7 @@ import numpy as np
 from graphfix.attributes import AttributeRef
 from graphfix.authoring.views import Array, Value
 from graphfix.graph import Node, Tensor, is_empty
+from graphfix.operators.table import OPERATORS
 from graphfix.protos import normal_domain
 
 # Operators that give the elements that they got, in other places.
@@ -48,9 +49,7 @@ def moved_inputs(node: Node) -> Sequence[int]:
         return ()  # a window outside of the image gives the least number of the type
     if node.op == "Resize" and node.attrs.get("mode", "nearest") != "nearest":
         return ()
-    if node.op == "Concat":
-        return range(len(node.inputs))
-    return {"Where": (1, 2), "Pad": (0, 2)}.get(node.op, (0,))
+    return (0,) if node.op == "Resize" else OPERATORS[node.op].data_places(len(node.inputs))
 
 
 def is_stepped(tensor: Tensor, within: tuple[int, int] | None = None) -> bool:

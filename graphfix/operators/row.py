@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
@@ -66,3 +67,7 @@ class Operator:
     low: float = -inf
     high: float = inf
     places: int | None = None
+
+    def data_places(self, inputs: int) -> Sequence[int]:
+        """Return the places of the data among so many inputs; of what has no motion, of all."""
+        return self.data or range(inputs)

@@ -29,36 +29,21 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import OPERATORS, Builder, NodeView, Refuse, Value, rewrite
 
-# Operator -> which of its inputs are data, from and before.
-_ALL = (0, 1 << 31)
-_FIRST = (0, 1)
-_DATA = {
-    "Concat": _ALL,
-    "Equal": _ALL,
-    "Expand": _FIRST,
-    "Flatten": _FIRST,
-    "Gather": _FIRST,
-    "GatherElements": _FIRST,
-    "GatherND": _FIRST,
-    "Reshape": _FIRST,
-    "Slice": _FIRST,
-    "Squeeze": _FIRST,
-    "Tile": _FIRST,
-    "Transpose": _FIRST,
-    "Unsqueeze": _FIRST,
-    "Where": (1, 3),
-}
+_TAKEN = (
+    *("Concat", "Equal", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Reshape"),
+    *("Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze", "Where"),
+)
 
 
-@rewrite(tuple(_DATA), removes=tuple(f"dtype:{op}.bool" for op in _DATA), emits=(*_DATA, "Cast"))
+@rewrite(_TAKEN, removes=tuple(f"dtype:{op}.bool" for op in _TAKEN), emits=(*_TAKEN, "Cast"))
 def bool_by_int32(node: NodeView, build: Builder) -> Value:
     """Cast there and back, see the module."""
-    first, end = _DATA[node.op]
+    data = OPERATORS[node.op].data_places(len(node.inputs))
     operands: list[Value | None] = []
     for place, value in enumerate(node.inputs):
-        if first <= place < end and value is not None:
+        if place in data and value is not None:
             if value.elem_type != TensorProto.BOOL:
                 raise Refuse(
                     f"the elements of {value.name} must be bool; they are {value.type_name}"

@@ -56,8 +56,7 @@ def plain(array: Array) -> list[Any]:
 
 def told(row: Operator, node: NodeProto, inputs: list[Array]) -> list[Array]:
     """Return the inputs that the elements come from."""
-    places = range(len(inputs)) if not row.data else row.data
-    return [inputs[place] for place in places if place < len(inputs)]
+    return [inputs[place] for place in row.data_places(len(inputs)) if place < len(inputs)]
 
 
 def reduces(node: NodeProto) -> bool:
