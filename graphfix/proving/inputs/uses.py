@@ -6,7 +6,8 @@ control flow as well; a model with local functions is looked at after inlining t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import onnx
@@ -52,23 +53,42 @@ def consumers(graph: onnx.GraphProto) -> dict[str, list[Use]]:
     return result
 
 
-def uses_of(name: str, readers: Mapping[str, list[Use]]) -> list[Use]:
-    """Return where a tensor ends up, through operators that only carry its values."""
-    found: list[Use] = []
+def reached(
+    name: str, readers: Mapping[str, list[Use]], onward: Callable[[Use], bool], most: int
+) -> Iterator[tuple[Use, bool]]:
+    """Yield where a tensor ends up, nearest first, and whether it gets there as it is.
+
+    Args:
+        name: The tensor.
+        readers: See `consumers`.
+        onward: Whether to look at what a node makes of it, too.
+        most: Through how many nodes.
+    """
     seen: set[str] = set()
-    pending = [(name, 0)]
+    pending = deque([(name, True, 0)])
     while pending:
-        current, depth = pending.pop()
+        current, direct, depth = pending.popleft()
         if current in seen:
             continue
         seen.add(current)
-        for use in readers.get(current, []):
-            carried = (use.op in _CARRIERS and use.position == 0) or use.op in _CARRIERS_ANY
-            if carried and depth < _DEPTH:
-                pending.extend((output, depth + 1) for output in use.node.output if output)
-            if not carried or use.op in ("Cast", "Reshape", "Slice", "Expand"):
-                found.append(use)
-    return found
+        for use in readers.get(current, ()):
+            yield use, direct
+            if depth < most and onward(use):
+                kept = direct and use.op in ("Cast", "Identity")
+                pending.extend((output, kept, depth + 1) for output in use.node.output if output)
+
+
+def uses_of(name: str, readers: Mapping[str, list[Use]]) -> list[Use]:
+    """Return where a tensor ends up, through operators that only carry its values."""
+    return [
+        use
+        for use, _ in reached(name, readers, _carries, _DEPTH)
+        if not _carries(use) or use.op in ("Cast", "Reshape", "Slice", "Expand")
+    ]
+
+
+def _carries(use: Use) -> bool:
+    return (use.op in _CARRIERS and use.position == 0) or use.op in _CARRIERS_ANY
 
 
 def attribute_of(node: onnx.NodeProto, name: str) -> onnx.AttributeProto | None:

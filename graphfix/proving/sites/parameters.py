@@ -21,7 +21,7 @@ import onnx
 from graphfix.operators.table import MOVES_FIRST
 from graphfix.protos import all_nodes
 from graphfix.proving.inputs.maker import required_inputs
-from graphfix.proving.inputs.uses import Use, consumers
+from graphfix.proving.inputs.uses import Use, consumers, reached
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating
 
 _MOST = 48
@@ -154,23 +154,15 @@ def _all_uses(graph: onnx.GraphProto) -> Iterator[Use]:
 
 
 def _parameter(name: str, readers: Mapping[str, list[Use]], opset: int) -> Parameter | None:
-    pending = [(name, True, 0)]
-    seen: set[str] = set()
-    while pending:
-        current, direct, depth = pending.pop(0)
-        if current in seen or depth > _DEPTH:
-            continue
-        seen.add(current)
-        for use in readers.get(current, []):
-            meaning = meaning_of(use, opset)
-            if meaning is not None:
-                return Parameter(name, use, meaning, direct)
-            if use.op in _CARRIERS and use.position == 0:
-                kept = direct and use.op in ("Cast", "Identity")
-                pending.extend((output, kept, depth + 1) for output in use.node.output)
-            elif use.op in _ARITHMETIC:
-                pending.extend((output, False, depth + 1) for output in use.node.output)
+    for use, direct in reached(name, readers, _goes_on, _DEPTH):
+        meaning = meaning_of(use, opset)
+        if meaning is not None:
+            return Parameter(name, use, meaning, direct)
     return None
+
+
+def _goes_on(use: Use) -> bool:
+    return (use.op in _CARRIERS and use.position == 0) or use.op in _ARITHMETIC
 
 
 def driven(
