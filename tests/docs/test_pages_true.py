@@ -16,7 +16,6 @@ PAGES = (
     "README.md",
     "CONTRIBUTING.md",
     "docs/design.md",
-    "docs/engines.md",
     "benchmarks/README.md",
     "fixtures/README.md",
 )
