@@ -21,7 +21,7 @@ from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.runners.outlining import bytes_inside
 from graphfix.proving.runners.turns import Turns
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves, numpy_dtype
-from graphfix.proving.whole.comparison import read_model
+from graphfix.proving.whole.loading import read_model
 from graphfix.proving.whole.samples import Samples
 from graphfix.submodels import with_outputs
 from graphfix.worker.limits import gibibytes

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import onnx
-
 from graphfix.engines.engine import Engine as TargetEngine
 from graphfix.engines.engine import Meant
-from graphfix.errors import EngineFailed, InvalidModel
+from graphfix.errors import EngineFailed
 from graphfix.proving.inputs.exhaustive import every_feed
 from graphfix.proving.inputs.maker import FeedMaker, static_limits
 from graphfix.proving.runners.engine import Engine, MissingOperator
@@ -44,21 +42,6 @@ class Task:
     def patience(self) -> float:
         """The seconds in which samples are drawn: half of all, since these are then compared."""
         return self.options.timeout / 2
-
-
-def read_model(path: Path) -> onnx.ModelProto:
-    """Read a model without its external data.
-
-    Raises:
-        InvalidModel: The file is missing or not a model.
-    """
-    try:
-        model: onnx.ModelProto = onnx.ModelProto.FromString(path.read_bytes())
-    except Exception as error:  # protobuf's and the file system's errors alike
-        raise InvalidModel(f"is not a model: {error}", where=str(path)) from None
-    if not model.HasField("graph"):
-        raise InvalidModel("is not a model: it has no graph", where=str(path))
-    return model
 
 
 @dataclass(slots=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from onnx import ModelProto
 
+from graphfix.errors import InvalidModel
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.memory import COPIES, weight_bytes
 from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.runners.outlining import bytes_inside, outlined
 from graphfix.proving.runners.turns import Turns
-from graphfix.proving.whole.comparison import read_model
 from graphfix.worker.limits import gibibytes
 
 # What takes turns is held once, and once more while it is read from its file.
@@ -64,6 +64,21 @@ def load(
         return short
     turns = Turns(_changes(sizes, limit)) if turning else None
     return [RunnableModel(model, folder, evaluators, turns) for model, folder in found]
+
+
+def read_model(path: Path) -> ModelProto:
+    """Read a model without its external data.
+
+    Raises:
+        InvalidModel: The file is missing or not a model.
+    """
+    try:
+        model: ModelProto = ModelProto.FromString(path.read_bytes())
+    except Exception as error:  # protobuf's and the file system's errors alike
+        raise InvalidModel(f"is not a model: {error}", where=str(path)) from None
+    if not model.HasField("graph"):
+        raise InvalidModel("is not a model: it has no graph", where=str(path))
+    return model
 
 
 def _read(path: Path, scratch: Path | None) -> tuple[ModelProto, str]:

@@ -165,7 +165,7 @@ def test_weights_that_no_file_can_hold_for_an_engine_need_their_copies(
 ) -> None:
     path = write(tmp_path / "m.onnx", layers())
     monkeypatch.setattr("graphfix.proving.runners.outlining.free_bytes", full)
-    inside = bytes_inside(whole.read_model(path))
+    inside = bytes_inside(loading.read_model(path))
     refused = loading.load([path], Evaluators({}), 2 * WEIGHTS + 2**17, tmp_path)
     assert refused == "needs 24 MiB, 16 MiB available"
     assert isinstance(loading.load([path], Evaluators({}), 3 * inside, tmp_path), list)
@@ -215,7 +215,7 @@ def test_weights_stay_where_their_file_cannot_be_written(
 
 def test_a_model_with_some_external_data_keeps_the_rest_inside(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", layers(), external=True)
-    model = whole.read_model(path)
+    model = loading.read_model(path)
     model.graph.initializer.append(
         onnx.numpy_helper.from_array(np.ones((2**19,), np.float32), "more")
     )
