@@ -151,10 +151,7 @@ def test_volumes_of_opset_20_have_an_operator() -> None:
 
 @pytest.mark.parametrize(
     ("opset", "name"),
-    [
-        (16, b"the mode must be linear or nearest below opset 16, which has GridSample"),
-        (20, b"cubic"),
-    ],
+    [(16, b"bicubic"), (20, b"cubic")],
 )
 def test_cubic(opset: int, name: bytes) -> None:
     feed = feeds(2, 3, 5, 6)
