@@ -61,7 +61,11 @@ def file_of(unit: str) -> Path:
     if unit.startswith("opset "):
         return ADAPTERS / f"opset_{max(map(int, unit.split()[1:]))}.py"
     name = unit.replace("-", "_")
-    return next(iter(sorted(PASSES.glob(f"*/{name}.py"))))
+    return next(
+        path
+        for path in sorted(PASSES.glob("*/*.py"))
+        if f"\ndef {name}(" in path.read_text(encoding="utf-8")
+    )
 
 
 def _helpers_of(unit: str) -> str:
@@ -94,7 +98,7 @@ def roots_of(unit: str) -> list[str]:
     """Return the functions from which on a source is changed."""
     path = file_of(unit)
     if not unit.startswith("opset "):
-        return [path.stem]
+        return [unit.replace("-", "_")]
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return [f.name for f in tree.body if isinstance(f, ast.FunctionDef) and f.decorator_list]
 
@@ -181,7 +185,7 @@ def install(unit: str, sources: Mapping[str, str], folder: Path) -> None:
 def _install_pass(unit: str, module: Any) -> None:
     registry: Any = importlib.import_module("graphfix.registry")
     right = {p.id: p for p in registry.shipped_passes()}[unit]
-    function = getattr(module, file_of(unit).stem)
+    function = getattr(module, unit.replace("-", "_"))
     # It may emit what it likes: that a pass says what it emits is not what is tried here.
     wrong = replace(
         function,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ class Pass:
     """One kind of repair.
 
     Attributes:
-        id: The function's name with dashes; the file's name too, below ``passes/``.
+        id: The function's name with dashes; the file's name too, unless twins share one.
         function: `(node, build) -> values` for a rewrite, `(editor) -> None` for a graph pass.
         kind: ``rewrite`` or ``graph``.
         matches: (domain, operator) pairs; the domain ``*`` stands for any.
@@ -97,7 +98,7 @@ class Pass:
         knows: Operators without schema that it emits, as ``domain::Op``; files may have them in
             any domain.
         family: The folder it lies in; empty for passes of a user.
-        doc: The docstring of its file.
+        doc: The docstring of its file; its own summary where twins share the file.
         source: The file.
     """
 
@@ -192,10 +193,21 @@ def _make(function: Callable[..., Any], kind: str, **fields: Any) -> Pass:
         kind=kind,
         removes=removes,
         family=names[2] if inside else "",
-        doc=(module.__doc__ if inside and module is not None else function.__doc__) or "",
+        doc=_doc(function, module if inside else None),
         source=function.__code__.co_filename,
         **fields,
     )
+
+
+def _doc(function: Callable[..., Any], module: ModuleType | None) -> str:
+    """Return the documentation: that of the file, which twins share but for the summary."""
+    own = function.__doc__ or ""
+    if module is None:
+        return own
+    shared = module.__doc__ or ""
+    if module.__name__.rpartition(".")[2] == function.__name__:
+        return shared
+    return own.partition("\n")[0] + "\n\n" + shared.partition("\n\n")[2]
 
 
 def rewrite(

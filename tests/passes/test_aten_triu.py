@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto
 
-from graphfix.passes.aten.aten_triu import evaluate
+from graphfix.passes.aten.aten_triangles import evaluate_triu
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.aten_models import LAYOUTS, array_of, aten_model, becomes, numpy_dtype
@@ -57,7 +57,7 @@ def test_other_types(kind: int) -> None:
 
 
 def test_against_the_numpy_model() -> None:
-    evaluators = {("org.pytorch.aten", "ATen.triu"): evaluate}
+    evaluators = {("org.pytorch.aten", "ATen.triu"): evaluate_triu}
     model = aten_model("triu", [4, 3], [np.array(-1)])
     assert_rewrite(PASS, model, feeds=[{"x": array_of(4, 3)}], evaluators=evaluators)
 

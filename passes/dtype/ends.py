@@ -1,4 +1,39 @@
-"""Inputs and outputs of the model that get another element type, by consent."""
+"""Declare inputs and outputs in a type that the engine has, by consent.
+
+What it does:
+    Declares inputs and outputs of bfloat16 and float64 as float32, of uint8, int16 and uint16 as
+    int32, and of uint32 as int64, one pass for each, and casts behind inputs and before outputs,
+    so that the model computes as before; what is computed in between is for bfloat16-to-float32 and
+    its like. Inputs of uint8 that are only cast are left to uint8-input-by-cast. It runs only with
+    --allow-io-change (float64 with --allow-lossy as well), and the report names each change as
+    old -> new.
+
+Why engines need it:
+    TensorRT before 8.0 takes no float64, before 8.5 no uint8 ("Unsupported ONNX data type: UINT8
+    (2)"), before 9.0 no bfloat16, and none takes int16, uint16 and uint32 ("Failed to convert ONNX
+    date type to TensorRT data type.").
+
+Before:
+    x: uint16[4]
+    y = Add (x, x)                     # uint16
+
+After:
+    x: int32[4]
+    y = Cast <to = 6> (Add (Cast <to = 4> (x), Cast <to = 4> (x)))
+
+When it refuses:
+    Without --allow-io-change, and without --allow-lossy for float64; an output that is given out
+    twice, or by a node with bodies.
+
+Accuracy:
+    Exact for the values that the old type can have, which is what the caller has to go on feeding.
+    float64 is lossy: inputs and outputs are rounded to 24 bits, and so is what is computed in
+    between.
+
+References:
+    convertDtype in onnx2trt_utils.cpp of onnx-tensorrt, releases 7.2, 8.0, 8.6 (line 346) and 9.3;
+    NVIDIA/TensorRT issues 1022, 2592
+"""
 
 from __future__ import annotations
 
@@ -7,16 +42,26 @@ from functools import partial
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, Editor, NodeView, Refuse, Value, Variable
+from graphfix.authoring import (
+    INTERFACE,
+    LOSSY,
+    Builder,
+    Editor,
+    NodeView,
+    Refuse,
+    Value,
+    Variable,
+    graph_pass,
+)
 from graphfix.passes.dtype._retyping import unchanged
 
 
-def ends_of(*names: str) -> tuple[str, ...]:
+def _ends_of(*names: str) -> tuple[str, ...]:
     """Return the features of inputs and outputs of these types."""
     return tuple(f"io:{name}-{end}" for name in names for end in ("input", "output"))
 
 
-def retype_ends(editor: Editor, wider: Mapping[int, int], *, but_for_casts: bool = False) -> None:
+def _retype_ends(editor: Editor, wider: Mapping[int, int], *, but_for_casts: bool = False) -> None:
     """Declare inputs and outputs wider, and cast where the model reads or computes them.
 
     Args:
@@ -89,3 +134,34 @@ def _given_by_cast(maker: NodeView, tensor: Variable, build: Builder) -> tuple[V
         build.Cast(new, to=tensor.elem_type) if old is not None and old.tensor is tensor else new
         for old, new in zip(maker.outputs, results, strict=True)
     )
+
+
+@graph_pass(removes=_ends_of("bfloat16"), emits="*::*", stage=INTERFACE)
+def bfloat16_ends_to_float32(editor: Editor) -> None:
+    """Declare bfloat16 inputs and outputs as float32."""
+    _retype_ends(editor, {TensorProto.BFLOAT16: TensorProto.FLOAT})
+
+
+@graph_pass(removes=_ends_of("float64"), emits="*::*", stage=INTERFACE, accuracy=LOSSY)
+def float64_ends_to_float32(editor: Editor) -> None:
+    """Declare float64 inputs and outputs as float32."""
+    _retype_ends(editor, {TensorProto.DOUBLE: TensorProto.FLOAT})
+
+
+@graph_pass(removes=_ends_of("int16", "uint16", "uint32"), emits="*::*", stage=INTERFACE)
+def integer_ends_to_wider(editor: Editor) -> None:
+    """Give inputs and outputs of int16, uint16 and uint32 a type that engines have."""
+    _retype_ends(
+        editor,
+        {
+            TensorProto.INT16: TensorProto.INT32,
+            TensorProto.UINT16: TensorProto.INT32,
+            TensorProto.UINT32: TensorProto.INT64,
+        },
+    )
+
+
+@graph_pass(removes=_ends_of("uint8"), emits="*::*", stage=INTERFACE)
+def uint8_ends_to_int32(editor: Editor) -> None:
+    """Declare uint8 inputs and outputs as int32."""
+    _retype_ends(editor, {TensorProto.UINT8: TensorProto.INT32}, but_for_casts=True)
