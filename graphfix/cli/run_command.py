@@ -24,7 +24,7 @@ from graphfix.cli.template import offer_template
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphfix.engines.engine import Input, NextStep
+    from graphfix.engines.interface import Input, NextStep
     from graphfix.engines.profile import Target
     from graphfix.report import Report
 
@@ -163,7 +163,8 @@ def _next_step(report: Report, asked: str | Target | None, assumes: bool) -> Nex
     name = asked or report.target
     if report.output is None or not name:
         return None
-    from graphfix.engines.engine import Written, engine_of
+    from graphfix.engines.engine import engine_of
+    from graphfix.engines.interface import Written
     from graphfix.engines.targets import load_target
 
     target, path = load_target(name), report.output.path

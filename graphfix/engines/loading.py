@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphfix.engines.engine import Loaded, engine_of
+from graphfix.engines.engine import engine_of
+from graphfix.engines.interface import Loaded
 from graphfix.worker.limits import Limits
 
 

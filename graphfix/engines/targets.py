@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from graphfix.engines.engine import Engine, Release, engine_of, every_engine
+from graphfix.engines.engine import Engine, engine_of, every_engine
 from graphfix.engines.engine import engines as shipped_engines
+from graphfix.engines.interface import Release
 from graphfix.engines.profile import Target, read_profile, target_of
 from graphfix.engines.versions import VersionedName, parse_name, sort_key
 from graphfix.errors import UsageError

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from graphfix.authoring.views import NodeView
 from graphfix.checking import file_findings
-from graphfix.engines.engine import Engine, Loaded, engine_of
+from graphfix.engines.engine import Engine, engine_of
+from graphfix.engines.interface import Loaded
 from graphfix.engines.loading import Loading
 from graphfix.errors import EngineFailed
 from graphfix.model import Model

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar
 
-from graphfix.engines.engine import Meant, engine_of
+from graphfix.engines.engine import engine_of
+from graphfix.engines.interface import Meant
 from graphfix.engines.profile import Target
 from graphfix.errors import EngineFailed
 from graphfix.proving.layers.comparison import Comparison

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from graphfix.engines.engine import NextStep
+from graphfix.engines.interface import NextStep
 from graphfix.rendering.grouping import distinct, group_findings, node_label
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import capped, count, size

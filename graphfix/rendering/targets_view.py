@@ -9,7 +9,7 @@ from graphfix.rendering.as_json import Json
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable, table, wrap
 
 if TYPE_CHECKING:
-    from graphfix.engines.engine import Release
+    from graphfix.engines.interface import Release
     from graphfix.engines.profile import Target
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from math import isfinite
 
-from graphfix.engines.engine import NextStep
+from graphfix.engines.interface import NextStep
 from graphfix.rendering.grouping import Group, distinct
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import (

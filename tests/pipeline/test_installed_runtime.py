@@ -13,7 +13,7 @@ from onnx import ModelProto, TensorProto, external_data_helper, helper, numpy_he
 
 import graphfix
 from graphfix.cli import main
-from graphfix.engines.engine import Loaded
+from graphfix.engines.interface import Loaded
 from graphfix.engines.onnxruntime.installed import installed_minor, means_installed
 from graphfix.engines.targets import load_target
 from graphfix.errors import EngineFailed

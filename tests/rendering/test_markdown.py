@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphfix.engines.engine import NextStep
+from graphfix.engines.interface import NextStep
 from graphfix.rendering.markdown import report_markdown
 from graphfix.report import Finding, NodeRef, Report, Severity
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from graphfix.engines.engine import NextStep
+from graphfix.engines.interface import NextStep
 from graphfix.rendering.style import Style
 from graphfix.rendering.text_check import check_text
 from graphfix.rendering.text_report import number, report_text

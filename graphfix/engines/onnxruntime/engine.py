@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from graphfix.engines.engine import Engine, Loaded
+from graphfix.engines.engine import Engine
+from graphfix.engines.interface import Loaded
 
 if TYPE_CHECKING:
     from pathlib import Path

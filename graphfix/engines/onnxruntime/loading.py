@@ -6,7 +6,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-from graphfix.engines.engine import Loaded
+from graphfix.engines.interface import Loaded
 from graphfix.worker.sessions import open_session
 
 # What has no kernel may be folded or fused away; a user's session has its optimisations on.

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from graphfix.engines.engine import Engine, Meant, NextStep, Release, Written
+from graphfix.engines.engine import Engine
+from graphfix.engines.interface import Meant, NextStep, Release, Written
 
 if TYPE_CHECKING:
     from pathlib import Path

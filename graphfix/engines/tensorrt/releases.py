@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from graphfix.engines.engine import Release
+from graphfix.engines.interface import Release
 from graphfix.engines.versions import parse_name
 from graphfix.errors import UsageError
 

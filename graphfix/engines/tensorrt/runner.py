@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 
-from graphfix.engines.engine import Meant
+from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed
 from graphfix.storage.weights import dtype_of
 

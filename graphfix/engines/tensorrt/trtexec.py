@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from graphfix.engines.engine import Input, NextStep, Written
+from graphfix.engines.interface import Input, NextStep, Written
 from graphfix.engines.profile import Target
 
 _EXPLICIT_BATCH_MAJOR = 7

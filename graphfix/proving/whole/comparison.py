@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphfix.engines.engine import Engine as TargetEngine
-from graphfix.engines.engine import Meant
+from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed
 from graphfix.proving.inputs.exhaustive import every_feed
 from graphfix.proving.inputs.maker import FeedMaker, static_limits

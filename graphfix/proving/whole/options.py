@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphfix.engines.engine import Meant
+from graphfix.engines.interface import Meant
 from graphfix.proving.runners.evaluators import Listed, OpKey
 
 

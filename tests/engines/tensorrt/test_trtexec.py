@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphfix.engines.engine import Written, engine_of
+from graphfix.engines.engine import engine_of
+from graphfix.engines.interface import Written
 from graphfix.engines.targets import load_target
 from graphfix.engines.tensorrt.trtexec import trtexec_line
 

@@ -6,7 +6,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphfix.engines.engine import Engine, Meant, NextStep, Written
+from graphfix.engines.engine import Engine
+from graphfix.engines.interface import Meant, NextStep, Written
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -1,0 +1,143 @@
+"""What an engine is asked, and what it answers: see `graphfix.engines.engine.Engine`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from graphfix.authoring.views import NodeView
+    from graphfix.model import Model
+    from graphfix.report import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release of a product that holds an engine.
+
+    Attributes:
+        engine: The name of the engine, that of its folder.
+        product: How the product is called in names of targets: ``jetpack``.
+        title: The product for people: ``JetPack``.
+        version: The release, ``5.1``.
+        holds: The version of the engine in it, ``8.5.2``.
+        profile: The profile for it, ``acme8.5``.
+        source: Where this was read.
+        notes: What to tell the user.
+    """
+
+    engine: str
+    product: str
+    title: str
+    version: str
+    holds: str
+    profile: str
+    source: str
+    notes: tuple[str, ...] = ()
+
+
+Input = tuple[str, tuple[int | str | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A file that was written for a target.
+
+    Attributes:
+        path: The file.
+        assumes_operators: Whether the user said that the engine has further operators.
+        contents: Reads the names and shapes of the inputs that must be fed, an open dimension as
+            its name or None, and the operators of all scopes, whatever their domains.
+    """
+
+    path: str
+    assumes_operators: bool
+    contents: Callable[[], tuple[Sequence[Input], frozenset[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What to do with a file that was written.
+
+    Attributes:
+        command: A shell line, to be copied.
+        intent: What it does, without a full stop.
+        note: What to put into it first; empty for nothing.
+    """
+
+    command: str
+    intent: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The engine version that a model is to be run in.
+
+    Attributes:
+        version: Such as ``(8, 6)``.
+        dtype_aliases: Element types of inputs that it turns into others by itself.
+    """
+
+    version: tuple[int, ...]
+    dtype_aliases: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What an engine that is installed here says of a model.
+
+    Attributes:
+        version: Of the engine.
+        refusal: Why it refuses the model, in its words; empty where it loads it.
+    """
+
+    version: str
+    refusal: str
+
+
+class Runner(Protocol):
+    """A model file in the engine itself.
+
+    Attributes:
+        name: The engine, for people.
+        version: Major and minor version of the engine; empty until it has run, or without one.
+    """
+
+    name: str
+    version: tuple[int, ...]
+
+    def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
+        """Run once.
+
+        Args:
+            feed: The inputs by name: tensors as numpy arrays of the types of the model.
+
+        Returns:
+            The outputs by name, tensors as numpy arrays of the types of the model.
+
+        Raises:
+            EngineFailed: The engine does not build, load or run the model; with its words.
+        """
+        ...
+
+
+class Misreading(Protocol):
+    """A model as an engine takes it that misreads a form; see `Engine.as_read`."""
+
+    @property
+    def model(self) -> Model:
+        """The model; its types are inferred by whoever asked."""
+        ...
+
+    def refused(
+        self, nodes: Iterable[tuple[NodeView, list[Finding]]], known: Sequence[Finding]
+    ) -> list[Finding]:
+        """Return what is refused in this model, and not in the one that it was made from.
+
+        Args:
+            nodes: What the rules say of its nodes.
+            known: What they say of the model that it was made from.
+        """
+        ...
