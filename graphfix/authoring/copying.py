@@ -11,7 +11,7 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.graph import Graph, Node, Tensor, Variable, is_empty
 
 Values = dict[int, Value]
-Known = Callable[[Builder, NodeView, list[Value | None]], Sequence[Value] | None]
+Substitute = Callable[[Builder, NodeView, list[Value | None]], Sequence[Value] | None]
 
 
 def value_of(tensor: Tensor, values: Values) -> Value:
@@ -29,7 +29,7 @@ def copy_constants(build: Builder, graph: Graph, values: Values) -> None:
 
 
 def copy_nodes(
-    build: Builder, nodes: Sequence[Node], values: Values, known: Known | None = None
+    build: Builder, nodes: Sequence[Node], values: Values, known: Substitute | None = None
 ) -> None:
     """Emit nodes again; `values` maps what they use to what stands for it, and learns more.
 
@@ -76,7 +76,7 @@ def _take_over(old: Tensor, new: Tensor) -> None:
             new.shape = old.shape
 
 
-def _body(build: Builder, graph: Graph, values: Values, known: Known | None) -> Graph:
+def _body(build: Builder, graph: Graph, values: Values, known: Substitute | None) -> Graph:
     inputs: list[tuple[str, int, Any]] = []
     for tensor in graph.inputs:
         if tensor.opaque is not None:

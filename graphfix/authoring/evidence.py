@@ -29,7 +29,7 @@ _FLOATS = frozenset({1, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24})
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TensorFacts:
     """What was known of a border tensor when the site was applied.
 
     Attributes:
@@ -45,7 +45,7 @@ class Known:
     weights: Weights | None
 
     @classmethod
-    def of(cls, tensor: Tensor) -> Known:
+    def of(cls, tensor: Tensor) -> TensorFacts:
         """Look at a tensor."""
         if isinstance(tensor, Constant):
             weights = None if tensor.overridable else tensor.weights
@@ -85,7 +85,7 @@ class Evidence:
     after: list[NodeProto] = field(default_factory=list[NodeProto])
     context: list[NodeProto] = field(default_factory=list[NodeProto])
     results: list[Result] = field(default_factory=list[Result])
-    known: dict[str, Known] = field(default_factory=dict[str, Known])
+    known: dict[str, TensorFacts] = field(default_factory=dict[str, TensorFacts])
     claims: frozenset[str] = frozenset()
     cut: bool = False
     _read: dict[str, Tensor] = field(default_factory=dict[str, "Tensor"])
@@ -136,7 +136,7 @@ class Evidence:
         self.results.append(Result(old.name, name, old.elem_type or fresh.elem_type))
         self._read.setdefault(name, fresh)
         if isinstance(fresh, Constant):
-            self.known[name] = Known.of(fresh)
+            self.known[name] = TensorFacts.of(fresh)
 
     def finish(self, added: Iterable[Node], version: int | None = None) -> None:
         """Take down what came, once the site is applied.
@@ -157,7 +157,7 @@ class Evidence:
         self._context(fresh, made, constants_only=version is not None)
         for name, tensor in (*self._read.items(), *fresh.items()):
             if name not in self.known:
-                self.known[name] = Known.of(tensor)
+                self.known[name] = TensorFacts.of(tensor)
         self._read.clear()
         self._kept.clear()
 

@@ -17,20 +17,20 @@ from graphfix.errors import PassBug
 PACKAGE = "graphfix.opset.adapters"
 
 
-class Kept(Enum):
+class Unchanged(Enum):
     """The answer of an adapter that proved that the node may stay as it is."""
 
     KEEP = "keep"
 
 
-KEEP = Kept.KEEP
+KEEP = Unchanged.KEEP
 
 
 class Differs(Refuse):
     """What the node means has no counterpart, however it is written: nothing may stand in."""
 
 
-Adapted = Value | tuple[Value | None, ...] | Kept
+Adapted = Value | tuple[Value | None, ...] | Unchanged
 Function = Callable[[NodeView, Builder], Adapted]
 
 

@@ -46,12 +46,12 @@ def explanations_of(
     run.decisions = []
     run.execute()
     withheld = {} if settings.partial else overgrown(run)
-    known = _Known(run, run.decisions, withheld.values())
+    known = _RunRecord(run, run.decisions, withheld.values())
     passes = {declared.id: declared for declared in settings.available}
     return tuple(known.explain(finding, passes) for finding in findings)
 
 
-class _Known:
+class _RunRecord:
     """What a run left behind, by the outputs of nodes, which rewrites keep."""
 
     def __init__(self, run: Run, decisions: Sequence[Decision], planned: Iterable[Outcome]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import onnx
 from onnx import ModelProto, NodeProto
 
-from graphfix.authoring.evidence import Evidence, Known
+from graphfix.authoring.evidence import Evidence, TensorFacts
 from graphfix.exporting import make_info
 from graphfix.graph import Variable
 from graphfix.inference import infer_proto
@@ -93,7 +93,7 @@ def _plain(node: NodeProto) -> NodeProto:
     return copy
 
 
-def _declare(info: onnx.ValueInfoProto, known: Known) -> None:
+def _declare(info: onnx.ValueInfoProto, known: TensorFacts) -> None:
     variable = Variable(info.name, known.elem_type, known.shape)
     variable.opaque = known.opaque
     info.CopyFrom(make_info(variable))

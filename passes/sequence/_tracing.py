@@ -19,7 +19,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Pieces:
     """A sequence that SplitToSequence made.
 
     Attributes:
@@ -54,7 +54,7 @@ def axis_of(axis: int, rank: int) -> int:
     return axis % rank
 
 
-def trace(sequence: Value) -> Listed | Cut:
+def trace(sequence: Value) -> Listed | Pieces:
     """Return what a sequence was made of.
 
     Raises:
@@ -79,7 +79,7 @@ def trace(sequence: Value) -> Listed | Cut:
         return _cut(maker)
     if maker.op in ("SequenceInsert", "SequenceErase"):
         before = trace(maker.need(0))
-        if isinstance(before, Cut):
+        if isinstance(before, Pieces):
             raise Refuse(
                 f"a sequence that SplitToSequence made must not be changed; {maker.op} changes it"
             )
@@ -118,7 +118,7 @@ def _place(given: Value | None, count: int, default: int, last: int) -> int:
     return place if place >= 0 else place + count
 
 
-def _cut(node: NodeView) -> Cut:
+def _cut(node: NodeView) -> Pieces:
     x = node.need(0)
     if x.rank is None:
         raise Refuse(f"the rank of {x.name} must be known")
@@ -127,12 +127,12 @@ def _cut(node: NodeView) -> Cut:
     split = node.input(1)
     if split is None:
         sizes = None if length is None else (1,) * length
-        return Cut(x, axis, 1, sizes, bool(node.attr("keepdims", 1)))
+        return Pieces(x, axis, 1, sizes, bool(node.attr("keepdims", 1)))
     array = split.array()
     if array is None:
         raise Refuse(f"the lengths {split.name} must be constant; they are computed at run time")
     if array.ndim == 1:
-        return Cut(x, axis, 0, tuple(int(size) for size in array), True)
+        return Pieces(x, axis, 0, tuple(int(size) for size in array), True)
     step, kept = int(array), bool(node.attr("keepdims", 1))
     if step < 1:
         raise Refuse(f"the length of a piece must be at least 1; it is {step}")
@@ -142,10 +142,10 @@ def _cut(node: NodeView) -> Cut:
     if length is not None:
         sizes = tuple(min(step, length - start) for start in range(0, length, step))
     # ONNX would keep the axis beside a length; onnxruntime and PyTorch, who writes it, do not.
-    return Cut(x, axis, step, sizes, kept)
+    return Pieces(x, axis, step, sizes, kept)
 
 
-def taken(build: Builder, sequence: Listed | Cut, index: int) -> Value:
+def taken(build: Builder, sequence: Listed | Pieces, index: int) -> Value:
     """Return the tensor at a known position, which may count from the end.
 
     Raises:
@@ -172,16 +172,16 @@ def taken(build: Builder, sequence: Listed | Cut, index: int) -> Value:
     return _sliced(build, sequence, start, start + sequence.sizes[index])
 
 
-def _gathered(build: Builder, cut: Cut, index: int) -> Value:
+def _gathered(build: Builder, cut: Pieces, index: int) -> Value:
     where = np.array([index] if cut.kept else index, dtype=np.int64)
     return build.Gather(cut.x, build.constant(where), axis=cut.axis)
 
 
-def _sliced(build: Builder, cut: Cut, start: int, end: int) -> Value:
+def _sliced(build: Builder, cut: Pieces, start: int, end: int) -> Value:
     return build.Slice(cut.x, starts=[start], ends=[end], axes=[cut.axis])
 
 
-def pieces(build: Builder, sequence: Listed | Cut) -> list[Value]:
+def pieces(build: Builder, sequence: Listed | Pieces) -> list[Value]:
     """Return all tensors of a sequence.
 
     Raises:

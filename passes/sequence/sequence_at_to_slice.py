@@ -31,7 +31,7 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.sequence._tracing import Cut, taken, trace
+from graphfix.passes.sequence._tracing import Pieces, taken, trace
 
 
 @rewrite(
@@ -50,7 +50,7 @@ def sequence_at_to_slice(node: NodeView, build: Builder) -> Value:
     array = build.const(where)
     if array is not None and array.size == 1:
         return taken(build, sequence, int(array.reshape(())))
-    if not isinstance(sequence, Cut) or sequence.step != 1:
+    if not isinstance(sequence, Pieces) or sequence.step != 1:
         raise Refuse(f"the position {where.name} must be a constant; it is computed at run time")
     if where.rank != 0:
         raise Refuse(f"{where.name} must be a scalar; it is not known to be")

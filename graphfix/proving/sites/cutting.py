@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
-from graphfix.authoring.evidence import Evidence, Known
+from graphfix.authoring.evidence import Evidence, TensorFacts
 from graphfix.errors import GraphfixError
 from graphfix.graph import Weights
 from graphfix.operators.table import RANDOM
@@ -69,7 +69,7 @@ def cut(evidence: Evidence, functions: Functions, taken_in: int = TAKEN_IN) -> C
         Side(evidence.after, evidence.context, [r.after for r in evidence.results]),
     )
     constants: dict[str, Weights] = {}
-    inputs: dict[str, Known] = {}
+    inputs: dict[str, TensorFacts] = {}
     made_up = False
     for name in dict.fromkeys((*sides[0].borders, *sides[1].borders)):
         known = evidence.known.get(name)
@@ -260,7 +260,7 @@ def _body(body: GraphProto, renamed: dict[str, str]) -> GraphProto:
     return fresh
 
 
-def _declare(graph: GraphProto, name: str, known: Known, dims: dict[str, str]) -> None:
+def _declare(graph: GraphProto, name: str, known: TensorFacts, dims: dict[str, str]) -> None:
     info = graph.input.add(name=name)
     if known.opaque is not None:
         info.type.CopyFrom(known.opaque)

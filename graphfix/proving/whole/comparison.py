@@ -97,7 +97,7 @@ def prepare(task: Task) -> Prepared | Verification:
     interface = compare_interfaces(before, after)
     if interface.wrong:
         return Verification(Verdict.MISMATCH, interface.wrong, "interface")
-    cut = randomness.cut(before, after)
+    cut = randomness.without_random(before, after)
     if cut.reason:
         return Verification(Verdict.INCONCLUSIVE, cut.reason, "interface")
     maker = FeedMaker(before, task.options.seed, task.options.bindings, static_limits(after))

@@ -15,7 +15,7 @@ from graphfix.submodels import add_outputs
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class WithoutRandom:
     """A pair of models whose random operators became inputs.
 
     Attributes:
@@ -70,7 +70,7 @@ def _true_constants(graph: onnx.GraphProto) -> dict[str, bool]:
     }
 
 
-def cut(before: onnx.ModelProto, after: onnx.ModelProto) -> Cut:
+def without_random(before: onnx.ModelProto, after: onnx.ModelProto) -> WithoutRandom:
     """Turn the random operators of the original into inputs of both models."""
     opset = next((e.version for e in before.opset_import if e.domain in ("", "ai.onnx")), 1)
     constants = _true_constants(before.graph)
@@ -87,14 +87,16 @@ def cut(before: onnx.ModelProto, after: onnx.ModelProto) -> Cut:
         if is_random(node, opset, constants) and not any(node is known for known in outer)
     ]
     if inner:
-        return Cut(reason=f"{inner[0].op_type} draws random numbers inside a body or a function")
+        return WithoutRandom(
+            reason=f"{inner[0].op_type} draws random numbers inside a body or a function"
+        )
     if not outer:
-        return Cut()
+        return WithoutRandom()
     names = tuple(name for node in outer for name in node.output if name)
     made = {name for node in after.graph.node for name in node.output}
     for name in names:
         if name not in made:
-            return Cut(reason=f"{name}, drawn at random, has no counterpart of that name")
+            return WithoutRandom(reason=f"{name}, drawn at random, has no counterpart of that name")
     inputs = {info.name for info in before.graph.input}
     initializers = {tensor.name for tensor in before.graph.initializer}
     outputs = {info.name for info in before.graph.output}
@@ -105,17 +107,19 @@ def cut(before: onnx.ModelProto, after: onnx.ModelProto) -> Cut:
         if not data or data in inputs | initializers | outputs | set(names) | set(probes):
             continue
         if data not in made:
-            return Cut(reason=f"{data}, which {node.op_type} draws from, has no counterpart")
+            return WithoutRandom(
+                reason=f"{data}, which {node.op_type} draws from, has no counterpart"
+            )
         probes.append(data)
     types = _types(before)
     unknown = [name for name in names if name not in types]
     if unknown:
-        return Cut(reason=f"the type of {unknown[0]}, drawn at random, is unknown")
+        return WithoutRandom(reason=f"the type of {unknown[0]}, drawn at random, is unknown")
     source = copied(before)
     # What random nodes read is needed to draw again.
     read = {name for node in outer for name in node.input if name} - inputs - initializers
     add_outputs(source.graph, [*names, *sorted(read)])
-    return Cut(
+    return WithoutRandom(
         _without(before, names, types, probes),
         _without(after, names, types, probes),
         source,
