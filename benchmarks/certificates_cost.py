@@ -124,8 +124,8 @@ def measure() -> Cost:
     before = original.Original.of(loaded, settings.available)
     whole = captured.WholeModel(lambda prepared: verifying.original_on_disk(before, prepared))
     prover = proving.Prover(before.evaluators, whole=whole)
-    run = running.Run(loaded, settings)
-    run.execute()
+    run = import_module("graphfix.pipeline.run").Run(loaded, settings)
+    running.execute(run)
     load = os.getloadavg()[0]
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = perf_counter()

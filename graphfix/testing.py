@@ -18,7 +18,8 @@ from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Evaluate, Pass
 from graphfix.model import Model
 from graphfix.pipeline.model_files import load
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.run import Run
+from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.whole.small_sides import SmallSide, at_small_sides
 from graphfix.registry import get_pass, shipped_passes
@@ -85,7 +86,7 @@ def run_pass(
         allow_io_change=True,
     )
     run = Run(edited, settings)
-    run.execute()
+    execute(run)
     return Rewritten(before, edited.to_proto(), run.journal.outcomes())
 
 

@@ -11,7 +11,8 @@ from graphfix.pipeline.blaming import MOST_RUNS, Attempt, Blame, Stage, Suspect,
 from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.overgrowth import outgrown
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.run import Run
+from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings, without
 from graphfix.pipeline.worsening import worsened
 from graphfix.report import NodeRef, Outcome, Site, Status
@@ -50,7 +51,7 @@ def _raising(before: Original, hooks: Sequence[Hook]) -> Stage:
 def _tried(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Attempt:
     run = Run(model, settings, hooks)
     try:
-        run.execute()
+        execute(run)
     except PassBug as bug:  # what the pass did to the model cannot be undone
         return Attempt(run, settings, bug)
     return Attempt(run, settings)

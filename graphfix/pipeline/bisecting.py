@@ -28,8 +28,9 @@ from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.reading_op_types import OpTypes
+from graphfix.pipeline.run import Run
 from graphfix.pipeline.run_options import PassLike, RunOptions, inputs_file
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, verify
 from graphfix.proving.models import compare_files
@@ -193,7 +194,7 @@ class _Search:
     def _run(self, sites: int, *, proving: bool = False) -> Run:
         settings = replace(self._settings, verify="auto") if proving else self._settings
         run = Run(self._before.again(), settings, (), Budget(sites))
-        run.execute()
+        execute(run)
         return run
 
     def _tell(self, sites: int, left: int) -> None:

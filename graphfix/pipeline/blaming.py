@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from graphfix.errors import PassBug
 from graphfix.pipeline.faults import Specimen
 from graphfix.pipeline.journal import Applied
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Finding, Outcome, Verdict, Verification
 

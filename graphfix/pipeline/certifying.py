@@ -12,7 +12,7 @@ from graphfix.authoring.workspace import SiteKey, site_key
 from graphfix.pipeline.blaming import MOST_RUNS, Attempt, Blame, Suspect
 from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.journal import Applied
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings, without
 from graphfix.proving.sites.calls import call_bindings, instantiate
 from graphfix.proving.sites.prover import Prover

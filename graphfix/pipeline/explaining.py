@@ -12,7 +12,8 @@ from graphfix.opset.stepping import OPSET
 from graphfix.pipeline.consenting import LOSSY_UNASKED
 from graphfix.pipeline.legalising import Attempt, Decision
 from graphfix.pipeline.overgrowth import overgrown
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.run import Run
+from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings
 from graphfix.report import (
     LOSSY,
@@ -44,7 +45,7 @@ def explanations_of(
     """
     run = Run(model, replace(settings, verify="off"), ())
     run.decisions = []
-    run.execute()
+    execute(run)
     withheld = {} if settings.partial else overgrown(run)
     known = _RunRecord(run, run.decisions, withheld.values())
     passes = {declared.id: declared for declared in settings.available}

@@ -19,7 +19,7 @@ from graphfix.pipeline.certifying import certified, differing, outcomes_of
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.results import Result
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import original_on_disk
 from graphfix.pipeline.whole_result import broken, compared, in_engine, in_session

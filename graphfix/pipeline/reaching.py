@@ -8,9 +8,9 @@ from pathlib import Path
 from graphfix.authoring.workspace import Workspace
 from graphfix.model import Model
 from graphfix.opset.stepping import Blocker, StepBlocked, lower_one
+from graphfix.pipeline.converting import OLDEST_OPSET
 from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.model_files import as_model
-from graphfix.pipeline.running import OLDEST_OPSET
 from graphfix.pipeline.typing import infer_types
 from graphfix.registry import shipped_passes
 

@@ -17,7 +17,9 @@ from graphfix.model import Model
 from graphfix.opset.stepping import OPSET
 from graphfix.pipeline.blaming import MOST_RUNS, Attempt, Blame, Suspect
 from graphfix.pipeline.original import Original
-from graphfix.pipeline.running import FUNCTION, Run
+from graphfix.pipeline.repairing import FUNCTION
+from graphfix.pipeline.run import Run
+from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings, without
 from graphfix.report import (
     Finding,
@@ -82,7 +84,7 @@ def _inlined_findings(
     )
     assert settings.target is not None
     run = Run(model, replace(settings, target=None, named=inliners, verify="off"), hooks)
-    run.execute()
+    execute(run)
     return check_model(run.model, settings.target, settings.assumed)
 
 

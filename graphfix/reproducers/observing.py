@@ -12,7 +12,8 @@ from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.faults import Kind
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.model_files import load
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.run import Run
+from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, NodeRef, Outcome, Status, Verdict
@@ -106,7 +107,7 @@ def _differs(
     evaluators = evaluators_for(model, settings.available)
     run = Run(model, replace(settings, verify="sites"))
     try:
-        run.execute()
+        execute(run)
     except PassBug as bug:
         if bug.pass_id in passes:
             return Observation(True, str(bug))

@@ -10,8 +10,8 @@ from pathlib import Path
 from onnx import ModelProto
 
 from graphfix.errors import GraphfixError
+from graphfix.opset.stepping import OPSET
 from graphfix.pipeline.faults import Faults, Specimen
-from graphfix.pipeline.running import OPSET_PASS
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.sites.cutting import CannotCut
 from graphfix.report import Reproduced
@@ -109,7 +109,7 @@ def _candidates(specimen: Specimen, proto: ModelProto, base_dir: str) -> Iterato
         except CannotCut:
             continue
         pieces.append(model)
-        if specimen.passes[0] == OPSET_PASS:
+        if specimen.passes[0] == OPSET:
             version = piece.opsets_after.get("")
             yield model, replace(asked, target=None, named=None, opset=version), False
             continue

@@ -9,7 +9,7 @@ import graphfix
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.workspace import Workspace
 from graphfix.model import Model
-from graphfix.pipeline import running
+from graphfix.pipeline import run as run_record
 
 MODS = 40
 
@@ -24,7 +24,7 @@ def chain(count: int) -> onnx.ModelProto:
 
 
 def test_a_graph_that_has_grown_enough_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "SMALL_GROWTH", 300)
+    monkeypatch.setattr(run_record, "SMALL_GROWTH", 300)
     done = graphfix.run(chain(MODS), target="trt7.0", verify="off", partial=True)
     reasons = {o.reason for o in done.report.outcomes if o.pass_id == "mod-elimination"}
     assert "the graph would have more than the 423 nodes that it may grow to" in reasons

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from graphfix.cli import main
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.run import Run
 from tests.reproducers.faulty import ELEMENT, RAISES, pass_file, secret_model
 
 Capture = pytest.CaptureFixture[str]
@@ -106,7 +106,7 @@ def test_a_fault_of_graphfix_names_its_folder(
         raise RuntimeError("out of luck")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Run, "_look_before", broken)
+        patched.setattr("graphfix.pipeline.running._look_before", broken)
         assert ran(tmp_path, "--json", sources=(ELEMENT,)) == 5
         said = json.loads(capsys.readouterr().out)["error"]
         assert said["message"].endswith("not in your model: RuntimeError: out of luck")

@@ -16,7 +16,7 @@ from graphfix.pipeline.attempts import attempts
 from graphfix.pipeline.blaming import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.original import Original
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Outcome, Status, Verdict
 
@@ -95,7 +95,7 @@ def test_a_fault_that_no_pass_is_named_for_is_raised(monkeypatch: pytest.MonkeyP
     def broken(_: Run) -> None:
         raise PassBug("by nobody")
 
-    monkeypatch.setattr(Run, "execute", broken)
+    monkeypatch.setattr("graphfix.pipeline.attempts.execute", broken)
     again = attempts(Original.of(load(MODEL), ()), ())
     with pytest.raises(PassBug, match="by nobody"):
         again(SETTINGS)

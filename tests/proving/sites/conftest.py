@@ -12,7 +12,8 @@ from graphfix.authoring.declaring import Pass
 from graphfix.authoring.evidence import Evidence
 from graphfix.model import Model
 from graphfix.pipeline.model_files import load
-from graphfix.pipeline.running import Run
+from graphfix.pipeline.run import Run
+from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.sites.cutting import Cut, cut
 from graphfix.registry import get_pass, shipped_passes
@@ -36,7 +37,7 @@ def sites_of(
         available=(*passes, *(p for p in shipped_passes() if p not in passes)),
     )
     run = Run(edited, settings)
-    run.execute()
+    execute(run)
     found = [(a.site, a.evidence) for a in run.journal.applied if a.evidence is not None]
     return found, run.model
 

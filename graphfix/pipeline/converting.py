@@ -1,0 +1,172 @@
+"""The stages that move the opset: to the one asked for, or down while that removes findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphfix.authoring.declaring import CANONICAL
+from graphfix.authoring.editing import Recorded
+from graphfix.model import Model
+from graphfix.opset.formats import needed_ir
+from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
+from graphfix.pipeline.canonicalising import canonicalise
+from graphfix.pipeline.journal import Journal
+from graphfix.pipeline.repairing import legalise
+from graphfix.pipeline.run import Run
+from graphfix.report import (
+    EXACT,
+    Finding,
+    NodeRef,
+    Site,
+    blocking_by_severity,
+)
+from graphfix.schemas import form_of, newest_opset
+
+OLDEST_OPSET = 7  # engines and the adapters know nothing older
+LOOK_AHEAD = 4
+FOLDING = ("fold-constants", "dead-code")
+
+
+def convert(run: Run) -> None:
+    """Move the model to the opset asked for, or say which nodes are in the way."""
+    wanted = run.settings.opset
+    assert wanted is not None
+    before = run.model.opset
+    if not _may_step(run):
+        return
+    try:
+        moved = _moved(run, wanted)
+    except StepBlocked as blocked:
+        for blocker in blocked.blockers:
+            run.journal.refused(OPSET, blocker.reason, blocker.node)
+        return
+    for each in moved:
+        run.journal.apply([OPSET], each)
+    if wanted < before:
+        _lower_ir(run)
+    run.infer()
+
+
+def _lower_ir(run: Run) -> None:
+    """Lower the IR version with the opset: who reads no newer opset reads no newer file."""
+    older, needed = run.model.ir_version, needed_ir(run.model)
+    if needed < older:
+        run.model.ir_version = needed
+        site = Site(NodeRef(), EXACT, note=f"IR version {older} becomes {needed}")
+        run.journal.apply([OPSET], Recorded(site, computes=False))
+
+
+def _may_step(run: Run) -> bool:
+    """Say whether the opset may move: not where the user skips it or its result was wrong."""
+    return not run.budget.exhausted and any(p.id == OPSET for p in run.passes)
+
+
+def _moved(run: Run, wanted: int) -> list[Recorded]:
+    """Move to an opset; what is computed is folded only where a constant is asked for."""
+    try:
+        return move_to(run.model, run.work, wanted, at_run_time=False)
+    except StepBlocked:
+        if run.budget.outgrown:
+            raise
+        for declared in run.passes.staged(CANONICAL, "graph"):
+            if declared.id in FOLDING:
+                run.graph_pass(declared)
+        run.infer()
+        return move_to(run.model, run.work, wanted)
+
+
+def step_down(run: Run) -> None:
+    """Lower the opset one step at a time while that removes what stands in the way.
+
+    An engine that reads any number but misreads newer forms is given the highest opset that
+    leaves no finding; one that rejects the number itself gets what it takes.
+    """
+    target = run.settings.target
+    assert target is not None
+    if not _may_step(run) or run.budget.outgrown:
+        return
+    floor = max(target.opset_min or OLDEST_OPSET, OLDEST_OPSET)
+    wanted = max(target.opset_max, floor)
+    if run.model.opset > wanted and any(_by_opset(f) for f in run.blocking()):
+        steps = run.model.opset - wanted
+        helped = _descend(run, wanted, steps)
+        if not helped and any(_came_after(wanted, f) for f in run.blocking()):
+            # What stands for a newer operator may be of a form that the engine misreads.
+            _descend(run, floor, steps + LOOK_AHEAD)
+    while run.model.opset > floor and any(_may_go_lower(run, f) for f in run.blocking()):
+        # Further down than the engine asks for; a few steps may be needed before the form
+        # that it reads is reached.
+        if not _descend(run, floor, LOOK_AHEAD):
+            return
+
+
+def _may_go_lower(run: Run, finding: Finding) -> bool:
+    """Say whether a few opsets lower the form may be another, or the operator written out."""
+    return _is_form(finding) or _came_after(run.model.opset - LOOK_AHEAD, finding)
+
+
+def _descend(run: Run, floor: int, steps: int) -> bool:
+    """Step down and stay at the highest opset that leaves least; say whether that is lower."""
+    start: Model = run.model
+    here = run.blocking()
+    limits = blocking_by_severity(here) | blocking_by_severity(run.findings_before)
+    best: tuple[_Left, Model, Journal] = (_left(here), start, run.journal)
+    blockers: tuple[Blocker, ...] = ()
+    run.model, run.journal = start.copy(), run.journal.copy()
+    run.infer()
+    for _ in range(steps):
+        if run.model.opset <= floor:
+            break
+        blockers = _one_step_down(run)
+        if blockers:
+            break
+        left = run.blocking()
+        # Fewer findings in all are no gain where those of one severity become more.
+        if _left(left) < best[0] and (best[0][0] or blocking_by_severity(left) <= limits):
+            last = run.model.opset <= floor or not any(_by_opset(f) for f in left)
+            kept = run.model if last else run.model.copy()
+            best = (_left(left), kept, run.journal.copy())
+            if last:
+                break
+    _, run.model, run.journal = best
+    run.infer()
+    for blocker in blockers:
+        run.journal.refused(OPSET, blocker.reason, blocker.node)
+    return run.model is not start
+
+
+def _one_step_down(run: Run) -> tuple[Blocker, ...]:
+    try:
+        moved = lower_one(run.model, run.work)
+    except StepBlocked as blocked:
+        return tuple(blocked.blockers)
+    for each in moved:
+        run.journal.apply([OPSET], each)
+    run.infer()
+    canonicalise(run)
+    legalise(run)
+    return ()
+
+
+_Left = tuple[bool, int]
+
+
+def _left(blocking: Sequence[Finding]) -> _Left:
+    """Return what is compared between two opsets: one that is refused hides all the rest."""
+    return (any(f.feature == "opset:too-high" for f in blocking), len(blocking))
+
+
+def _by_opset(finding: Finding) -> bool:
+    kind = finding.feature.partition(":")[0]
+    return kind in ("form", "opset", "op", "attr", "const", "shape")
+
+
+def _is_form(finding: Finding) -> bool:
+    return finding.feature.startswith("form:")
+
+
+def _came_after(opset: int, finding: Finding) -> bool:
+    kind, _, op = finding.feature.partition(":")
+    if kind != "op" or form_of(op, newest_opset()) is None:
+        return False  # of another domain, or of none that ONNX knows
+    return form_of(op, max(opset, 1)) is None

@@ -1,0 +1,103 @@
+"""The stages that remove findings: rewrites, lossy ones by consent, and passes by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from graphfix.authoring.declaring import TARGETED, Pass
+from graphfix.authoring.views import NodeView
+from graphfix.pipeline.canonicalising import ROUNDS, canonicalise
+from graphfix.pipeline.consenting import consent_wanting
+from graphfix.pipeline.run import Run
+from graphfix.pipeline.sweeping import (
+    first_of,
+    sweep_rewrite,
+    sweep_targeted,
+)
+from graphfix.report import (
+    LOSSY,
+    NodeRef,
+)
+
+FUNCTION = "scope:local-function"
+
+
+def legalise(run: Run) -> None:
+    """Remove findings by what is not lossy, until nothing moves."""
+    again = {declared.id for declared in run.passes if declared.stage == TARGETED}
+    for round_ in range(ROUNDS):
+        run.journal.forget_refusals(again)
+        moved = 0
+        blocking = run.blocking()
+        for declared in run.passes.staged(TARGETED, "graph"):
+            if declared.accuracy is not LOSSY and first_of(blocking, declared):
+                sites = run.graph_pass(declared)
+                if sites:
+                    moved += sites
+                    blocking = run.blocking()
+        if moved:
+            run.infer()
+            canonicalise(run)
+        if round_ == 0:
+            run.plain_nodes = run.model.node_count()
+        moved += sweep_targeted(run.model, run.legaliser(), run.journal)
+        if not moved and not _inline_what_is_left(run):
+            break
+        run.infer()
+        canonicalise(run)
+
+
+def _inline_what_is_left(run: Run) -> bool:
+    """Inline local functions that the target reads, where findings are left inside of them.
+
+    In the places that call it, types and constants are known that a function lacks.
+    """
+    if not run.model.functions or not any(
+        finding.node.scope.startswith("function:") for finding in run.blocking()
+    ):
+        return False
+    inliners = [p for p in run.passes.staged(TARGETED, "graph") if p.removes_feature(FUNCTION)]
+    return any(run.graph_pass(declared) for declared in inliners)
+
+
+def apply_lossy(run: Run) -> None:
+    """Remove what is left by lossy passes, which were consented to."""
+    for declared in run.passes.staged(TARGETED, "graph"):
+        wanted = declared.accuracy is LOSSY and first_of(run.blocking(), declared)
+        if wanted and run.graph_pass(declared):
+            run.infer()
+            canonicalise(run)
+    if sweep_targeted(run.model, run.legaliser(lossy=True), run.journal):
+        run.infer()
+        canonicalise(run)
+
+
+def run_named(run: Run) -> None:
+    """Run exactly the passes that were named, in their order."""
+    for declared in run.settings.named or ():
+        if declared.kind == "graph":
+            # To name a pass is no consent, as for the sites of a rewrite.
+            if reason := consent_wanting(declared, run.settings):
+                run.journal.refused(declared.id, reason, NodeRef())
+            elif run.graph_pass(declared) and declared.changes_io:
+                run.infer()
+                run.expect_changes()
+        else:
+            sweep_rewrite(
+                run.model,
+                run.work,
+                declared,
+                run.settings.options,
+                run.journal,
+                _wanted(run, declared),
+                allow_lossy=run.settings.allow_lossy,
+            )
+        run.journal.not_needed(declared.id)
+
+
+def _wanted(run: Run, declared: Pass) -> Callable[[NodeView], bool] | None:
+    """Return which nodes a named pass is for: those with a finding, where a target is given."""
+    if run.settings.target is None:
+        return None
+    legaliser = run.legaliser()
+    return lambda view: first_of(legaliser.blocking(view), declared)

@@ -1,0 +1,164 @@
+"""What the stages of a run share: the model, what was found, and the tools to edit it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from onnx import ModelProto
+
+from graphfix.authoring.catalogue import Catalogue
+from graphfix.authoring.declaring import Pass
+from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
+from graphfix.checking import check_model
+from graphfix.hooks import Hook
+from graphfix.model import Model
+from graphfix.pipeline.attributing import Opsets
+from graphfix.pipeline.fingerprints import Fingerprints
+from graphfix.pipeline.journal import Journal
+from graphfix.pipeline.legalising import Decision, Legaliser
+from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.sweeping import (
+    run_graph_pass,
+)
+from graphfix.pipeline.typing import infer_types
+from graphfix.pipeline.validating import interface
+from graphfix.report import (
+    Finding,
+    IoChange,
+)
+
+# How many nodes a model may become: this many times what it has, and some more if it is small.
+GROWTH, SMALL_GROWTH = 3, 10_000
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """One run over one model, which is edited in place: what the stages of a run work on.
+
+    Attributes:
+        model: The model.
+        settings: What was asked for.
+        hooks: Told of stages and passes.
+        budget: How many sites may be made, and how many were, those of tries included.
+        original: The model as it came; never changed.
+        passes: Every pass that may be used.
+        journal: What the passes did.
+        findings_before: What stood in the way; empty without a target.
+        findings_after: What stands in the way now.
+        mended: What was in the way of the file before its order and imports were mended.
+        opsets_before: The opset of each scope when `findings_before` were found.
+        seconds: Seconds by stage.
+        io_changes: Interface changes that were consented to, and declared shapes that were wrong.
+        expected_interface: The inputs and outputs that the result must have.
+        prepared: The model once its order and imports were mended, which an engine can run where
+            it refuses the file; None where there was nothing to mend.
+        decisions: What was tried for each node, for `explain`; None where nobody asks.
+        plain_nodes: How many nodes there were once functions were inlined and constants folded.
+    """
+
+    model: Model
+    settings: Settings
+    hooks: Sequence[Hook] = ()
+    budget: Budget = field(default_factory=Budget)
+    original: ModelProto = field(init=False)
+    passes: Catalogue = field(init=False)
+    journal: Journal = field(init=False, default_factory=Journal)
+    findings_before: tuple[Finding, ...] = field(init=False, default=())
+    findings_after: tuple[Finding, ...] = field(init=False, default=())
+    mended: tuple[Finding, ...] = field(init=False, default=())
+    opsets_before: Opsets = field(init=False, default_factory=dict[str, "int | None"])
+    seconds: dict[str, float] = field(init=False, default_factory=dict[str, float])
+    io_changes: tuple[IoChange, ...] = field(init=False, default=())
+    expected_interface: dict[str, str] = field(init=False, default_factory=dict[str, str])
+    prepared: ModelProto | None = field(init=False, default=None)
+    decisions: list[Decision] | None = field(init=False, default=None)
+    plain_nodes: int = field(init=False)
+    _graph_work: Workspace | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Look at the model; nothing is changed yet."""
+        self.original = self.model.proto
+        self.passes = Catalogue.of(self.settings.available)
+        self.plain_nodes = self.model.node_count()
+
+    def timed(self, name: str, stage: Callable[[Run], object]) -> None:
+        """Run a stage, and tell the hooks and the clock of it."""
+        for hook in self.hooks:
+            hook.stage(name)
+        start = perf_counter()
+        stage(self)
+        self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+
+    @property
+    def work(self) -> Workspace:
+        """The names that are taken in the model, and what its edits are held to."""
+        if self._graph_work is None or self._graph_work.model is not self.model:
+            self._graph_work = Workspace(
+                self.model,
+                self.settings.proves_sites,
+                self.settings.blocked,
+                self.budget,
+                self.passes,
+                self._opset_limit(),
+            )
+            if self.budget.nodes is None:
+                self.budget.nodes = GROWTH * self._graph_work.count + SMALL_GROWTH
+        return self._graph_work
+
+    def _opset_limit(self) -> int:
+        if self.settings.opset is not None:
+            return self.settings.opset
+        target = self.settings.target
+        return target.opset_max if target is not None else USUAL_OPSET
+
+    def graph_pass(self, declared: Pass, prints: Fingerprints | None = None) -> int:
+        """Run a graph pass, where another site may be made; see `run_graph_pass`."""
+        if self.budget.exhausted:
+            return 0
+        functions = self.model.graph
+        count = run_graph_pass(
+            self.model, self.work, declared, self.settings.options, self.journal, prints
+        )
+        if self.model.graph is not functions:
+            self._graph_work = None  # the pass loaded the model anew
+        return count
+
+    def infer(self) -> None:
+        """Infer every type, those of operators without schema included."""
+        infer_types(self.model, self.settings.knowing)
+
+    def findings(self, *, consequences: bool = True) -> tuple[Finding, ...]:
+        """Return what stands in the way on the target; nothing without one."""
+        target = self.settings.target
+        if target is None:
+            return ()
+        return check_model(self.model, target, self.settings.assumed, consequences=consequences)
+
+    def blocking(self) -> list[Finding]:
+        """Return what has to go.
+
+        What fails only because something is misread goes away with what is misread.
+        """
+        return [f for f in self.findings(consequences=False) if f.blocks]
+
+    def legaliser(self, *, lossy: bool = False) -> Legaliser:
+        """Return what finds rewrites for the model as it is now; there is a target."""
+        target = self.settings.target
+        assert target is not None
+        return Legaliser(
+            self.work,
+            target,
+            self.passes,
+            self.settings.options,
+            self.settings.assumed,
+            allow_lossy=lossy,
+            decisions=self.decisions,
+        )
+
+    def expect_changes(self) -> None:
+        """Expect the inputs and outputs as they are now: what changed was consented to."""
+        self.expected_interface = interface(self.model)
+        news = [c for c in self.journal.io_changes if c not in self.io_changes]
+        self.io_changes = (*self.io_changes, *news)
