@@ -34,7 +34,7 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.sequence._tracing import Cut, Listed, axis_of, pieces, trace
+from graphfix.passes.sequence._tracing import Listed, Pieces, axis_of, pieces, trace
 
 
 @rewrite(
@@ -55,7 +55,7 @@ def concat_from_sequence_to_concat(node: NodeView, build: Builder) -> Value:
     if axis is None:
         raise Refuse("the axis must be given")
     stacked = bool(node.attr("new_axis", 0))
-    if isinstance(sequence, Cut):
+    if isinstance(sequence, Pieces):
         whole = _whole(build, sequence, int(axis), stacked)
         if whole is not None:
             return whole
@@ -71,7 +71,7 @@ def concat_from_sequence_to_concat(node: NodeView, build: Builder) -> Value:
     return values[0] if len(values) == 1 else build.Concat(*values, axis=axis)
 
 
-def _whole(build: Builder, cut: Cut, axis: int, stacked: bool) -> Value | None:
+def _whole(build: Builder, cut: Pieces, axis: int, stacked: bool) -> Value | None:
     """Return the tensor that was cut, where it is joined as it was; None where it is not."""
     if cut.kept:
         return cut.x if not stacked and axis_of(axis, cut.rank) == cut.axis else None
