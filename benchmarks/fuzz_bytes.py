@@ -8,8 +8,8 @@ real entry point, forked from a process that has imported everything, with its d
 each is asked: no exit code but 0 to 4, no traceback, at most 20 s, at most 2,048 MB held by all its
 processes, no file left, no result but on 0 and 1.
 
-Rows are kept in `--rows` (JSON lines) and a further run goes on behind them; what fails is kept in
-`--keep`. Writes `results/fuzz-bytes.md` and ends with 1 where something must not be.
+Rows are kept in `--rows` (JSON lines) and a further run goes on behind them; `--again` runs those
+once more that failed. What fails is kept in `--keep`. Writes `results/fuzz-bytes.md` and ends with 1 where something must not be.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -145,6 +146,7 @@ def page(rows: list[dict[str, Any]]) -> str:
     wrong = [row for row in rows if row["faults"]]
     seconds = sorted(row["seconds"] for row in rows)
     numbers = [row["number"] for row in rows if row["number"] >= 0]
+    commits = Counter(row.get("commit", "an earlier commit") for row in rows)
     lines = [
         "# Damaged and hostile files",
         "",
@@ -152,7 +154,11 @@ def page(rows: list[dict[str, Any]]) -> str:
         f"{max(numbers)}, "
         f"and {len({row['number'] for row in rows if row['number'] < 0})} that are no plain files; "
         "written by `benchmarks/fuzz_bytes.py`.",
-        "Each command ran with its default limits; columns are exit codes.",
+        "Each command ran with its default limits; columns are exit codes. Seconds are those of "
+        "the clock, less those in which a command stood in line for a processor.",
+        "Rows by the commit that they were run on: "
+        + ", ".join(f"{count} on {name}" for name, count in commits.most_common())
+        + ".",
         "",
         "| command | " + " | ".join(map(str, codes)) + " |",
         "|---" * (len(codes) + 1) + "|",
@@ -185,6 +191,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--rows", type=Path)
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=HERE / "results" / "fuzz-bytes.md")
     given = parser.parse_args()
@@ -195,6 +202,9 @@ def main() -> int:
     rows: list[dict[str, Any]] = []
     if given.rows and given.rows.exists():
         rows = [json.loads(line) for line in given.rows.read_text(encoding="utf-8").splitlines()]
+    if given.again:
+        rows = [row for row in rows if not row["faults"]]
+        _write(rows, given.rows)
     done = {row["number"] for row in rows}
     stop = time.monotonic() + given.seconds
 
@@ -215,7 +225,21 @@ def main() -> int:
     return 1 if any(row["faults"] for row in rows) else 0
 
 
+def _write(rows: list[dict[str, Any]], path: Path) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+@cache
+def _commit() -> str:
+    """Return the commit that is run, and whether files were changed since."""
+    said = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=HERE, capture_output=True, check=False
+    )
+    return said.stdout.decode().strip() or "no commit"
+
+
 def _note(row: dict[str, Any], rows: list[dict[str, Any]], path: Path | None) -> None:
+    row["commit"] = _commit()
     rows.append(row)
     if path is not None:
         with path.open("a", encoding="utf-8") as stream:

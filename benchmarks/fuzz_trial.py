@@ -32,7 +32,9 @@ class Trial:
 
     Attributes:
         code: The exit code; minus the number of a signal.
-        seconds: Wall time.
+        seconds: Wall time, less what it waited.
+        waited: Of the wall time, what it stood in line for a processor while none of its processes
+            ran: what a quiet machine would not have cost.
         megabytes: The most memory of its own that the tree of processes held at once.
         late: Whether it had to be killed.
         said: The end of stderr.
@@ -42,6 +44,7 @@ class Trial:
 
     code: int
     seconds: float
+    waited: float
     megabytes: float
     late: bool
     said: str
@@ -87,7 +90,7 @@ def trial(words: list[str], folder: Path, result: Path) -> Trial:
     temporary.mkdir()
     said = folder.parent / f"{folder.name}.err"
     before = set(folder.rglob("*"))
-    start = time.monotonic()
+    clock = _Clock()
     pid = os.fork()
     if pid == 0:
         _be_command(words, folder, temporary, said)
@@ -96,8 +99,9 @@ def trial(words: list[str], folder: Path, result: Path) -> Trial:
         ended, status, used = os.wait4(pid, os.WNOHANG)
         if ended:
             break
-        peak = max(peak, sum(_held(each) for each in family(pid)))
-        if time.monotonic() - start > PATIENCE + 2:
+        there = family(pid)
+        peak = max(peak, sum(_held(each) for each in there))
+        if clock.tick(there) > PATIENCE + 2:
             late = True
             for each in [*family(pid), pid]:
                 with contextlib.suppress(OSError):
@@ -112,13 +116,53 @@ def trial(words: list[str], folder: Path, result: Path) -> Trial:
     text = said.read_text(encoding="utf-8", errors="replace") if said.exists() else ""
     return Trial(
         os.waitstatus_to_exitcode(status),
-        round(time.monotonic() - start, 2),
+        round(clock.tick([]), 2),
+        round(clock.waited, 2),
         round(max(peak, used.ru_maxrss / 1024), 1),
         late,
         text[-600:],
         tuple(sorted(name for name in left if ".reproducers" not in name)),
         written,
     )
+
+
+class _Clock:
+    """Measures a family of processes, without the time in which it only waited for a processor.
+
+    Attributes:
+        waited: That time, in seconds.
+    """
+
+    def __init__(self) -> None:
+        """Start."""
+        self.waited = 0.0
+        self._start = self._last = time.monotonic()
+        self._known: dict[int, tuple[float, float]] = {}
+
+    def tick(self, pids: list[int]) -> float:
+        """Return the seconds so far, less the waiting.
+
+        Of the time since the last tick that counts as waiting which some process stood in line
+        for, as the scheduler counts it, and in which none of the others ran.
+        """
+        now = time.monotonic()
+        seen = {pid: times for pid in pids if (times := _scheduled(pid)) is not None}
+        ran = waited = 0.0
+        for pid, times in seen.items():
+            before = self._known.get(pid, (0.0, 0.0))
+            ran += times[0] - before[0]
+            waited = max(waited, times[1] - before[1])
+        self.waited += max(0.0, min(waited, now - self._last - ran))
+        self._known, self._last = seen, now
+        return now - self._start - self.waited
+
+
+def _scheduled(pid: int) -> tuple[float, float] | None:
+    """Return the seconds that a process ran, and those that it waited to."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        words = Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()
+        return int(words[0]) / 1e9, int(words[1]) / 1e9
+    return None
 
 
 def family(pid: int) -> list[int]:
