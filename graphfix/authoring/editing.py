@@ -265,7 +265,7 @@ class Editor:
         self.model.graph = fresh.graph
         self.model.functions = fresh.functions
         old = self.workspace
-        old.budget.nodes = None  # what stands inlined now is the file's own
+        old.budget.nodes, old.budget.outgrown = None, False  # what was inlined is the file's
         self.workspace = Workspace(
             self.model, old.keeps_evidence, old.blocked, old.budget, old.passes, old.opset_limit
         )

@@ -33,7 +33,7 @@ class Budget:
         nodes: How many nodes the model may have before no site makes it grow any more; None for
             any number. A file of some bytes may hold thousands of nodes of which each becomes
             fifty.
-        outgrown: Whether a site was refused because of that.
+        outgrown: Whether a site was refused because of that, as all are that follow.
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -108,11 +108,15 @@ class Workspace:
     def check_room(self, nodes: int) -> None:
         """Refuse where a site of this many nodes would make the graph outgrow what it may have.
 
+        After the first one that would no other may grow either, so that none is drafted in vain.
+
         Raises:
             Refuse: It would.
         """
         most = self.budget.nodes
-        if most is not None and nodes > 1 and self.count + nodes > most:
+        if most is None or nodes < 2:
+            return
+        if self.budget.outgrown or self.count + nodes > most:
             self.budget.outgrown = True
             raise Refuse(f"the graph would have more than the {most} nodes that it may grow to")
 
