@@ -79,6 +79,8 @@ class Fingerprints:
             model: The model after a pass.
             editor: The editor of the pass, finished.
         """
+        if not editor.recorded and self._still_hold(model):
+            return None
         nodes, ends, constants = self.nodes, self.ends, self.constants
         edits = [recorded.edit for recorded in editor.recorded]
         whole_file = any(edit is None for edit in edits)  # such as inlining
@@ -101,6 +103,24 @@ class Fingerprints:
                 if self._keep(node, nodes.get(id(node)), allowed):
                     stray = stray or node
         return None if whole_file else stray
+
+    def _still_hold(self, model: Model) -> bool:
+        """Say whether all is as it was; most passes leave a model alone."""
+        count = 0
+        for graph in model.graphs():
+            ends = self.ends.get(id(graph))
+            if ends is None or ends[1] != _ends(graph):
+                return False
+            for constant in graph.initializers:
+                known = self.constants.get(id(constant))
+                if known != (constant, constant.name, constant.weights):
+                    return False
+            for node in graph.nodes:
+                printed = self.nodes.get(id(node))
+                if printed is None or not (printed.holds(node) and printed.types_hold()):
+                    return False
+            count += len(graph.nodes)
+        return count == len(self.nodes)
 
     def _keep(self, node: Node, known: _NodePrint | None, allowed: set[int]) -> bool:
         """Take down a node, by what is known where nothing changed; say whether it is a stray."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from graphfix.authoring.declaring import INTERFACE, PREPARE, Pass
 from graphfix.checking import check_whole
 from graphfix.pipeline.consenting import consent_wanting
+from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.mending import is_tolerated, mend_nodes, mends_nodes
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.sweeping import (
@@ -24,7 +25,8 @@ def prepare(run: Run) -> None:
         if not is_tolerated(each, target) and not consent_wanting(each, run.settings)
     ]
     said = tuple(check_whole(run.model, target)) if target is not None else ()
-    acted = [declared for declared in wanted if run.graph_pass(declared)]
+    prints = Fingerprints(run.model)
+    acted = [declared for declared in wanted if run.graph_pass(declared, prints)]
     run.mended = tuple(
         f for f in said if f.certain and any(p.removes_feature(f.feature) for p in acted)
     )
