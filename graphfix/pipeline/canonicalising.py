@@ -5,9 +5,6 @@ from __future__ import annotations
 from graphfix.authoring.declaring import CANONICAL
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.run import Run
-from graphfix.pipeline.sweeping import (
-    sweep_rewrite,
-)
 
 ROUNDS = 12
 
@@ -22,9 +19,7 @@ def canonicalise(run: Run) -> bool:
             moved += run.graph_pass(declared, prints)
         rewritten = 0
         for declared in run.passes.staged(CANONICAL, "rewrite"):
-            rewritten += sweep_rewrite(
-                run.model, run.work, declared, run.settings.options, run.journal
-            )
+            rewritten += run.rewrite(declared)
         if rewritten:
             prints = Fingerprints(run.model)
         if not moved + rewritten:

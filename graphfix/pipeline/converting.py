@@ -13,13 +13,7 @@ from graphfix.pipeline.canonicalising import canonicalise
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.repairing import legalise
 from graphfix.pipeline.run import Run
-from graphfix.report import (
-    EXACT,
-    Finding,
-    NodeRef,
-    Site,
-    blocking_by_severity,
-)
+from graphfix.report import EXACT, Finding, NodeRef, Site, blocking_by_severity
 from graphfix.schemas import form_of, newest_opset
 
 OLDEST_OPSET = 7  # engines and the adapters know nothing older

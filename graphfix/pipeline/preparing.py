@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from graphfix.authoring.declaring import INTERFACE, PREPARE, Pass
-from graphfix.checking import check_whole
+from graphfix.authoring.views import NodeView
+from graphfix.checking import check_whole, file_findings
+from graphfix.engines.engine import engine_of
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import file_rules
+from graphfix.inference import type_of
 from graphfix.pipeline.consenting import consent_wanting
 from graphfix.pipeline.fingerprints import Fingerprints
-from graphfix.pipeline.mending import is_tolerated, mend_nodes, mends_nodes
 from graphfix.pipeline.run import Run
-from graphfix.pipeline.sweeping import (
-    first_of,
-)
+from graphfix.pipeline.sweeping import first_of
+from graphfix.validity.element_types import element_type_complaints
+from graphfix.validity.forms import fits, form_at, form_complaints
 
 
 def prepare(run: Run) -> None:
@@ -22,7 +26,7 @@ def prepare(run: Run) -> None:
     wanted = [
         each
         for each in passes
-        if not is_tolerated(each, target) and not consent_wanting(each, run.settings)
+        if not _is_tolerated(each, target) and not consent_wanting(each, run.settings)
     ]
     said = tuple(check_whole(run.model, target)) if target is not None else ()
     prints = Fingerprints(run.model)
@@ -36,17 +40,18 @@ def prepare(run: Run) -> None:
 
 def mend(run: Run) -> None:
     """Run the rewrites of nodes that the file may not have at its opset."""
-    _mend_with(run, [declared for declared in run.passes if mends_nodes(declared)])
+    _mend_with(run, [declared for declared in run.passes if _mends_nodes(declared)])
 
 
 def mend_operators(run: Run) -> None:
     """Run those for operators that are no longer there, whatever the opset is to be."""
-    passes = [declared for declared in run.passes if mends_nodes(declared)]
-    _mend_with(run, [declared for declared in passes if declared.stage != PREPARE])
+    passes = [p for p in run.passes if _mends_nodes(p) and p.stage != PREPARE]
+    _mend_with(run, passes)
 
 
 def _mend_with(run: Run, passes: Sequence[Pass]) -> None:
-    if mend_nodes(run.model, run.work, passes, run.settings, run.journal):
+    target = run.settings.target
+    if sum(run.rewrite(declared, _wanted(declared, target)) for declared in passes):
         run.infer()
 
 
@@ -63,3 +68,32 @@ def change_interface(run: Run) -> int:
             run.infer()
     run.expect_changes()
     return changed
+
+
+def _mends_nodes(declared: Pass) -> bool:
+    """Say whether a rewrite acts at nodes that a file may not have, whichever engine reads it."""
+    mended = any(removed.startswith("model:") for removed in declared.removes)
+    return declared.kind == "rewrite" and mended
+
+
+def _is_tolerated(declared: Pass, target: Target | None) -> bool:
+    """Say whether all that a pass mends of a file is only noted for a target."""
+    rules = [rule for rule in file_rules().values() if declared.removes_feature(rule.feature)]
+    if target is None or not rules:
+        return False
+    return all(rule.id in engine_of(target.family).tolerates for rule in rules)
+
+
+def _wanted(declared: Pass, target: Target | None) -> Callable[[NodeView], bool]:
+    def wanted(view: NodeView) -> bool:
+        form = form_at(view.node)
+        if form is None:
+            return False
+        if fits(view.node, view.opset):
+            complaints = element_type_complaints(view.node, form, type_of)
+        else:
+            complaints = form_complaints(view.node, form)
+        found = file_findings(complaints, target)
+        return any(each.blocks and declared.removes_feature(each.feature) for each in found)
+
+    return wanted

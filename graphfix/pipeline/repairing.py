@@ -9,15 +9,8 @@ from graphfix.authoring.views import NodeView
 from graphfix.pipeline.canonicalising import ROUNDS, canonicalise
 from graphfix.pipeline.consenting import consent_wanting
 from graphfix.pipeline.run import Run
-from graphfix.pipeline.sweeping import (
-    first_of,
-    sweep_rewrite,
-    sweep_targeted,
-)
-from graphfix.report import (
-    LOSSY,
-    NodeRef,
-)
+from graphfix.pipeline.sweeping import first_of, sweep_targeted
+from graphfix.report import LOSSY, NodeRef
 
 FUNCTION = "scope:local-function"
 
@@ -83,15 +76,7 @@ def run_named(run: Run) -> None:
                 run.infer()
                 run.expect_changes()
         else:
-            sweep_rewrite(
-                run.model,
-                run.work,
-                declared,
-                run.settings.options,
-                run.journal,
-                _wanted(run, declared),
-                allow_lossy=run.settings.allow_lossy,
-            )
+            run.rewrite(declared, _wanted(run, declared), allow_lossy=run.settings.allow_lossy)
         run.journal.not_needed(declared.id)
 
 

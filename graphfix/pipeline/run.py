@@ -10,6 +10,7 @@ from onnx import ModelProto
 
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
+from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
 from graphfix.checking import check_model
 from graphfix.hooks import Hook
@@ -19,15 +20,10 @@ from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Decision, Legaliser
 from graphfix.pipeline.settings import Settings
-from graphfix.pipeline.sweeping import (
-    run_graph_pass,
-)
+from graphfix.pipeline.sweeping import run_graph_pass, sweep_rewrite
 from graphfix.pipeline.typing import infer_types
 from graphfix.pipeline.validating import interface
-from graphfix.report import (
-    Finding,
-    IoChange,
-)
+from graphfix.report import Finding, IoChange
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.
 GROWTH, SMALL_GROWTH = 3, 10_000
@@ -124,6 +120,24 @@ class Run:
         if self.model.graph is not functions:
             self._graph_work = None  # the pass loaded the model anew
         return count
+
+    def rewrite(
+        self,
+        declared: Pass,
+        wanted: Callable[[NodeView], bool] | None = None,
+        *,
+        allow_lossy: bool = False,
+    ) -> int:
+        """Apply one rewrite; arguments as for `sweep_rewrite`."""
+        return sweep_rewrite(
+            self.model,
+            self.work,
+            declared,
+            self.settings.options,
+            self.journal,
+            wanted,
+            allow_lossy=allow_lossy,
+        )
 
     def infer(self) -> None:
         """Infer every type, those of operators without schema included."""
