@@ -154,4 +154,4 @@ def run_graph_pass(
 
 def first_of(findings: Sequence[Finding], declared: Pass) -> bool:
     """Say whether a pass removes the feature of one of the findings."""
-    return any(declared.removes_feature(f.feature) for f in findings)
+    return any(declared.removes_feature(wanted) for wanted in {f.feature for f in findings})
