@@ -14,7 +14,7 @@ EXIT_CODES = {
     1: "something is left to do: problems remain, or equality could not be shown",
     2: "wrong usage",
     3: "the input cannot be read or is not a model; nothing was written",
-    4: "the result computes something else than the input; nothing was written",
+    4: "the result does not compute the same as the input; nothing was written",
     5: "a fault in graphfix; nothing was written",
 }
 
@@ -58,7 +58,7 @@ def headline(report: Report, exit_code: int, *, dry_run: bool = False) -> Headli
         return Headline(
             "NOT WRITTEN",
             f"The repaired model does not compute the same as {_source(report)}, and taking single "
-            "repairs back did not cure it. Nothing was written.",
+            "repairs back did not help. Nothing was written.",
             Tone.BAD,
         )
     if exit_code == 0:
@@ -80,13 +80,13 @@ def trust(report: Report) -> str:
             )
         case Verdict.OFF:
             return (
-                "Whether it computes the same was not looked at: verification was off. Compare "
+                "It was not checked whether it computes the same: verification was off. Compare "
                 "it yourself before you use it."
             )
         case Verdict.MISMATCH:
             return f"It does not compute the same as {_source(report)}{why}."
         case _:
-            return f"The comparison of the whole model does not tell whether it is equal{why}."
+            return f"The comparison of the whole model could not show that it is equal{why}."
 
 
 def _done(report: Report, dry_run: bool) -> Headline:
@@ -155,7 +155,7 @@ def _not_done(report: Report, dry_run: bool) -> Headline:
         return Headline("NOT PROVED", f"{trust(report)} {written}", Tone.CAREFUL)
     return Headline(
         "NOT DONE",
-        f"What was asked for could not be reached; Repairs says why. {written}{kept}",
+        f"What was asked for could not be done; see Repairs for the reason. {written}{kept}",
         Tone.BAD,
     )
 

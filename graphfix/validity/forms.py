@@ -83,7 +83,10 @@ def _against(node: Node, form: Form) -> Iterator[tuple[str, str]]:
     opset = _opset(node)
     asked = _demands(node.op, form.since, normal_domain(node.domain))
     if asked.deprecated:
-        yield "deprecated-operator", f"is of no opset from {form.since} on; the file says {opset}"
+        yield (
+            "deprecated-operator",
+            f"does not exist from opset {form.since} on; the file imports {opset}",
+        )
         return
     yield from _attributes(node, asked, opset)
     for (what, least, most), tensors in zip(asked.counts, (node.inputs, node.outputs), strict=True):

@@ -136,7 +136,8 @@ CASES = {
         "{ y = Upsample (a, s) }",
         13,
         "deprecated-operator",
-        "Upsample is of no opset from 10 on; the file says 13 (it has this form up to opset 9)",
+        "Upsample does not exist from opset 10 on; the file imports 13 "
+        "(it has this form up to opset 9)",
     ),
     "branches of two types": (
         "(float[1] a, bool c) => (float[1] y) { y = If (c) "

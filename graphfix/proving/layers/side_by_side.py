@@ -147,7 +147,7 @@ class _Probes:
             if judge.unstable:
                 return f"rounding errors alone change what differs: {judge.unstable_reason}"
             error = ready.samples.last_error
-            return f"the model runs with no input: {error.message if error else 'no sample'}"
+            return f"the model does not run on any input: {error.message if error else 'no sample'}"
         return tuple(self._layer(name, judge) for name in names if name in judge.worst)
 
     def _layer(self, name: str, judge: Judge) -> Layer:

@@ -118,7 +118,7 @@ def capture_activations(
         return {}, "it does not fit in memory"
     if drawn is None:
         last = samples.last_error
-        return {}, last.message if last is not None else "it runs with no input"
+        return {}, last.message if last is not None else "it does not run on any input"
     for found in drawn:
         values.update((name, value) for name, value in found.items() if name in types)
     return values, ""

@@ -110,7 +110,7 @@ def certify(
     try:
         before = original.open()
     except EngineFailed as error:
-        return _open(f"what was there before cannot be run: {error.message}")
+        return _open(f"the part before the repair cannot be run: {error.message}")
     try:
         after = original.of(case.after).open()
     except MissingOperator as error:
@@ -334,7 +334,7 @@ class _Proof:
             return _open(f"rounding alone changes the result: {self._judge.unstable_reason}")
         error = samples.last_error
         text = error.message if error is not None else "every result is infinite or NaN"
-        return _open(f"what was there before runs with no input that was tried: {text}")
+        return _open(f"the part before the repair does not run on any input that was tried: {text}")
 
     def _listen(self, expected: dict[str, Value], style: Style) -> None:
         for name, value in expected.items():

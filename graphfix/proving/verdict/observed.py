@@ -88,7 +88,7 @@ def uninformative_reason(values: Sequence[Value], *, bounded: bool) -> str:
         if not np.isfinite(wide).any():
             return "is infinite in every sample"
     if _same_everywhere(filled):
-        return "has one and the same value everywhere"
+        return "has the same value everywhere"
     if len(values) > 1 and _same_every_time(values):
         return "is constant over all samples"
     if bounded and _at_its_ends(filled):

@@ -171,7 +171,7 @@ class _Comparison:
         if not self._feeds and self._judge.unstable == 0:
             error = self._samples.last_error
             text = error.message if error is not None else "no sample"
-            what = "the original runs with no input that was tried"
+            what = "the original does not run on any input that was tried"
             if isinstance(error, MissingOperator):
                 what = f"the original cannot be run, no engine has {error.key[1]}"
             never = not isinstance(error, MissingOperator) and self._result_fails()
