@@ -91,7 +91,7 @@ def test_a_lossy_pass_that_would_refuse_is_not_offered_and_says_why() -> None:
     told = " ".join(next_steps(result.report, result.exit_code))
     assert "--allow-lossy" not in told
     reasons = {(o.pass_id, o.reason) for o in result.report.outcomes}
-    assert ("resize-linear-to-nearest", "the mode is cubic") in reasons
+    assert ("resize-linear-to-nearest", "the mode must be linear; it is cubic") in reasons
 
 
 def test_nothing_is_offered_once_it_is_consented_to() -> None:
