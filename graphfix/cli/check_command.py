@@ -63,6 +63,8 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
         return code
     from graphfix.rendering.text_check import check_text
 
+    asked = str(request.target or "")
+
     emit(
         check_text(
             shown(path),
@@ -73,7 +75,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
             remedies=_remedies(result.findings, request.pass_files) if explain else (),
             explanations=result.explanations,
             loaded_by=result.loaded_by,
-            asked=request.target if request.target.endswith(".toml") else "",
+            asked=asked if asked.endswith(".toml") else "",
             style=style_for(sys.stdout),
         )
     )

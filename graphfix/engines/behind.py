@@ -7,7 +7,8 @@ rule that misses one of them says nothing that the operator's own finding does n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from graphfix.authoring.views import NodeView
 from graphfix.graph import Constant, Node, Tensor, is_empty
@@ -35,13 +36,13 @@ def counted_behind(model: Model, findings: Sequence[Finding]) -> tuple[Finding, 
     if not strange:
         return tuple(findings)
     places = {(g.scope, i): n for g in model.graphs() for i, n in enumerate(g.nodes)}
-    given = _given(model)
+    traced = _Causes(strange, _given(model))
     behind: dict[int, list[Finding]] = {}
     causes: dict[int, Node] = {}
     kept: list[Finding] = []
     for finding in findings:
         node = places.get((finding.node.scope, finding.node.index))
-        cause = None if finding.certain or node is None else _cause(finding, node, strange, given)
+        cause = None if finding.certain or node is None else traced.of(finding, node)
         if cause is None:
             kept.append(finding)
         else:
@@ -81,32 +82,51 @@ def _given(model: Model) -> dict[int, list[Tensor]]:
     return found
 
 
-def _cause(
-    finding: Finding, node: Node, strange: set[int], given: dict[int, list[Tensor]]
-) -> Node | None:
-    """Return the unknown operator without which a rule could judge; None where others share in it.
+@dataclass(slots=True)
+class _Causes:
+    """Finds the unknown operator without which a rule could judge; each tensor is followed once.
 
     The unknown is followed upstream as shape inference goes: element types come from element types,
     ranks from ranks or, where all of them are known, from sizes.
     """
-    kind, _, name = finding.missing.partition(" of ")
-    if id(node) in strange:
-        return node
-    missing = [t for t in (*node.inputs, *node.outputs) if name and t.name == name]
-    front: list[Tensor] = missing[:1]
-    seen = {id(tensor) for tensor in front}
-    found: list[Node] = []
-    for tensor in front:
-        if tensor.inputs and id(tensor.inputs[0]) in strange:
-            found.append(tensor.inputs[0])
-            continue
-        before = list(_unknown(_sources(tensor, given), kind))
-        if not before:
-            return None  # an input of the model, or unknown for a reason of its own
-        fresh = [t for t in before if id(t) not in seen]
-        seen.update(map(id, fresh))
-        front += fresh
-    return found[0] if found else None
+
+    strange: set[int]
+    given: dict[int, list[Tensor]]
+    known: dict[tuple[int, str], Node | None] = field(default_factory=dict[Any, Any])
+
+    def of(self, finding: Finding, node: Node) -> Node | None:
+        """Return the operator that a finding is behind; None where others share in it."""
+        kind, _, name = finding.missing.partition(" of ")
+        if id(node) in self.strange:
+            return node
+        missing = [t for t in (*node.inputs, *node.outputs) if name and t.name == name]
+        return self._follow(missing[0], kind) if missing else None
+
+    def _follow(self, start: Tensor, kind: str) -> Node | None:
+        pending = [start]
+        entered: dict[int, list[Tensor]] = {}
+        while pending:
+            tensor = pending[-1]
+            key = (id(tensor), kind)
+            if key in self.known:
+                pending.pop()
+            elif id(tensor) not in entered:
+                maker = tensor.inputs[0] if tensor.inputs else None
+                if maker is not None and id(maker) in self.strange:
+                    self.known[key] = maker
+                    continue
+                before = list(_unknown(_sources(tensor, self.given), kind))
+                entered[id(tensor)] = before
+                # What is already entered is the body of a loop that hands it round.
+                pending += [t for t in reversed(before) if id(t) not in entered]
+            else:
+                pending.pop()
+                before = entered[id(tensor)]
+                found = [self.known[id(t), kind] for t in before if (id(t), kind) in self.known]
+                if found or not before or tensor is start:
+                    # None: an input of the model, or unknown for a reason of its own.
+                    self.known[key] = found[0] if found and None not in found else None
+        return self.known[id(start), kind]
 
 
 def _sources(tensor: Tensor, given: dict[int, list[Tensor]]) -> list[Tensor]:

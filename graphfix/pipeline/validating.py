@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graphfix.authoring.declaring import Pass
+from graphfix.folding.computed_sizes import infer_computed_sizes
 from graphfix.graph import Shape, Variable
+from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.pipeline.typing import infer_types
 from graphfix.protos import normal_domain
@@ -51,13 +53,34 @@ def misdeclared_outputs(model: Model, passes: Sequence[Pass]) -> frozenset[str]:
     they were; once it is written in standard operators, the old fault would look like a new one.
     Here the types come from the passes that know the operators. Nothing is changed.
     """
-    declared = {t.name: t.shape for t in model.graph.outputs if t.shape is not None}
-    if not declared or not _foreign(model):
+    if not _foreign(model):
         return frozenset()
+    declared, bare = _undeclared(model)
+    infer_types(bare, passes)
+    return _differing(declared, bare)
+
+
+def contradicted_outputs(model: Model) -> frozenset[str]:
+    """Return the outputs of a file whose declared shape contradicts the sizes that it computes.
+
+    Strict inference of the file does not follow computed sizes (Reshape to a Shape); once they are
+    folded, the fault of the file would look like one of the result. Nothing is changed.
+    """
+    declared, bare = _undeclared(model)
+    infer_model(bare)
+    infer_computed_sizes(bare)
+    return _differing(declared, bare)
+
+
+def _undeclared(model: Model) -> tuple[dict[str, Shape], Model]:
+    """Return the declared shapes of outputs, and a model without them."""
+    declared = {t.name: t.shape for t in model.graph.outputs if t.shape is not None}
     light = model.light_proto()
     forget_shapes(light, frozenset(declared))
-    bare = Model(light, base_dir=model.base_dir)
-    infer_types(bare, passes)
+    return declared, Model(light, base_dir=model.base_dir)
+
+
+def _differing(declared: dict[str, Shape], bare: Model) -> frozenset[str]:
     return frozenset(t.name for t in bare.graph.outputs if _differs(declared.get(t.name), t.shape))
 
 

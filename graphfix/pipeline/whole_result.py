@@ -10,7 +10,12 @@ from graphfix.pipeline.attempts import failed
 from graphfix.pipeline.blaming import Attempt, Blame
 from graphfix.pipeline.loading import findings_of_loading
 from graphfix.pipeline.original import Original
-from graphfix.pipeline.validating import interface, new_complaints, validity_of
+from graphfix.pipeline.validating import (
+    contradicted_outputs,
+    interface,
+    new_complaints,
+    validity_of,
+)
 from graphfix.pipeline.verifying import on_disk, original_on_disk, verify, verify_in_engine
 from graphfix.report import APPROXIMATE, LOSSY, Finding, Verdict, Verification
 
@@ -24,6 +29,9 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
     if run.journal.applied_passes() or settings.shapes:
         found = validity_of(model, before.misdeclared)
         fault = new_complaints(before.validity, found)
+        if fault and (contradicted := contradicted_outputs(before.again())):
+            known = before.misdeclared | contradicted
+            fault = new_complaints(before.validity, validity_of(model, known))
         if not fault and interface(model) != run.expected_interface:
             fault = "inputs or outputs changed"
     run.seconds["validate"] = perf_counter() - start

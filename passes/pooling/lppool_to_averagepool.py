@@ -15,7 +15,8 @@ After:
 
 When it refuses:
     The elements are no floats, the opset is below 7, ceil_mode is used, or dilations below
-    opset 19.
+    opset 19. With auto_pad of SAME_UPPER or SAME_LOWER, a stride is longer than the kernel: its
+    padding may come out negative, which an AveragePool does not take.
 
 Accuracy:
     Exact up to rounding of powers and roots, and as long as no power leaves the range of the type;
@@ -47,6 +48,8 @@ def lppool_to_averagepool(node: NodeView, build: Builder) -> Value:
         raise Refuse(
             f"the opset must be at least 19 for an AveragePool with dilations; it is {build.opset}"
         )
+    if str(node.attr("auto_pad", "NOTSET")).startswith("SAME") and _skips(node):
+        raise Refuse("with auto_pad no stride may be longer than the kernel; one is")
     left_out = ("p", "dilations") if not dilated else ("p",)
     kept = {name: node.attr(name) for name in node.attributes if name not in left_out}
     power = float(node.attr("p", 2))
@@ -57,3 +60,12 @@ def lppool_to_averagepool(node: NodeView, build: Builder) -> Value:
     average = build.AveragePool(raised, count_include_pad=1, **kept)
     total = build.Mul(average, float(sizes))
     return total if power == 1 else build.Pow(total, 1 / power)
+
+
+def _skips(node: NodeView) -> bool:
+    """Say whether the window moves on by more than it covers."""
+    kernel = [int(k) for k in node.attr("kernel_shape")]
+    dilations = [int(d) for d in node.attr("dilations", [])] or [1] * len(kernel)
+    strides = [int(s) for s in node.attr("strides", [])] or [1] * len(kernel)
+    covered = [d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=False)]
+    return any(s > c for s, c in zip(strides, covered, strict=False))

@@ -63,6 +63,13 @@ def test_refuses() -> None:
     assert_refused(
         PASS, text, "the opset must be at least 19 for an AveragePool with dilations; it is 18"
     )
+    text = written(
+        '@y = LpPool <kernel_shape = [2], strides = [3], auto_pad = "SAME_UPPER"> (x)',
+        inputs,
+        output,
+        opset=18,
+    )
+    assert_refused(PASS, text, "with auto_pad no stride may be longer than the kernel; one is")
     text = written("@y = LpPool <kernel_shape = [2], p = 0> (x)", inputs, output, opset=18)
     assert_refused(PASS, text, "the power must be at least 1; it is 0")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

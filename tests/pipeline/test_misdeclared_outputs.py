@@ -7,7 +7,7 @@ import onnx
 
 from graphfix.api import run
 from graphfix.pipeline.model_files import load
-from graphfix.pipeline.validating import misdeclared_outputs
+from graphfix.pipeline.validating import contradicted_outputs, misdeclared_outputs
 from graphfix.registry import shipped_passes
 from graphfix.testing import outputs_of
 
@@ -41,3 +41,21 @@ def test_the_declaration_is_no_fault_of_a_repair() -> None:
 def test_what_is_declared_rightly_is_not_misdeclared() -> None:
     model = onnx.parser.parse_model(TEXT.format(keys="5, 3"))
     assert misdeclared_outputs(load(model), shipped_passes()) == frozenset()
+
+
+def test_a_size_that_shows_only_once_it_is_computed_is_no_fault_of_a_repair() -> None:
+    model = onnx.parser.parse_model("""
+        <ir_version: 6, opset_import: ["" : 11]>
+        g (float[2,6] x) => (float[1000000000000,6] y) {
+            f = Constant <value = int64[1] {-1}> ()
+            r = Reshape (x, f)
+            s = Shape (x)
+            y = Reshape (r, s)
+        }""")
+    assert misdeclared_outputs(load(model), shipped_passes()) == frozenset()
+    assert contradicted_outputs(load(model)) == {"y"}
+    done = run(model, target="trt8")
+    (said,) = [f for f in done.report.findings_after if f.rule == "shape-declared"]
+    assert said.message.endswith("output y is declared as float32[1000000000000, 6]")
+    given = outputs_of(done.model.to_proto(), {"x": np.ones((2, 6), np.float32)})
+    assert given["y"].shape == (2, 6)
