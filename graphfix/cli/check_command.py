@@ -63,7 +63,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
         return code
     from graphfix.rendering.text_check import check_text
 
-    asked = str(request.target or "")
+    target = str(request.target or "")
 
     emit(
         check_text(
@@ -75,7 +75,7 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
             remedies=_remedies(result.findings, request.pass_files) if explain else (),
             explanations=result.explanations,
             loaded_by=result.loaded_by,
-            asked=asked if asked.endswith(".toml") else "",
+            asked=target if target.endswith(".toml") else "",
             style=style_for(sys.stdout),
         )
     )

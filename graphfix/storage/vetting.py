@@ -14,7 +14,7 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 from graphfix.errors import InvalidModel
 from graphfix.protos import all_nodes
 
-MAX_EXPANDED = 200_000
+MAX_EXPANDED = 50_000
 _LARGEST = (1 << 31) - 1  # onnx's own code has versions in an int
 _SHOWN = 60
 
@@ -26,7 +26,7 @@ def vet(proto: ModelProto, where: str) -> None:
 
     Raises:
         InvalidModel: A name is not UTF-8, a version is no version, or the local functions come to
-            more than 200,000 nodes once they are called (and to four times what the file has).
+            more than 50,000 nodes once they are called (and to four times what the file has).
     """
     try:
         _vet_versions(proto)
