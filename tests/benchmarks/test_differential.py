@@ -161,6 +161,21 @@ def test_onnxruntime_rounds_a_normalised_element_more_than_the_result(
     assert exempting.exemption(one, wrong, sample) == ""
 
 
+def test_onnxruntime_overlooks_batches_that_are_not_equal(modules: dict[str, Any]) -> None:
+    """The exemption is real: two batches of indices into no batch of data, and it runs."""
+    one = _model(
+        """<ir_version: 8, opset_import: ["": 17]> g (float[B,L,C] x) => (float[N,C] y)
+        { i = Constant <value = int64[2,1,1] {0, 0}> () y = GatherND <batch_dims = 1> (x, i) }"""
+    )
+    scope, judge, exempting = modules["scope"], modules["judge"], modules["exempting"]
+    samples = judge.samples_of(one, [scope.Input("x", 1, ("B", "L", "C"))])
+    empty = next(s for s in samples if not any(s.draw.sizes.values()))
+    even = next(s for s in samples if s.draw.sizes["B"] == 2)
+    raised = judge.Judgement("raises", "largest <= 1")
+    assert exempting.exemption(one, raised, empty).startswith("batches of data")
+    assert exempting.exemption(one, raised, even) == ""
+
+
 def test_onnxruntime_raises_integers_by_way_of_float64(modules: dict[str, Any]) -> None:
     """The exemption is real: a number to the power of one is the number."""
     one = _model(
