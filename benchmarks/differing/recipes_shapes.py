@@ -232,6 +232,8 @@ def scatter(s: Scope, op: str) -> None:
     free = reduction not in (None, "none")
     if op == "ScatterND":
         width = s.rng.randint(1, a.rank)
+        if not all(a.size(d) for d in range(width)):
+            raise Impossible
         rows = s.rng.randint(1, 3)
         first = [s.rng.randrange(a.size(0)) for _ in range(rows)]
         if not free:
