@@ -8,9 +8,9 @@ from tests.issues.rows import Row, check_row, name_of
 
 NEAREST = 'mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"'
 PAD = (
-    "(float[1, 1, H, W] x) => (float[1, 1, H2, W2] y) <int64[4] half = {0, 0, 1, 0}, "
-    "int64[2] back = {-1, 2}, int64[1] flat = {-1}, int64[1] one = {1}, int64[1] zero = {0}> "
-    "{ s = Shape (x)  r = Slice (s, zero, one)  q = Mul (half, r)  z = Sub (q, q)"
+    "(float[1, 1, H, W] x) => (float[1, C, H, W] y) <int64[4] half = {0, 0, 1, 0}, "
+    "int64[2] back = {-1, 2}, int64[1] flat = {-1}, int64[1] two = {2}, int64[1] three = {3}> "
+    "{ s = Shape (x)  r = Slice (s, two, three)  q = Mul (half, r)  z = Sub (q, q)"
     "  all = Concat <axis = 0> (q, z)  w = Reshape (all, back)  t = Transpose <perm = [1, 0]> (w)"
     "  pads = Reshape (t, flat)  y = Pad (x, pads) }"
 )
