@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from onnx import AttributeProto
 
 
-class AttributeRef(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AttributeRef:
     """The value of an attribute that is an attribute of the function that the node stands in.
 
     Attributes:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import graphfix
 from graphfix.opset.stepping import StepBlocked, lower_one, move_to, raise_one
 from graphfix.schemas import newest_opset
 from graphfix.testing import assert_same, outputs_of
@@ -211,3 +213,21 @@ g (float[2,3,4] x) => (float[2,3,4] y, float[{shape}] m)
     result = assert_converts(proto, target, feed, rtol=1e-5, atol=1e-6)
     again = assert_converts(result, 18, feed, rtol=1e-5, atol=1e-6)
     assert_same(outputs_of(proto, feed), outputs_of(again, feed), rtol=1e-5, atol=1e-6)
+
+
+def test_an_attribute_of_the_function_is_still_one_after_a_step() -> None:
+    model = onnx.parser.parse_model("""
+        <ir_version: 8, opset_import: ["" : 18, "local" : 1]>
+        g (float[2,3] x) => (float[M,N] y) { y = local.most <keep: int = 1> (x) }
+        <domain: "local", opset_import: ["" : 18]>
+        most <keep> (a) => (b) {
+            axes = Constant <value = int64[1] {1}> ()
+            b = ReduceMax <keepdims: int = @keep> (a, axes)
+        }""")
+    done = graphfix.run(model, opset=17)
+    assert done.exit_code == 0, done.report
+    after = done.model.to_proto()
+    (reduced,) = [n for n in after.functions[0].node if n.op_type == "ReduceMax"]
+    assert {a.name: a.ref_attr_name for a in reduced.attribute}["keepdims"] == "keep"
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(outputs_of(after, {"x": x})["y"], [[2], [5]])
