@@ -18,31 +18,18 @@ def pages() -> Mapping[str, str]:
     }
 
 
-def stale(folder: Path) -> list[str]:
-    """Return the pages below `folder` that are missing, out of date, or of nothing any more."""
-    made = pages()
-    there = {
-        path.relative_to(folder).as_posix()
-        for path in folder.glob("*/*.md")
-        if path.parent.name in ("passes", "targets")
-    }
-    old = [
-        name
-        for name, text in made.items()
-        if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text
-    ]
-    return sorted({*old, *(there - set(made))})
-
-
 def write(folder: Path) -> None:
-    """Bring every page below `folder` up to date, and remove those of what is gone."""
+    """Write every page below `folder`, which is made, and remove those of what is gone.
+
+    Raises OSError where `folder` cannot be written to.
+    """
     made = pages()
-    for name in stale(folder):
+    for name, text in made.items():
         path = folder / name
-        if name in made:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(made[name], encoding="utf-8")
-        else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for path in (*folder.glob("passes/*.md"), *folder.glob("targets/*.md")):
+        if path.relative_to(folder).as_posix() not in made:
             path.unlink()
 
 

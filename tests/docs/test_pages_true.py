@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
     "CONTRIBUTING.md",
+    "docs/README.md",
     "docs/design.md",
     "benchmarks/README.md",
     "fixtures/README.md",
