@@ -12,9 +12,11 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import NoReturn
 
 _POLL_SECONDS = 0.005
@@ -107,3 +109,13 @@ def _be_child(
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code & 0xFF)
+
+
+def graphfix_main() -> Callable[[Sequence[str]], int]:
+    """Return graphfix's command line, with all of its modules imported once for all children."""
+    package = import_module("graphfix")
+    for module in walk_packages(package.__path__, "graphfix."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    main: Callable[[Sequence[str]], int] = import_module("graphfix.cli").main
+    return main

@@ -1,6 +1,6 @@
 """Fold the node tests that come with onnx and compare with their expected outputs.
 
-    python benchmarks/folding.py [--limit N] [--pattern P] [-o FILE]
+    python -m benchmarks.folding [--limit N] [--pattern P] [-o FILE]
 
 Each model of onnx's node tests is folded twice: with every input but the first made an
 initializer (`rest`), and with all of them (`all`). Its outputs get an Identity behind them, because
@@ -30,9 +30,10 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import ModelProto, TensorProto
-from opset_running import difference, reference, run
 
-HERE = Path(__file__).resolve().parent
+from benchmarks import RESULTS
+from benchmarks.opset.running import difference, reference, run
+
 PASSES = ("constant-to-initializer", "identity-elimination", "fold-constants", "dead-code")
 STATUSES = ("equal", "mismatch", "invalid", "raised", "grown", "does not run", "not repeatable")
 RANDOM = frozenset(
@@ -233,7 +234,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--pattern", default="*")
     parser.add_argument("--limit", type=int)
-    parser.add_argument("-o", "--output", type=Path, default=HERE / "results" / "folding.md")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "folding.md")
     given = parser.parse_args()
     start = time.monotonic()
     rows = sweep(given.pattern, given.limit)

@@ -1,10 +1,8 @@
-"""The generator and the judge of `benchmarks/differential.py`, and a hundred models of it."""
+"""The generator and the judge of `benchmarks/differential/`, and a hundred models of it."""
 
 from __future__ import annotations
 
 import dataclasses
-import sys
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ import numpy as np
 import onnx
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 GRAPHS = (0, 3, 6, 9, 12, 15, 18, 24, 27, 33)
 FAMILIES = tuple(i for i in range(1, 136) if i % 3)
 JOBS = ("trt7.0", "trt8.6", "trt10.10", "ort-1.10", "opset 17", "opset 11")
@@ -21,13 +18,10 @@ CHUNKS = 10
 
 
 @pytest.fixture(scope="module")
-def modules() -> Iterator[dict[str, Any]]:
-    """Import the modules from the folder of the benchmarks."""
-    sys.path.insert(0, str(BENCHMARKS))
-    names = ("differential", "differing.judge", "differing.exempting", "differing.scope",
-             "differing.cases", "differing.draws", "differing.table")  # fmt: skip
-    yield {name.rpartition(".")[2]: import_module(name) for name in names}
-    sys.path.remove(str(BENCHMARKS))
+def modules() -> dict[str, Any]:
+    """Import the modules of the benchmark."""
+    names = ("__main__", "judge", "exempting", "scope", "cases", "draws", "table")
+    return {name: import_module(f"benchmarks.differential.{name}") for name in names}
 
 
 def _model(text: str) -> onnx.ModelProto:
@@ -212,7 +206,7 @@ def test_onnxruntime_reduces_integers_by_way_of_float64(modules: dict[str, Any])
 
 
 def test_a_seed_gives_the_same_model_each_time(modules: dict[str, Any]) -> None:
-    differential = modules["differential"]
+    differential = modules["__main__"]
     touched = differential.touched_operators()
     for index in (0, 7):
         one, two = (differential.make_case(index, touched) for _ in range(2))
@@ -223,7 +217,7 @@ def test_a_seed_gives_the_same_model_each_time(modules: dict[str, Any]) -> None:
 def test_graphs_have_free_sizes_bodies_functions_and_touched_operators(
     modules: dict[str, Any],
 ) -> None:
-    differential = modules["differential"]
+    differential = modules["__main__"]
     touched = differential.touched_operators()
     nodes: list[str] = []
     functions = symbols = 0
@@ -268,5 +262,5 @@ def test_what_comes_out_computes_what_went_in(
     chosen = (GRAPHS[chunk], *FAMILIES[chunk * 9 : chunk * 9 + 9])
     for place, index in enumerate(chosen):
         job = JOBS[(place + chunk) % len(JOBS)]
-        for row in modules["differential"].examine(index, [job], "off", None):
+        for row in modules["__main__"].examine(index, [job], "off", None):
             assert row["status"] in ("equal", "unchanged", "exempt", "wild", "unjudged"), row

@@ -1,4 +1,4 @@
-"""A portion of `benchmarks/fuzz_bytes.py`: bombs, damaged files and what is no plain file."""
+"""A portion of `benchmarks.fuzz.damaged_files`: bombs, damaged files, what is no plain file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parents[2] / "benchmarks"
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/schedstat").exists(), reason="processes are measured through /proc"
 )
@@ -19,9 +18,10 @@ def test_files_that_are_damaged_or_made_to_bring_it_down(tmp_path: Path) -> None
     done = subprocess.run(
         [
             sys.executable,
-            str(HERE / "fuzz_bytes.py"),
+            *("-m", "benchmarks.fuzz.damaged_files"),
             *("--first", "100", "--count", "100", "-o", str(page)),
         ],
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         check=False,

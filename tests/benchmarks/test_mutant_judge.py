@@ -1,23 +1,18 @@
-"""The judge of `benchmarks/mutants.py`: numpy in float64 against what a result computes."""
+"""The judge of `benchmarks/mutants/`: numpy in float64 against what a result computes."""
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from onnx import ModelProto, parser
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-
 
 @pytest.fixture(name="judging")
 def _judging(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
-    return import_module("mutant_judge")
+    return import_module("benchmarks.mutants.judge")
 
 
 def model(text: str, kind: str) -> ModelProto:

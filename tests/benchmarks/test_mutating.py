@@ -1,16 +1,12 @@
-"""The mutator of `benchmarks/mutants.py`: every kind of change, the same each time."""
+"""The mutator of `benchmarks/mutants/`: every kind of change, the same each time."""
 
 from __future__ import annotations
 
 import ast
-import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 SOURCE = '''"""Docstring: build.Sub(a, b) stays."""
 
@@ -52,8 +48,7 @@ def sample(node, build):
 
 @pytest.fixture(name="mutating")
 def _mutating(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
-    return import_module("mutating")
+    return import_module("benchmarks.mutants.changes")
 
 
 def texts(mutating: Any, kind: str) -> list[str]:

@@ -1,6 +1,6 @@
 """No run leaves more findings of a severity than it found, against the inlined model.
 
-The whole corpus is `benchmarks/never_worse.py`'s; here some of it, and the fixtures.
+The whole corpus is `benchmarks/corpus/never_worse.py`'s; here some of it, and the fixtures.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python -m graphfix.engines.onnxruntime.generate
 
-Facts, both measured by loading models: ``facts/kernels.json`` (`benchmarks/ort_kernels.py`:
+Facts, both measured by loading models: ``facts/kernels.json`` (`benchmarks/onnxruntime/kernels.py`:
 kernels, domains, contrib operators, local functions) and ``facts/limits.toml`` (opset and IR).
 """
 

@@ -1,0 +1,1 @@
+"""Every site of a corpus proved, and what that costs."""

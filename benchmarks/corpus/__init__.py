@@ -1,0 +1,1 @@
+"""What becomes of the models of a corpus."""

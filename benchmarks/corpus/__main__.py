@@ -1,0 +1,158 @@
+"""Run every model of a folder through `graphfix run` and write a table of what became of them.
+
+    python -m benchmarks.corpus FOLDER --target T [--jobs 2] [--limit N] [--pattern P]
+        [--running] [-o OUT.md]
+
+Models are the `*.onnx` below FOLDER; an `.npz` beside a model (`in_*`, `out_*`) is compared with
+what the repaired model computes. `index.json` and `verdicts.json` in FOLDER are used where they
+are there. Words after `--` go to `graphfix run` as they are. Ends with 1 when a run ended in a
+traceback, in exit code 2 or 5 or by a signal, when a verified mismatch was written, or when the
+results of a repaired model differ from the stored ones or it no longer runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import multiprocessing
+import os
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+# Before numpy is imported: a forked child must not inherit a pool of threads.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from benchmarks import RESULTS
+from benchmarks.children import graphfix_main
+from benchmarks.corpus.acceptance import verdicts_of
+from benchmarks.corpus.row import Job, Row, run_job
+from benchmarks.corpus.table import summary, table
+
+_VERSIONED = ("graphfix", "onnx", "onnxruntime", "onnx-graphsurgeon", "onnxsim", "numpy")
+_GIB = 1024**3
+
+
+def arguments(words: Sequence[str]) -> argparse.Namespace:
+    """Return the parsed command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--limit", type=int, help="run only the first N models")
+    parser.add_argument("--pattern", default="*", help="which models, such as '*mod_*'")
+    parser.add_argument(
+        "--running", action="store_true", help="only what onnxruntime runs as it is (verdicts.json)"
+    )
+    parser.add_argument("-o", "--output", type=Path, help="default: results/corpus-TARGET.md")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for one model")
+    parser.add_argument("--memory-gib", type=float, default=12, help="address space of a process")
+    parser.add_argument("options", nargs="*", help="after `--`: for `graphfix run`")
+    return parser.parse_args(words)
+
+
+def jobs_of(given: argparse.Namespace) -> list[Job]:
+    """Return a job for each model that was asked for, in the order of their paths."""
+    root = given.folder.resolve()
+    root = root / "open" if (root / "open").is_dir() else root
+    index = {entry["file"]: entry for entry in _read_json(root / "index.json", [])}
+    verdicts = verdicts_of(root)
+    found = []
+    for path in sorted(root.rglob("*.onnx")):
+        file = path.relative_to(root).as_posix()
+        if not fnmatch.fnmatch(file, given.pattern):
+            continue
+        if given.running and not verdicts.get(file, {}).get("runs"):
+            continue
+        references = path.with_suffix(".npz")
+        against = (index.get(file, {}).get("vs_torch") or {}).get("match") is False
+        found.append(
+            Job(
+                file=file,
+                path=path,
+                target=given.target,
+                references=references if references.exists() else None,
+                against_original=against,
+                options=tuple(given.options),
+                timeout=given.timeout,
+                memory_bytes=int(given.memory_gib * _GIB),
+            )
+        )
+    return found[: given.limit]
+
+
+def _read_json(path: Path, missing: Any) -> Any:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else missing
+
+
+def sweep(jobs: Sequence[Job], workers: int, main: Callable[[Sequence[str]], int]) -> list[Row]:
+    """Run the jobs, telling of each on stderr, and return their rows in the order of the jobs."""
+    rows: dict[str, Row] = {}
+    # Forked workers that fork once per model: the imports above are paid once. Not
+    # multiprocessing.Pool, whose workers may not have children that use multiprocessing.
+    forked = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(workers, mp_context=forked) as pool:
+        running = [pool.submit(partial(run_job, job, main)) for job in jobs]
+        for future in as_completed(running):
+            row = future.result()
+            rows[row.file] = row
+            state = f"exit {row.code} {row.verification} {row.reference}".rstrip()
+            print(
+                f"[{len(rows)}/{len(jobs)}] {row.file}: {len(row.before)} -> {len(row.after)}, "
+                f"{state}, {row.seconds:.1f} s",
+                file=sys.stderr,
+                flush=True,
+            )
+    return [rows[job.file] for job in jobs]
+
+
+def is_bad(row: Row) -> bool:
+    """Say whether a row must not be there in a release."""
+    return (
+        row.traceback
+        or row.code in (2, 5, 70)
+        or row.code < 0
+        or (row.written and row.verification == "mismatch")
+        or row.reference in ("mismatch", "does not run")
+    )
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the sweep; see the module."""
+    given = arguments(words)
+    jobs = jobs_of(given)
+    if not jobs:
+        print(f"no model below {given.folder} fits {given.pattern}", file=sys.stderr)
+        return 2
+    rows = sweep(jobs, given.jobs, graphfix_main())
+    versions = ", ".join(f"{name} {_version(name)}" for name in _VERSIONED)
+    text = table(
+        rows,
+        command=f"python -m benchmarks.corpus {' '.join(words)}",
+        versions=f"Python {platform.python_version()}, {versions}",
+        verdicts=verdicts_of(given.folder),
+    )
+    output = given.output or RESULTS / f"corpus-{given.target}.md"
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(text, encoding="utf-8")
+    for name, value in summary(rows):
+        print(f"{name}: {value}")
+    print(f"written: {output}")
+    return 1 if any(is_bad(row) for row in rows) else 0
+
+
+def _version(name: str) -> str:
+    if name == "graphfix":
+        return str(import_module("graphfix").__version__)
+    return metadata.version(name)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

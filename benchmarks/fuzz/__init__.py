@@ -1,0 +1,1 @@
+"""Random models and damaged files."""

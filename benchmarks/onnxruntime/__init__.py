@@ -1,0 +1,1 @@
+"""What old releases of onnxruntime have kernels for, and repaired models run in them."""

@@ -1,0 +1,1 @@
+"""Opset conversion measured over node tests and a corpus."""

@@ -1,0 +1,1 @@
+"""What TensorRT's parser says of models, beside what graphfix says and makes of them."""
