@@ -30,12 +30,13 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from benchmarks import RESULTS, ROOT
+from benchmarks import RESULTS
 from benchmarks.certificates.cost import measure
 from benchmarks.certificates.cost import render as render_cost
 from benchmarks.certificates.sweep import Proofs, Row, row_of, run_model
 from benchmarks.certificates.table import counts, render
 from benchmarks.children import graphfix_main
+from graphfix.engines.targets import target_names
 
 # Those that differ most from each other first, so that an early end says most.
 FIRST = ("trt8.6", "trt7.0", "trt10.1", "trt5.1", "trt8.0", "trt8.4", "trt11.1")
@@ -57,7 +58,7 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
 
 def all_targets() -> list[str]:
     """Return the TensorRT profiles, the most telling first."""
-    found = [path.stem for path in (ROOT / "graphfix" / "targets").glob("trt*.toml")]
+    found = [name for name in target_names() if name.startswith("trt")]
     return [*FIRST, *sorted(set(found) - set(FIRST))]
 
 

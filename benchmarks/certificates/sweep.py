@@ -15,7 +15,7 @@ from benchmarks import ROOT
 from benchmarks.children import call_in_child
 
 # What decides on a proof besides the site: a remembered proof is used again while none changes.
-_PROVING = ("certificates", "comparing", "feeds", "report.py")
+_PROVING = ("proving", "worker", "report.py")
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class Proofs:
         digest = hashlib.sha256()
         root = ROOT / "graphfix"
         for name in _PROVING:
-            for path in sorted([root / name] if name.endswith(".py") else root.glob(f"{name}/*")):
-                if path.suffix == ".py":
-                    digest.update(path.read_bytes())
+            own = [root / name] if name.endswith(".py") else (root / name).rglob("*.py")
+            for path in sorted(own):
+                digest.update(path.read_bytes())
         folder.mkdir(parents=True, exist_ok=True)
         proofs = cls(folder / f"proofs-{digest.hexdigest()[:16]}.jsonl")
         for line in proofs.path.read_text().splitlines() if proofs.path.exists() else ():
