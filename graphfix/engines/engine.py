@@ -1,8 +1,9 @@
 """What an engine family says of itself, and how families are found.
 
-A family is a folder beside this file with an ``engine.py`` that holds a subclass of `Engine`; an
-installed package can add one by an entry point of the group `graphfix.engines` that names such a
-package. The defaults are those of ONNX, so that a family only says what is its own.
+A family is a folder beside this file with an ``engine.py`` that holds a subclass of `Engine`, or
+several where engines share their rules; an installed package can add one by an entry point of the
+group `graphfix.engines` that names such a package. The defaults are those of ONNX, so that a family
+only says what is its own.
 """
 
 from __future__ import annotations
@@ -78,7 +79,12 @@ class Engine:
     def names(self) -> tuple[str, ...]:
         """Return the names of its profiles, oldest first."""
         found = (*self._versions["names"], *(path.stem for path in self._files))
-        return tuple(sorted(found, key=_order))
+        return tuple(sorted(filter(self._is_own, found), key=_order))
+
+    def _is_own(self, name: str) -> bool:
+        """Say whether a profile in the folder is of this family, not of one that shares it."""
+        named = parse_name(name)
+        return named is None or named.family == self.family
 
     def profile(self, name: str) -> Path | Mapping[str, Any]:
         """Return a profile: its file, or its table where one file holds those of all versions."""
@@ -104,7 +110,9 @@ class Engine:
         `graphfix --help` reads the first such file of all families itself, which costs no import.
         """
         if self.folder is not None and (self.folder / EXAMPLE).is_file():
-            return (self.folder / EXAMPLE).read_text(encoding="ascii").strip()
+            example = (self.folder / EXAMPLE).read_text(encoding="ascii").strip()
+            if self._is_own(example):
+                return example
         return next(reversed(self.names()), self.family)
 
     def aliases(self) -> Mapping[str, str]:
@@ -257,9 +265,10 @@ def engines() -> tuple[Engine, ...]:
     """
     package = importlib.import_module("graphfix.engines")
     found = [
-        _engine_of_package(f"{package.__name__}.{info.name}")
+        engine
         for info in pkgutil.iter_modules(package.__path__)
         if info.ispkg
+        for engine in _engines_of_package(f"{package.__name__}.{info.name}")
     ]
     return tuple(sorted(found, key=lambda engine: (engine.order, engine.family)))
 
@@ -270,16 +279,21 @@ def every_engine() -> tuple[Engine, ...]:
     from importlib.metadata import entry_points
 
     entries = sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name)
-    return (*engines(), *(_engine_of_package(entry.value) for entry in entries))
+    added = (engine for entry in entries for engine in _engines_of_package(entry.value))
+    return (*engines(), *added)
 
 
-def _engine_of_package(package: str) -> Engine:
+def _engines_of_package(package: str) -> tuple[Engine, ...]:
     module = importlib.import_module(f"{package}.engine")
     folder = Path(str(module.__file__)).parent
-    for value in vars(module).values():
-        if isinstance(value, type) and issubclass(value, Engine) and value is not Engine:
-            return value(package, folder)
-    raise PassBug(f"{package}.engine holds no engine")
+    found = tuple(
+        value(package, folder)
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Engine) and value is not Engine
+    )
+    if not found:
+        raise PassBug(f"{package}.engine holds no engine")
+    return found
 
 
 @cache

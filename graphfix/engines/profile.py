@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from graphfix.engines.versions import Order, sort_key
+from graphfix.engines.versions import Order, VersionedName, parse_name, sort_key
 from graphfix.errors import UsageError
 from graphfix.toml_files import read_toml
 
@@ -67,6 +67,7 @@ class Target:
         aliases: Other names of it.
         domain_opsets: The highest version of a domain that it takes.
         contrib: Operators of the vendor's own domain that it has.
+        like: The version of another family whose rules hold for it as well; None for most.
     """
 
     name: str
@@ -89,6 +90,12 @@ class Target:
     aliases: tuple[str, ...] = ()
     domain_opsets: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     contrib: frozenset[str] = frozenset()
+    like: VersionedName | None = None
+
+    @property
+    def level(self) -> tuple[int, ...]:
+        """The version that rules compare: its own, or that of what it is like."""
+        return self.version if self.like is None else self.like.version
 
     @property
     def order(self) -> Order:
@@ -144,6 +151,7 @@ _KEYS = frozenset(
         "dtype_aliases",
         "domain_opsets",
         "contrib",
+        "like",
         "ops",
     }
 )
@@ -187,7 +195,15 @@ class _Reader:
             aliases=self._texts(table, "aliases", ()),
             domain_opsets=self._domains(),
             contrib=frozenset(self._texts(table, "contrib", ())),
+            like=self._like(),
         )
+
+    def _like(self) -> VersionedName | None:
+        name = self._maybe(self.table, "like", str)
+        named = None if name is None else parse_name(name)
+        if name is not None and named is None:
+            raise self._wrong(f"like is {name!r}, which is no version of a family, such as acme8.6")
+        return named
 
     def _domains(self) -> Mapping[str, int]:
         found = self._section(self.table, "domain_opsets", {})

@@ -40,14 +40,23 @@ class HasVersion(Protocol):
         """What sets it apart from another profile of the same version; mostly empty."""
         ...
 
+    @property
+    def like(self) -> VersionedName | None:
+        """The version of another family whose ranges hold for it as well; mostly None."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class VersionedName:
-    """A name taken apart: ``acme6-wide`` is ``acme``, ``(6,)`` and ``wide``."""
+    """A name taken apart: ``acme6-wide`` is ``acme``, ``(6,)`` and ``wide``.
+
+    `like` is no part of a name; see `HasVersion`.
+    """
 
     family: str
     version: tuple[int, ...]
     variant: str = ""
+    like: VersionedName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +99,8 @@ def in_range(target: HasVersion, spec: str) -> bool:
     - ``*``: every target.
 
     An upper end covers what begins with it: ``..acme7.2`` holds 7.2.3, ``..acme8`` holds 8.6. A
-    variant comes after its plain version, so ``..acme6`` does not hold ``acme6-wide``.
+    variant comes after its plain version, so ``..acme6`` does not hold ``acme6-wide``. A target
+    that is like a version of another family lies in the ranges of that version, too.
 
     Raises:
         ValueError: `spec` does not follow this grammar, or its ends are of two families or in
@@ -101,7 +111,7 @@ def in_range(target: HasVersion, spec: str) -> bool:
 
 def _holds(alternative: _Alternative, target: HasVersion) -> bool:
     if alternative.family != "*" and alternative.family != target.family:
-        return False
+        return target.like is not None and _holds(alternative, target.like)
     low, high = alternative.low, alternative.high
     if low is not None and low is high:
         begin = target.version[: len(low.version)]

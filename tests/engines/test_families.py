@@ -45,9 +45,10 @@ def test_a_family_is_imported_by_the_walk_alone(name: str) -> None:
 def test_families_are_found_in_the_order_of_lists() -> None:
     assert [(engine.name, engine.family, engine.title) for engine in engines()] == [
         ("tensorrt", "trt", "TensorRT"),
+        ("tensorrt", "trt-rtx", "TensorRT for RTX"),
         ("onnxruntime", "ort", "ONNX Runtime"),
     ]
-    assert [engine.example for engine in engines()] == ["trt8", "ort-1.31"]
+    assert [engine.example for engine in engines()] == ["trt8", "trt-rtx1.7", "ort-1.31"]
 
 
 def test_a_family_that_nobody_knows_is_as_onnx_says() -> None:

@@ -52,11 +52,12 @@ def test_the_profiles_that_are_promised_are_there_in_order() -> None:
         *tens,
         "trt10.15",
         "trt11.1",
+        *(f"trt-rtx1.{minor}" for minor in range(4, 8)),
         *(f"ort-1.{minor}" for minor in range(4, 32)),
     ]
     targets = [load_target(name) for name in target_names()]
     assert [target.name for target in targets] == list(target_names())
-    for family in ("trt", "ort"):
+    for family in ("trt", "trt-rtx", "ort"):
         own = [target for target in targets if target.family == family]
         assert sorted(own, key=lambda target: target.order) == own
 
@@ -231,7 +232,8 @@ def test_the_code_wins_over_the_table() -> None:
 
 
 def test_plugins_are_those_of_the_version() -> None:
-    shipped = {n: load_target(n).plugins for n in target_names() if n.startswith("trt")}
+    targets = [load_target(name) for name in target_names()]
+    shipped = {target.name: target.plugins for target in targets if target.family == "trt"}
     assert [name for name in shipped if in_range(load_target(name), "..trt7.0")] == [
         name for name, plugins in shipped.items() if not plugins
     ]

@@ -83,3 +83,12 @@ def test_ranges_hold_what_they_say(spec: str, inside: str, outside: str) -> None
 def test_other_text_is_no_range(spec: str) -> None:
     with pytest.raises(ValueError, match="is no range"):
         in_range(version("trt8.6"), spec)
+
+
+def test_what_is_like_another_version_lies_in_its_ranges_and_in_its_own() -> None:
+    target = VersionedName("trt-rtx", (1, 7), like=version("trt11.1"))
+    inside = ("trt-rtx", "trt-rtx1.7", "trt-rtx1.6..", "trt10.0..", "trt", "..trt11.1", "*")
+    assert [spec for spec in inside if not in_range(target, spec)] == []
+    outside = ("trt-rtx1.6", "..trt-rtx1.6", "trt8", "trt12..", "..trt10.10", "ort")
+    assert [spec for spec in outside if in_range(target, spec)] == []
+    assert not in_range(version("trt11.1"), "trt-rtx")

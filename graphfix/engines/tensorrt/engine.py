@@ -1,4 +1,4 @@
-"""TensorRT as an engine family."""
+"""TensorRT and TensorRT for RTX as engine families, which share one parser and its rules."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TensorRT(Engine):
 
     family = "trt"
     title = "TensorRT"
-    spellings = ("tensorrt",)
+    spellings: tuple[str, ...] = ("tensorrt",)
     order = 1
     install = "put trtexec on PATH, or pip install tensorrt polygraphy"
     on_device = True
@@ -152,3 +152,32 @@ class TensorRT(Engine):
         from graphfix.engines.tensorrt.runner import open_tensorrt
 
         return open_tensorrt(model, path, meant)
+
+
+class TensorRTForRTX(TensorRT):
+    """NVIDIA's TensorRT for RTX, a library of its own with the same ONNX parser."""
+
+    family = "trt-rtx"
+    title = "TensorRT for RTX"
+    spellings = ("tensorrt-rtx", "tensorrt-for-rtx")
+    install = ""
+
+    def aliases(self) -> Mapping[str, str]:
+        """Return the family alone for the newest version."""
+        return Engine.aliases(self)
+
+    def hint(self, alias: str) -> str:
+        """Return nothing: no device holds it."""
+        return ""
+
+    def releases(self) -> tuple[Release, ...]:
+        """Return nothing: no product holds it."""
+        return ()
+
+    def release_named(self, name: str) -> None:
+        """Return nothing: no product holds it."""
+        return
+
+    def is_here(self) -> bool:
+        """Say that nothing runs models in it."""
+        return False

@@ -3,9 +3,11 @@
     python -m graphfix.engines.tensorrt.generate [SUPPORT.json ...]
 
 Facts: ``facts/operators.json`` (docs/operators.md of onnx-tensorrt and the importers that its code
-registers, by version) and ``facts/plugins.toml``. A file that is named adds versions to the first,
-or takes the place of what it says of them: version -> ``parser_ref``, ``max_opset``, ``min_opset``,
-``registered_importers`` and, by operator, ``ops``, as the table and the code have them.
+registers, by version), ``facts/plugins.toml`` and, for TensorRT for RTX, ``facts/rtx.json``, which
+says what its own parser imports (``benchmarks/rtx_operators.py``). A file that is named adds
+versions to the first, or takes the place of what it says of them: version -> ``parser_ref``,
+``max_opset``, ``min_opset``, ``registered_importers`` and, by operator, ``ops``, as the table and
+the code have them.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.engines.tensorrt.wording import reworded
-from graphfix.engines.versioned import packed, unpacked, write_profiles, written
+from graphfix.engines.versioned import Store, packed, unpacked, write_profiles, written
 from graphfix.engines.versions import VersionedName, in_range, parse_name
 
 Row = dict[str, Any]
@@ -50,6 +52,10 @@ _DTYPES = {
     "UINT8": "uint8",
     "BOOL": "bool",
 }
+# TensorRT for RTX, and the entry of the TensorRT whose parser it shares: what it refuses of 2,699
+# models differs between 1.5 and 1.6 (NonZero, 5-D GridSample), as its parser's own number does.
+_RTX = {"1.4": "10.15", "1.5": "10.15", "1.6": "11.1", "1.7": "11.1"}
+_TITLES = {"trt": "TensorRT", "trt-rtx": "TensorRT for RTX"}
 # Importers that are no operators: how the parser finds plugins and local functions.
 _PSEUDO = {"FallbackPluginImporter", "LocalFunctionImporter"}
 _EXPERIMENTAL = "experimental "
@@ -58,7 +64,7 @@ _EXPERIMENTAL = "experimental "
 # "input/output dtype" and "input dtype UINT8"; constraints_5_7.md, "dtypes of inputs/casts",
 # "DOUBLE"), and from 9.3 on the types that the operator table states.
 _IO: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("..trt11.1", ("float32", "float16", "int8", "int32", "int64")),
+    ("trt", ("float32", "float16", "int8", "int32", "int64")),
     ("trt7.0..", ("bool",)),
     ("trt8.0..", ("float64",)),
     ("trt8.5..", ("uint8",)),
@@ -129,6 +135,11 @@ _NOTES: tuple[tuple[str, str], ...] = (
         " listed.",
     ),
     ("trt11.1", "CropAndResizeDynamic is there as plugin_version 2 only."),
+    (
+        "trt-rtx",
+        "Element types and restrictions of operators are those of the table of the TensorRT that it"
+        " is like.",
+    ),
 )
 
 
@@ -136,25 +147,46 @@ def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names and the tables of the profiles, oldest first."""
     store = json.loads((FACTS / "operators.json").read_text(encoding="utf-8"))
     entries = {name: unpacked(store, entry) for name, entry in _ENTRIES.items()}
+    entries |= dict(_rtx(store))
     rows = {name: _rows(entry) for name, entry in entries.items()}
-    since: dict[str, str] = {}
+    since: dict[tuple[str, str], str] = {}
     for name, table in rows.items():
         for op, row in table.items():
             if row["supported"]:
-                since.setdefault(op, name)
+                since.setdefault((_named(name).family, op), name)
     for name, entry in entries.items():
         for op, row in rows[name].items():
-            if op in since:
-                row["since"] = since[op]
+            if (first := since.get((_named(name).family, op))) is not None:
+                row["since"] = first
         yield name, _profile(name, entry, rows[name])
 
 
-def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Mapping[str, Any]:
+def _rtx(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the entries of TensorRT for RTX: the table of what it is like, its own importers."""
+    measured = json.loads((FACTS / "rtx.json").read_text(encoding="utf-8"))
+    known: set[str] = set()
+    for version, own in measured.items():
+        known = known.union(own["new"]).difference(own["gone"])
+        entry = unpacked(store, _RTX[version])
+        entry["parser_ref"] = f"{entry['parser_ref']}, and tensorrt-rtx {own['build']}"
+        entry["registered_importers"] = sorted(known)
+        entry["like"] = f"trt{_RTX[version]}"
+        yield f"trt-rtx{version}", entry
+
+
+def _named(name: str) -> VersionedName:
     parsed = parse_name(name)
     if parsed is None:
         raise ValueError(f"{name!r} is no name of a profile")
+    return parsed
+
+
+def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Mapping[str, Any]:
+    parsed = _named(name)
     version = parsed.version if len(parsed.version) > 1 else (*parsed.version, 0)
-    target = VersionedName(parsed.family, version, parsed.variant)
+    like: str = facts.get("like", "")
+    shared = _named(like) if like else None
+    target = VersionedName(parsed.family, version, parsed.variant, shared)
     opset: Row = {"max": facts["max_opset"], "rejects_above": False}
     lowest = facts.get("min_opset") or (7 if in_range(target, "trt8.0..") else None)
     if lowest is not None:
@@ -164,10 +196,11 @@ def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Ma
     plugins, tag = _plugins(name, target)
     table: Row = {
         "name": name,
-        "family": "trt",
+        "family": parsed.family,
         "version": number,
         "variant": parsed.variant,
-        "title": f"TensorRT {number}{full}",
+        "like": like,
+        "title": f"{_TITLES[parsed.family]} {number}{full}",
         "source": f"onnx-tensorrt {facts['parser_ref']}: operator table"
         + (", registered importers" if "registered_importers" in facts else ""),
         "domains": ["", "ai.onnx"],

@@ -9,6 +9,7 @@ from graphfix.engines.interface import Input, NextStep, Written
 from graphfix.engines.profile import Target
 
 _EXPLICIT_BATCH_MAJOR = 7
+_PROGRAMS = {"trt": "trtexec", "trt-rtx": "tensorrt_rtx"}
 
 
 def next_step(written: Written, target: Target) -> NextStep:
@@ -29,7 +30,7 @@ def trtexec_line(
     plugins: Sequence[str] = (),
     shipped: Sequence[str] = (),
 ) -> str:
-    """Return a shell line for `trtexec`.
+    """Return a shell line for `trtexec`, which is called `tensorrt_rtx` in TensorRT for RTX.
 
     Sizes that the model leaves open stand as ``<name>`` in the three shape options: the smallest,
     the usual and the largest size that the engine shall take are the user's to choose.
@@ -47,12 +48,12 @@ def trtexec_line(
         shipped: Operators that NVIDIA's own plugin library has; a comment names them, for whoever
             builds the engine without `trtexec`, which loads that library.
     """
-    words = ["trtexec", f"--onnx={path}"]
-    if target.version[0] == _EXPLICIT_BATCH_MAJOR or target.variant:
+    words = [_PROGRAMS[target.family], f"--onnx={path}"]
+    if target.level[0] == _EXPLICIT_BATCH_MAJOR or target.variant:
         words.append("--explicitBatch")
     if shapes := open_shapes(inputs):
         words += [f"--{which}Shapes={shapes}" for which in ("min", "opt", "max")]
-    option = "--staticPlugins" if target.version >= (8, 6) else "--plugins"
+    option = "--staticPlugins" if target.level >= (8, 6) else "--plugins"
     words += [f"{option}={library}" for library in plugins]
     line = " ".join(shlex.quote(word) for word in words)
     if shipped:

@@ -71,3 +71,11 @@ def test_a_family_without_a_next_step_reads_no_file() -> None:
 
     written = Written("a.onnx", False, contents)
     assert engine_of("ort").next_step(written, load_target("ort-1.10")) is None
+
+
+def test_tensorrt_for_rtx_has_a_program_of_its_own() -> None:
+    line = trtexec_line("m.onnx", [("x", ("n", 3))], load_target("trt-rtx1.7"), ["own.so"])
+    assert line == (
+        "tensorrt_rtx --onnx=m.onnx '--minShapes=x:<n>x3' '--optShapes=x:<n>x3' "
+        "'--maxShapes=x:<n>x3' --staticPlugins=own.so"
+    )

@@ -93,13 +93,13 @@ def cast_target(node: NodeView, target: Target) -> Answer:
         return None
     name = type_name(wanted)
     taken = _CASTS
-    if target.version >= (8, 5):
+    if target.level >= (8, 5):
         taken |= {"uint8"}
-    if target.version < (8, 0):
+    if target.level < (8, 0):
         taken -= {"float64"}
-    if target.version >= (9, 0):
+    if target.level >= (9, 0):
         taken |= {"bfloat16", "float8e4m3fn"}
-    if name == "int4" and target.version >= (10, 0):
+    if name == "int4" and target.level >= (10, 0):
         # convertDtype has it (importerUtils.cpp:328 of 10.1); the layer does not.
         return Yes(feature="dtype:Cast.int4", severity=BUILDER)
     return None if name in taken else Yes(feature=f"dtype:Cast.{name}")

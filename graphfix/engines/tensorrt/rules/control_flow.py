@@ -54,7 +54,7 @@ def if_shapes(node: NodeView, target: Target) -> Answer:
             continue
         sizes = zip(first.shape or (), second.shape or (), strict=False)
         # From 9.0 on dimensions may differ where they broadcast; the ranks may not.
-        differ = target.version < (9, 0) and any(
+        differ = target.level < (9, 0) and any(
             isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
         )
         if first.rank != second.rank or differ:

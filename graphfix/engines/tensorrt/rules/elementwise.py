@@ -231,7 +231,7 @@ def old_broadcasting(node: NodeView, target: Target) -> Answer:
     operands = [value for value in node.inputs if value is not None]
     if len(operands) < 2:
         return None
-    if target.version >= (10, 0) and node.op != "PRelu":
+    if target.level >= (10, 0) and node.op != "PRelu":
         return True  # importerUtils.cpp:161 (10.1): refused before the ranks are looked at
     ranks = [_rank(value) for value in operands]
     if None in ranks:

@@ -28,11 +28,11 @@ _WEIGHTS = frozenset({"float32", "float64", "float16", "int8", "uint8", "int32",
 def weight_types(target: Target) -> frozenset[str]:
     """Return the element types that the parser takes as weights."""
     taken = _WEIGHTS
-    if target.version < (8, 0):
+    if target.level < (8, 0):
         taken -= {"float64", "uint8"}
-    if target.version >= (9, 0):
+    if target.level >= (9, 0):
         taken |= {"bfloat16", "float8e4m3fn"}
-    if target.version >= (10, 0):
+    if target.level >= (10, 0):
         taken |= {"int4"}
     return taken
 

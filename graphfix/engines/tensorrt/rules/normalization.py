@@ -68,7 +68,7 @@ def batch_norm_parameter_rank(node: NodeView, target: Target) -> Answer:
 def normalization_rank(node: NodeView, target: Target) -> Answer:
     """{op} takes three dimensions or more."""
     rank = node.need(0).rank
-    if node.op == "InstanceNormalization" and target.version < (10, 0):
+    if node.op == "InstanceNormalization" and target.level < (10, 0):
         return None  # a plugin up to then, with a rule of its own
     return rank is not None and rank < 3 and Yes(feature=f"rank:{node.op}.{rank}")
 
@@ -188,7 +188,7 @@ def normalization_type(node: NodeView, target: Target) -> Answer:
     if not found:
         return Unknown(f"dtype of {data.name}")
     taken = {"float32", "float16"}
-    if node.op == "MeanVarianceNormalization" or target.version > (10, 1):
+    if node.op == "MeanVarianceNormalization" or target.level > (10, 1):
         taken.add("bfloat16")  # not the other two up to 10.1: onnxOpImporters.cpp:3262 (10.1)
     if found in taken:
         return None

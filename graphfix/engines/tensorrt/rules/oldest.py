@@ -83,7 +83,7 @@ def slice_bounds_beyond_int32(node: NodeView, target: Target) -> Answer:
 
 def _is_passed_through(start: int, end: int, axis: int, step: int, target: Target) -> bool:
     """Say whether bounds are not computed with: 5.1 skips the batch, 6.0 a cut that takes all."""
-    if target.version < (6, 0):
+    if target.level < (6, 0):
         return axis == 0
     return start == 0 and end > _LARGEST and step == 1
 

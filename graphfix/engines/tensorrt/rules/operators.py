@@ -36,7 +36,7 @@ def operator_not_supported(node: NodeView, target: Target) -> Answer:
         return None
     feature = operator_feature(op, node.domain, aten_name(node))
     shown = feature.removeprefix("op:")
-    text = _NO_IMPORTER if target.version < (7, 1) else ""
+    text = _NO_IMPORTER if target.level < (7, 1) else ""
     return Yes(
         feature=feature,
         text=text,
@@ -79,4 +79,4 @@ def local_function(node: NodeView, target: Target) -> Answer:
             severity=WRONG,
             message=f"the call of the local function {node.op} is taken for the ONNX operator",
         )
-    return Yes(text=_NO_IMPORTER if target.version < (7, 1) else "")
+    return Yes(text=_NO_IMPORTER if target.level < (7, 1) else "")

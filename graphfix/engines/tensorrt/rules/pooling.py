@@ -29,7 +29,7 @@ def pool_last_window(node: NodeView, target: Target) -> Answer:
         if size is None:
             continue
         dropped, kept = _sizes(node, axis, size, int(width))
-        if node.op == "LpPool" and target.version < (10, 0):
+        if node.op == "LpPool" and target.level < (10, 0):
             kept = _floor(node, axis, size, int(width))  # ceil_mode is not read
         given = None if result is None else result.dim(2 + axis)
         if dropped != kept and given in (None, dropped):

@@ -85,7 +85,7 @@ def zero_point_missing(node: NodeView, target: Target) -> Answer:
 def uint8_as_int8(node: NodeView, target: Target) -> Answer:
     """A uint8 zero point of zeros, or none, is taken as int8: 128 to 255 saturate."""
     zero = node.input(2)
-    if zero is None and node.op == "QuantizeLinear" and target.version >= (9, 0):
+    if zero is None and node.op == "QuantizeLinear" and target.level >= (9, 0):
         # The default of the standard is uint8; before 9.0 a missing zero point is refused.
         return not node.attr("output_dtype", 0) and Yes(feature="dtype:QuantizeLinear.uint8")
     if zero is None or zero.type_name != "uint8" or not is_weights(zero):
@@ -138,7 +138,7 @@ def scale_sizes(node: NodeView, target: Target) -> Answer:
             return True
     if size == 1 or data.rank is None:
         return None
-    if target.version >= (10, 0) and scale.rank != 1:
+    if target.level >= (10, 0) and scale.rank != 1:
         return _blocks(scale, data)
     axis = int(node.attr("axis", data.rank))
     channels = data.dim(0 if axis == data.rank else axis)

@@ -262,7 +262,7 @@ def constant_of_shape_type(node: NodeView, target: Target) -> Answer:
         return None
     name = output.type_name
     bad = {"int16", "uint16", "uint32", "uint64", "string"}
-    if target.version < (9, 0):
+    if target.level < (9, 0):
         bad.add("bfloat16")
     return name in bad and Yes(
         feature=f"dtype:ConstantOfShape.{name}", text="Unable to convert ONNX weights"

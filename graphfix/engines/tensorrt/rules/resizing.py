@@ -113,7 +113,7 @@ def resize_cubic(node: NodeView, target: Target) -> Answer:
 )
 def upsample_mode(node: NodeView, target: Target) -> Answer:
     """Upsample takes the modes nearest and linear, bilinear from 8.4 on."""
-    taken = ("nearest", "linear", "bilinear") if target.version >= (8, 4) else ("nearest", "linear")
+    taken = ("nearest", "linear", "bilinear") if target.level >= (8, 4) else ("nearest", "linear")
     mode = node.attr("mode", "nearest")
     return mode not in taken and Yes(feature=f"attr:Upsample.mode={mode}")
 
@@ -137,7 +137,7 @@ def resize_coordinates(node: NodeView, target: Target) -> Answer:
     if mode == "tf_half_pixel_for_nn":
         if node.attr("nearest_mode", "round_prefer_floor") != "round_prefer_floor":
             return Yes(feature=feature, text=_NEAREST)
-        if sizes_of(node) is not None and target.version < (10, 0):
+        if sizes_of(node) is not None and target.level < (10, 0):
             return Yes(
                 feature=feature,
                 text="segmentation fault",

@@ -91,7 +91,7 @@ def resize_coordinates_7(node: NodeView, target: Target) -> Answer:
     known = _TABLE.get((_mode(node), sizes_of(node) is not None))
     if known is None or mode in known[0]:
         return None
-    if target.version >= (7, 2):
+    if target.level >= (7, 2):
         return Yes(feature=feature, text=known[1])
     return Yes(
         feature=feature,
@@ -126,7 +126,7 @@ def resize_floor_only(node: NodeView, target: Target) -> Answer:
 )
 def linear_of_rank_4(node: NodeView, target: Target) -> Answer:
     """Linear {op} takes three dimensions at most."""
-    if _mode(node) == "nearest" or (node.op == "Resize" and target.version >= (7, 0)):
+    if _mode(node) == "nearest" or (node.op == "Resize" and target.level >= (7, 0)):
         return None
     data = node.need(0)
     if data.rank is None:

@@ -192,7 +192,7 @@ def shape_of_floats(node: NodeView, target: Target) -> Answer:
     while front and len(seen) < _LIMIT:
         for maker in front.pop().inputs:
             layer = _FLOAT_LAYERS.get(maker.op)
-            if layer is not None and (target.version < (9, 0) or layer != "IActivationLayer"):
+            if layer is not None and (target.level < (9, 0) or layer != "IActivationLayer"):
                 return Yes(
                     feature=f"shape:{maker.op}.shape-tensor",
                     text=f"[graph.cpp::symbolicExecute] Error Code 4: Internal Error ({maker.name}:"

@@ -218,7 +218,7 @@ def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
     if "reduction" not in node.node.attrs:
         return None
     found = node.attr("reduction")
-    if target.version >= (10, 9):
+    if target.level >= (10, 9):
         return found != "none" and Yes(
             feature=f"attr:ScatterND.reduction={found}",
             text="ScatterND with reduction is not supported.",
@@ -237,7 +237,7 @@ def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
 )
 def scatter_elements_dims(node: NodeView, target: Target) -> Answer:
     """Indices and updates of {op} have the data's rank and no larger dimensions."""
-    if target.version >= (10, 0) and node.attr("reduction", "none") != "none":
+    if target.level >= (10, 0) and node.attr("reduction", "none") != "none":
         return None  # a plugin of its own
     data = node.need(0)
     for index in (1, 2):
@@ -281,7 +281,7 @@ def scatter_of_bool(node: NodeView, target: Target) -> Answer:
 def pad_axes(node: NodeView, target: Target) -> Answer:
     """The axes input of Pad-18 is refused, from 10.0 on where it is no initializer."""
     axes = node.input(3)
-    return axes is not None and not (target.version >= (10, 0) and is_weights(axes))
+    return axes is not None and not (target.level >= (10, 0) and is_weights(axes))
 
 
 @rule(
@@ -407,7 +407,7 @@ def pad_negative(node: NodeView, target: Target) -> Answer:
 def pad_length(node: NodeView, target: Target) -> Answer:
     """Computed pads need a length that is known to be twice the rank."""
     pads, data = node.input(1), node.need(0)
-    if node.input(3) is not None and target.version >= (10, 0):
+    if node.input(3) is not None and target.level >= (10, 0):
         return None
     if pads is None or is_weights(pads) or opset_of(node) < 11:
         return None
