@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import cast
 
 from graphfix.authoring.declaring import Unknown
@@ -12,6 +13,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.engines.engine import engine_of, read_graphs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Answer, Rule, RuleSet, Yes, file_rules, rules_for
+from graphfix.engines.targets import load_target
 from graphfix.folding.computed_sizes import infer_computed_sizes
 from graphfix.inference import infer_model
 from graphfix.model import Model
@@ -55,7 +57,26 @@ def _check(rules: RuleSet, node: NodeView, target: Target, index: int) -> list[F
             finding = judged(known, answer, node, index)
             if finding is not None:
                 findings.append(finding)
-    return findings
+    return _left_over(findings, node, target, index) if target.fallback else findings
+
+
+def _left_over(found: list[Finding], node: NodeView, target: Target, index: int) -> list[Finding]:
+    """Return what is said of a node where another engine runs what the target lacks.
+
+    Where that one refuses the node as well, only its words count.
+    """
+    if not any(finding.severity is Severity.REJECT for finding in found):
+        return found
+    behind = load_target(target.fallback)
+    refused = [f for f in _check(rules_for(behind), node, behind, index) if f.blocks]
+    return refused or [_not_refused(finding, behind) for finding in found]
+
+
+def _not_refused(finding: Finding, behind: Target) -> Finding:
+    if finding.severity is not Severity.REJECT:
+        return finding
+    message = f"{finding.message.rstrip('.')}: {behind.title} runs the node on the CPU instead"
+    return replace(finding, severity=Severity.FALLBACK, message=message)
 
 
 def judged(known: Rule, answer: Answer, node: NodeView | None, index: int = -1) -> Finding | None:

@@ -14,6 +14,7 @@ class Severity(StrEnum):
     REJECT = "reject"  # the engine refuses the model
     WRONG = "wrong"  # the engine accepts it and computes something else
     BUILDER = "builder"  # refused later, when the engine is built
+    FALLBACK = "fallback"  # left to the engine behind this one: slower, nothing breaks
     NOTE = "note"  # worth knowing; nothing breaks
 
 
@@ -105,8 +106,13 @@ class Finding:
 
     @property
     def blocks(self) -> bool:
-        """Whether the finding stands in the way of a working file (all but notes)."""
-        return self.severity is not Severity.NOTE
+        """Whether the finding stands in the way of a working file."""
+        return self.severity not in (Severity.FALLBACK, Severity.NOTE)
+
+    @property
+    def keeps_off(self) -> bool:
+        """Whether it is sure to leave its node to the engine behind the one that is wanted."""
+        return self.severity is Severity.FALLBACK and self.certain
 
 
 def blocking_by_severity(findings: Iterable[Finding]) -> Counter[Severity]:

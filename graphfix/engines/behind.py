@@ -17,7 +17,7 @@ from graphfix.report import Finding, Severity
 from graphfix.schemas import form_of
 
 _DTYPE = "dtype"
-_WORST = [Severity.REJECT, Severity.WRONG, Severity.BUILDER, Severity.NOTE]
+_WORST = [Severity.REJECT, Severity.WRONG, Severity.BUILDER, Severity.FALLBACK, Severity.NOTE]
 
 
 def counted_behind(model: Model, findings: Sequence[Finding]) -> tuple[Finding, ...]:

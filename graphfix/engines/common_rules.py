@@ -6,14 +6,14 @@ profiles, a user's own among them, are judged here, in words that belong to no e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import NOTE, REJECT, Answer, Yes, model_rule, rule
+from graphfix.engines.rule import FALLBACK, NOTE, REJECT, Answer, Yes, model_rule, rule
 from graphfix.features import operator_feature
 from graphfix.graph import Variable
 from graphfix.model import Model
@@ -127,6 +127,31 @@ def stated_io_types(model: Model, target: Target) -> list[Answer]:
         for side, tensor in ends
         if (name := _io(tensor)) not in target.io_dtypes and name != "unknown"
     ]
+
+
+@model_rule(
+    feature="io:dynamic-input",
+    versions="*",
+    severity=REJECT,
+    source=f"{_PROFILE}: static_shapes",
+)
+def stated_static_shapes(model: Model, target: Target) -> list[Answer]:
+    """An input of the graph has open sizes, and the engine takes static shapes alone."""
+    if not target.static_shapes:
+        return []
+    return [
+        Yes(
+            message=f"input {tensor.name} has open sizes, and {target.title} takes static shapes "
+            f"alone: fix them, --shape {tensor.name}={_dims(tensor.shape)}",
+            severity=FALLBACK if target.fallback else None,
+        )
+        for tensor in given_inputs(model)
+        if tensor.shape is not None and not all(isinstance(dim, int) for dim in tensor.shape)
+    ]
+
+
+def _dims(shape: Iterable[int | str | None]) -> str:
+    return "x".join(str(dim) if isinstance(dim, int) else "?" for dim in shape)
 
 
 @rule(

@@ -289,7 +289,7 @@ def _engines_of_package(package: str) -> tuple[Engine, ...]:
     found = tuple(
         value(package, folder)
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Engine) and value is not Engine
+        if isinstance(value, type) and issubclass(value, Engine) and value.family
     )
     if not found:
         raise PassBug(f"{package}.engine holds no engine")

@@ -20,6 +20,22 @@ Lacks = Mapping[int, Mapping[str, frozenset[str]]]
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """One limit of an operator that a rule can judge; see `graphfix.engines.limit_rules`.
+
+    Attributes:
+        kind: ``constant`` (an input), ``rank`` (of an input), ``attribute`` or ``without`` (an
+            attribute, an input or an output that must not be there).
+        name: What it is about, by its name in ONNX; what a form does not have is not limited.
+        values: The ranks or the values of the attribute that are taken.
+    """
+
+    kind: str
+    name: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorSupport:
     """What an engine version says of one operator of the default domain.
 
@@ -31,6 +47,7 @@ class OperatorSupport:
         since: The first profile of the family that supports it; empty when none does.
         lacks: The form (the opset that it came with) to the element types that it has no kernel
             for, by the type parameter of the schema; the whole form where there is nothing.
+        limits: What else its table says that rules can judge.
     """
 
     supported: bool
@@ -38,6 +55,7 @@ class OperatorSupport:
     restrictions: str
     since: str
     lacks: Lacks = field(default_factory=dict[int, "Mapping[str, frozenset[str]]"], hash=False)
+    limits: tuple[Limit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +86,8 @@ class Target:
         domain_opsets: The highest version of a domain that it takes.
         contrib: Operators of the vendor's own domain that it has.
         like: The version of another family whose rules hold for it as well; None for most.
+        static_shapes: Whether it takes nothing that depends on an open size of an input.
+        fallback: The profile of the engine that runs in its place what it lacks; empty for none.
     """
 
     name: str
@@ -91,6 +111,8 @@ class Target:
     domain_opsets: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     contrib: frozenset[str] = frozenset()
     like: VersionedName | None = None
+    static_shapes: bool = False
+    fallback: str = ""
 
     @property
     def level(self) -> tuple[int, ...]:
@@ -152,11 +174,13 @@ _KEYS = frozenset(
         "domain_opsets",
         "contrib",
         "like",
+        "static_shapes",
+        "fallback",
         "ops",
     }
 )
 _OPSET_KEYS = frozenset({"min", "max", "rejects_above"})
-_OPERATOR_KEYS = frozenset({"supported", "dtypes", "restrictions", "since", "lacks"})
+_OPERATOR_KEYS = frozenset({"supported", "dtypes", "restrictions", "since", "lacks", "limits"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +220,8 @@ class _Reader:
             domain_opsets=self._domains(),
             contrib=frozenset(self._texts(table, "contrib", ())),
             like=self._like(),
+            static_shapes=self._get(table, "static_shapes", bool, False),
+            fallback=self._get(table, "fallback", str, ""),
         )
 
     def _like(self) -> VersionedName | None:
@@ -225,7 +251,16 @@ class _Reader:
             restrictions=self._get(row, "restrictions", str, ""),
             since=self._get(row, "since", str, ""),
             lacks=self._lacks(self._texts(row, "lacks", ())),
+            limits=tuple(self._limit(text) for text in self._texts(row, "limits", ())),
         )
+
+    def _limit(self, text: str) -> Limit:
+        """Read ``constant W``, ``without clip``, ``rank X: 3, 4`` and ``attribute mode: DCR``."""
+        match = re.fullmatch(r"(constant|without) (\w+)|(rank|attribute) (\w+): (.+)", text)
+        if match is None:
+            raise self._wrong(f"limits has {text!r}, which is no limit")
+        kind, name, valued, of, values = match.groups()
+        return Limit(kind, name) if kind else Limit(valued, of, tuple(values.split(", ")))
 
     def _lacks(self, texts: tuple[str, ...]) -> Lacks:
         """Read ``14`` (the form of opset 14) and ``13 T: int8, uint8`` (these types of T in it)."""

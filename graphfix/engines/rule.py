@@ -23,6 +23,7 @@ from graphfix.report import Severity
 REJECT = Severity.REJECT
 WRONG = Severity.WRONG
 BUILDER = Severity.BUILDER
+FALLBACK = Severity.FALLBACK
 NOTE = Severity.NOTE
 
 
@@ -183,6 +184,7 @@ def _in_order(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 def _common_rules() -> tuple[Rule, ...]:
     """Return the rules for all engines; the sources of those on files say what each does."""
     found = dict.fromkeys(_declared("graphfix.engines.common_rules"))
+    found |= dict.fromkeys(_declared("graphfix.engines.limit_rules"))
     for each in _declared("graphfix.engines.file_rules"):
         told = [engine.sources[each.id] for engine in engines() if each.id in engine.sources]
         found[replace(each, source="; ".join((each.source, *told)))] = None

@@ -110,11 +110,13 @@ class Legaliser:
     assumed: Collection[tuple[str, str]] = ()
     allow_lossy: bool = False
     decisions: list[Decision] | None = None
+    _off: bool = False
     rejections: list[Rejection] = field(default_factory=list[Rejection])
 
     def blocking(self, view: NodeView) -> list[Finding]:
-        """Return what stands in the way of a node."""
-        return [f for f in check_node(view, self.target, self.assumed) if f.blocks]
+        """Return what stands in the way of a node, or else what keeps it off the engine."""
+        found = check_node(view, self.target, self.assumed)
+        return [f for f in found if f.blocks] or [f for f in found if f.keeps_off]
 
     def candidates(self, view: NodeView, findings: Sequence[Finding]) -> list[Pass]:
         """Return the passes that match the node and remove one of its findings."""
@@ -128,8 +130,12 @@ class Legaliser:
         ]
 
     def solve(self, view: NodeView, findings: Sequence[Finding]) -> Tree | None:
-        """Return the best tree for a node, or None; `rejections` then say why."""
+        """Return the best tree for a node, or None; `rejections` then say why.
+
+        A node that nothing blocks is only moved: to nodes that all run in the engine, and exactly.
+        """
         self.rejections = []
+        self._off = not any(finding.blocks for finding in findings)
         return self._solve(view, findings, 0, ())
 
     def _solve(
@@ -175,10 +181,14 @@ class Legaliser:
         )
         with _results_given_out(tree.draft):
             legal = self._legalise_nodes(tree, tree.draft.nodes, depth, lineage, body=False)
-        if legal:
-            prune(tree.draft)
-            return tree
-        return None
+        if not legal:
+            return None
+        if self._off and tree.accuracy is not EXACT:
+            reason = f"{tree.accuracy}, and the node runs as it is in the engine behind this one"
+            self.rejections.append(Rejection(declared.id, reason))
+            return None
+        prune(tree.draft)
+        return tree
 
     def _legalise_nodes(
         self, tree: Tree, nodes: list[Node], depth: int, lineage: tuple[str, ...], *, body: bool
@@ -190,7 +200,7 @@ class Legaliser:
                 if not self._legalise_nodes(tree, inner.nodes, depth, lineage, body=True):
                     return False
             findings = self.blocking(NodeView(node))
-            if not findings:
+            if not any(finding.blocks or self._off for finding in findings):
                 position += 1
                 continue
             first = findings[0]

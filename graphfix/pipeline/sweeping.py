@@ -33,7 +33,8 @@ def sweep_targeted(model: Model, legaliser: Legaliser, journal: Journal) -> int:
                 continue
             tree = legaliser.solve(view, findings)
             if tree is None:
-                _note_rejections(legaliser, view, journal)
+                blocked = any(finding.blocks for finding in findings)
+                _note_rejections(legaliser, view, journal, refusals=blocked)
                 continue
             try:
                 editor.apply(tree.draft, tree.accuracy, "; ".join(tree.notes))
@@ -46,11 +47,13 @@ def sweep_targeted(model: Model, legaliser: Legaliser, journal: Journal) -> int:
     return changed
 
 
-def _note_rejections(legaliser: Legaliser, view: NodeView, journal: Journal) -> None:
+def _note_rejections(
+    legaliser: Legaliser, view: NodeView, journal: Journal, *, refusals: bool
+) -> None:
     for rejection in legaliser.rejections:
         if rejection.bug is not None:
             journal.failed(rejection.pass_id, rejection.reason, view)
-        else:
+        elif refusals:
             journal.refused(rejection.pass_id, rejection.reason, view.ref())
 
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from graphfix.rendering.style import printable
 from graphfix.report import Finding, NodeRef, Severity
 
-_ORDER = [Severity.REJECT, Severity.WRONG, Severity.BUILDER, Severity.NOTE]
+_ORDER = [Severity.REJECT, Severity.WRONG, Severity.BUILDER, Severity.FALLBACK, Severity.NOTE]
 
 SEVERITY_MEANS = {
     Severity.REJECT: "the engine refuses the model",
     Severity.WRONG: "the engine accepts it and computes something else",
     Severity.BUILDER: "refused later, when the engine is built",
+    Severity.FALLBACK: "left to the engine behind it: slower, nothing breaks",
     Severity.NOTE: "worth knowing; nothing breaks",
 }
 

@@ -12,6 +12,7 @@ _COLOURS = {
     Severity.REJECT: "red",
     Severity.WRONG: "red",
     Severity.BUILDER: "yellow",
+    Severity.FALLBACK: "cyan",
     Severity.NOTE: "cyan",
 }
 _NODES_SHOWN = 3
@@ -52,7 +53,7 @@ def finding_blocks(
 def legend(findings: Iterable[Finding]) -> list[str]:
     """Return one line for each severity that occurs, saying what it means."""
     seen = {f.severity for f in findings}
-    return [f"  {s!s:<8}{meaning}" for s, meaning in SEVERITY_MEANS.items() if s in seen]
+    return [f"  {f'{s} ':<8}{meaning}" for s, meaning in SEVERITY_MEANS.items() if s in seen]
 
 
 def _block(group: Group, style: Style, remark: str, *, every_node: bool, brief: bool) -> list[str]:
@@ -61,7 +62,7 @@ def _block(group: Group, style: Style, remark: str, *, every_node: bool, brief: 
     many = count(len(nodes), "node") if nodes else "the model"
     doubt = "" if group.certain else "possibly, "
     head = f"{printable(group.feature)}  ({doubt}{many}{', ' + remark if remark else ''})"
-    severity = style.paint(f"{group.severity:<8}", _COLOURS[group.severity], "bold")
+    severity = style.paint(f"{group.severity} ".ljust(8), _COLOURS[group.severity], "bold")
     messages = distinct(f.message for f in group.findings)
     lines = [f"  {severity}{head}"]
     shown = () if brief else messages if every_node else messages[:_MESSAGES_SHOWN]
