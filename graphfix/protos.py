@@ -26,6 +26,12 @@ def normal_domain(domain: str | None) -> str:
     return "" if domain in (None, "ai.onnx") else domain
 
 
+def called(op: str, name: str, outputs: Iterable[str]) -> str:
+    """Return a node as a sentence names it, an unnamed one by its first output: ``Add 'sum_3'``."""
+    known = name or next(filter(None, outputs), "")
+    return f"{op} {known!r}" if known else op
+
+
 def bodies_of(node: NodeProto) -> Iterator[GraphProto]:
     """Yield the bodies of a node."""
     for attribute in node.attribute:

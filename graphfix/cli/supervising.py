@@ -180,8 +180,11 @@ class _Watch:
             name = f"signal {-code}"
         if -code == signal.SIGKILL:
             return self._fatal("was killed; the memory may have run out", "")
+        from graphfix.cli.native_death import deadly_node
+
+        node = deadly_node(self._page.subject) if self._page.subject else ""
         return self._fatal(
-            f"crashed a library that reads it ({name})",
+            f"crashed a library that reads it ({name})" + (f", at {node}" if node else ""),
             "the file is damaged, or made to do this; a limit of memory is set with --max-memory",
         )
 

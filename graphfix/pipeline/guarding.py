@@ -17,10 +17,13 @@ from typing import ParamSpec, TypeVar
 
 import onnx
 from google.protobuf.message import DecodeError, EncodeError
-from onnx import ModelProto
+from onnx import ModelProto, NodeProto
 
+from graphfix.authoring.views import NodeView
 from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
+from graphfix.graph import Node
 from graphfix.model import Model
+from graphfix.protos import called
 from graphfix.storage.reading import read_model
 
 P = ParamSpec("P")
@@ -58,7 +61,9 @@ def documented(model: object) -> Generator[None]:
     except (GraphfixError, PassBug):
         raise
     except _TOO_MUCH as error:
-        raise InvalidModel(_too_much(error), where=_place(model)) from error
+        node = _node_of(error)
+        said = _too_much(error) + (f", at {node}" if node else "")
+        raise InvalidModel(said, where=_place(model)) from error
     except OSError as error:
         said = error.strerror or str(error)
         raise UsageError(said, where=str(error.filename or _place(model))) from error
@@ -79,6 +84,24 @@ def _too_much(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "is nested too deeply"
     return f"cannot be read or written as protobuf: {error}"
+
+
+def _node_of(error: BaseException) -> str:
+    """Return the node that the innermost call which has one was about; empty if none has."""
+    found: NodeProto | Node | None = None
+    frame = error.__traceback__
+    while frame is not None:
+        for value in frame.tb_frame.f_locals.values():
+            if isinstance(value, NodeView):
+                found = value.node
+            elif isinstance(value, NodeProto | Node):
+                found = value
+        frame = frame.tb_next
+    if found is None:
+        return ""
+    if isinstance(found, Node):
+        return called(found.op, found.name, (tensor.name for tensor in found.outputs))
+    return called(found.op_type, found.name, found.output)
 
 
 def _place(model: object) -> str:

@@ -17,10 +17,13 @@ from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.runners.evaluators import OpKey, listed
 from graphfix.proving.whole.options import ComparisonOptions, ComparisonRequest, RunRequest
 from graphfix.report import Verdict, Verification
-from graphfix.worker.limits import Limits
-from graphfix.worker.service import Crashed, ask
+from graphfix.worker.limits import Limits, engine_seconds
+from graphfix.worker.service import Crashed, OutOfTime, ask
 
 TASKS = "graphfix.proving.tasks:"
+# Seconds, and the part of what engines may take together, in which the node is looked for at which
+# a model was stopped.
+_FINDING, _PART = 5.0, 0.2
 T = TypeVar("T")
 
 
@@ -105,7 +108,7 @@ def _asked(
 ) -> T | EngineFailed:
     """Ask a child process; what an engine does to itself is an answer."""
     options = request.options
-    limits = Limits(options.timeout, options.memory_limit, held=held)
+    limits = Limits(options.timeout, options.memory_limit, held=held, spare=_finding())
     with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         try:
             return ask(TASKS + task, Path(folder), request, limits, answer)
@@ -113,11 +116,28 @@ def _asked(
             # Some kernels divide by a size of 0: without such sizes the rest is compared.
             request = replace(request, options=replace(request.options, edges=()))
         except EngineFailed as error:
-            return error
+            return _placed(error, request, limits)
         try:
             return ask(TASKS + task, Path(folder), request, limits, answer)
         except EngineFailed as error:
+            return _placed(error, request, limits)
+
+
+def _placed(error: EngineFailed, request: ComparisonRequest, limits: Limits) -> EngineFailed:
+    """Say at which node time ran out, where a second look finds it."""
+    if not isinstance(error, OutOfTime) or not limits.held:
+        return error
+    limits = replace(limits, timeout=_finding(), spare=0.0)
+    with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
+        try:
+            at = ask(TASKS + "find_node_at_work", Path(folder), request, limits, str)
+        except EngineFailed:
             return error
+    return EngineFailed(f"stopped at {at}: {error.message}") if at else error
+
+
+def _finding() -> float:
+    return min(_FINDING, _PART * engine_seconds())
 
 
 def _inconclusive(error: EngineFailed) -> Verification:

@@ -68,6 +68,15 @@ def compare_side_by_side(folder: Path, request: ComparisonRequest, limits: Limit
         return side_by_side(task, layers=request.layers)
 
 
+def find_node_at_work(folder: Path, request: ComparisonRequest, limits: Limits) -> str:
+    """Return at which node one of two models has been at work too long; empty if none is found."""
+    task = _task(folder, request, limits)
+    if isinstance(task, Verification):
+        return ""
+    with _quiet():
+        return whole.node_at_work(task)
+
+
 def certify(folder: Path, request: CertificationRequest, _: Limits) -> None:
     """Certify the sites of a folder."""
     with _quiet():

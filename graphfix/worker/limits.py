@@ -26,12 +26,15 @@ class Limits:
         share: Of the free memory, where `memory` is None.
         held: Whether the system holds the child to it. The driver of a device reserves more
             addresses than any machine has memory.
+        spare: Seconds that are left to a later request, of those that all children of this
+            process together may take.
     """
 
     timeout: float
     memory: int | None = None
     share: float = _SHARE
     held: bool = True
+    spare: float = 0.0
 
     def allowed(self) -> int | None:
         """Return the bytes a child may take now; None where neither caller nor system say.

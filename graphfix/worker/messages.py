@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from graphfix.worker.limits import Limits
 REQUEST = "request.json"
 ANSWER = "answer.json"
 STDERR = "stderr.txt"
+
+# onnxruntime's text (sequential_executor.cc); the first node is that of the main graph.
+_RUNNING = re.compile(r"while running (\w+) node\. Name:'([^']*)'")
 
 T = TypeVar("T")
 _KINDS: dict[str, type[GraphfixError]] = {"usage": UsageError, "invalid": InvalidModel}
@@ -142,9 +146,18 @@ def write_answer(folder: Path, value: object) -> None:
 def write_error(folder: Path, error: GraphfixError) -> None:
     """Answer a request with an error of ours."""
     found = (name for name, kind in _KINDS.items() if isinstance(error, kind))
-    message = "ran out of memory" if "bad_alloc" in error.message else error.message
+    message = out_of_memory(error.message) if "bad_alloc" in error.message else error.message
     told = _Error(next(found, "engine"), message, error.where, error.hint)
     (folder / ANSWER).write_text(packed(_Answer(error=told)), encoding="utf-8")
+
+
+def out_of_memory(said: str) -> str:
+    """Say that memory ran out, and at which node where the engine told."""
+    found = _RUNNING.search(said)
+    if found is None:
+        return "ran out of memory"
+    name = f" {found[2]!r}" if found[2] else ""
+    return f"ran out of memory at {found[1]}{name}"
 
 
 def read_answer(folder: Path, kind: type[T]) -> T:

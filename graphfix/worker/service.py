@@ -63,7 +63,7 @@ def ask(task: str, folder: Path, request: object, limits: Limits, answer: type[T
     """
     keeper = _keeper()
     # A driver of a device takes minutes to build what it runs, however small the model.
-    share = keeper.left() if limits.held else _INF
+    share = max(0.0, keeper.left() - limits.spare) if limits.held else _INF
     limits = replace(limits, timeout=min(limits.timeout, seconds_left(), share))
     Message(task, request, limits, Host.here()).write(folder)
     start = time.monotonic()

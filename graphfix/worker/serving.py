@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 from graphfix.errors import EngineFailed, GraphfixError
 from graphfix.worker.limits import Limits, limit_memory
-from graphfix.worker.messages import Message, write_answer, write_error
+from graphfix.worker.messages import Message, out_of_memory, write_answer, write_error
 
 Task = Callable[[Path, Any, Limits], object]
 
@@ -34,8 +34,8 @@ def serve(folder: Path) -> None:
         write_answer(folder, task(folder, request, replace(message.limits, memory=memory)))
     except GraphfixError as error:
         write_error(folder, error)
-    except MemoryError:
-        write_error(folder, EngineFailed("ran out of memory"))
+    except MemoryError as error:
+        write_error(folder, EngineFailed(out_of_memory(str(error))))
 
 
 @cache  # the template asks first, so that its children need not

@@ -13,6 +13,7 @@ def open_session(
     threads: int = 1,
     folder: str = "",
     mapped: bool = False,
+    profile: str = "",
 ) -> Any:
     """Return an `onnxruntime.InferenceSession` (it has no types) on the CPU.
 
@@ -23,6 +24,7 @@ def open_session(
         folder: Where external data lies.
         mapped: Use external data as the system maps it from its file, without a copy of it that
             is arranged for the kernels: it is memory that the system can take back.
+        profile: How the name of a file begins that tells, once profiling ends, which nodes ran.
 
     Raises:
         Exception: Whatever onnxruntime raises; its exceptions have no common base.
@@ -38,6 +40,9 @@ def open_session(
     options.inter_op_num_threads = 1
     # Without the arena a memory limit measures what the model needs, not what is reserved.
     options.enable_cpu_mem_arena = False
+    if profile:
+        options.enable_profiling = True
+        options.profile_file_prefix = profile
     if mapped:
         options.add_session_config_entry("session.disable_prepacking", "1")
     if folder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ class OrtEngine:
         *,
         optimised: bool = False,
         mapped: bool = False,
+        profile: str = "",
     ) -> None:
         """Load a model.
 
@@ -60,6 +62,7 @@ class OrtEngine:
             optimised: Let onnxruntime rewrite the graph (to estimate noise).
             mapped: Use external data as the system maps it from its file, without a copy of it
                 that is arranged for the kernels. Pages that are only read can be given up.
+            profile: See `graphfix.worker.sessions.open_session`.
 
         Raises:
             MissingOperator: onnxruntime has no kernel or schema for an operator.
@@ -77,6 +80,7 @@ class OrtEngine:
                 threads=2 if len(model.graph.node) > _FEW_NODES else 1,
                 folder=folder,
                 mapped=mapped,
+                profile=profile,
             )
         except Exception as error:  # onnxruntime's own exception types have no common base
             raise _explained(error, model) from None
@@ -102,6 +106,16 @@ class OrtEngine:
         for name, (renamed, dtype) in self._renamed_outputs.items():
             outputs[name] = np.asarray(outputs.pop(renamed)).astype(dtype)
         return outputs
+
+    def stop(self) -> Path:
+        """End profiling, from any thread, and have the run end behind the node it is at.
+
+        Returns:
+            The file that tells what has run until now.
+        """
+        profile = Path(self._session.end_profiling())
+        self._run_options.terminate = True
+        return profile
 
 
 class _Wrapped:

@@ -24,6 +24,8 @@ from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.proving.whole.samples import Samples
 from graphfix.report import OutputDifference, Verdict, Verification
 
+_WATCHED = 0.3  # the part of the time in which a run is watched
+
 
 @dataclass(slots=True)
 class Task:
@@ -126,6 +128,31 @@ def prepare(task: Task) -> Prepared | Verification:
     every = every_feed(before) if source is None else None
     samples = Samples(before, drawing, maker, task.options.inputs, task.patience, every)
     return Prepared(interface, original, result, samples, chance)
+
+
+def node_at_work(task: Task) -> str:
+    """Return at which node a model is at work after a part of the time; empty if none is found.
+
+    Only what onnxruntime runs is looked at. The process is to end after it.
+    """
+    from graphfix.proving.runners.node_at_work import StillAtWork, WatchedEngine
+
+    before, after = task.before.proto, task.after.proto
+    maker = FeedMaker(before, task.options.seed, task.options.bindings, static_limits(after))
+    scratch = task.scratch or Path()
+    seconds = _WATCHED * task.options.timeout
+    try:
+        engine = WatchedEngine(task.before, scratch, seconds)
+        drawn = Samples(before, engine, maker, task.options.inputs, task.patience).next(0)
+        if drawn is None:
+            return ""
+        result = WatchedEngine(task.after, scratch, seconds)
+        result.run(compare_interfaces(before, after).fed(drawn[0]))
+    except StillAtWork as found:
+        return found.at
+    except EngineFailed:
+        return ""
+    return ""
 
 
 def _drawn_alone(source: Engine, chance: Chance, task: Task) -> Verification:
