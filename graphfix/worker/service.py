@@ -11,6 +11,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Generator
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -20,6 +21,7 @@ from typing import TypeVar
 from graphfix.errors import EngineFailed
 from graphfix.worker.limits import Limits, engine_seconds, seconds_left
 from graphfix.worker.messages import STDERR, Host, Message, read_answer
+from graphfix.worker.standing import Standing
 from graphfix.worker.starting import Handle, command, environment, forked, is_single_threaded
 from graphfix.worker.starting import spawned as spawned_template
 
@@ -28,6 +30,7 @@ _INF = float("inf")
 _LAST_LINES = 400
 _PATIENCE = 5.0
 _TRIES = 2
+_LOST = "its process could not be started, or its parent was killed"
 _CRASHED = "the engine crashed"
 _CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
@@ -40,7 +43,15 @@ class Crashed(EngineFailed):
     """A signal ended a child, such as that of a division by zero."""
 
 
-def ask(task: str, folder: Path, request: object, limits: Limits, answer: type[T]) -> T:
+def ask(
+    task: str,
+    folder: Path,
+    request: object,
+    limits: Limits,
+    answer: type[T],
+    *,
+    child: Standing | None = None,
+) -> T:
     """Have a child do one task, and return its answer.
 
     The child sees the environment, the working folder and the module path of this process as they
@@ -54,6 +65,8 @@ def ask(task: str, folder: Path, request: object, limits: Limits, answer: type[T
         request: What to do, of what `graphfix.worker.messages.packed` writes.
         limits: Time and memory.
         answer: What the task returns.
+        child: One that stays, and serves the further requests that name it; None for a child of
+            this request alone. Without fork each request has its own in any case.
 
     Raises:
         EngineFailed: The child crashed (`Crashed`), ran out of memory or of time (`OutOfTime`),
@@ -68,7 +81,10 @@ def ask(task: str, folder: Path, request: object, limits: Limits, answer: type[T
     Message(task, request, limits, Host.here()).write(folder)
     start = time.monotonic()
     try:
-        code = _forked(task, folder, limits) if _CAN_FORK else _spawned(folder, limits)
+        if not _CAN_FORK:
+            code = _spawned(folder, limits)
+        else:
+            code = _stood(child, task, folder, limits) if child else _forked(task, folder, limits)
     except OutOfTime:
         if limits.timeout < share:
             raise
@@ -122,16 +138,16 @@ class _Keeper:
             if self._handle is None:
                 self._handle = forked()
 
-    def channel(self, folder: Path, task: str) -> socket.socket:
+    def channel(self, folder: Path, task: str, *lines: socket.socket) -> socket.socket:
         """Return the channel of a new child, of a new template where the last one is gone."""
         with self._lock:
             if self._handle is not None:
                 try:
-                    return self._handle.ask(folder, task)
+                    return self._handle.ask(folder, task, *lines)
                 except OSError:
                     self._handle.end()
             self._handle = spawned_template()
-            return self._handle.ask(folder, task)
+            return self._handle.ask(folder, task, *lines)
 
     def end(self) -> None:
         with self._lock:
@@ -159,17 +175,53 @@ def _keeper() -> _Keeper:
 
 def _forked(task: str, folder: Path, limits: Limits) -> int:
     for _ in range(_TRIES):
-        try:
+        with _started():
             channel = _keeper().channel(folder, task)
-        except OSError as error:
-            raise EngineFailed(f"no process can be started: {error.strerror}") from None
-        told = _waited(channel, limits)
-        if told:  # else the template was killed before it had begun
-            code: int | None = json.loads(told) if told.strip() else None
-            if code is not None:
-                return code
-            break
-    raise EngineFailed("its process could not be started, or its parent was killed")
+        code = _exit_code(_waited(channel, limits))
+        if code is not None:
+            return code
+    raise EngineFailed(_LOST)
+
+
+def _stood(child: Standing, task: str, folder: Path, limits: Limits) -> int:
+    for _ in range(_TRIES + 1):
+        known = child.is_ready()
+        if not known:
+            with _started():
+                child.start(folder, task, _keeper().channel)
+        try:
+            if child.answers(folder, limits):
+                return 0
+        except BaseException as error:
+            with child.released() as channel:
+                _kill(channel)
+            if isinstance(error, TimeoutError):
+                raise OutOfTime(f"took longer than {limits.timeout:.3g} s") from None
+            raise
+        told = _waited(child.released(), limits)
+        code = None if known else _exit_code(told)
+        if code is not None:
+            return code
+    raise EngineFailed(_LOST)
+
+
+@contextlib.contextmanager
+def _started() -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise EngineFailed(f"no process can be started: {error.strerror}") from None
+
+
+def _exit_code(told: bytes) -> int | None:
+    """Return the exit code that a template tells; None where it was killed before it had begun.
+
+    Raises:
+        EngineFailed: It could start no child, or was killed after that.
+    """
+    if told and (not told.strip() or told.strip() == b"null"):
+        raise EngineFailed(_LOST)
+    return json.loads(told) if told else None
 
 
 def _waited(channel: socket.socket, limits: Limits) -> bytes:
@@ -178,13 +230,17 @@ def _waited(channel: socket.socket, limits: Limits) -> bytes:
         try:
             return _received(channel, time.monotonic() + limits.timeout)
         except BaseException as error:
-            # It is gone before the folder is.
-            with contextlib.suppress(OSError, EOFError):
-                channel.shutdown(socket.SHUT_WR)
-                _received(channel, time.monotonic() + _PATIENCE)
+            _kill(channel)
             if isinstance(error, TimeoutError):
                 raise OutOfTime(f"took longer than {limits.timeout:.3g} s") from None
             raise
+
+
+def _kill(channel: socket.socket) -> None:
+    """Have a child killed; it is gone before the folder of its request is."""
+    with contextlib.suppress(OSError, EOFError):
+        channel.shutdown(socket.SHUT_WR)
+        _received(channel, time.monotonic() + _PATIENCE)
 
 
 def _received(channel: socket.socket, deadline: float) -> bytes:

@@ -28,8 +28,10 @@ class Handle:
         self._pid = pid
         self._lock = threading.Lock()
 
-    def ask(self, folder: Path, task: str) -> socket.socket:
+    def ask(self, folder: Path, task: str, *lines: socket.socket) -> socket.socket:
         """Have it fork a child; return the channel on which the exit code will come.
+
+        With a line the child stays, see `graphfix.worker.template.send_request`.
 
         Raises:
             OSError: It is gone.
@@ -37,7 +39,7 @@ class Handle:
         mine, theirs = socket.socketpair()
         try:
             with theirs, self._lock:
-                send_request(self._control, theirs, folder, task)
+                send_request(self._control, (theirs, *lines), folder, task)
         except BaseException:
             mine.close()
             raise

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -29,24 +30,29 @@ from graphfix.worker.single_thread import single_threaded
 _LOOK = 1.0
 # What is told of a child that was begun; the exit code follows it.
 BEGUN = b" "
+# What a child that stays tells when a request is answered.
+DONE = b"\n"
 _HEAD = 4
 _FAILED = 1
 _IMPORTED = ("numpy", "numpy.random", "onnx", "onnxruntime", "msgspec")
 
 
-def send_request(control: socket.socket, channel: socket.socket, folder: Path, task: str) -> None:
-    """Ask a template for a child; what becomes of it is told on the channel.
+def send_request(
+    control: socket.socket, channels: Sequence[socket.socket], folder: Path, task: str
+) -> None:
+    """Ask a template for a child; what becomes of it is told on the first channel.
 
     Args:
         control: The socket of the template.
-        channel: Its end of a pair. The template writes `BEGUN` there, then the exit code, and
-            closes it; where the other end is closed or shut down first, the child is killed.
+        channels: Its ends of one pair or two. The template writes `BEGUN` to the first, then the
+            exit code, and closes it; where the other end is closed or shut down first, the child
+            is killed. With a second one the child serves the folders that come there instead.
         folder: The folder of the request.
         task: See `graphfix.worker.service.ask`.
     """
     payload = json.dumps({"folder": str(folder.absolute()), "task": task}).encode()
     head = len(payload).to_bytes(_HEAD, "big")
-    socket.send_fds(control, [head + payload], [channel.fileno()])
+    socket.send_fds(control, [head + payload], [channel.fileno() for channel in channels])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,8 @@ class Template:
         finally:
             for child in self._children.values():
                 _kill(child.pid)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(child.pid, 0)  # so that whoever waits for this one waits for it too
 
     def _handle(self, source: Any) -> None:
         if source is self._control:
@@ -99,7 +107,7 @@ class Template:
                     _kill(child.pid)
 
     def _accept(self) -> None:
-        head, descriptors, _, _ = socket.recv_fds(self._control, _HEAD, 1)
+        head, descriptors, _, _ = socket.recv_fds(self._control, _HEAD, 2)
         if not head or not descriptors:
             raise EOFError
         payload = b""
@@ -110,7 +118,7 @@ class Template:
                 raise EOFError
             payload += part
         told = json.loads(payload)
-        channel = socket.socket(fileno=descriptors[0])
+        channel, *lines = [socket.socket(fileno=number) for number in descriptors]
         prepare(told["task"])
         sys.stderr.flush()
         try:
@@ -119,10 +127,14 @@ class Template:
                 warnings.simplefilter("ignore", DeprecationWarning)
                 pid = os.fork()
         except OSError:
+            pid = None
+        if pid == 0:
+            self._become_child(channel, lines, Path(told["folder"]))
+        for line in lines:
+            line.close()
+        if pid is None:
             _tell(channel, None)
             return
-        if pid == 0:
-            self._become_child(channel, Path(told["folder"]))
         with contextlib.suppress(OSError):  # the child does it too: whoever comes first
             os.setpgid(pid, pid)
         with contextlib.suppress(OSError):
@@ -145,7 +157,9 @@ class Template:
                 self._selector.unregister(child.channel)
             _tell(child.channel, os.waitstatus_to_exitcode(status))
 
-    def _become_child(self, channel: socket.socket, folder: Path) -> NoReturn:
+    def _become_child(
+        self, channel: socket.socket, lines: list[socket.socket], folder: Path
+    ) -> NoReturn:
         code = _FAILED
         try:
             template = os.getppid()
@@ -158,10 +172,9 @@ class Template:
             with contextlib.suppress(OSError):
                 os.setpgid(0, 0)  # what an engine starts is killed with it
             die_with_parent(template)
-            log = os.open(folder / STDERR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            os.dup2(log, 2)
-            os.close(log)
-            serve(folder)
+            for each in _asked_on(lines[0]) if lines else (folder,):
+                _log_to(each)
+                serve(each)
             code = 0
         except BaseException:
             import traceback
@@ -171,6 +184,21 @@ class Template:
             with contextlib.suppress(Exception):
                 sys.stderr.flush()
             os._exit(code)
+
+
+def _log_to(folder: Path) -> None:
+    """Keep what is printed on descriptor 2 in the folder of a request."""
+    log = os.open(folder / STDERR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(log, 2)
+    os.close(log)
+
+
+def _asked_on(line: socket.socket) -> Iterator[Path]:
+    """Yield the folders of requests until the other end is closed; tell there when one is done."""
+    with line.makefile("rwb", buffering=0) as file:
+        while words := file.readline():
+            yield Path(os.fsdecode(words.rstrip(b"\n")))
+            file.write(DONE)
 
 
 def prepare(task: str) -> None:

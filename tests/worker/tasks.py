@@ -82,6 +82,17 @@ def ends(_: Path, request: Answer, __: Limits) -> Answer:
     os._exit(request["code"])
 
 
+def dies(_: Path, request: Answer, __: Limits) -> Answer:
+    """Die where the file is not there yet, or always; note each time."""
+    noted = Path(request["once"])
+    first = not noted.exists()
+    with noted.open("a", encoding="utf-8") as file:
+        file.write("died\n")
+    if first or request["always"]:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return {"lived": True}
+
+
 def leaves_files(folder: Path, request: Answer, _: Limits) -> Answer:
     """Run a session, leave temporary files of Python and of another program, and maybe die."""
     proto = parser.parse_model(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from graphfix.saturation import unsaturated
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 from graphfix.worker.sessions import open_session
+from graphfix.worker.standing import Standing
 
 Feed = dict[str, Any]
 _TASK = "graphfix.proving.whole.small_sides:answer"
@@ -85,9 +87,9 @@ def at_small_sides(
                 (folder / name).write_bytes(unsaturated(model).SerializeToString())
             write_values(folder / "feeds.json", [made for _, made in cases])
             try:
-                told = ask(_TASK, folder, None, Limits(_SECONDS), Ran)
+                told = ask(_TASK, folder, None, Limits(_SECONDS), Ran, child=_child())
             except EngineFailed as error:
-                side, number = (folder / _BEGUN).read_text(encoding="utf-8").split()
+                side, number = (folder / _BEGUN).read_text(encoding="utf-8").split()[-2:]
                 what, _ = cases.pop(int(number))
                 if side == "after":
                     return [*found, SmallSide(what, {}, None, error.message)]
@@ -100,6 +102,12 @@ def at_small_sides(
                     found.append(SmallSide(what, expected, actual, failure))
             return found
     return found
+
+
+@cache
+def _child() -> Standing:
+    """Return the child of this process that runs one pair of models after another."""
+    return Standing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +125,21 @@ def answer(folder: Path, _: None, __: Limits) -> Ran:
     values: list[Feed] = []
     ran: list[bool] = []
     errors: list[str] = []
-    for number, feed in enumerate(feeds):
-        error = ""
-        for side in ("before", "after"):
-            (folder / _BEGUN).write_text(f"{side} {number}", encoding="utf-8")
-            if side not in sessions:
-                sessions[side] = open_session((folder / side).read_bytes())
-            names = [output.name for output in sessions[side].get_outputs()]
-            try:
-                outputs = sessions[side].run(None, feed)
-            except Exception as raised:  # onnxruntime's exceptions have no common base
-                error = str(raised) or type(raised).__name__
-                break
-            values.append(dict(zip(names, outputs, strict=True)))
-        ran.append(side == "after")
-        errors.append(error)
+    with (folder / _BEGUN).open("wb", buffering=0) as begun:
+        for number, feed in enumerate(feeds):
+            error = ""
+            for side in ("before", "after"):
+                begun.write(f"{side} {number}\n".encode())
+                if side not in sessions:
+                    sessions[side] = open_session((folder / side).read_bytes())
+                names = [output.name for output in sessions[side].get_outputs()]
+                try:
+                    outputs = sessions[side].run(None, feed)
+                except Exception as raised:  # onnxruntime's exceptions have no common base
+                    error = str(raised) or type(raised).__name__
+                    break
+                values.append(dict(zip(names, outputs, strict=True)))
+            ran.append(side == "after")
+            errors.append(error)
     write_values(folder / "outputs.json", values)
     return Ran(ran, errors)
