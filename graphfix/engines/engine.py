@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from graphfix.authoring.views import NodeView, Value
+    from graphfix.engines.hosting.host import Host
     from graphfix.engines.profile import Target
     from graphfix.graph import Graph
     from graphfix.model import Model
     from graphfix.report import Finding
 
 EXAMPLE = "example.txt"
+PROGRAM = "program.py"
+HOSTING = "hosting"  # the folder beside the families that is none
 ENTRY_POINT_GROUP = "graphfix.engines"
 
 
@@ -50,7 +53,15 @@ class Engine:
             which the family's own rules say that, with the engine's words, or nothing does.
         tolerates: The rules of `graphfix.engines.file_rules` that are only notes for it.
         sources: The id of such a rule -> what is known of the family there.
-        install: How to get the engine onto a machine; empty where nothing runs models in it.
+        install: How to get the engine onto a machine; empty where nothing runs models in it, or
+            where `requirements` says it.
+        requirements: The name of a profile -> what to give to ``pip install`` to get its engine,
+            first the engine itself with its version, ``engine==1.2.3``; for families with a
+            ``program.py``.
+        newest_python: The name of a profile -> the newest Python that its engine installs into,
+            ``3.11``; absent where any does.
+        arithmetic: The type that it computes floats in whatever the type of the model, by which
+            its numbers are judged; empty where each type is computed as itself.
         on_device: Whether it runs on a device, whose driver reserves more addresses than any
             machine has memory: then no limit of memory is set.
     """
@@ -63,6 +74,9 @@ class Engine:
     tolerates: frozenset[str] = frozenset()
     sources: Mapping[str, str] = MappingProxyType({})
     install: str = ""
+    requirements: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    newest_python: Mapping[str, str] = MappingProxyType({})
+    arithmetic: str = ""
     on_device: bool = False
 
     def __init__(self, package: str = "", folder: Path | None = None) -> None:
@@ -216,9 +230,59 @@ class Engine:
         """
         return None
 
+    @property
+    def program(self) -> Path | None:
+        """The file that loads and runs models in a process of its own; None without one.
+
+        `graphfix.engines.hosting.serve` says what stands in it.
+        """
+        path = None if self.folder is None else self.folder / PROGRAM
+        return path if path is not None and path.is_file() else None
+
+    @property
+    def runs_models(self) -> bool:
+        """Whether models can be run in it, on a machine that has it."""
+        return bool(self.install) or self.program is not None
+
+    def how_to_install(self, target: Target) -> str:
+        """Return how to get the engine of a target onto a machine."""
+        return self.install or f"graphfix targets --install {target.name}"
+
     def is_here(self) -> bool:
-        """Say whether this machine has the engine, so that `open` works."""
-        return False
+        """Say whether this machine has the engine, in whichever version, so that `open` works."""
+        from graphfix.engines.hosting.places import python_of
+
+        if self.program is None:
+            return False
+        return any(python_of(name, self.requirements) for name in self.names())
+
+    def has(self, target: Target) -> bool:
+        """Say whether `open` works for a target; a `Runner` says which version it is then."""
+        from graphfix.engines.hosting.places import python_of
+
+        if self.program is None:
+            return self.is_here()
+        return python_of(target.name, self.requirements) is not None
+
+    def host(self, target: str, *, seconds: float = 300.0, memory: int | None = None) -> Host:
+        """Return the process of the engine, for a family with a ``program.py``.
+
+        Args:
+            target: The name of the profile.
+            seconds: How long each request may take.
+            memory: Bytes that models may take; None for a share of what is free.
+
+        Raises:
+            EngineFailed: The machine does not have the engine, or it does not start.
+        """
+        from graphfix.engines.hosting.host import Host
+        from graphfix.engines.hosting.places import python_of
+
+        python = python_of(target, self.requirements)
+        if self.program is None or python is None:
+            raise EngineFailed(f"this machine has no {self.title} for {target}")
+        held = not self.on_device
+        return Host(python, self.program, self.title, seconds=seconds, memory=memory, held=held)
 
     def open(self, model: ModelProto, path: Path, meant: Meant) -> Runner:
         """Return a model file in the engine; called in a child process with limits.
@@ -231,7 +295,11 @@ class Engine:
         Raises:
             EngineFailed: The machine does not have the engine, or it refuses the model.
         """
-        raise EngineFailed(f"nothing runs a model in {self.title}")
+        from graphfix.engines.hosting.runner import HostedRunner
+
+        host = self.host(meant.name)
+        parts = len(meant.version)
+        return HostedRunner(host, model, path, parts=parts, static=meant.static_shapes)
 
 
 def read_graphs(engine: Engine, root: Graph) -> Iterator[Graph]:
@@ -267,7 +335,7 @@ def engines() -> tuple[Engine, ...]:
     found = [
         engine
         for info in pkgutil.iter_modules(package.__path__)
-        if info.ispkg
+        if info.ispkg and info.name != HOSTING
         for engine in _engines_of_package(f"{package.__name__}.{info.name}")
     ]
     return tuple(sorted(found, key=lambda engine: (engine.order, engine.family)))

@@ -78,10 +78,14 @@ class Meant:
     Attributes:
         version: Such as ``(8, 6)``.
         dtype_aliases: Element types of inputs that it turns into others by itself.
+        name: The name of the target.
+        static_shapes: Whether it wants to know all sizes when it loads a model.
     """
 
     version: tuple[int, ...]
     dtype_aliases: Mapping[str, str]
+    name: str = ""
+    static_shapes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,13 +67,14 @@ def check_engine(target: Target | None) -> None:
     """
     where = "--verify engine"
     engine = None if target is None else engine_of(target.family)
-    if engine is None or not engine.install:
-        known = [other for other in every_engine() if other.install]
+    if target is None or engine is None or not engine.runs_models:
+        known = [other for other in every_engine() if other.runs_models]
         titles = " or ".join(other.title for other in known)
         examples = " or ".join(f"--target {other.example}" for other in known)
         raise UsageError(f"is for targets of {titles}", where=where, hint=f"give {examples}")
-    if not engine.is_here():
-        raise UsageError(f"this machine has no {engine.title}", where=where, hint=engine.install)
+    if not engine.has(target):
+        hint = engine.how_to_install(target)
+        raise UsageError(f"this machine has no {engine.title}", where=where, hint=hint)
 
 
 def verify_in_engine(

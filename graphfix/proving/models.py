@@ -64,7 +64,8 @@ def compare_in_engine(
         UsageError: The options do not fit the models.
         InvalidModel: A file is missing or not a model.
     """
-    meant = Meant(target.version, dict(target.dtype_aliases))
+    aliases = dict(target.dtype_aliases)
+    meant = Meant(target.version, aliases, target.name, target.static_shapes)
     request = replace(_request(before, after, options), family=target.family, meant=meant)
     held = not engine_of(target.family).on_device
     answer = _asked("compare_in_engine", request, Verification, held=held)

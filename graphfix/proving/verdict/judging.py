@@ -31,16 +31,21 @@ class Judge:
         noise_used: Whether noise had to be measured.
     """
 
-    def __init__(self, original: RunnableModel, *, other_kernels: bool = False) -> None:
+    def __init__(
+        self, original: RunnableModel, *, other_kernels: bool = False, arithmetic: str = ""
+    ) -> None:
         """Remember the original for measuring its noise.
 
         Args:
             original: The original.
-            other_kernels: The other model runs on another device, whose kernels round in ways of
+            other_kernels: The other model runs in another engine, whose kernels round in ways of
                 their own: floats may differ by as much as the cap of their type.
+            arithmetic: The type that these compute all floats in, whose cap holds where it is
+                wider; empty for their own.
         """
         self._noise = Noise(original)
         self._other_kernels = other_kernels
+        self._arithmetic = arithmetic
         self._tolerated: dict[str, dict[str, float]] = {}
         self.broken: dict[str, str] = {}
         self.structural = False
@@ -52,8 +57,7 @@ class Judge:
     def take(self, feed: Feed, before: dict[str, Value], after: dict[str, Value]) -> bool:
         """Judge a sample; False when it is set aside because rounding alone explains it."""
         found = {
-            name: compare(value, after.get(name), self._allowed(value, None))
-            for name, value in before.items()
+            name: self._compared(value, after.get(name), None) for name, value in before.items()
         }
         measured: Measured | None = None
         for name, difference in found.items():
@@ -61,13 +65,13 @@ class Judge:
                 continue
             self.noise_used = True
             measured = measured or self._noise.measure(feed, before)
-            allowed = self._allowed(before[name], measured.floats.get(name))
-            found[name] = compare(before[name], after.get(name), allowed)
+            noise = measured.floats.get(name)
+            found[name] = self._compared(before[name], after.get(name), noise)
             if _is_small(found[name], before[name]) and self._noise.measure_precisely(
                 feed, before, measured, name
             ):
-                allowed = self._allowed(before[name], measured.floats[name])
-                found[name] = compare(before[name], after.get(name), allowed)
+                noise = measured.floats[name]
+                found[name] = self._compared(before[name], after.get(name), noise)
         wrong = {name: difference for name, difference in found.items() if not difference.equal}
         if wrong and measured is not None:
             explained = [
@@ -104,11 +108,12 @@ class Judge:
     def differs(self, before: dict[str, Value], after: dict[str, Value]) -> bool:
         """Whether outputs differ by more than any sample was allowed to."""
         return any(
-            not compare(
-                value, after.get(name), self._allowed(value, self._tolerated.get(name))
-            ).equal
+            not self._compared(value, after.get(name), self._tolerated.get(name)).equal
             for name, value in before.items()
         )
+
+    def _compared(self, before: Value, after: Value, noise: dict[str, float] | None) -> Difference:
+        return compare(before, after, self._allowed(before, noise), self._arithmetic)
 
     def _allowed(self, value: Value, noise: dict[str, float] | None) -> dict[str, float] | None:
         """Return the noise to allow for by label: what was measured, or what kernels may do."""
@@ -118,7 +123,8 @@ class Judge:
         granted: dict[str, float] = {}
         for label, array in leaves(value):
             if array is not None and is_floating(array.dtype):
-                widest = cap_of(array.dtype) * magnitude_of(array) / NOISE_FACTOR
+                cap = cap_of(array.dtype, self._arithmetic)
+                widest = cap * magnitude_of(array) / NOISE_FACTOR
                 granted[label] = max(widest, known.get(label, 0.0))
         return granted
 

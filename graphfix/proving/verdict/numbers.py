@@ -63,16 +63,21 @@ def eps_of(dtype: np.dtype[Any]) -> float:
         return 1.0
 
 
-def cap_of(dtype: np.dtype[Any]) -> float:
-    """Return the largest relative tolerance for a dtype."""
-    return _CAPS.get(dtype.name, eps_of(dtype))
+def cap_of(dtype: np.dtype[Any], arithmetic: str = "") -> float:
+    """Return the largest relative tolerance for a dtype.
+
+    Args:
+        dtype: A floating type.
+        arithmetic: The type that all floats are computed in; empty for their own.
+    """
+    return max(_CAPS.get(dtype.name, eps_of(dtype)), _CAPS.get(arithmetic, 0.0))
 
 
-def tolerance(dtype: np.dtype[Any], magnitude: float, noise: float) -> float:
+def tolerance(dtype: np.dtype[Any], magnitude: float, noise: float, arithmetic: str = "") -> float:
     """Return the absolute tolerance; see the module for the rule."""
     floor = 8.0 if dtype.itemsize >= 4 else 2.0
     wanted = max(NOISE_FACTOR * noise, floor * eps_of(dtype) * magnitude)
-    return min(wanted, cap_of(dtype) * magnitude)
+    return min(wanted, cap_of(dtype, arithmetic) * magnitude)
 
 
 def magnitude_of(array: Array) -> float:
@@ -87,7 +92,9 @@ def widened(array: Array) -> Array:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def compare(before: Value, after: Value, noise: dict[str, float] | None = None) -> Difference:
+def compare(
+    before: Value, after: Value, noise: dict[str, float] | None = None, arithmetic: str = ""
+) -> Difference:
     """Compare two values of an output.
 
     Args:
@@ -95,6 +102,7 @@ def compare(before: Value, after: Value, noise: dict[str, float] | None = None) 
         after: What the other model computes.
         noise: Largest rounding difference per tensor inside the value, by the labels of
             `graphfix.proving.values.kinds.leaves`; the label of a plain tensor is empty.
+        arithmetic: The type that the other model computes all floats in; empty for their own.
     """
     if _shape_of_structure(before) != _shape_of_structure(after):
         return Difference(
@@ -104,7 +112,7 @@ def compare(before: Value, after: Value, noise: dict[str, float] | None = None) 
     for (label, left), (_, right) in zip(leaves(before), leaves(after), strict=True):
         if left is None or right is None:
             continue
-        found = compare_tensors(left, right, (noise or {}).get(label, 0.0))
+        found = compare_tensors(left, right, (noise or {}).get(label, 0.0), arithmetic)
         worst = _worse(worst, found)
     return worst
 
@@ -130,7 +138,9 @@ def _worse(left: Difference, right: Difference) -> Difference:
     )
 
 
-def compare_tensors(before: Array, after: Array, noise: float = 0.0) -> Difference:
+def compare_tensors(
+    before: Array, after: Array, noise: float = 0.0, arithmetic: str = ""
+) -> Difference:
     """Compare two arrays; see the module for the rule."""
     if _dtype_name(before) != _dtype_name(after):
         text = f"dtype {_dtype_name(before)} -> {_dtype_name(after)}"
@@ -141,7 +151,7 @@ def compare_tensors(before: Array, after: Array, noise: float = 0.0) -> Differen
     if before.size == 0:
         return Difference(True, max_abs=0.0, max_rel=0.0)
     if is_floating(before.dtype) or before.dtype.kind == "c":
-        return _compare_floats(before, after, noise)
+        return _compare_floats(before, after, noise, arithmetic)
     return _compare_exactly(before, after)
 
 
@@ -173,7 +183,7 @@ def mismatches(before: Array, after: Array) -> Array:
     return np.asarray(before != after, dtype=bool)
 
 
-def _compare_floats(before: Array, after: Array, noise: float) -> Difference:
+def _compare_floats(before: Array, after: Array, noise: float, arithmetic: str) -> Difference:
     left, right = widened(before), widened(after)
     magnitude = magnitude_of(before)
     finite = np.isfinite(left) & np.isfinite(right)
@@ -185,7 +195,7 @@ def _compare_floats(before: Array, after: Array, noise: float) -> Difference:
     if odd.any():
         text = f"NaN or infinity differs in {int(odd.sum())} of {left.size} elements"
         return Difference(False, True, largest, relative, text)
-    allowed = tolerance(before.dtype, magnitude, noise)
+    allowed = tolerance(before.dtype, magnitude, noise, arithmetic)
     if largest <= allowed:
         return Difference(True, False, largest, relative)
     count = int((gap > allowed).sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,17 +13,19 @@ from graphfix.proving.inputs.exhaustive import every_feed
 from graphfix.proving.inputs.maker import FeedMaker, static_limits
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.opening import RunnableModel
-from graphfix.proving.values.kinds import Feed, Value
+from graphfix.proving.values.kinds import Feed, Value, is_floating
 from graphfix.proving.values.shelf import Shelf
 from graphfix.proving.verdict import observed, power
 from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.judging import Judge
+from graphfix.proving.verdict.numbers import cap_of
 from graphfix.proving.whole import randomness
 from graphfix.proving.whole.drawing import Chance, Drawing, judged_draws
 from graphfix.proving.whole.interface import Interface, compare_interfaces
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.proving.whole.samples import Samples
 from graphfix.report import OutputDifference, Verdict, Verification
+from graphfix.storage.weights import dtype_of
 
 _WATCHED = 0.3  # the part of the time in which a run is watched
 
@@ -79,15 +82,20 @@ def compare_in_engine(task: Task, path: Path, engine: TargetEngine, meant: Meant
         return ready
     if ready.chance is not None:
         return Verification(Verdict.INCONCLUSIVE, "numbers are drawn at random", ready.before.name)
-    runner = engine.open(task.after.proto, path, meant)
-    ready.after = runner
-    said = _Comparison(task, ready, other_kernels=True).verdict()
+    with ExitStack() as stack:
+        ready.after = runner = engine.open(task.after.proto, path, meant)
+        stack.callback(getattr(runner, "close", _nothing))
+        said = _Comparison(task, ready, kernels=engine).verdict()
     if runner.version in ((), meant.version):
         return said
     has, wanted = (".".join(map(str, one)) for one in (runner.version, meant.version))
     reason = f"this machine has {engine.title} {has}, not {wanted}; there: {said.status}"
     reason = f"{reason} {said.reason}".rstrip()
     return replace(said, status=Verdict.INCONCLUSIVE, reason=reason)
+
+
+def _nothing() -> None:
+    """Close a runner that needs no closing."""
 
 
 def prepare(task: Task) -> Prepared | Verification:
@@ -173,15 +181,18 @@ def _drawn_alone(source: Engine, chance: Chance, task: Task) -> Verification:
 class _Comparison:
     """Runs samples until there are enough that say something."""
 
-    def __init__(self, task: Task, ready: Prepared, *, other_kernels: bool = False) -> None:
+    def __init__(self, task: Task, ready: Prepared, *, kernels: TargetEngine | None = None) -> None:
         self._task = task
-        self._other_kernels = other_kernels
+        self._other_kernels = kernels is not None
+        self._arithmetic = "" if kernels is None else kernels.arithmetic
         self._interface = ready.interface
         self._before = ready.before
         self._after = ready.after
         self._samples = ready.samples
         self._chance = ready.chance
-        self._judge = Judge(task.before, other_kernels=other_kernels)
+        self._judge = Judge(
+            task.before, other_kernels=self._other_kernels, arithmetic=self._arithmetic
+        )
         self._shelf = Shelf(task.scratch)
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []
@@ -300,7 +311,20 @@ class _Comparison:
             text += f" and {self._edges} with sizes of 0 or 1"
         if self._judge.noise_used:
             text += ", tolerance from the original's own noise"
+        if self._other_kernels:
+            text += self._leeway()
         return "; ".join([text, *self._interface.notes])
+
+    def _leeway(self) -> str:
+        """Return by how much the floats of an engine may differ, and why."""
+        kinds = [
+            dtype_of(o.type.tensor_type.elem_type) for o in self._task.before.proto.graph.output
+        ]
+        caps = {cap_of(dtype, self._arithmetic) for dtype in kinds if dtype and is_floating(dtype)}
+        if not caps:
+            return ""
+        widest = f", floats within {max(caps):g} of the largest"
+        return f"{widest}, as it computes in {self._arithmetic}" if self._arithmetic else widest
 
     def _conclude(self) -> Verification:
         if self._judge.broken:

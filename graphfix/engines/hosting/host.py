@@ -1,0 +1,246 @@
+"""The process of an engine, as whoever asks it sees it; `serve` is its other side."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from graphfix.errors import EngineFailed
+from graphfix.worker.limits import Limits, gibibytes
+from graphfix.worker.service import Crashed, OutOfTime
+
+Array: TypeAlias = npt.NDArray[Any]
+Shapes: TypeAlias = Mapping[str, Sequence[int]]
+
+SERVE = Path(__file__).with_name("serve.py")
+_STARTING = 120.0  # of an engine whose files are read from a disk for the first time
+_LAST = 400
+
+
+class Refused(EngineFailed):
+    """An engine says that it does not take a model, or does not run it.
+
+    Attributes:
+        stage: Where that happened, such as ``build``; empty where the engine has no stages.
+    """
+
+    stage: str = ""
+
+
+class Host:
+    """An engine in a process of its own, which takes one model after the other.
+
+    What a model does to the process is an error, after which `alive` is false and a new host is
+    needed. A host ends with the thread that made it.
+    """
+
+    def __init__(
+        self,
+        python: Path,
+        program: Path,
+        name: str,
+        *,
+        seconds: float = 300.0,
+        memory: int | None = None,
+        held: bool = True,
+    ) -> None:
+        """Start the process.
+
+        Args:
+            python: The Python that has the engine.
+            program: The family's ``program.py``.
+            name: The engine, for people.
+            seconds: How long each request may take.
+            memory: Bytes that models may take; None for a share of what is free.
+            held: Whether the system holds it to that; not where a driver reserves addresses.
+
+        Raises:
+            EngineFailed: The process does not start, or the engine cannot be imported.
+        """
+        self.name = name
+        self._seconds = seconds
+        self._memory = (Limits(seconds, memory).allowed() or 0) if held else 0
+        self._folder = tempfile.TemporaryDirectory(prefix="graphfix-engine-")
+        self._said = Path(self._folder.name, "stderr")
+        words = [
+            str(python.absolute()),
+            "-Iu",
+            str(SERVE),
+            str(program.absolute()),
+            str(os.getpid()),
+            str(self._memory),
+        ]
+        with self._said.open("wb") as stderr:
+            try:
+                self._process = subprocess.Popen(
+                    words,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=stderr,
+                    cwd=self._folder.name,
+                    start_new_session=True,  # what an engine starts goes with it
+                    encoding="utf-8",
+                )
+            except OSError as error:
+                self._folder.cleanup()
+                raise EngineFailed(
+                    f"{python} does not start: {error.strerror}", where=name
+                ) from None
+        self._answers: queue.Queue[str] = queue.Queue()
+        stdout = self._process.stdout
+        assert stdout is not None
+        threading.Thread(target=_pass_on, args=(stdout, self._answers), daemon=True).start()
+        answer = self._answer(_STARTING)
+        if "broken" in answer:
+            self.close()
+            raise EngineFailed(f"it cannot be imported: {answer['broken']}", where=name)
+
+    def __enter__(self) -> Self:
+        """Return the host, which is closed at the end."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self.close()
+
+    @property
+    def process_id(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether requests can be made."""
+        return self._process.poll() is None
+
+    def version(self) -> str:
+        """Return the engine's version, in its own words.
+
+        Raises:
+            EngineFailed: The engine does not say.
+        """
+        return str(self._asked({"version": True})["version"])
+
+    def load(self, path: Path, shapes: Shapes) -> None:
+        """Load a model, which takes the place of the one before.
+
+        Args:
+            path: The file.
+            shapes: The sizes of its inputs, for engines that want to know them.
+
+        Raises:
+            Refused: The engine does not take it.
+            EngineFailed: The process died, or took too long.
+        """
+        given = {name: [int(size) for size in sizes] for name, sizes in shapes.items()}
+        self._asked({"load": str(path.absolute()), "shapes": given})
+
+    def run(self, feed: Mapping[str, Any]) -> dict[str, Array] | list[Array]:
+        """Run the model that was loaded last.
+
+        Args:
+            feed: The inputs by name, arrays of numpy's own types.
+
+        Returns:
+            The outputs by name, or in the order of the graph, as the family's program gives them.
+
+        Raises:
+            Refused: The engine does not run it, or an input is nothing that it can be given.
+            EngineFailed: The process died, or took too long.
+        """
+        given, out = Path(self._folder.name, "in.npz"), Path(self._folder.name, "out.npz")
+        np.savez(given, *[self._given(name, value) for name, value in feed.items()])
+        answer = self._asked({"run": str(given), "names": list(feed), "out": str(out)})
+        with np.load(out, allow_pickle=False) as archive:
+            arrays = [archive[f"arr_{number}"] for number in range(len(archive.files))]
+        names = answer["names"]
+        return arrays if names is None else dict(zip(names, arrays, strict=True))
+
+    def _given(self, name: str, value: Any) -> Array:
+        if not isinstance(value, np.ndarray):
+            raise Refused(f"input {name} is not a tensor", where=self.name)
+        array: Array = value
+        if array.dtype.kind == "V":
+            raise Refused(f"input {name} is {array.dtype.name}, which numpy lacks", where=self.name)
+        return array.astype(str) if array.dtype.kind == "O" else array
+
+    def close(self) -> None:
+        """End the process; nothing happens where it has ended."""
+        self._kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):  # what a dead process was still to read
+                    stream.close()
+        self._folder.cleanup()
+
+    def _kill(self) -> None:
+        if not hasattr(os, "killpg"):
+            self._process.kill()
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _asked(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        stdin = self._process.stdin
+        assert stdin is not None
+        try:
+            stdin.write(json.dumps(request) + "\n")
+            stdin.flush()
+        except (OSError, ValueError):
+            raise self._death() from None
+        answer = self._answer(self._seconds)
+        for kind in ("refused", "failed"):
+            if kind in answer:
+                refused = Refused(answer[kind], where=self.name)
+                refused.stage = answer.get("stage", "")
+                raise refused
+        return answer
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        try:
+            line = self._answers.get(timeout=seconds)
+        except queue.Empty:
+            self._kill()
+            raise OutOfTime(f"it took longer than {seconds:.3g} s", where=self.name) from None
+        if not line:
+            raise self._death()
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def _death(self) -> EngineFailed:
+        code = self._process.wait()
+        words = " ".join(self._said.read_text("utf-8", "replace").split())[-_LAST:]
+        told = f": {words}" if words else ""
+        if code >= 0:
+            return Crashed(f"it ended with code {code}{told}", where=self.name)
+        least = f", with {gibibytes(self._memory)} at most" if self._memory else ""
+        return Crashed(f"it crashed ({_signal(-code)}{least}){told}", where=self.name)
+
+
+def _pass_on(stream: IO[str], lines: queue.Queue[str]) -> None:
+    try:
+        for line in stream:
+            lines.put(line)
+    except (OSError, ValueError):
+        pass  # closed
+    lines.put("")
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

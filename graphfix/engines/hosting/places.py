@@ -1,0 +1,70 @@
+"""Where engines are: in the Python that graphfix runs in, or in an environment of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_FOLDER = "GRAPHFIX_ENGINES"
+_PINNED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?==(?P<version>[0-9.]+)")
+
+
+def folder() -> Path:
+    """Return where environments lie: ``$GRAPHFIX_ENGINES``, or in the user's folder for data."""
+    given = os.environ.get(_FOLDER)
+    if given:
+        return Path(given).absolute()
+    if sys.platform == "win32":
+        data = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    else:
+        data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(data) / "graphfix" / "engines"
+
+
+def environment(target: str) -> Path:
+    """Return the folder of a target's environment, whether it is there or not."""
+    return folder() / target
+
+
+def interpreter(home: Path) -> Path:
+    """Return the Python of an environment."""
+    return home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+
+def python_of(target: str, requirements: Mapping[str, Sequence[str]]) -> Path | None:
+    """Return the Python that has a target's engine; None where none has.
+
+    Args:
+        target: The name of the profile.
+        requirements: What `graphfix.engines.engine.Engine.requirements` says.
+    """
+    own = interpreter(environment(target))
+    if own.is_file():
+        return own
+    return Path(sys.executable) if _is_here(requirements.get(target, ())) else None
+
+
+def _is_here(lines: Sequence[str]) -> bool:
+    """Say whether this Python has what pins a version among the lines, up to patch releases."""
+    pinned = [match for line in lines if (match := _PINNED.match(line))]
+    return bool(pinned) and all(
+        _minor(_installed(match["name"])) == _minor(match["version"]) for match in pinned[:1]
+    )
+
+
+def _installed(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return ""
+
+
+def _minor(text: str) -> tuple[str, ...]:
+    return tuple(text.split(".")[:2])

@@ -1,0 +1,101 @@
+"""A model file in an engine that has a process of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphfix.engines.hosting.host import Array, Host, Refused
+from graphfix.errors import EngineFailed
+from graphfix.storage.weights import dtype_of
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+_VERSION = re.compile(r"\d+(?:\.\d+)*")
+
+
+class HostedRunner:
+    """One model in the engine, which loads it when it is first run.
+
+    Attributes:
+        name: The engine with its version, for people.
+        version: As many parts of it as the target has.
+    """
+
+    def __init__(
+        self, host: Host, model: ModelProto, path: Path, *, parts: int, static: bool
+    ) -> None:
+        """Remember the model.
+
+        Args:
+            host: The engine.
+            model: The model in the file; its external data is not looked at.
+            path: The file.
+            parts: How many numbers the version of a target has.
+            static: Whether the engine wants the model anew for each set of sizes.
+        """
+        self._host = host
+        said = host.version()
+        match = _VERSION.search(said)
+        numbers = match[0].split(".") if match else []
+        self.version = tuple(int(part) for part in numbers[:parts])
+        self.name = f"{host.name} {'.'.join(numbers[:3])}".rstrip()
+        self._path = path
+        self._static = static
+        self._loaded: dict[str, list[int]] | None = None
+        self._outputs = {
+            info.name: dtype_of(info.type.tensor_type.elem_type) for info in model.graph.output
+        }
+
+    def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
+        """Run once; raises `EngineFailed` where the engine does not load or run the model."""
+        shapes = {name: list(np.shape(value)) for name, value in feed.items()}
+        if self._loaded is None or (self._static and shapes != self._loaded):
+            self._loaded = None
+            self._load(shapes)
+            self._loaded = shapes
+        results = self._host.run(feed)
+        if isinstance(results, list):
+            if len(results) != len(self._outputs):
+                raise EngineFailed(
+                    f"{len(results)} outputs came, not {len(self._outputs)}", where=self.name
+                )
+            results = dict(zip(self._outputs, results, strict=True))
+        missing = [name for name in self._outputs if name not in results]
+        if missing:
+            raise EngineFailed(f"there is no output {missing[0]}", where=self.name)
+        return {name: typed(results[name], dtype) for name, dtype in self._outputs.items()}
+
+    def close(self) -> None:
+        """End the process."""
+        self._host.close()
+
+    def _load(self, shapes: dict[str, list[int]]) -> None:
+        try:
+            self._host.load(self._path, shapes)
+        except Refused as refused:
+            if refused.stage:
+                raise EngineFailed(f"{refused.stage}: {refused.message}", where=self.name) from None
+            raise
+
+
+def typed(array: Array, dtype: np.dtype[Any] | None) -> Array:
+    """Return an array in the type of the model, where that loses nothing.
+
+    An engine that has one type of numbers gives all outputs in that; a number that the model's
+    type does not have stays, and shows.
+    """
+    if dtype is None or array.dtype == dtype:
+        return array
+    if dtype.kind in "OUS" or array.dtype.kind in "OUS":
+        return array.astype(object)
+    with np.errstate(all="ignore"):
+        given = array.astype(dtype)
+        if dtype.kind in "biu" and not np.array_equal(given.astype(array.dtype), array):
+            return array
+    return given

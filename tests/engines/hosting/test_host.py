@@ -1,0 +1,173 @@
+"""An engine in a process of its own: what it answers, and what it does to itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import parser
+
+from graphfix.engines.hosting.host import Host, Refused
+from graphfix.engines.hosting.runner import HostedRunner, typed
+from graphfix.errors import EngineFailed
+from graphfix.worker.service import Crashed, OutOfTime
+
+PROGRAM = Path(__file__).with_name("program.py")
+MODEL = """
+<ir_version: 8, opset_import: ["": 17]>
+g (float[N, 4] x, int64[2] n) => (float[N, 4] y, int64[2] m) { y = Add (x, x) m = Identity (n) }
+"""
+X = np.arange(8, dtype=np.float32).reshape(2, 4)
+
+
+@pytest.fixture
+def host() -> Iterator[Host]:
+    with Host(Path(sys.executable), PROGRAM, "Made Up", memory=1 << 30) as made:
+        yield made
+
+
+def order(folder: Path, text: str) -> Path:
+    path = folder / f"{text or 'double'}.onnx"
+    path.write_text(text)
+    return path
+
+
+def test_a_model_is_loaded_and_run_and_then_the_next_one(host: Host, tmp_path: Path) -> None:
+    assert host.version() == "1.2.3-made-up"
+    host.load(order(tmp_path, ""), {})
+    doubled = host.run({"x": X})
+    assert isinstance(doubled, list)
+    np.testing.assert_array_equal(doubled[0], X * 2)
+    host.load(order(tmp_path, "shapes"), {"a/b": (2, 3)})
+    shapes = host.run({})
+    assert isinstance(shapes, dict)
+    assert shapes["a/b"].tolist() == [2, 3]
+
+
+def test_text_and_no_dimensions_come_over(host: Host, tmp_path: Path) -> None:
+    host.load(order(tmp_path, ""), {})
+    given = np.array(["ä", "bc"], dtype=object)
+    _, text = host.run({"x": np.array(1.5), "n": given})
+    assert np.asarray(text).tolist() == ["ä", "bc"]
+
+
+def test_a_refusal_has_the_words_and_the_stage_and_the_process_lives_on(
+    host: Host, tmp_path: Path
+) -> None:
+    with pytest.raises(Refused, match=r"^Made Up: no kernel for this$") as refused:
+        host.load(order(tmp_path, "refuse"), {})
+    assert refused.value.stage == "build"
+    host.load(order(tmp_path, "fail"), {})
+    with pytest.raises(Refused, match="no such input"):
+        host.run({"x": X})
+    assert host.alive
+
+
+def test_a_model_that_is_too_big_is_refused(host: Host, tmp_path: Path) -> None:
+    host.load(order(tmp_path, "huge"), {})
+    with pytest.raises(Refused, match=r"it ran out of memory: .*allocate"):
+        host.run({})
+    assert host.alive
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("crash", r"it crashed \(SIGSEGV, with 1.0 GiB at most\): a word that is no answer"),
+        ("leave", "it ended with code 3"),
+    ],
+)
+def test_a_death_is_told(host: Host, tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(Crashed, match=said):
+        host.load(order(tmp_path, text), {})
+    assert not host.alive
+    with pytest.raises(Crashed, match=said):
+        host.version()
+
+
+def test_time_is_limited(tmp_path: Path) -> None:
+    with Host(Path(sys.executable), PROGRAM, "Made Up", seconds=0.5) as host:
+        start = time.monotonic()
+        with pytest.raises(OutOfTime, match=r"it took longer than 0.5 s"):
+            host.load(order(tmp_path, "hang"), {})
+        assert time.monotonic() - start < 20
+        host.close()
+        assert not host.alive
+
+
+def test_what_is_no_engine_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import no_such_engine")
+    with pytest.raises(EngineFailed, match="it cannot be imported: No module named"):
+        Host(Path(sys.executable), program, "Made Up")
+    with pytest.raises(EngineFailed, match="does not start: No such file"):
+        Host(tmp_path / "python", PROGRAM, "Made Up")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells of a parent")
+def test_it_ends_with_the_process_that_asks(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from graphfix.engines.hosting.host import Host\n"
+        f"host = Host(Path(sys.executable), Path({str(PROGRAM)!r}), 'Made Up')\n"
+        "print(host.process_id, flush=True); os._exit(0)"
+    )
+    import subprocess
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for _ in range(100):
+        if not Path("/proc", done.stdout.strip()).exists():
+            return
+        time.sleep(0.05)
+    os.kill(int(done.stdout), 9)
+    pytest.fail("it lives on")
+
+
+def test_a_runner_gives_outputs_in_the_types_of_the_model(host: Host, tmp_path: Path) -> None:
+    model = parser.parse_model(MODEL)
+    runner = HostedRunner(host, model, order(tmp_path, ""), parts=2, static=False)
+    assert (runner.name, runner.version) == ("Made Up 1.2.3", (1, 2))
+    # The engine has one type of numbers.
+    found = runner.run({"x": X, "n": np.array([3.0, 4.0], dtype=np.float32)})
+    assert (found["y"].dtype, found["m"].dtype) == (np.float32, np.int64)
+    assert found["m"].tolist() == [3, 4]
+    with pytest.raises(EngineFailed, match="1 outputs came, not 2"):
+        runner.run({"x": X})
+
+
+def test_a_runner_says_what_is_missing_and_which_stage_refused(host: Host, tmp_path: Path) -> None:
+    model = parser.parse_model(MODEL)
+    runner = HostedRunner(host, model, order(tmp_path, "shapes"), parts=2, static=False)
+    with pytest.raises(EngineFailed, match=r"^Made Up 1.2.3: there is no output y$"):
+        runner.run({"x": X})
+    runner = HostedRunner(host, model, order(tmp_path, "refuse"), parts=2, static=False)
+    with pytest.raises(EngineFailed, match=r"^Made Up 1.2.3: build: no kernel for this$"):
+        runner.run({"x": X})
+
+
+def test_an_engine_of_fixed_sizes_gets_the_model_anew_for_other_sizes(
+    host: Host, tmp_path: Path
+) -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (int64[1] x) { }'
+    )
+    path = order(tmp_path, "shapes")
+    found: list[list[int]] = []
+    for static in (True, False):
+        runner = HostedRunner(host, model, path, parts=2, static=static)
+        for size in (2, 3):
+            found.append(runner.run({"x": np.zeros(size, np.float32)})["x"].tolist())
+    assert found == [[2], [3], [2], [2]]
+
+
+def test_a_number_that_the_type_of_the_model_lacks_stays() -> None:
+    floats = np.array([1.0, 2.0])
+    assert typed(floats, np.dtype(np.int64)).dtype == np.int64
+    assert typed(floats + 0.5, np.dtype(np.int64)).tolist() == [1.5, 2.5]
+    assert typed(np.array([0.0, 2.0]), np.dtype(np.bool_)).dtype == np.float64
+    assert typed(floats, np.dtype(np.float32)).dtype == np.float32
