@@ -11,10 +11,19 @@ import onnx.numpy_helper
 from onnx import ModelProto, TensorProto, TypeProto
 
 from graphfix.exporting import export_node, make_info
-from graphfix.graph import Constant, Function, Graph, Node, Tensor, Variable, shape_of_type
+from graphfix.graph import (
+    Constant,
+    Function,
+    Graph,
+    Node,
+    Shape,
+    Tensor,
+    Variable,
+    shape_of_type,
+)
 from graphfix.model import Model
 from graphfix.protos import normal_domain
-from graphfix.schemas import form_of
+from graphfix.schemas import Form, form_of
 from graphfix.shape_inference import infer_shapes
 from graphfix.storage.weights import type_name
 
@@ -59,6 +68,21 @@ def type_text(proto: TypeProto | None) -> str:
         return f"{type_name(elem_type)} of unknown rank"
     dims = ", ".join("?" if dim is None else str(dim) for dim in shape)
     return f"{type_name(elem_type)}[{dims}]"
+
+
+def form_at(node: Node) -> Form | None:
+    """Return the form of a node's operator where it stands; None where ONNX has none."""
+    domain = normal_domain(node.domain)
+    return form_of(node.op, node.graph.opsets.get(domain, 1), domain)
+
+
+def shapes_contradict(one: Shape | None, two: Shape | None) -> bool:
+    """Say whether two shapes cannot both be true of a tensor: other ranks, or other known sizes."""
+    if one is None or two is None:
+        return False
+    return len(one) != len(two) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(one, two, strict=True)
+    )
 
 
 def infer_node(

@@ -48,9 +48,13 @@ def _compress_far(node: NodeProto, x: Array, condition: Array) -> bool:
 
 
 def _gather_nd_far(node: NodeProto, data: Array, indices: Array) -> bool:
-    batch = next((a.i for a in node.attribute if a.name == "batch_dims"), 0)
+    batch = _batch_dims(node)
     sizes = np.array(data.shape[batch : batch + indices.shape[-1]])
     return not data.size and bool(((indices < -sizes) | (indices >= sizes)).any())
+
+
+def _batch_dims(node: NodeProto) -> int:
+    return next((a.i for a in node.attribute if a.name == "batch_dims"), 0)
 
 
 _FAR: dict[str, Callable[..., bool]] = {"Compress": _compress_far, "GatherND": _gather_nd_far}
@@ -81,20 +85,36 @@ def rounded_by_the_original(original: ModelProto, sample: Sample, found: Judgeme
     onnxruntime's InstanceNormalization, for example, adds bias - mean * scale to x * scale: of one
     large element the bias is left with few digits.
     """
-    if found.status != "differs" or found.wild or not found.values:
+    both = _both(found)
+    if both is None or found.wild or both[0].dtype.name not in EPS:
         return False
-    one, two = (np.asarray(v) for v in found.values)
-    if one.dtype.name not in EPS or one.dtype != two.dtype or one.shape != two.shape:
-        return False
+    one, two = both
     fed = {k: v.astype(np.float64) if v.dtype.name in EPS else v for k, v in sample.fed.items()}
-    try:
-        with np.errstate(all="ignore"):
-            truth: Any = ReferenceEvaluator(widened(original)).run(None, fed)
-            rounded = np.asarray(truth[found.place]).astype(one.dtype)
-    except Exception:
+    truth = _by_reference(widened(original), fed, found.place)
+    if truth is None:
         return False
+    with np.errstate(all="ignore"):
+        rounded = truth.astype(one.dtype)
     moved = [m[found.place] for m in sample.moved]
     return not difference(rounded, two, []) and bool(difference(rounded, one, moved))
+
+
+def _both(found: Judgement) -> tuple[Array, Array] | None:
+    """Return what the original and the result give, where they differ in numbers alone."""
+    if found.status != "differs" or not found.values:
+        return None
+    one, two = (np.asarray(v) for v in found.values)
+    return (one, two) if one.dtype == two.dtype and one.shape == two.shape else None
+
+
+def _by_reference(model: ModelProto, fed: dict[str, Array], place: int) -> Array | None:
+    """Return an output by the reference evaluator; None where it does not run the model."""
+    try:
+        with np.errstate(all="ignore"):
+            truth: Any = ReferenceEvaluator(model).run(None, fed)
+    except Exception:
+        return None
+    return np.asarray(truth[place])
 
 
 def unequal_batches(original: ModelProto, sample: Sample, found: Judgement) -> bool:
@@ -113,7 +133,7 @@ def unequal_batches(original: ModelProto, sample: Sample, found: Judgement) -> b
 
 
 def _batches_differ(node: NodeProto, data: Array, indices: Array) -> bool:
-    batch = next((a.i for a in node.attribute if a.name == "batch_dims"), 0)
+    batch = _batch_dims(node)
     return data.shape[:batch] != indices.shape[:batch]
 
 
@@ -125,20 +145,13 @@ def integers_through_floats(original: ModelProto, sample: Sample, found: Judgeme
     reduction/reduction_ops.h): 2^53 + 1 to the power of 1 is 2^53. The reference evaluator stays
     with integers.
     """
-    if found.status != "differs" or not found.values:
-        return False
-    one, two = (np.asarray(v) for v in found.values)
-    if one.dtype.kind not in "iu" or one.dtype != two.dtype or one.shape != two.shape:
+    both = _both(found)
+    if both is None or both[0].dtype.kind not in "iu":
         return False
     if not any(node.op_type in _THROUGH_FLOATS for node in original.graph.node):
         return False
-    try:
-        with np.errstate(all="ignore"):
-            truth: Any = ReferenceEvaluator(original).run(None, dict(sample.fed))
-    except Exception:
-        return False
-    exact = np.asarray(truth[found.place])
-    return exact.dtype == two.dtype and np.array_equal(exact, two)
+    exact = _by_reference(original, dict(sample.fed), found.place)
+    return exact is not None and exact.dtype == both[1].dtype and np.array_equal(exact, both[1])
 
 
 _THROUGH_FLOATS = ("Pow", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare")

@@ -76,6 +76,7 @@ from graphfix.graph import Variable as Variable
 from graphfix.graph import is_empty as is_empty
 from graphfix.graph import shape_of_type as shape_of_type
 from graphfix.inference import infer_proto as infer_proto
+from graphfix.inference import shapes_contradict as shapes_contradict
 from graphfix.inference import type_of as type_of
 from graphfix.inlining import inline as inline
 from graphfix.model import Model as Model

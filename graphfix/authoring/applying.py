@@ -18,7 +18,7 @@ from graphfix.graph import (
     Variable,
     is_empty,
 )
-from graphfix.inference import merge_type, type_of
+from graphfix.inference import merge_type, shapes_contradict, type_of
 from graphfix.report import NodeRef
 
 
@@ -158,20 +158,13 @@ def _check_result(node: Node, old: Tensor, new: Value | None, known: Shape | Non
             f"output {old.name!r} of {node.op} would change from {Value(old).type_name} to "
             f"{new.type_name}"
         )
-    if fresh.shape is None or old.shape is None or not _differ(fresh.shape, old.shape):
+    if fresh.shape is None or old.shape is None or not shapes_contradict(fresh.shape, old.shape):
         return
-    if known is not None and _differ(known, old.shape) and not _differ(known, fresh.shape):
+    if shapes_contradict(known, old.shape) and not shapes_contradict(known, fresh.shape):
         return  # the file declares what the operator does not give; the declaration stays
     raise PassBug(
         f"output {old.name!r} of {node.op} would change its shape from {list(old.shape)} to "
         f"{list(fresh.shape)}"
-    )
-
-
-def _differ(a: Shape, b: Shape) -> bool:
-    return len(a) != len(b) or any(
-        isinstance(one, int) and isinstance(other, int) and one != other
-        for one, other in zip(a, b, strict=True)
     )
 
 

@@ -6,15 +6,16 @@ rule that misses one of them says nothing that the operator's own finding does n
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphfix.authoring.views import NodeView
 from graphfix.graph import Constant, Node, Tensor, is_empty
+from graphfix.inference import form_at
 from graphfix.model import Model
 from graphfix.report import Finding, Severity
-from graphfix.schemas import form_of
 
 _DTYPE = "dtype"
 _WORST = [Severity.REJECT, Severity.WRONG, Severity.BUILDER, Severity.FALLBACK, Severity.NOTE]
@@ -53,12 +54,11 @@ def counted_behind(model: Model, findings: Sequence[Finding]) -> tuple[Finding, 
 
 def _is_strange(node: Node) -> bool:
     """Say whether no schema gives the types of a node, and nobody else did."""
-    view = NodeView(node)
     if (node.domain or "", node.op, node.overload) in node.graph.root.known_functions:
         return False
     if not any(_open(tensor, _DTYPE) or tensor.shape is None for tensor in node.outputs):
         return False
-    return form_of(view.op, node.graph.opsets.get(view.domain, 1), view.domain) is None
+    return form_at(node) is None
 
 
 def _given(model: Model) -> dict[int, list[Tensor]]:
@@ -84,7 +84,7 @@ def _given(model: Model) -> dict[int, list[Tensor]]:
 
 @dataclass(slots=True)
 class _Causes:
-    """Finds the unknown operator without which a rule could judge; each tensor is followed once.
+    """Finds the unknown operator without which a rule could judge; each tensor is asked for once.
 
     The unknown is followed upstream as shape inference goes: element types come from element types,
     ranks from ranks or, where all of them are known, from sizes.
@@ -103,30 +103,34 @@ class _Causes:
         return self._follow(missing[0], kind) if missing else None
 
     def _follow(self, start: Tensor, kind: str) -> Node | None:
-        pending = [start]
-        entered: dict[int, list[Tensor]] = {}
+        """Walk upstream from a tensor, up to those that were starts before."""
+        key = (id(start), kind)
+        if key not in self.known:
+            self.known[key] = self._cause(start, kind)
+        return self.known[key]
+
+    def _cause(self, start: Tensor, kind: str) -> Node | None:
+        pending, seen = deque([start]), {id(start)}
+        found: list[Node] = []
         while pending:
-            tensor = pending[-1]
-            key = (id(tensor), kind)
-            if key in self.known:
-                pending.pop()
-            elif id(tensor) not in entered:
-                maker = tensor.inputs[0] if tensor.inputs else None
-                if maker is not None and id(maker) in self.strange:
-                    self.known[key] = maker
-                    continue
-                before = list(_unknown(_sources(tensor, self.given), kind))
-                entered[id(tensor)] = before
-                # What is already entered is the body of a loop that hands it round.
-                pending += [t for t in reversed(before) if id(t) not in entered]
-            else:
-                pending.pop()
-                before = entered[id(tensor)]
-                found = [self.known[id(t), kind] for t in before if (id(t), kind) in self.known]
-                if found or not before or tensor is start:
-                    # None: an input of the model, or unknown for a reason of its own.
-                    self.known[key] = found[0] if found and None not in found else None
-        return self.known[id(start), kind]
+            tensor = pending.popleft()
+            if (id(tensor), kind) in self.known:
+                cause = self.known[id(tensor), kind]
+                if cause is None:
+                    return None
+                found.append(cause)
+                continue
+            maker = tensor.inputs[0] if tensor.inputs else None
+            if maker is not None and id(maker) in self.strange:
+                found.append(maker)
+                continue
+            before = list(_unknown(_sources(tensor, self.given), kind))
+            if not before:  # an input of the model, or unknown for a reason of its own
+                return None
+            new = [t for t in before if id(t) not in seen]
+            seen.update(map(id, new))
+            pending.extend(new)
+        return found[0] if found else None
 
 
 def _sources(tensor: Tensor, given: dict[int, list[Tensor]]) -> list[Tensor]:

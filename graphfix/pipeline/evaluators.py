@@ -5,9 +5,9 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Evaluate, Pass
 from graphfix.authoring.views import NodeView
 from graphfix.features import operator_feature
+from graphfix.inference import form_at
 from graphfix.model import Model
 from graphfix.protos import normal_domain
-from graphfix.schemas import form_of
 
 
 def evaluators_for(model: Model, passes: tuple[Pass, ...]) -> dict[tuple[str, str], str]:
@@ -25,7 +25,7 @@ def evaluators_for(model: Model, passes: tuple[Pass, ...]) -> dict[tuple[str, st
         places[domain, name] = anywhere[name] = _place(known.evaluate)
     for node in model.nodes():
         domain = normal_domain(node.domain)
-        if form_of(node.op, node.graph.opsets.get(domain, 1), domain) is not None:
+        if form_at(node) is not None:
             continue
         operator = node.attrs.get("operator")
         named = node.op == "ATen" and isinstance(operator, str)

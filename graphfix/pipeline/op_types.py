@@ -23,6 +23,7 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.errors import UsageError
 from graphfix.graph import Shape
+from graphfix.inference import shapes_contradict
 from graphfix.model import Model
 from graphfix.report import EXACT
 from graphfix.schemas import form_of
@@ -216,12 +217,7 @@ def _nodes(
 def _agree(value: Value, told: InferredType) -> bool:
     if value.tensor.opaque is not None or (value.elem_type or told.elem_type) != told.elem_type:
         return False
-    if value.shape is None or told.shape is None:
-        return True
-    if len(value.shape) != len(told.shape):
-        return False
-    pairs = zip(value.shape, told.shape, strict=True)
-    return all(not (isinstance(a, int) and isinstance(b, int)) or a == b for a, b in pairs)
+    return not shapes_contradict(value.shape, told.shape)
 
 
 def _text(elem_type: int, shape: Shape | None) -> str:

@@ -10,10 +10,8 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.graph import Node, Variable
-from graphfix.inference import infer_model, learn_rank
+from graphfix.inference import form_at, infer_model, learn_rank
 from graphfix.model import Model
-from graphfix.protos import normal_domain
-from graphfix.schemas import form_of
 
 MAX_ROUNDS = 64
 _AXES_OF_SLICE = 3
@@ -84,8 +82,7 @@ def _keep_other_axes(node: Node) -> bool:
 
 def _has_no_schema(node: Node) -> bool:
     """Say whether ONNX infers no types of a node: its operator is unknown, or gone."""
-    domain = normal_domain(node.domain)
-    form = form_of(node.op, node.graph.opsets.get(domain, 1), domain)
+    form = form_at(node)
     return form is None or form.schema.deprecated
 
 

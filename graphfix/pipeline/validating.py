@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from graphfix.authoring.declaring import Pass
 from graphfix.folding.computed_sizes import infer_computed_sizes
 from graphfix.graph import Shape, Variable
-from graphfix.inference import infer_model
+from graphfix.inference import form_at, infer_model, shapes_contradict
 from graphfix.model import Model
 from graphfix.pipeline.typing import infer_types
-from graphfix.protos import normal_domain
-from graphfix.schemas import form_of
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.examination import examine, forget_shapes
 
@@ -81,24 +79,13 @@ def _undeclared(model: Model) -> tuple[dict[str, Shape], Model]:
 
 
 def _differing(declared: dict[str, Shape], bare: Model) -> frozenset[str]:
-    return frozenset(t.name for t in bare.graph.outputs if _differs(declared.get(t.name), t.shape))
-
-
-def _differs(declared: Shape | None, found: Shape | None) -> bool:
-    if declared is None or found is None:
-        return False
-    sizes = zip(declared, found, strict=False)
-    return len(declared) != len(found) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
+    return frozenset(
+        t.name for t in bare.graph.outputs if shapes_contradict(declared.get(t.name), t.shape)
     )
 
 
 def _foreign(model: Model) -> bool:
-    return any(
-        form_of(n.op, n.graph.opsets.get(normal_domain(n.domain), 1), normal_domain(n.domain))
-        is None
-        for n in model.nodes()
-    )
+    return any(form_at(node) is None for node in model.nodes())
 
 
 def new_complaints(before: Validity, after: Validity) -> str:

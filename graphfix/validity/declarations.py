@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from onnx import TypeProto, ValueInfoProto
 
 from graphfix.graph import Graph, Tensor, Variable, shape_of_type
-from graphfix.inference import type_of, type_text
+from graphfix.inference import shapes_contradict, type_of, type_text
 from graphfix.model import Model
 from graphfix.validity.complaint import Complaint
 
@@ -30,12 +30,7 @@ def contradicts(declared: TypeProto, found: TypeProto, *, shapes: bool = True) -
     two, computed = shape_of_type(found)
     if one and two and one != two:
         return True
-    if not shapes or shape is None or computed is None:
-        return False
-    return len(shape) != len(computed) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b
-        for a, b in zip(shape, computed, strict=True)
-    )
+    return shapes and shapes_contradict(shape, computed)
 
 
 def repeated_declarations(graph: Graph) -> dict[str, ValueInfoProto | None]:

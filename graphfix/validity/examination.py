@@ -16,7 +16,7 @@ from onnx import ModelProto, TypeProto
 
 from graphfix.authoring.views import NodeView
 from graphfix.graph import Function, Node, Tensor
-from graphfix.inference import type_of
+from graphfix.inference import form_at, type_of
 from graphfix.model import Model
 from graphfix.protos import normal_domain
 from graphfix.schemas import newest_opset
@@ -24,7 +24,6 @@ from graphfix.shape_inference import infer_shapes
 from graphfix.validity.baked_sizes import baked_sizes, free_sides
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.declarations import declaration_complaints
-from graphfix.validity.forms import form_at
 from graphfix.validity.names import name_complaints, node_name_complaints
 from graphfix.validity.shapes import CHECKED_HERE, own_complaint
 from graphfix.validity.stored_data import data_complaints

@@ -22,12 +22,6 @@ _ANY_NUMBER = 1 << 30  # of a variadic input
 _BODIES = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 
 
-def form_at(node: Node) -> Form | None:
-    """Return the form of a node's operator where it stands; None where ONNX has none."""
-    domain = normal_domain(node.domain)
-    return form_of(node.op, node.graph.opsets.get(domain, 1), domain)
-
-
 def form_complaints(node: Node, form: Form) -> list[Complaint]:
     """Return what the schema of an operator says against a node, types left out."""
     view = NodeView(node)

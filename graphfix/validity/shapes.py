@@ -9,7 +9,7 @@ from onnx import NodeProto, TensorProto, TypeProto
 
 from graphfix.authoring.views import NodeView
 from graphfix.graph import Constant, Node, Tensor, Variable, shape_of_type
-from graphfix.inference import small_constant, type_text
+from graphfix.inference import shapes_contradict, small_constant, type_text
 from graphfix.protos import normal_domain
 from graphfix.schemas import Form
 from graphfix.validity.complaint import Complaint, called, named
@@ -100,19 +100,11 @@ def declared_complaint(node: Node, tensor: Variable, found: TypeProto) -> Compla
     two, computed = shape_of_type(found)
     if one and two and one != two:
         return Complaint("output-type-declared" if output else "type-declared", said, view)
-    if shape is None or computed is None:
-        return None
-    if len(shape) == len(computed) and all(
-        a == b for a, b in zip(shape, computed, strict=True) if _both_whole(a, b)
-    ):
+    if not shapes_contradict(shape, computed):
         return None
     # Nothing corrects the shape of an output: what is declared there is what callers rely on.
     feature = "model:output-shape-declared" if output else ""
     return Complaint("shape-declared", said, view, feature=feature)
-
-
-def _both_whole(one: int | str | None, two: int | str | None) -> bool:
-    return isinstance(one, int) and isinstance(two, int)
 
 
 def own_complaint(node: Node, types: Types) -> Complaint | None:

@@ -14,11 +14,11 @@ from onnx import AttributeProto, NodeProto, TypeProto
 from graphfix.authoring.views import NodeView
 from graphfix.exporting import export_node, make_info
 from graphfix.graph import Function, Graph, Node, Tensor, Variable, shape_of_type
-from graphfix.inference import type_of
+from graphfix.inference import form_at, type_of
 from graphfix.validity.baked_sizes import FreeSide, baked_sizes
 from graphfix.validity.complaint import Complaint, called
 from graphfix.validity.element_types import element_type_complaints
-from graphfix.validity.forms import form_at, form_complaints
+from graphfix.validity.forms import form_complaints
 from graphfix.validity.shapes import (
     CHECKED_HERE,
     declared_complaint,

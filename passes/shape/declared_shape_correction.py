@@ -58,6 +58,7 @@ from graphfix.authoring import (
     infer_proto,
     know,
     shape_of_type,
+    shapes_contradict,
 )
 
 _BRANCHES = ("then_branch", "else_branch")
@@ -78,7 +79,7 @@ def declared_shape_correction(editor: Editor) -> None:
     symbols = {d for t in model.graph.inputs for d in t.shape or () if isinstance(d, str)}
     for tensor, proved in _proved(model.graph, infer_proto(proto).graph, untaken):
         declared = tensor.shape
-        if declared is None or not _contradict(declared, proved):
+        if declared is None or not shapes_contradict(declared, proved):
             continue
         fallback = declared if len(declared) == len(proved) else _named(proved, symbols)
         shape = tuple(
@@ -118,13 +119,6 @@ def _single(model: Model) -> frozenset[int]:
         if alone and not int(view.attr("keepdims", 1)):
             found.add(id(node))
     return frozenset(found)
-
-
-def _contradict(declared: Shape, proved: Shape) -> bool:
-    return len(declared) != len(proved) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b
-        for a, b in zip(declared, proved, strict=True)
-    )
 
 
 def _named(shape: Shape, symbols: set[str]) -> Shape:

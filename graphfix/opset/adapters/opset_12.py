@@ -39,27 +39,16 @@ def clip_down(node: NodeView, build: Builder) -> Adapted:
     return result
 
 
-@adapter("Max", 12, 11)
-def max_down(node: NodeView, build: Builder) -> Adapted:
+@adapter(("Max", "Min"), 12, 11)
+def extreme_down(node: NodeView, build: Builder) -> Adapted:
     """Integers are compared and chosen, two at a time."""
     values = [node.need(i) for i in range(len(node.inputs))]
     if _is_float(values[0]):
         return KEEP
+    gives_way = build.Less if node.op == "Max" else build.Greater
     result = values[0]
     for value in values[1:]:
-        result = build.Where(build.Less(result, value), value, result)
-    return result
-
-
-@adapter("Min", 12, 11)
-def min_down(node: NodeView, build: Builder) -> Adapted:
-    """Integers are compared and chosen, two at a time."""
-    values = [node.need(i) for i in range(len(node.inputs))]
-    if _is_float(values[0]):
-        return KEEP
-    result = values[0]
-    for value in values[1:]:
-        result = build.Where(build.Greater(result, value), value, result)
+        result = build.Where(gives_way(result, value), value, result)
     return result
 
 
