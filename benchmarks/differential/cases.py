@@ -108,24 +108,34 @@ def family(op: str, number: int, runs: Runs) -> Case:
         root = _root(rng, fresh=0.5)
         versions = _versions(op)
         root.opset = versions[(number + attempt) % len(versions)]
-        root.ir_version = max(root.ir_version, _lowest_ir(root.opset))
+        root.ir_version = max(root.ir_version, lowest_ir(root.opset))
         root.wanted = (TYPES[(number + 3 * attempt) % len(TYPES)],)
         root.dynamic = (0.9, 0.0, 0.5)[number % 3]
-        scope = Scope(root)
         try:
-            RECIPES[op](scope, op)
+            case = family_of(op, Scope(root), f"{op}-{number}")
         except Impossible:
             continue
-        fed = {i.name for i in root.inputs}
-        made = [t for t in scope.tensors if t.name not in fed]
-        node = next((n for n in reversed(scope.nodes) if n.op_type == op), None)
-        if node is None:
-            continue
-        kept = [t for t in made if t.name in node.output]
-        case = _case(f"{op}-{number}", scope, kept or made[-1:])
         if runs(case):
             return case
     raise Impossible
+
+
+def family_of(op: str, scope: Scope, name: str = "") -> Case:
+    """Return a model of one operator, made in a scope.
+
+    Raises:
+        Impossible: The recipe finds nothing that fits, or there is none.
+    """
+    if op not in RECIPES:
+        raise Impossible
+    RECIPES[op](scope, op)
+    fed = {i.name for i in scope.root.inputs}
+    made = [t for t in scope.tensors if t.name not in fed]
+    node = next((n for n in reversed(scope.nodes) if n.op_type == op), None)
+    if node is None:
+        raise Impossible
+    kept = [t for t in made if t.name in node.output]
+    return _case(name or op, scope, kept or made[-1:])
 
 
 def _versions(op: str) -> Sequence[int]:
@@ -140,11 +150,12 @@ def _versions(op: str) -> Sequence[int]:
 
 def _root(rng: random.Random, fresh: float) -> Root:
     opset = rng.choice(OPSETS)
-    ir_version = min(12, max(_lowest_ir(opset), rng.choice([4, 6, 8, 8, 9, 10])))
+    ir_version = min(12, max(lowest_ir(opset), rng.choice([4, 6, 8, 8, 9, 10])))
     return Root(rng, opset, ir_version, dynamic=rng.choice([0.0, 0.6, 0.9]), fresh=fresh)
 
 
-def _lowest_ir(opset: int) -> int:
+def lowest_ir(opset: int) -> int:
+    """Return the lowest IR version that an opset may stand in."""
     return next(ir for least, ir in ((25, 12), (23, 11), (21, 10), (19, 9), (15, 8), (12, 7),
                                      (11, 6), (10, 5), (0, 4)) if opset >= least)  # fmt: skip
 

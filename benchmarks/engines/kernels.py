@@ -1,0 +1,172 @@
+"""Ask a real engine what it makes of models of one operator each.
+
+    python -m benchmarks.engines.kernels --engine openvino2024.0 [--rows FILE] [--only Resize GRU]
+
+Each model of `benchmarks.engines.probes` is loaded and run in the engine, one process for many, a
+new one after a death. A row of the file says of a model: ``equal``, ``wrong`` (it computes other
+numbers than onnxruntime), ``refused`` or ``crashed`` (death, or out of time), with the engine's
+words. A further run goes on behind the rows that are there.
+
+The models are made once, which takes some minutes, and lie below ``$GRAPHFIX_PROBES`` or in the
+user's cache folder. The target needs no profile yet: profiles are made of these rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from benchmarks.differential.scope import Array
+from benchmarks.engines.probes import arrays_of, stored
+from graphfix.engines.engine import engine_of
+from graphfix.engines.hosting.host import Host, Refused
+from graphfix.engines.hosting.runner import HostedRunner
+from graphfix.engines.targets import load_target
+from graphfix.errors import EngineFailed
+
+_SECONDS = 30.0
+_MEMORY = 3 << 30
+_WORDS = 300
+_RELATIVE, _ABSOLUTE, _FLOOR = 1e-3, 1e-4, 1e-6
+_HALF = 1e-2
+
+
+def cache() -> Path:
+    """Return where generated models lie: ``$GRAPHFIX_PROBES``, or the user's cache folder."""
+    given = os.environ.get("GRAPHFIX_PROBES")
+    return Path(given) if given else Path.home() / ".cache" / "graphfix" / "probes"
+
+
+class Asker:
+    """The engine of a target, started anew where a model has killed it."""
+
+    def __init__(self, target: str, *, seconds: float = _SECONDS, memory: int = _MEMORY) -> None:
+        """Remember the engine; see `graphfix.engines.engine.Engine.host`."""
+        known = load_target(target) if _is_target(target) else None
+        self._family = engine_of(known.family if known is not None else _family(target))
+        self._name = known.name if known is not None else target
+        self._static = known is not None and known.static_shapes
+        self._seconds, self._memory = seconds, memory
+        self._host: Host | None = None
+
+    def verdict(
+        self, path: Path, given: Mapping[str, Array], expected: Mapping[str, Array]
+    ) -> tuple[str, str]:
+        """Return what becomes of a model, and the engine's words.
+
+        Args:
+            path: The model.
+            given: Its inputs.
+            expected: What it computes.
+        """
+        if self._host is None or not self._host.alive:
+            self.close()
+            self._host = self._family.host(self._name, seconds=self._seconds, memory=self._memory)
+        model = onnx.load(str(path), load_external_data=False)
+        try:
+            runner = HostedRunner(self._host, model, path, parts=2, static=self._static)
+            found = runner.run(given)
+        except Refused as refused:
+            return "refused", refused.message[:_WORDS]
+        except EngineFailed as failed:
+            return ("refused" if self._host.alive else "crashed"), failed.message[:_WORDS]
+        half = self._family.arithmetic == "float16"
+        said = {name: difference(expected[name], found[name], half=half) for name in expected}
+        wrong = {name: text for name, text in said.items() if text}
+        if not wrong:
+            return "equal", ""
+        return "wrong", "; ".join(f"{name}: {text}" for name, text in wrong.items())[:_WORDS]
+
+    def close(self) -> None:
+        """End the process of the engine."""
+        if self._host is not None:
+            self._host.close()
+        self._host = None
+
+
+def _is_target(name: str) -> bool:
+    from graphfix.engines.targets import target_names
+
+    return name in target_names()
+
+
+def _family(target: str) -> str:
+    """Return the family of a target that has no profile yet: profiles are made of what it says."""
+    return target.rstrip("0123456789.")
+
+
+def difference(expected: Array, found: Array, *, half: bool = False) -> str:
+    """Say how an output differs; empty where it is right.
+
+    Floats may differ by 1e-3 of each and 1e-4 of the largest, or 1e-2 of each for 16 bits.
+
+    Args:
+        expected: What is right.
+        found: What an engine computes.
+        half: Whether it computes in float16.
+    """
+    if found.dtype.kind == "V":
+        found = found.view(np.uint8 if found.dtype.itemsize == 1 else np.uint16)
+    if found.shape != expected.shape:
+        return f"shape {list(expected.shape)} -> {list(found.shape)}"
+    if expected.dtype.kind in "OUS":
+        same = expected.astype(str) == found.astype(str)
+        return "" if np.all(same) else "other text"
+    if expected.dtype.kind not in "fc":
+        count = int(np.count_nonzero(expected != found))
+        return f"{count} of {expected.size} numbers differ" if count else ""
+    one, two = expected.astype(np.float64), np.asarray(found).astype(np.float64)
+    finite = np.isfinite(one)
+    if not np.array_equal(finite, np.isfinite(two)) or not np.array_equal(
+        one[~finite], two[~finite], equal_nan=True
+    ):
+        return "NaN or infinity elsewhere"
+    one, two = one[finite], two[finite]
+    if not one.size:
+        return ""
+    half = half or expected.dtype.itemsize <= 2
+    relative, absolute = (_HALF, _HALF) if half else (_RELATIVE, _ABSOLUTE)
+    allowed = relative * np.abs(one) + absolute * np.abs(one).max() + _FLOOR
+    count = int(np.count_nonzero(np.abs(one - two) > allowed))
+    worst = float(np.abs(one - two).max())
+    return f"{count} of {one.size} numbers differ, by up to {worst:.3g}" if count else ""
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--engine", required=True, metavar="TARGET")
+    parser.add_argument("--rows", type=Path, help="JSON lines; goes on where they end")
+    parser.add_argument("--only", nargs="+", default=[], metavar="OP")
+    parser.add_argument("--seconds", type=float, default=_SECONDS, help="for each model")
+    given = parser.parse_args()
+    rows: Path = given.rows or cache() / f"{given.engine}.jsonl"
+    rows.parent.mkdir(parents=True, exist_ok=True)
+    lines = rows.read_text(encoding="utf-8").splitlines() if rows.is_file() else []
+    done = {json.loads(line)["name"] for line in lines}
+    asker = Asker(given.engine, seconds=given.seconds)
+    counts: Counter[str] = Counter()
+    with rows.open("a", encoding="utf-8") as stream:
+        for path, row in stored(cache() / "models"):
+            if row["name"] in done or (given.only and row["op"] not in given.only):
+                continue
+            inputs, outputs = arrays_of(path, row)
+            verdict, words = asker.verdict(path, inputs, outputs)
+            counts[verdict] += 1
+            kept = {key: row[key] for key in ("name", "op", "since", "types", "rank", "attributes")}
+            stream.write(json.dumps({**kept, "verdict": verdict, "words": words}) + "\n")
+            stream.flush()
+    asker.close()
+    print(f"{given.engine}: {dict(counts)}; rows in {rows}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
