@@ -127,10 +127,11 @@ def conv_kernel_shape(node: NodeView, target: Target) -> Answer:
     severity=REJECT,
     text="Error Code 4: Internal Error ({op}: spatial dimension of convolution/deconvolution/"
     "pooling output cannot be negative)",
-    source="NvInfer.h 8.6.1: PaddingMode; onnx2trt_utils.cpp: getKernelParams (8.6.1)",
+    source="NvInfer.h 8.6.1: PaddingMode; onnx2trt_utils.cpp: getKernelParams (8.6.1); "
+    "tensorrt-rtx 1.4.0 to 1.7.1 build a pooling of no window, and one that ceil_mode rounds up to",
 )
 def window_too_large(node: NodeView, target: Target) -> Answer:
-    """The window of {op} is larger than the padded input."""
+    """The window of {op} is larger than the padded input, by more than a pooling's step."""
     data, weight = node.need(0), node.input(1)
     kernel = node.attr("kernel_shape")
     if kernel is None and weight is not None and weight.shape is not None:
@@ -143,12 +144,19 @@ def window_too_large(node: NodeView, target: Target) -> Answer:
     pads = node.attr("pads", [0] * (2 * count))
     # Pooling ignores dilations, or refuses them.
     gaps = node.attr("dilations", [1] * count) if node.op == "Conv" else [1] * count
+    steps = node.attr("strides", [1] * count)
     for axis, (size, width) in enumerate(zip(data.shape[2:], kernel, strict=True)):
         if not isinstance(size, int) or not isinstance(width, int):
             continue
-        if size + pads[axis] + pads[count + axis] < (width - 1) * gaps[axis] + 1:
+        room = size + pads[axis] + pads[count + axis] - (width - 1) * gaps[axis] - 1
+        if room < 0 and (node.op == "Conv" or _windows(node, room, steps[axis]) < 0):
             return Yes(feature=f"shape:{node.op}.window")
     return None
+
+
+def _windows(node: NodeView, room: int, step: int) -> int:
+    """Return how many windows a pooling counts, which may be none but not fewer."""
+    return (-(-room // step) if node.attr("ceil_mode", 0) else room // step) + 1
 
 
 conv_of_integers = refuses_types(

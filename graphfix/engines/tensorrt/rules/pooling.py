@@ -1,10 +1,10 @@
-"""The size that a rounded-up pooling window gives, where the engine counts one window more."""
+"""Pooling: how many windows the engine counts when it rounds up, and paddings that it refuses."""
 
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import WRONG, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import opset_of
 
 
@@ -65,3 +65,22 @@ def _sizes(node: NodeView, axis: int, size: int, width: int) -> tuple[int, int]:
     kept = -(-room // stride) + 1
     starts_in_padding = (kept - 1) * stride >= size + begin
     return (kept - 1 if starts_in_padding else kept), kept
+
+
+@rule(
+    "AveragePool",
+    feature="attr:AveragePool.pads",
+    versions="trt10.15..",
+    severity=REJECT,
+    text="the padding size is larger than or equal to the filter size for exclusive-counting "
+    "pooling",
+    source="tensorrt-rtx 1.4.0 to 1.7.1: poolingLayer.cpp:64",
+)
+def average_pool_wide_pads(node: NodeView, target: Target) -> Answer:
+    """AveragePool without its padding in the average takes pads smaller than its window only."""
+    kernel, pads = node.attr("kernel_shape"), node.attr("pads", [])
+    if kernel is None or node.attr("count_include_pad", 0):
+        return None
+    if node.attr("auto_pad", "NOTSET") != "NOTSET":
+        return None
+    return any(int(pad) >= int(kernel[i % len(kernel)]) for i, pad in enumerate(pads))

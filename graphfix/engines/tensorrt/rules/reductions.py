@@ -55,7 +55,7 @@ def reduce_axes_input(node: NodeView, target: Target) -> Answer:
 @rule(
     "ReduceLogSumExp",
     feature="form:ReduceLogSumExp.axes-input",
-    versions="trt10.0..",
+    versions="trt10.0..trt10.10",
     severity=WRONG,
     source="onnxOpImporters.cpp:4307-4317 (10.1): the axes are not handed on",
 )
@@ -106,6 +106,21 @@ def reduce_axes(node: NodeView, target: Target) -> Answer:
     if axes is None or is_weights(axes):
         return None
     return Yes(feature=f"const:{node.op}.axes")
+
+
+@rule(
+    "ReduceLogSumExp",
+    feature="const:ReduceLogSumExp.axes",
+    versions="trt10.15..",
+    severity=REJECT,
+    text="Assertion failed: resolvedWeights(axesWeights): Axis input must resolve to a build-time "
+    "constant (an initializer or a constant-foldable subgraph)!",
+    source="tensorrt-rtx 1.4.0 to 1.7.1",
+)
+def log_sum_exp_axes(node: NodeView, target: Target) -> Answer:
+    """The axes of ReduceLogSumExp have to be an initializer."""
+    axes = node.input(1)
+    return axes is not None and not is_weights(axes)
 
 
 @rule(

@@ -316,10 +316,11 @@ def grid_sample_mode(node: NodeView, target: Target) -> Answer:
 @rule(
     "GridSample",
     feature="rank:GridSample",
-    versions="trt8.5..",
+    versions="trt8.5..trt10.15, trt-rtx1.4..trt-rtx1.5",
     severity=REJECT,
     text="Error Code 4: Internal Error ({op}: GridSample input and grid must have rank 4)",
-    source="builtin_op_importers.cpp:4356 (8.6.1), NvInfer.h 8.6.1:6433",
+    source="builtin_op_importers.cpp:4356 (8.6.1), NvInfer.h 8.6.1:6433; tensorrt-rtx 1.5.0 "
+    "refuses five dimensions, 1.6.1, which is like 11.1, builds them",
 )
 def grid_sample_rank(node: NodeView, target: Target) -> Answer:
     """GridSample takes four dimensions."""

@@ -151,11 +151,12 @@ def shape_of_rank_2(node: NodeView, target: Target) -> Answer:
 @rule(
     tuple(_LAYERS),
     feature="shape:shape-tensor",
-    versions="trt7.0..",
+    versions="trt7.0..trt10.10",
     severity=REJECT,
     text="[graph.cpp::symbolicExecute] Error Code 4: Internal Error (this layer cannot be used to "
     "compute a shape tensor)",
-    source="NvInfer.h 8.6.1:165-172, 2999-3012, 6275-6300",
+    source="NvInfer.h 8.6.1:165-172, 2999-3012, 6275-6300; tensorrt-rtx 1.4.0, which is like "
+    "10.15, and 1.7.1 build all of them",
 )
 def no_shape_tensor(node: NodeView, target: Target) -> Answer:
     """{op} stands in the computation of a shape, which the engine cannot do."""
@@ -173,11 +174,12 @@ def no_shape_tensor(node: NodeView, target: Target) -> Answer:
 @rule(
     "Cast",
     feature="shape:shape-tensor",
-    versions="trt7.0..",
+    versions="trt7.0..trt10.10",
     severity=REJECT,
     text="[graph.cpp::symbolicExecute] Error Code 4: Internal Error (this layer cannot be used to "
     "compute a shape tensor)",
-    source="NvInfer.h 8.6.1:165-172",
+    source="NvInfer.h 8.6.1:165-172; tensorrt-rtx 1.4.0, which is like 10.15, and 1.7.1 build "
+    "sizes from MaxPool, Conv and MatMul",
 )
 def shape_of_floats(node: NodeView, target: Target) -> Answer:
     """A size or a length comes from floats by a layer that gives no shape tensor."""
@@ -239,6 +241,7 @@ def shape_of_loop_variable(node: NodeView, target: Target) -> Answer:
 
 
 _FLOATS = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE})
+_SCALES = {"Resize": 2, "Upsample": 1}
 
 
 @model_rule(
@@ -246,13 +249,22 @@ _FLOATS = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE}
     versions="trt7.0..",
     severity=BUILDER,
     text="network input that is shape tensor must have type Int32",
-    source="NvInfer.h 8.6.1, INetworkDefinition::addInput; NVIDIA/TensorRT issue 3176",
+    source="NvInfer.h 8.6.1, INetworkDefinition::addInput; NVIDIA/TensorRT issue 3176; "
+    "tensorrt-rtx 1.4.0 to 1.7.1 for the scales of Resize and Upsample",
 )
 def shape_input_of_floats(model: Model, target: Target) -> list[Answer]:
     """A graph input of floats gives sizes or bounds; the engine takes integers only for those."""
+    scales = target.level >= (10, 15)
     return [
         f"graph input {tensor.name} is {type_name(tensor.elem_type)} and gives sizes or bounds; "
         "the engine takes integers only for those"
         for tensor in given_inputs(model)
-        if tensor.elem_type in _FLOATS and _rank(tensor) < 2 and gives_shape(tensor)
+        if tensor.elem_type in _FLOATS
+        and _rank(tensor) < 2
+        and (gives_shape(tensor) or (scales and _gives_scales(tensor)))
     ]
+
+
+def _gives_scales(tensor: Tensor) -> bool:
+    places = ((user, _SCALES.get(user.op)) for user in tensor.outputs)
+    return any(place is not None and user.inputs[place] is tensor for user, place in places)

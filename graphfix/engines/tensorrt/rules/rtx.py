@@ -1,0 +1,107 @@
+"""What TensorRT for RTX has no plugin and no kernel for; measured with its builder, without a GPU.
+
+The models were built with tensorrt-rtx 1.4.0, 1.5.0, 1.6.1 and 1.7.1 for compute capability 8.6.
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.parsed import engine_type
+
+_LARGEST_HEAD = 256
+_BUILT = "tensorrt-rtx 1.7.1, built for compute capability 8.6"
+_NO_KERNEL = "Assertion !layerImpls.empty() failed. {op} has no runners that implement it"
+
+
+@rule(
+    "NonZero",
+    feature="op:NonZero",
+    versions="trt-rtx1.6..",
+    severity=REJECT,
+    text="Assertion failed: creator && getPluginCreatorVersion(creator) == "
+    "CreatorVersion::kV3ONE: NonZero plugin creator version 1 was not found in plugin registry.",
+    source="tensorrt-rtx 1.5.0 takes it, 1.6.1 does not",
+)
+def nonzero_plugin(node: NodeView, target: Target) -> Answer:
+    """NonZero is left to a plugin that is not shipped."""
+    return True
+
+
+@rule(
+    "RoiAlign",
+    feature="op:RoiAlign",
+    versions="trt-rtx1.5..",
+    severity=REJECT,
+    text="Assertion failed: plugin != nullptr: ROIAlign plugin was not found in the plugin "
+    "registry!",
+    source="tensorrt-rtx 1.5.0 to 1.7.1",
+)
+def roi_align_plugin(node: NodeView, target: Target) -> Answer:
+    """RoiAlign is left to a plugin that is not shipped."""
+    return True
+
+
+@rule(
+    "ScatterElements",
+    feature="attr:ScatterElements.reduction",
+    versions="trt-rtx",
+    severity=REJECT,
+    text="Unsupported reduction type",
+    source="tensorrt-rtx 1.4.0 to 1.7.1",
+)
+def scatter_elements_plugin(node: NodeView, target: Target) -> Answer:
+    """The reductions of ScatterElements are left to a plugin that is not shipped."""
+    found = node.attr("reduction", "none")
+    return found != "none" and Yes(feature=f"attr:ScatterElements.reduction={found}")
+
+
+@rule(
+    "NonMaxSuppression",
+    feature="op:NonMaxSuppression",
+    versions="trt-rtx",
+    severity=BUILDER,
+    text=_NO_KERNEL,
+    source=_BUILT,
+)
+def nms_kernel(node: NodeView, target: Target) -> Answer:
+    """The builder has no kernel for NonMaxSuppression."""
+    return True
+
+
+@rule(
+    "Attention",
+    feature="op:Attention",
+    versions="trt-rtx",
+    severity=BUILDER,
+    text="decompose_composite_ops.cpp:59: CHECK(composite_op->is_decomposable()) failed. Attention "
+    "operation was not supported by a dedicated kernel",
+    source=_BUILT,
+)
+def attention_kernel(node: NodeView, target: Target) -> Answer:
+    """The builder has kernels for Attention on float16 and bfloat16 only, of 256 numbers a head."""
+    query = node.need(0)
+    found = engine_type(query, target)
+    if not found:
+        return Unknown(f"dtype of {query.name}")
+    if found == "float32":
+        return True
+    size = query.dim(-1)
+    if query.rank == 3 and size is not None:
+        size //= max(int(node.attr("q_num_heads", 1)), 1)
+    return size is not None and size > _LARGEST_HEAD
+
+
+@rule(
+    ("ArgMax", "ArgMin", "Softmax", "LogSoftmax", "Hardmax"),
+    feature="rank:vector",
+    versions="trt10.15..",
+    severity=REJECT,
+    text="Error Code 3: API Usage Error ({op}: at least 2 dimensions are required for input.)",
+    source="tensorrt-rtx 1.4.0 to 1.7.1: network.cpp, checkNOrMoreDims",
+)
+def two_dimensions(node: NodeView, target: Target) -> Answer:
+    """{op} takes two dimensions or more."""
+    return node.need(0).rank == 1 and Yes(feature=f"rank:{node.op}.1")
