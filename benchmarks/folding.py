@@ -30,9 +30,12 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import ModelProto, TensorProto
+from onnx.backend.test.loader import load_model_tests
 
 from benchmarks import RESULTS
 from benchmarks.opset.running import difference, reference, run
+from graphfix.api import run as run_passes
+from graphfix.folding.running import computed
 
 PASSES = ("constant-to-initializer", "identity-elimination", "fold-constants", "dead-code")
 STATUSES = ("equal", "mismatch", "invalid", "raised", "grown", "does not run", "not repeatable")
@@ -109,9 +112,8 @@ def _array(value: Any) -> Any:
 
 def fold(model: ModelProto) -> tuple[ModelProto, int, int]:
     """Run the canonical passes twice; return the model, and how many nodes it had and has."""
-    api = import_module("graphfix.api")
     passes = [*PASSES, *PASSES]
-    result = api.run(model, passes=passes, verify="off")
+    result = run_passes(model, passes=passes, verify="off")
     faults = [o.reason for o in result.report.outcomes if o.status == "failed"]
     if faults:
         raise RuntimeError("; ".join(faults))
@@ -190,13 +192,10 @@ def _complaint(before: ModelProto, after: ModelProto) -> str:
 def sweep(pattern: str, limit: int | None) -> list[Row]:
     """Judge every node test."""
     module: Any = import_module("graphfix.passes.canonical.fold_constants")
-    module.run_constants = import_module("graphfix.folding.running").computed
-    loader = import_module("onnx.backend.test.loader")
+    module.run_constants = computed
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        tests = [
-            t for t in loader.load_model_tests(kind="node") if fnmatch.fnmatch(t.name, pattern)
-        ]
+        tests = [t for t in load_model_tests(kind="node") if fnmatch.fnmatch(t.name, pattern)]
     rows: list[Row] = []
     for count, test in enumerate(tests[:limit]):
         rows.extend(judge(test, variant) for variant in ("rest", "all"))

@@ -7,10 +7,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from onnx.reference import ReferenceEvaluator
 
 Array = NDArray[Any]
 Runner = Callable[[Path, "dict[str, Array]"], "dict[str, Array]"]
@@ -41,8 +42,7 @@ def run_model(model: Path, arrays: dict[str, Array]) -> dict[str, Array]:
 
 def run_reference(model: Path, arrays: dict[str, Array]) -> dict[str, Array]:
     """Return the outputs of a model in the ONNX reference evaluator, as `run_model` does."""
-    reference: Any = import_module("onnx.reference")
-    evaluator = reference.ReferenceEvaluator(str(model))
+    evaluator: Any = ReferenceEvaluator(str(model))
     feeds = {
         name: _stored(arrays, "in", name, position)
         for position, name in enumerate(evaluator.input_names)
@@ -56,7 +56,8 @@ def _named(names: Sequence[str], values: Sequence[Any]) -> dict[str, Array]:
     outputs: dict[str, Array] = {}
     for name, value in zip(names, values, strict=True):
         if isinstance(value, list):  # a sequence
-            outputs |= {f"{name}[{i}]": np.asarray(part) for i, part in enumerate(value)}
+            parts = cast("list[object]", value)
+            outputs |= {f"{name}[{i}]": np.asarray(part) for i, part in enumerate(parts)}
         else:
             outputs[name] = value
     return outputs
@@ -128,6 +129,7 @@ def compare_with_references(
     except Exception as error:
         ran = isinstance(_attempt(original, arrays), dict)
         return _answer("does not run" if ran else "never ran", _line(error))
+    wrong = ""
     if not against_original:
         stored = {n: _stored(arrays, "out", n, i) for i, n in enumerate(results)}
         wrong = _first_difference(results, stored)

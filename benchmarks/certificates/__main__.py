@@ -23,7 +23,6 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
 
 # Before numpy is imported: a forked child must not inherit a pool of threads.
@@ -36,6 +35,7 @@ from benchmarks.certificates.cost import render as render_cost
 from benchmarks.certificates.sweep import Proofs, Row, row_of, run_model
 from benchmarks.certificates.table import counts, render
 from benchmarks.children import graphfix_main
+from graphfix._version import __version__
 from graphfix.engines.targets import target_names
 
 # Those that differ most from each other first, so that an early end says most.
@@ -114,7 +114,7 @@ def main(words: Sequence[str]) -> int:
         graphfix_main()
         sweep(given, proofs, rows)
     costs = [entry["cost"] for entry in proofs.entries.values()]
-    text = render(list(rows.values()), costs, str(import_module("graphfix").__version__))
+    text = render(list(rows.values()), costs, __version__)
     write(text, given.output or RESULTS / "certificates.md")
     found = counts(list(rows.values()))
     return 1 if found.wrong or found.share_inconclusive >= 0.05 else 0

@@ -7,13 +7,23 @@ import resource
 import statistics
 from collections import Counter
 from dataclasses import dataclass
-from importlib import import_module
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import helper
+
+from graphfix.pipeline.certifying import prove
+from graphfix.pipeline.model_files import load
+from graphfix.pipeline.original import Original
+from graphfix.pipeline.run import Run
+from graphfix.pipeline.run_options import RunOptions
+from graphfix.pipeline.running import execute
+from graphfix.pipeline.verifying import original_on_disk
+from graphfix.proving.sites.captured import WholeModel
+from graphfix.proving.sites.prover import Prover
+from graphfix.worker.service import end_template
 
 SITES = 200
 # Seconds for all sites on two cores, and for the median one.
@@ -107,38 +117,26 @@ def _node(kind: int, inputs: list[str], output: str) -> onnx.NodeProto:
 
 def measure() -> Cost:
     """Rewrite and prove the 200 sites; see `Cost`."""
-    api = import_module("graphfix.pipeline.model_files")
-    proving = import_module("graphfix.proving.sites.prover")
-    certifying = import_module("graphfix.pipeline.certifying")
-    running = import_module("graphfix.pipeline.running")
-    captured = import_module("graphfix.proving.sites.captured")
-    original = import_module("graphfix.pipeline.original")
-    verifying = import_module("graphfix.pipeline.verifying")
-    service = import_module("graphfix.worker.service")
-    settings = (
-        import_module("graphfix.pipeline.run_options")
-        .RunOptions(passes=_PASSES, verify="sites")
-        .settings()
-    )
-    loaded = api.load(model())
-    before = original.Original.of(loaded, settings.available)
-    whole = captured.WholeModel(lambda prepared: verifying.original_on_disk(before, prepared))
-    prover = proving.Prover(before.evaluators, whole=whole)
-    run = import_module("graphfix.pipeline.run").Run(loaded, settings)
-    running.execute(run)
-    load = os.getloadavg()[0]
+    settings = RunOptions(passes=_PASSES, verify="sites").settings()
+    loaded = load(model())
+    before = Original.of(loaded, settings.available)
+    whole = WholeModel(lambda prepared: original_on_disk(before, prepared))
+    prover = Prover(before.evaluators, whole=whole)
+    run = Run(loaded, settings)
+    execute(run)
+    busy = os.getloadavg()[0]
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = perf_counter()
-    proved = certifying.prove(run, settings, prover, run.journal.applied)
+    proved = prove(run, settings, prover, run.journal.applied)
     wall = perf_counter() - start
     # What its children took is added to its own when it is gone.
-    service.end_template()
+    end_template()
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     statuses = Counter(str(each.certificate.status) for each in proved if each.certificate)
     return Cost(
         wall,
         spent.ru_utime + spent.ru_stime - used.ru_utime - used.ru_stime,
-        load,
+        busy,
         tuple(prover.memory.costs.values()),
         spent.ru_maxrss / 1024,
         dict(statuses),

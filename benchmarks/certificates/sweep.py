@@ -6,13 +6,20 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from benchmarks import ROOT
 from benchmarks.children import call_in_child
+from graphfix.api import check
+from graphfix.engines.targets import load_target
+from graphfix.model import Model
+from graphfix.pipeline.finishing import finish
+from graphfix.pipeline.model_files import as_model, load
+from graphfix.pipeline.run_options import RunOptions
+from graphfix.proving.sites.prover import Memory
+from graphfix.report import Certificate, Verdict
 
 # What decides on a proof besides the site: a remembered proof is used again while none changes.
 _PROVING = ("proving", "worker", "report.py")
@@ -143,7 +150,8 @@ def run_model(
 
 def row_of(entry: Mapping[str, Any]) -> Row:
     """Return a row that was written as JSON."""
-    return Row(**{**entry, "sites": tuple(SiteRow(**site) for site in entry["sites"])})
+    told: dict[str, Any] = {**entry, "sites": tuple(SiteRow(**site) for site in entry["sites"])}
+    return Row(**told)
 
 
 def _answer(
@@ -154,21 +162,19 @@ def _answer(
     entries: Mapping[str, dict[str, Any]],
 ) -> int:
     """Print a line of JSON for each target."""
-    api = import_module("graphfix.pipeline.model_files")
-    proving = import_module("graphfix.proving.sites.prover")
-    memory = proving.Memory()
+    memory = Memory()
     for key, entry in entries.items():
         memory.known[bytes.fromhex(key)] = _certificate(entry)
-    model = api.load(path)
+    model = load(path)
     for target in targets:
         before = set(memory.known)
         start = perf_counter()
         try:
-            alike = _alike(api, model, target)
+            alike = _alike(model, target)
             if alike in stood:
                 row = Row(name, target, same_as=stood[alike], alike=alike)
             else:
-                sites = _sites(api, model, target, memory)
+                sites = _sites(model, target, memory)
                 row = Row(name, target, alike=alike, sites=sites)
                 stood[alike] = target
         except Exception as error:  # told in the table
@@ -182,23 +188,18 @@ def _answer(
     return 0
 
 
-def _alike(api: Any, model: Any, target: str) -> str:
+def _alike(model: Model, target: str) -> str:
     """Return what targets have in common for which a run does the same to a model."""
-    profile = import_module("graphfix.engines.targets").load_target(target)
-    found = api.check(model, target)
+    profile = load_target(target)
+    found = check(model, target)
     what = [(f.feature, f.severity, f.certain, f.node.scope, f.node.index) for f in found]
     text = repr((sorted(map(repr, what)), profile.opset_max))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _sites(api: Any, model: Any, target: str, memory: Any) -> tuple[SiteRow, ...]:
-    finish = import_module("graphfix.pipeline.finishing").finish
-    settings = (
-        import_module("graphfix.pipeline.run_options")
-        .RunOptions(target=target, allow_io_change=True, verify="sites")
-        .settings()
-    )
-    report = finish(api.as_model(model), settings, (), memory).report
+def _sites(model: Model, target: str, memory: Memory) -> tuple[SiteRow, ...]:
+    settings = RunOptions(target=target, allow_io_change=True, verify="sites").settings()
+    report = finish(as_model(model), settings, (), memory).report
     rows: list[SiteRow] = []
     for outcome in report.outcomes:
         if outcome.status not in ("applied", "failed"):
@@ -225,11 +226,10 @@ def _sites(api: Any, model: Any, target: str, memory: Any) -> tuple[SiteRow, ...
     return tuple(rows)
 
 
-def _certificate(entry: Mapping[str, Any]) -> Any:
-    report = import_module("graphfix.report")
+def _certificate(entry: Mapping[str, Any]) -> Certificate:
     told = {name: value for name, value in entry.items() if name not in ("key", "cost", "status")}
-    return report.Certificate(report.Verdict(entry["status"]), **told)
+    return Certificate(Verdict(entry["status"]), **told)
 
 
-def _entry(key: bytes, memory: Any) -> dict[str, Any]:
+def _entry(key: bytes, memory: Memory) -> dict[str, Any]:
     return {"key": key.hex(), "cost": memory.costs.get(key, 0.0), **asdict(memory.known[key])}

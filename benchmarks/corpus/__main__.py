@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from benchmarks.children import graphfix_main
 from benchmarks.corpus.acceptance import verdicts_of
 from benchmarks.corpus.row import Job, Row, run_job
 from benchmarks.corpus.table import summary, table
+from graphfix._version import __version__
 
 _VERSIONED = ("graphfix", "onnx", "onnxruntime", "onnx-graphsurgeon", "onnxsim", "numpy")
 _GIB = 1024**3
@@ -62,9 +63,9 @@ def jobs_of(given: argparse.Namespace) -> list[Job]:
     """Return a job for each model that was asked for, in the order of their paths."""
     root = given.folder.resolve()
     root = root / "open" if (root / "open").is_dir() else root
-    index = {entry["file"]: entry for entry in _read_json(root / "index.json", [])}
+    index: dict[str, Any] = {entry["file"]: entry for entry in _read_json(root / "index.json", [])}
     verdicts = verdicts_of(root)
-    found = []
+    found: list[Job] = []
     for path in sorted(root.rglob("*.onnx")):
         file = path.relative_to(root).as_posix()
         if not fnmatch.fnmatch(file, given.pattern):
@@ -72,7 +73,7 @@ def jobs_of(given: argparse.Namespace) -> list[Job]:
         if given.running and not verdicts.get(file, {}).get("runs"):
             continue
         references = path.with_suffix(".npz")
-        against = (index.get(file, {}).get("vs_torch") or {}).get("match") is False
+        against = _said_of(index, file).get("match") is False
         found.append(
             Job(
                 file=file,
@@ -86,6 +87,11 @@ def jobs_of(given: argparse.Namespace) -> list[Job]:
             )
         )
     return found[: given.limit]
+
+
+def _said_of(index: dict[str, Any], file: str) -> dict[str, Any]:
+    """Return what the index says of a model's results beside those of PyTorch."""
+    return index.get(file, {}).get("vs_torch") or {}
 
 
 def _read_json(path: Path, missing: Any) -> Any:
@@ -150,7 +156,7 @@ def main(words: Sequence[str]) -> int:
 
 def _version(name: str) -> str:
     if name == "graphfix":
-        return str(import_module("graphfix").__version__)
+        return __version__
     return metadata.version(name)
 
 

@@ -106,12 +106,14 @@ def kept(rows: Path | None) -> dict[str, list[Outcome] | str]:
         entry = json.loads(line)
         found = entry["found"]
         if not isinstance(found, str):
-            found = [
-                Outcome(**{**o, "before": Counter(o["before"]), "after": Counter(o["after"])})
-                for o in found
-            ]
+            found = [_outcome(told) for told in found]
         done[entry["file"]] = found
     return done
+
+
+def _outcome(told: dict[str, Any]) -> Outcome:
+    counts: dict[str, Any] = {when: Counter[str](told[when]) for when in ("before", "after")}
+    return Outcome(**{**told, **counts})
 
 
 def keep(rows: Path | None, name: str, found: list[Outcome] | str) -> None:

@@ -31,6 +31,7 @@ from typing import Any
 
 import onnx
 
+import graphfix
 from benchmarks import RESULTS
 from benchmarks.children import call_in_child
 from benchmarks.differential.cases import Case, family, random_graph
@@ -39,6 +40,8 @@ from benchmarks.differential.judge import Judgement, judge, runs_once, samples_o
 from benchmarks.differential.recipes import RECIPES
 from benchmarks.differential.scope import Impossible
 from benchmarks.differential.table import FAULTS, page
+from graphfix.opset.adapting import adapters
+from graphfix.registry import all_passes
 
 TARGETS = ("trt7.0", "trt8.6", "trt10.10", "ort-1.10", "opset 17", "opset 11")
 ORIGINAL_RUNS = "original-runs"  # a file that is there while onnxruntime runs the original
@@ -48,15 +51,13 @@ Row = dict[str, Any]
 
 def touched_operators() -> frozenset[str]:
     """Return the operators of the default domain that passes or steps between opsets match."""
-    passes: Any = import_module("graphfix.registry").all_passes(())
-    steps: Any = import_module("graphfix.opset.adapting").adapters()
-    matched = {op for p in passes for domain, op in p.matches if domain == ""}
+    steps = adapters()
+    matched = {op for p in all_passes(()) for domain, op in p.matches if domain == ""}
     return frozenset(matched | {op for op, _, _ in steps})
 
 
 def _claims() -> dict[str, frozenset[str]]:
-    passes: Any = import_module("graphfix.registry").all_passes(())
-    return {p.id: p.claims for p in passes}
+    return {p.id: p.claims for p in all_passes(())}
 
 
 def make_case(index: int, touched: frozenset[str]) -> Case | None:
@@ -101,12 +102,11 @@ def examine(index: int, targets: Sequence[str], verify: str, keep: Path | None) 
         row["seconds"] = round(time.process_time() - start, 2)
         rows.append(row)
         if keep is not None and row["status"] in FAULTS:
-            onnx.save(case.model, keep / f"{index}.onnx")
+            onnx.save(case.model, keep / f"{index}.onnx")  # pyright: ignore[reportUnknownMemberType]
     return rows
 
 
 def _one(case: Case, job: str, verify: str, samples: Sequence[Any]) -> Row:
-    graphfix: Any = import_module("graphfix")
     arguments: Row = {"opset": int(job[6:])} if job.startswith("opset ") else {"target": job}
     if verify != "auto":
         arguments["verify"] = verify

@@ -111,7 +111,8 @@ def _by_reference(model: ModelProto, fed: dict[str, Array], place: int) -> Array
     """Return an output by the reference evaluator; None where it does not run the model."""
     try:
         with np.errstate(all="ignore"):
-            truth: Any = ReferenceEvaluator(model).run(None, fed)
+            evaluator: Any = ReferenceEvaluator(model)
+            truth = evaluator.run(None, fed)
     except Exception:
         return None
     return np.asarray(truth[place])
@@ -134,7 +135,7 @@ def unequal_batches(original: ModelProto, sample: Sample, found: Judgement) -> b
 
 def _batches_differ(node: NodeProto, data: Array, indices: Array) -> bool:
     batch = _batch_dims(node)
-    return data.shape[:batch] != indices.shape[:batch]
+    return bool(data.shape[:batch] != indices.shape[:batch])
 
 
 def integers_through_floats(original: ModelProto, sample: Sample, found: Judgement) -> bool:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -90,12 +90,13 @@ class Judgement:
 
 def session(model: ModelProto) -> Any:
     """Open a model as it is, without optimisations, on one thread."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    engine: Any = onnxruntime
+    options = engine.SessionOptions()
+    options.graph_optimization_level = engine.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
-    return onnxruntime.InferenceSession(
+    return engine.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
 
@@ -196,7 +197,8 @@ def _moved(fed: dict[str, Array], inputs: Sequence[Input], turn: int) -> dict[st
     for name, value in fed.items():
         out[name] = value
         if name in drawn and value.dtype.name in EPS and value.dtype.name != "bfloat16":
-            way = np.where(rng.random(value.shape) < 0.5, -np.inf, np.inf).astype(value.dtype)
+            sides: tuple[int, ...] = value.shape
+            way = np.where(rng.random(sides) < 0.5, -np.inf, np.inf).astype(value.dtype)
             with np.errstate(all="ignore"):
                 near = np.nextafter(value, way)
             keep = ~np.isfinite(value) | (value == 0) | ~np.isfinite(near)
@@ -206,7 +208,8 @@ def _moved(fed: dict[str, Array], inputs: Sequence[Input], turn: int) -> dict[st
 
 def _identical(one: Any, two: Any) -> bool:
     if isinstance(one, list):
-        return len(one) == len(two) and all(map(_identical, one, two))
+        parts = cast("list[object]", one)
+        return len(parts) == len(two) and all(map(_identical, parts, two))
     one, two = np.asarray(one), np.asarray(two)
     if one.shape != two.shape or one.dtype != two.dtype:
         return False
@@ -252,12 +255,12 @@ def judge(
 def difference(one: Any, two: Any, moved: Sequence[Any], *, approximate: bool = False) -> str:
     """Say how an output differs; empty where it is equal within the rule of this file."""
     if isinstance(one, list) or isinstance(two, list):
-        same = isinstance(one, list) and isinstance(two, list) and len(one) == len(two)
-        if not same:
+        if not (isinstance(one, list) and isinstance(two, list)):
             return "another sequence"
-        texts = (
-            difference(a, b, [], approximate=approximate) for a, b in zip(one, two, strict=True)
-        )
+        pairs = cast("tuple[list[object], list[object]]", (one, two))
+        if len(pairs[0]) != len(pairs[1]):
+            return "another sequence"
+        texts = (difference(a, b, [], approximate=approximate) for a, b in zip(*pairs, strict=True))
         return next((t for t in texts if t), "")
     one, two = np.asarray(one), np.asarray(two)
     if one.dtype != two.dtype or one.shape != two.shape:

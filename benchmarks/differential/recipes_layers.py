@@ -193,7 +193,10 @@ def layer_normalisation(s: Scope, op: str) -> None:
 @recipe("MatMul", "MatMulInteger", "Gemm")
 def product(s: Scope, op: str) -> None:
     """Add a product of matrices, vectors among them."""
-    fits = lambda t: isinstance(t.dims[-1], int)  # noqa: E731
+
+    def fits(t: Known) -> bool:
+        return isinstance(t.dims[-1], int)
+
     if op == "Gemm":
         a = s.pick(s.types_of(op), (2,), fits)
         flip = s.rng.choice([0, 1])

@@ -90,8 +90,8 @@ class Root:
     dynamic: float = 0.6
     fresh: float = 0.15
     wanted: tuple[int, ...] = ()
-    inputs: list[Input] = field(default_factory=list)
-    functions: list[onnx.FunctionProto] = field(default_factory=list)
+    inputs: list[Input] = field(default_factory=list[Input])
+    functions: list[onnx.FunctionProto] = field(default_factory=list[onnx.FunctionProto])
     count: int = 0
 
     def name(self, stem: str = "t") -> str:
@@ -105,9 +105,9 @@ class Scope:
 
     root: Root
     outer: Scope | None = None
-    tensors: list[Known] = field(default_factory=list)
-    nodes: list[NodeProto] = field(default_factory=list)
-    initializers: list[TensorProto] = field(default_factory=list)
+    tensors: list[Known] = field(default_factory=list[Known])
+    nodes: list[NodeProto] = field(default_factory=list[NodeProto])
+    initializers: list[TensorProto] = field(default_factory=list[TensorProto])
 
     @property
     def rng(self) -> random.Random:

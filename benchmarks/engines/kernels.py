@@ -70,7 +70,9 @@ class Asker:
         if self._host is None or not self._host.alive:
             self.close()
             self._host = self._family.host(self._name, seconds=self._seconds, memory=self._memory)
-        model = onnx.load(str(path), load_external_data=False)
+        model = onnx.load(  # pyright: ignore[reportUnknownMemberType]
+            str(path), load_external_data=False
+        )
         try:
             runner = HostedRunner(self._host, model, path, parts=2, static=self._static)
             found = runner.run(given)

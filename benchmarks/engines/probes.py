@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -199,7 +199,10 @@ def _plain(value: Any) -> Any:
         return value.decode("utf-8", "replace")
     if isinstance(value, int | float):
         return value
-    return list(value) if isinstance(value, list | tuple) and len(value) < 9 else None
+    if not isinstance(value, list | tuple):
+        return None
+    values = cast("list[object] | tuple[object, ...]", value)
+    return list(values) if len(values) < 9 else None
 
 
 def _node_tests() -> Iterator[Probe]:
@@ -208,7 +211,9 @@ def _node_tests() -> Iterator[Probe]:
         if len(nodes) != 1 or nodes[0].domain or nodes[0].op_type in _RANDOM or not test.sets:
             continue
         given, expected = test.sets[0]
-        arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
+        arrays: dict[str, np.ndarray[Any, Any]] = {
+            name: value for name, value in given.items() if isinstance(value, np.ndarray)
+        }
         if len(arrays) != len(given) or not all(isinstance(v, np.ndarray) for v in expected):
             continue
         name = test.name.removeprefix("test_")

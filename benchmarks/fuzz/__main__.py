@@ -29,9 +29,12 @@ from typing import Any
 import numpy as np
 import onnx
 
+import graphfix
 from benchmarks import RESULTS
 from benchmarks.children import call_in_child
 from benchmarks.fuzz.models import default_feed, make_model
+from graphfix.registry import all_passes
+from graphfix.storage.reading import walk_nodes
 
 TARGETS = (
     "trt5.1", "trt6-fulldims", "trt7.0", "trt7.2", "trt8.0", "trt8.6", "trt10.0", "trt10.10",
@@ -53,7 +56,6 @@ def run_onnx(model: onnx.ModelProto, feeds: list[dict[str, Any]]) -> list[list[A
     options.log_severity_level = 4
     unnamed = onnx.ModelProto()  # onnxruntime does not take two nodes of one name
     unnamed.CopyFrom(model)
-    walk_nodes: Any = import_module("graphfix.storage.reading").walk_nodes
     for node in walk_nodes(unnamed):
         node.name = ""
     session = onnxruntime.InferenceSession(
@@ -90,10 +92,9 @@ def jobs() -> list[tuple[str, dict[str, Any]]]:
 
 def _family(family: str) -> list[str]:
     """Return the passes of a family that rewrite nodes and change no output."""
-    known: Any = import_module("graphfix.registry").all_passes(())
     return [
         p.id
-        for p in known
+        for p in all_passes(())
         if p.kind == "rewrite"
         and p.accuracy.value != "lossy"
         and p.function.__module__.startswith(f"graphfix.passes.{family}.")
@@ -102,10 +103,9 @@ def _family(family: str) -> list[str]:
 
 def examine(seed: int, keep: Path | None) -> list[tuple[str, str, str]]:
     """Return (job, status, what was seen) for every job on the model of a seed."""
-    graphfix: Any = import_module("graphfix")
     try:
         model, runnable, inputs = make_model(seed)
-        onnx.checker.check_model(runnable, full_check=True)
+        onnx.checker.check_model(runnable, full_check=True)  # pyright: ignore[reportUnknownMemberType]
     except Exception as error:
         return [("", "not a model", str(error).splitlines()[0][:200])]
     feeds = [default_feed(inputs, seed, kind) for kind in KINDS]
@@ -120,16 +120,16 @@ def examine(seed: int, keep: Path | None) -> list[tuple[str, str, str]]:
         # Passes by name run alone, so that an order that was wrong before stays so.
         given = runnable if "passes" in arguments else model
         try:
-            seen = judge(graphfix, given, arguments, feeds, expected)
+            status, seen = judge(graphfix, given, arguments, feeds, expected)
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             text = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-            seen = ("raised", text.replace("\n", " ")[:300])
+            status, seen = "raised", text.replace("\n", " ")[:300]
         if model.SerializeToString(deterministic=True) != raw:
-            seen = ("changed its input", "")
-        found.append((job, *seen))
+            status, seen = "changed its input", ""
+        found.append((job, status, seen))
     if keep is not None and any(status not in GOOD for _, status, _ in found):
-        onnx.save(model, keep / f"{seed}.onnx")
+        onnx.save(model, keep / f"{seed}.onnx")  # pyright: ignore[reportUnknownMemberType]
     return found
 
 
@@ -158,7 +158,7 @@ def judge(
             return "silent change", ""
         return "nothing to do", ""
     try:
-        onnx.checker.check_model(after, full_check=True)
+        onnx.checker.check_model(after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
     except Exception as error:
         return "checker", str(error).splitlines()[0]
     for name in ("input", "output"):
@@ -207,7 +207,7 @@ def main() -> int:
     given = parser.parse_args()
     for module in ("graphfix", "onnxruntime", "graphfix.pipeline.finishing"):
         import_module(module)
-    import_module("graphfix.registry").all_passes(())
+    all_passes(())
     if given.keep:
         given.keep.mkdir(parents=True, exist_ok=True)
         given.keep = given.keep.resolve()

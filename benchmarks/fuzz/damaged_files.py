@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -53,7 +53,7 @@ VERIFIED_EVERY = 20
 
 
 @contextmanager
-def _scratch() -> Iterator[str]:
+def _scratch() -> Generator[str]:
     """Give a folder; TemporaryDirectory would be removed by each forked child at its end."""
     folder = tempfile.mkdtemp(prefix="fuzz-")
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,10 +59,10 @@ class Scope:
     outer: Scope | None = None
     function: bool = False
     overridable: bool = False
-    tensors: list[Known] = field(default_factory=list)
-    nodes: list[NodeProto] = field(default_factory=list)
-    initializers: list[TensorProto] = field(default_factory=list)
-    extra_inputs: list[onnx.ValueInfoProto] = field(default_factory=list)
+    tensors: list[Known] = field(default_factory=list[Known])
+    nodes: list[NodeProto] = field(default_factory=list[NodeProto])
+    initializers: list[TensorProto] = field(default_factory=list[TensorProto])
+    extra_inputs: list[onnx.ValueInfoProto] = field(default_factory=list[onnx.ValueInfoProto])
     node_names: str = "mixed"
 
     def visible(self) -> Iterator[Known]:
@@ -77,7 +77,7 @@ class Scope:
         *,
         rank: Sequence[int] | range = range(9),
         most: int = 4096,
-        fits: Any = None,
+        fits: Callable[[Known], bool] | None = None,
     ) -> Known:
         """Return a random tensor of one of `types` and one of the ranks; newer ones more often.
 
@@ -132,8 +132,8 @@ class Scope:
             )
         return name
 
-    def ints(self, values: Sequence[int]) -> str:
-        """Put an int64 vector here."""
+    def ints(self, values: Sequence[int] | Sequence[Sequence[int]] | np.ndarray[Any, Any]) -> str:
+        """Put int64 numbers here: a vector, rows, or an array of any shape."""
         return self.const(np.array(values, dtype=np.int64))
 
     def emit(
@@ -224,7 +224,10 @@ class Scope:
 
     def undo_to(self, mark: tuple[int, int, int, int]) -> None:
         """Take back what a recipe left when it turned out impossible."""
-        lists = (self.nodes, self.tensors, self.initializers, self.extra_inputs)
+        lists: tuple[list[Any], ...] = (
+            *(self.nodes, self.tensors),
+            *(self.initializers, self.extra_inputs),
+        )
         for items, length in zip(lists, mark, strict=True):
             del items[length:]
 
@@ -232,7 +235,7 @@ class Scope:
         """Return what `undo_to` goes back to."""
         return (len(self.nodes), len(self.tensors), len(self.initializers), len(self.extra_inputs))
 
-    def attempt(self, recipe: Any) -> bool:
+    def attempt(self, recipe: Callable[[Scope], Any]) -> bool:
         """Let a recipe add nodes; False where it could not."""
         chain: list[tuple[Scope, tuple[int, int, int, int]]] = []
         scope: Scope | None = self

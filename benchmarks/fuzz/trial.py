@@ -13,6 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from graphfix.cli import main
+from graphfix.engines.targets import resolve
+from graphfix.registry import all_passes
+
 PATIENCE = 20.0
 MEMORY_MB = 2048.0
 _POLL = 0.01
@@ -74,8 +78,8 @@ def warm_up() -> None:
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     for module in MODULES:
         import_module(module)
-    import_module("graphfix.registry").all_passes(())
-    import_module("graphfix.engines.targets").resolve("trt8")
+    all_passes(())
+    resolve("trt8")
 
 
 def trial(words: list[str], folder: Path, result: Path) -> Trial:
@@ -200,7 +204,6 @@ def _be_command(words: list[str], folder: Path, temporary: Path, said: Path) -> 
         tempfile.tempdir = None
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         sys.argv = ["graphfix", *words]
-        main: Any = import_module("graphfix.cli").main
         code = main()
     except BaseException:
         import traceback

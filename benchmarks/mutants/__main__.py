@@ -41,6 +41,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from benchmarks import RESULTS, ROOT
 from benchmarks.children import call_in_child
 from benchmarks.mutants.changes import Point, changed, chosen, points, within_functions
+from benchmarks.mutants.examples import lowering
 from benchmarks.mutants.table import Found, Row, page, verdict
 from benchmarks.mutants.trial import (
     baseline,
@@ -50,6 +51,8 @@ from benchmarks.mutants.trial import (
     sources_of,
     tried,
 )
+from graphfix.api import run
+from graphfix.registry import all_passes
 
 FAMILIES = sorted(
     path.stem
@@ -87,10 +90,10 @@ def main() -> int:
 def _made(only: str, most: int, seed: int, processes: int) -> Found:
     for module in ("graphfix", "onnxruntime", "graphfix.proving.tasks"):
         import_module(module)
-    import_module("graphfix.registry").all_passes(())
+    all_passes(())
     # What a first run imports and reads is there for every child.
-    warm = import_module("benchmarks.mutants.examples.lowering").EXAMPLES[0]
-    import_module("graphfix").run(warm.model(warm.types[0]), verify="off", **warm.arguments)
+    warm = lowering.EXAMPLES[0]
+    run(warm.model(warm.types[0]), verify="off", **warm.arguments)
     by_unit: dict[str, list[tuple[str, Any]]] = {}
     for family in FAMILIES:
         examples = import_module(f"benchmarks.mutants.examples.{family}").EXAMPLES

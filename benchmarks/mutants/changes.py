@@ -11,8 +11,9 @@ from __future__ import annotations
 import ast
 import copy
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from benchmarks.mutants import sizes
 
@@ -106,8 +107,9 @@ def changed(source: str, place: tuple[int, int]) -> str:
     for name, value in ast.iter_fields(parent):
         if value is node:
             setattr(parent, name, fresh)
-        elif isinstance(value, list) and any(item is node for item in value):
-            setattr(parent, name, [fresh if item is node else item for item in value])
+        elif isinstance(value, list):
+            items = cast("list[object]", value)
+            setattr(parent, name, [fresh if item is node else item for item in items])
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
@@ -164,7 +166,7 @@ def within_functions(source: str) -> set[int]:
     }
 
 
-def _reached(trees: Iterator[ast.Module] | Sequence[ast.Module], roots: Sequence[str]) -> set[str]:
+def _reached(trees: Iterable[ast.Module], roots: Sequence[str]) -> set[str]:
     """Return the names at the top of the files that are used from some functions on."""
     bodies: dict[str, list[ast.AST]] = {}
     for tree in trees:
@@ -219,7 +221,8 @@ def _collect(node: ast.AST, found: set[int]) -> None:
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
             continue
-        for child in value if isinstance(value, list) else [value]:
+        children = cast("list[object]", value) if isinstance(value, list) else [value]
+        for child in children:
             if isinstance(child, ast.AST):
                 _collect(child, found)
 
@@ -251,9 +254,8 @@ def _of_numbers(node: ast.AST, parents: Mapping[int, ast.AST]) -> list[tuple[str
         if isinstance(node.value, ast.Name) and node.value.id in ("TensorProto", "np"):
             return [(DTYPE, ast.Attribute(node.value, _DTYPES[node.attr], ast.Load()))]
         return []
-    refuses = isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
-    if refuses and _called(node.exc) == "Refuse":
-        return [(REFUSE, ast.Pass())]
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        return [(REFUSE, ast.Pass())] if _called(node.exc) == "Refuse" else []
     return []
 
 

@@ -107,11 +107,12 @@ def _integers(
 
 def _inside(values: Array, word: str) -> Array:
     if word == "nonzero":
-        return np.where(values == 0, np.asarray(3, values.dtype), values)
+        return np.asarray(np.where(values == 0, np.asarray(3, values.dtype), values))
     if word == "above":
-        return np.maximum(values, np.asarray(np.iinfo(values.dtype).min + 1, values.dtype))
+        least = np.asarray(np.iinfo(values.dtype).min + 1, values.dtype)
+        return np.asarray(np.maximum(values, least))
     if word == "positive":
-        return np.where(values <= 0, np.asarray(7, values.dtype), values)
+        return np.asarray(np.where(values <= 0, np.asarray(7, values.dtype), values))
     return values
 
 
@@ -132,7 +133,7 @@ def _floats(
         size = shape[-1]
         places = np.argsort(rng.random((*shape[:-2], size)), axis=-1)
         values = rng.standard_normal(shape) + 3.0 * np.sqrt(size) * np.eye(size)[places]
-        return values.astype(dtype)
+        return np.asarray(values.astype(dtype))
     style = number % (9 if word == "mild" else 10)
     if style in (0, 1):
         values = rng.standard_normal(shape) * (1.0, 3.0)[style]

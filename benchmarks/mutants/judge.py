@@ -82,7 +82,7 @@ def prepare(
     Raises:
         BadExample: The truth cannot be had, or is not what the original computes.
     """
-    truth_of = ReferenceEvaluator(widened(model), new_ops=OPERATORS)
+    truth_of: Any = ReferenceEvaluator(widened(model), new_ops=OPERATORS)
     native = native_runner(model)
     trials: list[Trial] = []
     taken = number = strange = 0
@@ -144,6 +144,7 @@ def native_runner(model: onnx.ModelProto) -> Any:
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     outputs = [o.name for o in model.graph.output]
+    session: Any
     try:
         session = runtime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
@@ -154,7 +155,11 @@ def native_runner(model: onnx.ModelProto) -> Any:
             raise
         session = ReferenceEvaluator(model, new_ops=OPERATORS)
     names = [i.name for i in model.graph.input]
-    return lambda feed: session.run(outputs, {name: feed[name] for name in names})
+
+    def run(feed: dict[str, Array]) -> Any:
+        return session.run(outputs, {name: feed[name] for name in names})
+
+    return run
 
 
 def _has_bfloat16(model: onnx.ModelProto) -> bool:
@@ -212,7 +217,7 @@ def _wide(array: Array) -> Array:
 
 
 def _is_float(array: Array) -> bool:
-    return array.dtype.kind == "f" or array.dtype == ml_dtypes.bfloat16
+    return bool(array.dtype.kind == "f" or array.dtype == ml_dtypes.bfloat16)
 
 
 def _allowances(truth: list[Any], found: list[Any], *, special: bool) -> list[float] | None:

@@ -89,7 +89,7 @@ def _weights(mode: str, places: Array, length: int, scale: float, given: dict[st
     first = np.floor(places - reach).astype(int)
     last = np.ceil(places + reach).astype(int)
     for row in rows:
-        taps = np.arange(first[row], last[row] + 1)
+        taps: Array = np.arange(int(first[row]), int(last[row]) + 1)
         away = np.abs(taps - places[row]) * stretch
         if mode == "linear":
             weights = np.maximum(0.0, 1.0 - away)
@@ -191,10 +191,10 @@ class Conv(OpRun):
                 slice(p * gaps[k], p * gaps[k] + (sizes[k] - 1) * steps[k] + 1, steps[k])
                 for k, p in enumerate(point)
             )
-            part = padded[(slice(None), slice(None), *cut)]
-            total = total + np.einsum(
-                "nc...,oc->no...", part, w[(slice(None), slice(None), *point)]
-            )
+            region: tuple[Any, ...] = (..., *cut)
+            tap: tuple[Any, ...] = (..., *point)
+            part = padded[region]
+            total = total + np.einsum("nc...,oc->no...", part, w[tap])
         if b is not None:
             total = total + b.reshape(1, -1, *[1] * count)
         return (np.asarray(total, dtype=x.dtype),)
@@ -268,7 +268,7 @@ class ATen(OpRun):
 
     def _run(self, x: Array, *rest: Any, **_: Any) -> tuple[Array, ...]:
         name = _attributes(self.onnx_node)["operator"]
-        found = getattr(self, f"_{name}")(x, *rest)
+        found: Array | tuple[Array, ...] = getattr(self, f"_{name}")(x, *rest)
         return found if isinstance(found, tuple) else (np.asarray(found, dtype=x.dtype),)
 
     def _tril(self, x: Array, diagonal: Array) -> Array:
@@ -281,8 +281,9 @@ class ATen(OpRun):
         return np.ascontiguousarray(np.flip(x, tuple(int(a) for a in axes)))
 
     def _diff(self, x: Array, times: Array, axis: Array, *ends: Any) -> Array:
-        front, behind = [e if e is not None else np._NoValue for e in (*ends, None, None)[:2]]
-        return np.diff(x, int(times), int(axis), front, behind)
+        names = ("prepend", "append")
+        given = {k: e for k, e in zip(names, ends, strict=False) if e is not None}
+        return np.diff(x, int(times), int(axis), **given)
 
     def _diag_embed(self, x: Array, offset: Array, first: Array, second: Array) -> Array:
         size = x.shape[-1] + abs(int(offset))
@@ -296,13 +297,15 @@ class ATen(OpRun):
         away = parts - parts.mean(-1, keepdims=True)
         rate = 1 / np.sqrt((away * away).mean(-1, keepdims=True) + float(more[0]))
         shape = (1, -1, *[1] * (x.ndim - 2))
-        return (away * rate).reshape(x.shape) * weight.reshape(shape) + bias.reshape(shape)
+        result: Array = (away * rate).reshape(x.shape) * weight.reshape(shape)
+        return result + bias.reshape(shape)
 
     def _layer_norm(self, x: Array, sizes: Array, weight: Array, bias: Array, *more: Any) -> Array:
         axes = tuple(range(x.ndim - len(sizes), x.ndim))
         away = x - x.mean(axes, keepdims=True)
         rate = 1 / np.sqrt((away * away).mean(axes, keepdims=True) + float(more[0]))
-        return away * rate * weight + bias
+        result: Array = away * rate * weight + bias
+        return result
 
     def _logcumsumexp(self, x: Array, axis: Array) -> Array:
         return np.logaddexp.accumulate(x, axis=int(axis))

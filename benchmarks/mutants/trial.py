@@ -11,14 +11,20 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
 
+import graphfix
 from benchmarks import ROOT
 from benchmarks.mutants.examples.example import Example
 from benchmarks.mutants.judge import Judgement, Trial, judge, prepare
+from graphfix import registry
+from graphfix.authoring.catalogue import Catalogue
+from graphfix.opset import adapting, planning
+from graphfix.proving import tasks
+from graphfix.proving.sites import prover
 
 PASSES, ADAPTERS = ROOT / "passes", ROOT / "graphfix" / "opset" / "adapters"
 MUTANT = "graphfix_mutant"
@@ -184,7 +190,6 @@ def install(unit: str, sources: Mapping[str, str], folder: Path) -> None:
 
 
 def _install_pass(unit: str, module: Any) -> None:
-    registry: Any = importlib.import_module("graphfix.registry")
     right = {p.id: p for p in registry.shipped_passes()}[unit]
     function = getattr(module, unit.replace("-", "_"))
     # It may emit what it likes: that a pass says what it emits is not what is tried here.
@@ -196,29 +201,28 @@ def _install_pass(unit: str, module: Any) -> None:
         family=right.family,
         doc=right.doc,
     )
-    shipped = tuple(wrong if p.id == unit else p for p in registry.shipped_passes())
+    shipped = Catalogue(wrong if p.id == unit else p for p in registry.shipped_passes())
     registry.shipped_passes = cache(lambda: shipped)
 
 
 def _install_adapters(module: Any) -> None:
-    planning: Any = importlib.import_module("graphfix.opset.planning")
-    adapting: Any = importlib.import_module("graphfix.opset.adapting")
     known = dict(adapting.adapters())
-    for value in vars(module).values():
+    values = cast("dict[str, object]", vars(module))
+    for value in values.values():
         if isinstance(value, adapting.Adapter):
             known.update({(op, value.source, value.target): value for op in value.ops})
-    planning.adapters = lambda: known
+    changed: Any = planning
+    changed.adapters = lambda: known
 
 
 def certify_in_this_process() -> None:
     """Answer requests for certificates here: this process is a child with limits of its own."""
-    proving: Any = importlib.import_module("graphfix.proving.sites.prover")
-    tasks: Any = importlib.import_module("graphfix.proving.tasks")
 
     def ask(_: str, folder: Path, request: Any, limits: Any, __: Any) -> None:
         tasks.certify(folder, request, limits)
 
-    proving.ask = ask
+    changed: Any = prover
+    changed.ask = ask
 
 
 def tried(ready: Sequence[Prepared]) -> list[dict[str, Any]]:
@@ -247,7 +251,6 @@ def _tried(prepared: Prepared) -> Seen:
 
 
 def _run(model: onnx.ModelProto, example: Example, verify: str) -> tuple[str, bytes]:
-    graphfix: Any = importlib.import_module("graphfix")
     result = graphfix.run(model, verify=verify, allow_lossy=True, **example.arguments)
     outcomes = result.report.outcomes
     applied = [o for o in outcomes if o.status.value == "applied"]
@@ -258,7 +261,6 @@ def _run(model: onnx.ModelProto, example: Example, verify: str) -> tuple[str, by
 
 def certify(model: onnx.ModelProto, example: Example) -> tuple[str, str]:
     """Run once more with certificates; say what they made of the sites, and why."""
-    graphfix: Any = importlib.import_module("graphfix")
     result = graphfix.run(model, verify="sites", allow_lossy=True, **example.arguments)
     outcomes = result.report.outcomes
     taken_back = [

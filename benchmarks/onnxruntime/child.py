@@ -12,15 +12,20 @@ import json
 import os
 import resource
 import sys
+from importlib import import_module
+from typing import Any, Callable, Dict, Iterator, List, cast
 
 import numpy as np
-import onnxruntime as ort
+
+ort: Any = import_module("onnxruntime")
+Answer = Dict[str, Any]
+Work = Callable[[str], Answer]
 
 MEMORY = 8 << 30
 SECONDS = 60
 
 
-def session(path):
+def session(path: str) -> Any:
     """Load a model with optimisations off and one thread."""
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -32,7 +37,7 @@ def session(path):
         return ort.InferenceSession(path, options)
 
 
-def load(path):
+def load(path: str) -> Answer:
     """Load a model; return what the engine says where it refuses."""
     try:
         session(path)
@@ -41,20 +46,21 @@ def load(path):
     return {"loaded": True}
 
 
-def run(path):
+def run(path: str) -> Answer:
     """Load and run a model; its outputs go to a file beside it."""
-    answer = {"loaded": False}
+    answer: Answer = {"loaded": False}
     try:
         loaded = session(path)
         answer["loaded"] = True
         with np.load(path[: -len(".onnx")] + ".npz") as stored:
             feed = {name[3:]: stored[name] for name in stored.files if name.startswith("in_")}
         found = loaded.run(None, feed)
-        arrays = {}
+        arrays: Dict[str, Any] = {}
         for number, value in enumerate(found):
             if isinstance(value, list):
+                parts = cast("List[object]", value)
                 arrays.update(
-                    ("out_%d_%d" % (number, i), _plain(part)) for i, part in enumerate(value)
+                    ("out_%d_%d" % (number, i), _plain(part)) for i, part in enumerate(parts)
                 )
             else:
                 arrays["out_%d" % number] = _plain(value)
@@ -65,14 +71,13 @@ def run(path):
     return answer
 
 
-def _plain(value):
-    value = np.asarray(value)
-    return value.astype(str) if value.dtype == object else value
+def _plain(value: Any) -> Any:
+    array: Any = np.asarray(value)
+    return array.astype(str) if array.dtype == object else array
 
 
-def answers(work, paths):
+def answers(work: Work, paths: List[str]) -> Iterator[Answer]:
     """Yield what `work` says of each path, from forked processes that end when a model is fatal."""
-    paths = list(paths)
     while paths:
         done = _in_child(work, paths)
         for answer in done:
@@ -80,7 +85,7 @@ def answers(work, paths):
         paths = paths[len(done) :]
 
 
-def _in_child(work, paths):
+def _in_child(work: Work, paths: List[str]) -> List[Answer]:
     """Call `work` on paths in a forked process until one ends it; return the answers so far."""
     read, write = os.pipe()
     child = os.fork()
@@ -95,17 +100,18 @@ def _in_child(work, paths):
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
-        found = [json.loads(line) for line in pipe if line.endswith("\n")]
+        found: List[Answer] = [json.loads(line) for line in pipe if line.endswith("\n")]
     _, status = os.waitpid(child, 0)
     if len(found) < len(paths) and status:
         found.append({"loaded": False, "error": "the process ended with status %d" % status})
     return found
 
 
-def main():
+def main() -> None:
     """Deal with every model of a folder."""
     kind, folder, target = sys.argv[1:]
-    work, together = {"load": (load, 200), "run": (run, 1)}[kind]
+    work: Work = {"load": load, "run": run}[kind]
+    together = {"load": 200, "run": 1}[kind]
     names = sorted(name for name in os.listdir(folder) if name.endswith(".onnx"))
     with open(target, "w") as out:
         for start in range(0, len(names), together):

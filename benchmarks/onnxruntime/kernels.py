@@ -340,8 +340,8 @@ def measure(minor: str, asked: Sequence[Probe], names: Sequence[str]) -> Known:
             missing[f"{op} {since}"] = dict(lacks)
     wanted = domain_models()
     domains: dict[str, int] = {}
-    for key, answer in zip(wanted, ask(python, list(wanted.values())), strict=True):
-        domain, _, version = key.partition("=")
+    for name, answer in zip(wanted, ask(python, list(wanted.values())), strict=True):
+        domain, _, version = name.partition("=")
         if not answer:
             domains[domain] = int(version)
     models = contrib_models(names)

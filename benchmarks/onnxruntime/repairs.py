@@ -30,11 +30,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
+from onnx.external_data_helper import load_external_data_for_model
 
 from benchmarks import RESULTS
 from benchmarks.children import call_in_child
 from benchmarks.onnxruntime.releases import CHILD, RELEASES, interpreter
 from benchmarks.references import difference, run_model
+from graphfix.api import run
+from graphfix.proving.inputs import make_feeds
 
 STATUSES = ("equal", "differs", "does not run", "does not load")
 _WANTED = ("1.8", "1.10", "1.12", "1.15", "1.17")
@@ -54,8 +58,7 @@ class Row:
 
 def prepare(path: Path, place: Path) -> bool:
     """Store the inputs and what the newest onnxruntime computes; False where it runs nothing."""
-    onnx = import_module("onnx")
-    arrays = _feed(path, onnx.load(path, load_external_data=False))
+    arrays = _feed(path, onnx.load(path, load_external_data=False))  # pyright: ignore[reportUnknownMemberType]
     if arrays is None:
         return False
     given = {f"in_{name}": value for name, value in arrays.items()}
@@ -72,7 +75,7 @@ def _feed(path: Path, proto: Any) -> dict[str, Any] | None:
     names = [value.name for value in proto.graph.input if value.name not in own]
     stored = path.with_suffix(".npz")
     if not stored.is_file():
-        made = list(import_module("graphfix.proving.inputs").make_feeds(proto, samples=1))
+        made = list(make_feeds(proto, samples=1))
         return dict(made[0]) if made else None
     with np.load(stored, allow_pickle=False) as opened:
         arrays = dict(opened)
@@ -90,15 +93,13 @@ def _plain(value: Any) -> Any:
 
 def repair(path: Path, minor: str, place: Path) -> str:
     """Write the model for a release to ``<minor>.onnx``; return why not, or an empty text."""
-    graphfix = import_module("graphfix")
-    result = graphfix.run(str(path), target=f"ort-{minor}", verify="off")
+    result = run(str(path), target=f"ort-{minor}", verify="off")
     if result.exit_code:
         left = {f"{f.feature}: {f.message}" for f in result.report.findings_after if f.blocks}
         return " | ".join(sorted(left)) or f"exit code {result.exit_code}"
     proto = result.model.to_proto()
-    onnx = import_module("onnx")
-    onnx.external_data_helper.load_external_data_for_model(proto, str(path.parent))
-    onnx.save(proto, place / f"{minor}.onnx")
+    load_external_data_for_model(proto, str(path.parent))
+    onnx.save(proto, place / f"{minor}.onnx")  # pyright: ignore[reportUnknownMemberType]
     return ""
 
 
@@ -189,7 +190,7 @@ def sweep(given: argparse.Namespace, scratch: Path) -> list[Row]:
 
 def table(rows: Sequence[Row], minors: Sequence[str], seconds: float) -> str:
     """Return the figures, then what went wrong, then what was refused."""
-    ort = import_module("onnxruntime")
+    ort: Any = import_module("onnxruntime")
     lines = [
         "# Old runtimes",
         "",

@@ -45,6 +45,8 @@ from benchmarks.opset.corpus import corpus_rows
 from benchmarks.opset.judging import CONVERTERS, DIED, WRONG, Row, complains, judge
 from benchmarks.opset.nodes import VARIANTS, NodeTest, inexpressible, node_tests
 from benchmarks.opset.table import KINDS, corpus_table, kind_of, node_table
+from graphfix.opset.adapting import adapters
+from graphfix.registry import all_passes
 
 DOWN = (21, 18, 17, 16, 15, 13, 11, 9)
 _GIB = 1024**3
@@ -167,10 +169,9 @@ def main(words: Sequence[str]) -> int:
         given.to = [17, 13, 11] if given.kind == "corpus" else [newest, *DOWN]
     # Children inherit what is loaded here, so that each of them starts at once.
     import_module("onnxruntime")
-    import_module("onnx.reference")
     import_module("graphfix.pipeline.finishing")
-    import_module("graphfix.registry").all_passes()
-    import_module("graphfix.opset.adapting").adapters()
+    all_passes()
+    adapters()
     start = time.monotonic()
     if given.kind == "nodes":
         rows, left_out = node_rows(given)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import onnx
 
 from benchmarks.opset.judging import Row, complains, judge
 from benchmarks.opset.running import opset_of, run
+from graphfix.proving.inputs import make_feeds
 
 
 def corpus_rows(name: str, path: Path, targets: Sequence[int]) -> list[Row]:
@@ -50,8 +50,7 @@ def _feeds(proto: onnx.ModelProto, path: Path) -> list[dict[str, Any]]:
             if key in arrays:
                 feed[name] = arrays[key]
         return [feed]
-    feeds = import_module("graphfix.proving.inputs")
     try:
-        return list(feeds.make_feeds(proto, samples=2))
+        return list(make_feeds(proto, samples=2))
     except Exception:
         return []

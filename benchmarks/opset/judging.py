@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import onnx
+from onnx.version_converter import convert_version
 
+import graphfix
 from benchmarks.opset.running import graphs_of, opset_of, outputs_differ, reference, restamped, run
+from graphfix.report import Status
 
 STATUSES = (
     "equal", "refused", "taken back", "mismatch", "invalid", "raised", "died", "does not run",
@@ -64,16 +66,15 @@ def by_graphfix(proto: onnx.ModelProto, target: int) -> onnx.ModelProto:
     Raises:
         Declined: With the reasons of all nodes in the way.
     """
-    report: Any = import_module("graphfix.report")
-    result = import_module("graphfix").run(proto, opset=target, verify="off")
-    failed = [o for o in result.report.outcomes if o.status is report.Status.FAILED]
+    result = graphfix.run(proto, opset=target, verify="off")
+    failed = [o for o in result.report.outcomes if o.status is Status.FAILED]
     if failed:
         raise Declined(" | ".join(f"{o.pass_id}: {o.reason}" for o in failed), faulty=True)
     if result.model.opset != target:
         reasons = {
             f"{site.node.op}: {outcome.reason}": None
             for outcome in result.report.outcomes
-            if outcome.status is report.Status.REFUSED and outcome.pass_id == "opset"
+            if outcome.status is Status.REFUSED and outcome.pass_id == "opset"
             for site in outcome.sites
         }
         raise Declined(" | ".join(reasons))
@@ -88,7 +89,7 @@ def by_version_converter(proto: onnx.ModelProto, target: int) -> onnx.ModelProto
         Declined: It raised.
     """
     try:
-        return import_module("onnx.version_converter").convert_version(proto, target)
+        return convert_version(proto, target)
     except Exception as error:
         raise Declined(line(error)) from None
 

@@ -13,12 +13,12 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import Any, cast
 
 import numpy as np
 import onnx
 from onnx import TensorProto, TypeProto
+from onnx.backend.test.loader import load_model_tests
 
 from benchmarks.opset.running import opset_of, stamped
 
@@ -75,10 +75,9 @@ def node_tests(source: int, variant: str) -> Iterator[NodeTest]:
 
 @cache
 def _loaded() -> list[Any]:
-    loader = import_module("onnx.backend.test.loader")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return list(loader.load_model_tests(kind="node"))
+        return list(load_model_tests(kind="node"))
 
 
 def _stored(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from onnx.reference import ReferenceEvaluator
 
 # onnxruntime 1.31 reads no newer numbers; a model whose operators did not change is stamped.
 ORT_OPSET = 26
@@ -94,8 +95,7 @@ def reference(proto: onnx.ModelProto, feed: Mapping[str, Any]) -> list[Any]:
         node.op_type in _FLATTENING for graph in graphs_of(proto) for node in graph.node
     ):
         raise NotImplementedError("the reference evaluator has no Softmax below opset 13")
-    module = import_module("onnx.reference")
-    return list(module.ReferenceEvaluator(proto).run(None, dict(feed)))
+    return list(ReferenceEvaluator(proto).run(None, dict(feed)))  # pyright: ignore[reportUnknownMemberType]
 
 
 def difference(result: Any, expected: Any, *, values: bool = True) -> str:

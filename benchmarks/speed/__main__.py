@@ -81,7 +81,8 @@ def measure(command: Sequence[str], folder: Path) -> Cost:
 
 def many_nodes(folder: Path) -> list[Line]:
     """Compare with polygraphy on 20,000 nodes; measure smaller ones for the growth."""
-    lines, costs = [], {}
+    lines: list[Line] = []
+    costs: dict[int, Cost] = {}
     for size in _SIZES:
         source, out = folder / f"n{size}.onnx", folder / f"n{size}.out.onnx"
         generate(["nodes", str(size), str(source)])
@@ -114,13 +115,13 @@ def many_nodes(folder: Path) -> list[Line]:
     )
     if not ours.exists() or not theirs.exists():
         return [*lines, quicker]
-    left = len(onnx.load(ours).graph.node), len(onnx.load(theirs).graph.node)
+    left = len(onnx.load(ours).graph.node), len(onnx.load(theirs).graph.node)  # pyright: ignore[reportUnknownMemberType]
     fewer = Line("nodes left, graphfix / polygraphy", f"{left[0]} / {left[1]}", "at most as many")
     return [*lines, quicker, Line(fewer.what, fewer.result, fewer.limit, left[0] <= left[1])]
 
 
 def _cost_line(what: str, cost: Cost, out: Path) -> Line:
-    nodes = f", {len(onnx.load(out).graph.node)} nodes left" if out.exists() else ""
+    nodes = f", {len(onnx.load(out).graph.node)} nodes left" if out.exists() else ""  # pyright: ignore[reportUnknownMemberType]
     result = f"{cost.user:.2f} s user, {cost.megabytes:.0f} MB{nodes}"
     if cost.code in (0, 1) and out.exists():
         return Line(what, result, "writes a file")
@@ -140,7 +141,7 @@ def _equal_outputs(tool: str, source: Path, out: Path) -> Line:
     seen: list[Array] = []
     for _ in range(3):
         feeds = {"x": random.normal(size=(4, 16)).astype(np.float32)}
-        expected, result = (np.asarray(next(iter(e.run(None, feeds)))) for e in (before, after))
+        expected, result = (np.asarray(next(iter(e.run(None, feeds)))) for e in (before, after))  # pyright: ignore[reportUnknownMemberType]
         wrong = difference(result, expected)
         if wrong:
             return Line(what, wrong, "equal", False)
@@ -211,7 +212,8 @@ def sparse_weights(folder: Path, gib: int) -> list[Line]:
     cost = measure(graphfix(*words), folder)
     out = folder / "sparse.out.onnx"
     gone = out.exists() and not any(
-        node.op_type == "Mod" for node in onnx.load(out, load_external_data=False).graph.node
+        node.op_type == "Mod"
+        for node in onnx.load(out, load_external_data=False).graph.node  # pyright: ignore[reportUnknownMemberType]
     )
     result = f"{cost.megabytes:.0f} MB, {cost.wall:.2f} s wall, exit code {cost.code}"
     result += "" if gone else f", not repaired: {cost.said}"

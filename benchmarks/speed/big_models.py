@@ -192,7 +192,7 @@ def repaired(folder: Path, path: Path, size: int) -> Row:
     text = f"{found['status']} {found['reason']}".strip() + f" ({found['method']})"
     gone = not any(
         node.op_type == "Gelu"
-        for node in onnx.load(folder / "out.onnx", load_external_data=False).graph.node
+        for node in onnx.load(folder / "out.onnx", load_external_data=False).graph.node  # pyright: ignore[reportUnknownMemberType]
     )
     holds = found["status"] == "equal" and gone
     return Row("graphfix run --target trt8", size, own, resident, seconds, text, holds)
@@ -202,7 +202,7 @@ def wrong(
     folder: Path, path: Path, size: int, layers: int, change: Callable[[ModelProto, int], None]
 ) -> Row:
     """Compare the model with a wrong result; it has to come out as a mismatch."""
-    model = onnx.load(folder / "out.onnx", load_external_data=False)
+    model = onnx.load(folder / "out.onnx", load_external_data=False)  # pyright: ignore[reportUnknownMemberType]
     os.chdir(folder)
     change(model, layers)
     (folder / "wrong.onnx").write_bytes(model.SerializeToString())

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 _ROWS, _WIDTH = 4, 16
 _MATMULS = 50
@@ -38,7 +38,8 @@ def many_nodes(count: int) -> onnx.ModelProto:
         numpy_helper.from_array(np.array([0], np.int64), "axis"),
         numpy_helper.from_array(np.array([-1], np.int64), "rest"),
     ]
-    nodes, value = [], "x"
+    nodes: list[NodeProto] = []
+    value = "x"
     for block in range(count // 10):
 
         def named(part: str, block: int = block) -> str:
@@ -82,7 +83,9 @@ def sparse(gib: int, data: Path) -> onnx.ModelProto:
     width = math.isqrt(gib * 1024**3 // 4 // _MATMULS)
     length = width * width * 4
     stride = -(-length // _PAGE) * _PAGE
-    nodes, initializers, value = [], [], "x"
+    nodes: list[NodeProto] = []
+    initializers: list[TensorProto] = []
+    value = "x"
     for number in range(_MATMULS):
         weight = TensorProto(name=f"weight{number}", data_type=TensorProto.FLOAT)
         weight.dims.extend([width, width])

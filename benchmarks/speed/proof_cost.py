@@ -94,7 +94,7 @@ def networks(root: Path, folder: Path) -> list[tuple[int, Path]]:
     sizes: list[tuple[int, Path]] = []
     for path in sorted(root.rglob("*.onnx")):
         try:
-            sizes.append((len(onnx.load(path, load_external_data=False).graph.node), path))
+            sizes.append((len(onnx.load(path, load_external_data=False).graph.node), path))  # pyright: ignore[reportUnknownMemberType]
         except Exception:  # files that are no models are part of the corpus
             continue
     sizes.sort(key=lambda entry: -entry[0])

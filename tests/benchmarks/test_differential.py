@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +10,20 @@ import numpy as np
 import onnx
 import pytest
 
+from benchmarks.differential import __main__ as differential
+from benchmarks.differential import draws, exempting, judge, scope, table
+
 GRAPHS = (0, 3, 6, 9, 12, 15, 18, 24, 27, 33)
 FAMILIES = tuple(i for i in range(1, 136) if i % 3)
 JOBS = ("trt7.0", "trt8.6", "trt10.10", "ort-1.10", "opset 17", "opset 11")
 CHUNKS = 10
 
 
-@pytest.fixture(scope="module")
-def modules() -> dict[str, Any]:
-    """Import the modules of the benchmark."""
-    names = ("__main__", "judge", "exempting", "scope", "cases", "draws", "table")
-    return {name: import_module(f"benchmarks.differential.{name}") for name in names}
-
-
 def _model(text: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(text)
 
 
-def _judged(modules: dict[str, Any], one: str, two: str, **inputs: Any) -> Any:
-    scope, judge = modules["scope"], modules["judge"]
+def _judged(one: str, two: str, **inputs: Any) -> Any:
     original, result = _model(one), _model(two)
     given = [
         scope.Input(
@@ -43,46 +37,46 @@ def _judged(modules: dict[str, Any], one: str, two: str, **inputs: Any) -> Any:
     return judge.judge(original, result, judge.samples_of(original, given))
 
 
-def test_the_judge_sees_that_two_free_sizes_were_swapped(modules: dict[str, Any]) -> None:
+def test_the_judge_sees_that_two_free_sizes_were_swapped() -> None:
     head = '<ir_version: 8, opset_import: ["": 17]> g (float[B,2,H,W] x) => (float[B,2,N,M] y)'
     one = head + "{ y = Identity (x) }"
     two = head + "{ s = Shape (x) i = Constant <value_ints = [0, 1, 3, 2]> ()"
     two += " t = Gather (s, i) y = Reshape (x, t) }"
-    found = _judged(modules, one, two)
+    found = _judged(one, two)
     assert found.status == "differs"
     assert "float32[" in found.text
 
 
-def test_the_judge_sees_a_result_that_raises_on_a_side_of_0(modules: dict[str, Any]) -> None:
+def test_the_judge_sees_a_result_that_raises_on_a_side_of_0() -> None:
     head = '<ir_version: 8, opset_import: ["": 13]> g (float[B,W] x) => (float[B,W] y)'
     one = head + "{ y = Identity (x) }"
     two = head + "{ s = Constant <value_ints = [1, 0, -1]> () a = Unsqueeze (x, z)"
     two += " z = Constant <value_ints = [0]> () b = Reshape (a, s) y = Squeeze (b, z) }"
     two = two.replace("a = Unsqueeze (x, z) z = Constant <value_ints = [0]> ()",
                       "z = Constant <value_ints = [0]> () a = Unsqueeze (x, z)")  # fmt: skip
-    found = _judged(modules, one, two)
+    found = _judged(one, two)
     assert (found.status, 0 in found.draw.sizes.values()) == ("raises", True)
 
 
-def test_the_judge_sees_integers_that_went_through_float64(modules: dict[str, Any]) -> None:
+def test_the_judge_sees_integers_that_went_through_float64() -> None:
     head = '<ir_version: 8, opset_import: ["": 17]> g (int64[3,4] x) => (int64[3,4] y)'
     one = head + "{ y = Identity (x) }"
     two = head + "{ a = Cast <to = 11> (x) y = Cast <to = 7> (a) }"
-    assert _judged(modules, one, two).status == "differs"
+    assert _judged(one, two).status == "differs"
 
 
-def test_the_judge_sees_a_parameter_at_its_extreme(modules: dict[str, Any]) -> None:
+def test_the_judge_sees_a_parameter_at_its_extreme() -> None:
     head = '<ir_version: 8, opset_import: ["": 17]> g (float[3,4] x, int64 k) => (float[3,4] y)'
     one = head + "{ y = Trilu (x, k) }"
     two = head + "{ m = Constant <value_int = 9> () n = Min (k, m) y = Trilu (x, n)}"
     three = head + "{ m = Constant <value_int = 3> () n = Max (k, m) y = Trilu (x, n)}"
     values = {"k": tuple(np.array(v, np.int64) for v in (3, -2, 2**63 - 1))}
-    assert _judged(modules, one, two, **values).status == "equal"
-    assert _judged(modules, one, three, **values).status == "differs"
+    assert _judged(one, two, **values).status == "equal"
+    assert _judged(one, three, **values).status == "differs"
 
 
-def test_the_judge_allows_rounding_and_nothing_more(modules: dict[str, Any]) -> None:
-    difference = modules["judge"].difference
+def test_the_judge_allows_rounding_and_nothing_more() -> None:
+    difference = judge.difference
     one = np.array([1.0, -3.0, 0.25], np.float32)
     near, far = one * np.float32(1 + 2**-22), one * np.float32(1.001)
     assert difference(one, near, [one]) == ""
@@ -91,20 +85,19 @@ def test_the_judge_allows_rounding_and_nothing_more(modules: dict[str, Any]) -> 
     assert difference(one, one.astype(np.float64), []) == "float64[3] for float32[3]"
 
 
-def test_the_judge_leaves_out_what_a_unit_in_the_last_place_turns(modules: dict[str, Any]) -> None:
-    difference = modules["judge"].difference
+def test_the_judge_leaves_out_what_a_unit_in_the_last_place_turns() -> None:
+    difference = judge.difference
     one, two = np.array([1, 2]), np.array([1, 3])
     assert difference(one, two, [one]) == "1 of 2: [2] became [3]"
     assert difference(one, two, [two]) == ""
 
 
-def test_onnxruntime_overlooks_a_condition_beyond_the_axis(modules: dict[str, Any]) -> None:
+def test_onnxruntime_overlooks_a_condition_beyond_the_axis() -> None:
     """The exemption is real: the original runs though the standard does not allow it."""
     one = _model(
         '<ir_version: 8, opset_import: ["": 17]> g (float[L] x) => (float[N] y)'
         "{ c = Constant <value = bool[3] {1, 0, 1}> () y = Compress <axis = 0> (x, c) }"
     )
-    scope, judge, exempting = modules["scope"], modules["judge"], modules["exempting"]
     samples = judge.samples_of(one, [scope.Input("x", 1, ("L",))])
     short = next(s for s in samples if s.draw.sizes["L"] == 2)
     long = next(s for s in samples if s.draw.sizes["L"] == 4)
@@ -115,15 +108,12 @@ def test_onnxruntime_overlooks_a_condition_beyond_the_axis(modules: dict[str, An
     assert exempting.exemption(one, dataclasses.replace(raised, status="differs"), short) == ""
 
 
-def test_onnxruntime_overlooks_an_index_into_data_without_elements(
-    modules: dict[str, Any],
-) -> None:
+def test_onnxruntime_overlooks_an_index_into_data_without_elements() -> None:
     """The exemption is real: there is no element 0 of an empty axis, and the original runs."""
     one = _model(
         """<ir_version: 8, opset_import: ["": 17]> g (float[B,C] x) => (float[1,C] y)
         { i = Constant <value = int64[1,1] {0}> () y = GatherND (x, i) }"""
     )
-    scope, judge, exempting = modules["scope"], modules["judge"], modules["exempting"]
     samples = judge.samples_of(one, [scope.Input("x", 1, ("B", "C"))])
     empty = next(s for s in samples if not any(s.draw.sizes.values()))
     full = next(s for s in samples if all(s.draw.sizes.values()))
@@ -132,21 +122,18 @@ def test_onnxruntime_overlooks_an_index_into_data_without_elements(
     assert exempting.exemption(one, raised, full) == ""
 
 
-def test_onnxruntime_rounds_a_normalised_element_more_than_the_result(
-    modules: dict[str, Any],
-) -> None:
+def test_onnxruntime_rounds_a_normalised_element_more_than_the_result() -> None:
     """The exemption is real: of one element only the bias is left, and onnxruntime misses it."""
     one = _model(
         """<ir_version: 10, opset_import: ["": 21]> g (float[1,1,1,1] x) => (float[1,1,1,1] y)
         { s = Constant <value = float[1] {0.54}> () b = Constant <value = float[1] {0.3836}> ()
           y = InstanceNormalization (x, s, b) }"""
     )
-    judge, exempting = modules["judge"], modules["exempting"]
     fed = {"x": np.full((1, 1, 1, 1), 12345.67, np.float32)}
     got = judge.run(judge.session(one), fed)
     bias = np.full((1, 1, 1, 1), 0.3836, np.float32)
     assert abs(float(got[0].item()) - 0.3836) > 1e-3
-    sample = judge.Sample(modules["draws"].Draw({}, "wide", 0, 0), fed, got, [got])
+    sample = judge.Sample(draws.Draw({}, "wide", 0, 0), fed, got, [got])
     differs = judge.Judgement("differs", "", "wide", sample.draw, 1, 0, values=(got[0], bias))
     assert exempting.exemption(one, differs, sample) == (
         "the original in float64 gives what the result gives"
@@ -155,13 +142,12 @@ def test_onnxruntime_rounds_a_normalised_element_more_than_the_result(
     assert exempting.exemption(one, wrong, sample) == ""
 
 
-def test_onnxruntime_overlooks_batches_that_are_not_equal(modules: dict[str, Any]) -> None:
+def test_onnxruntime_overlooks_batches_that_are_not_equal() -> None:
     """The exemption is real: two batches of indices into no batch of data, and it runs."""
     one = _model(
         """<ir_version: 8, opset_import: ["": 17]> g (float[B,L,C] x) => (float[N,C] y)
         { i = Constant <value = int64[2,1,1] {0, 0}> () y = GatherND <batch_dims = 1> (x, i) }"""
     )
-    scope, judge, exempting = modules["scope"], modules["judge"], modules["exempting"]
     samples = judge.samples_of(one, [scope.Input("x", 1, ("B", "L", "C"))])
     empty = next(s for s in samples if not any(s.draw.sizes.values()))
     even = next(s for s in samples if s.draw.sizes["B"] == 2)
@@ -170,34 +156,32 @@ def test_onnxruntime_overlooks_batches_that_are_not_equal(modules: dict[str, Any
     assert exempting.exemption(one, raised, even) == ""
 
 
-def test_onnxruntime_raises_integers_by_way_of_float64(modules: dict[str, Any]) -> None:
+def test_onnxruntime_raises_integers_by_way_of_float64() -> None:
     """The exemption is real: a number to the power of one is the number."""
     one = _model(
         """<ir_version: 8, opset_import: ["": 15]> g (int64[3] x) => (int64[3] y)
         { p = Constant <value = int64 {1}> () y = Pow (x, p) }"""
     )
-    judge, exempting = modules["judge"], modules["exempting"]
     fed = {"x": np.array([3, 2**53 + 1, -(2**53) - 1], np.int64)}
     got = judge.run(judge.session(one), fed)
     assert got[0].tolist() == [3, 2**53, -(2**53)]
-    sample = judge.Sample(modules["draws"].Draw({}, "wide", 0, 0), fed, got, [got])
+    sample = judge.Sample(draws.Draw({}, "wide", 0, 0), fed, got, [got])
     differs = judge.Judgement("differs", "", "wide", sample.draw, 1, 0, values=(got[0], fed["x"]))
     assert exempting.exemption(one, differs, sample).startswith("integers that onnxruntime takes")
     wrong = dataclasses.replace(differs, values=(got[0], fed["x"] + 1))
     assert exempting.exemption(one, wrong, sample) == ""
 
 
-def test_onnxruntime_reduces_integers_by_way_of_float64(modules: dict[str, Any]) -> None:
+def test_onnxruntime_reduces_integers_by_way_of_float64() -> None:
     """The exemption is real: the size of the least integer is cut off, where integers wrap."""
     one = _model(
         """<ir_version: 8, opset_import: ["": 18]> g (int32[2] x) => (int32[2] y)
         { a = Constant <value = int64[0] {}> () y = ReduceL1 <noop_with_empty_axes = 1> (x, a) }"""
     )
-    judge, exempting = modules["judge"], modules["exempting"]
     fed = {"x": np.array([-3, -(2**31)], np.int32)}
     got = judge.run(judge.session(one), fed)
     assert got[0].tolist() == [3, 2**31 - 1]
-    sample = judge.Sample(modules["draws"].Draw({}, "wide", 0, 0), fed, got, [got])
+    sample = judge.Sample(draws.Draw({}, "wide", 0, 0), fed, got, [got])
     wrapped = np.array([3, -(2**31)], np.int32)
     differs = judge.Judgement("differs", "", "wide", sample.draw, 1, 0, values=(got[0], wrapped))
     assert exempting.exemption(one, differs, sample).startswith("integers that onnxruntime takes")
@@ -205,24 +189,24 @@ def test_onnxruntime_reduces_integers_by_way_of_float64(modules: dict[str, Any])
     assert exempting.exemption(one, wrong, sample) == ""
 
 
-def test_a_seed_gives_the_same_model_each_time(modules: dict[str, Any]) -> None:
-    differential = modules["__main__"]
+def test_a_seed_gives_the_same_model_each_time() -> None:
     touched = differential.touched_operators()
     for index in (0, 7):
         one, two = (differential.make_case(index, touched) for _ in range(2))
+        assert one is not None
+        assert two is not None
         assert one.model.SerializeToString() == two.model.SerializeToString()
         assert one.inputs == two.inputs
 
 
-def test_graphs_have_free_sizes_bodies_functions_and_touched_operators(
-    modules: dict[str, Any],
-) -> None:
-    differential = modules["__main__"]
+def test_graphs_have_free_sizes_bodies_functions_and_touched_operators() -> None:
     touched = differential.touched_operators()
     nodes: list[str] = []
     functions = symbols = 0
     for index in GRAPHS:
-        model = differential.make_case(index, touched).model
+        case = differential.make_case(index, touched)
+        assert case is not None
+        model = case.model
         ops = [n.op_type for n in model.graph.node]
         assert 5 <= len(ops) <= 60
         nodes += [op for op in ops if op != "Constant"]
@@ -235,10 +219,7 @@ def test_graphs_have_free_sizes_bodies_functions_and_touched_operators(
     assert symbols > 5
 
 
-def test_the_page_counts_what_came_of_each_job_and_names_the_faults(
-    modules: dict[str, Any],
-) -> None:
-    table = modules["table"]
+def test_the_page_counts_what_came_of_each_job_and_names_the_faults() -> None:
     about = {"name": "graph-0", "nodes": 8, "touched": 4, "samples": 3, "verify": "auto"}
     rows = [
         {**about, "index": 0, "job": "trt8.6", "exit": 0, "status": "equal"},
@@ -255,12 +236,12 @@ def test_the_page_counts_what_came_of_each_job_and_names_the_faults(
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_what_comes_out_computes_what_went_in(
-    modules: dict[str, Any], chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hundred models, ten graphs among them, each for one target or opset in turn."""
     monkeypatch.chdir(tmp_path)
     chosen = (GRAPHS[chunk], *FAMILIES[chunk * 9 : chunk * 9 + 9])
     for place, index in enumerate(chosen):
         job = JOBS[(place + chunk) % len(JOBS)]
-        for row in modules["__main__"].examine(index, [job], "off", None):
+        for row in differential.examine(index, [job], "off", None):
             assert row["status"] in ("equal", "unchanged", "exempt", "wild", "unjudged"), row

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
 import numpy as np
 import pytest
 from onnx import ModelProto, parser
 
-
-@pytest.fixture(name="judging")
-def _judging(monkeypatch: pytest.MonkeyPatch) -> Any:
-    return import_module("benchmarks.mutants.judge")
+from benchmarks.mutants import judge as judging
 
 
 def model(text: str, kind: str) -> ModelProto:
@@ -22,7 +16,7 @@ def model(text: str, kind: str) -> ModelProto:
 
 
 @pytest.mark.parametrize("kind", ["float", "double", "int32", "int8"])
-def test_a_wrong_result_differs_and_a_right_one_does_not(judging: Any, kind: str) -> None:
+def test_a_wrong_result_differs_and_a_right_one_does_not(kind: str) -> None:
     original = model("{ y = Mul (x, f) }", kind)
     trials = judging.prepare(original, {}, {"N": (4, 90)}, special=False, seed=1)
     assert sum(trial.feed["x"].size for trial in trials) >= judging.VALUES
@@ -33,7 +27,7 @@ def test_a_wrong_result_differs_and_a_right_one_does_not(judging: Any, kind: str
     assert (found.status, found.excess > 1) == ("differs", True)
 
 
-def test_the_tolerance_is_the_stated_one(judging: Any) -> None:
+def test_the_tolerance_is_the_stated_one() -> None:
     original = model("{ y = Identity (x) }", "float")
     trials = judging.prepare(original, {}, {"N": (4, 90)}, special=False, seed=1)
     trial = trials[0]
@@ -45,7 +39,7 @@ def test_the_tolerance_is_the_stated_one(judging: Any) -> None:
     assert judging.judge(above, trials).status == "differs"
 
 
-def test_another_shape_or_type_is_a_difference(judging: Any) -> None:
+def test_another_shape_or_type_is_a_difference() -> None:
     original = model("{ y = Identity (x) }", "float")
     trials = judging.prepare(original, {}, {"N": (4, 90)}, special=False, seed=1)
     turned = parser.parse_model(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from importlib import import_module
-from typing import Any
 
 import pytest
+
+from benchmarks.mutants import changes
 
 SOURCE = '''"""Docstring: build.Sub(a, b) stays."""
 
@@ -46,13 +46,8 @@ def sample(node, build):
 """
 
 
-@pytest.fixture(name="mutating")
-def _mutating(monkeypatch: pytest.MonkeyPatch) -> Any:
-    return import_module("benchmarks.mutants.changes")
-
-
-def texts(mutating: Any, kind: str) -> list[str]:
-    found = mutating.points({"sample": SOURCE}, ["sample"])
+def texts(kind: str) -> list[str]:
+    found = changes.points({"sample": SOURCE}, ["sample"])
     return sorted(point.text for point in found if point.kind == kind)
 
 
@@ -71,8 +66,8 @@ def texts(mutating: Any, kind: str) -> list[str]:
         ("dropped Refuse", "raise Refuse('the rank is below 3') -> pass"),
     ],
 )
-def test_every_kind_of_change_is_found(mutating: Any, kind: str, text: str) -> None:
-    assert any(known.startswith(text) for known in texts(mutating, kind)), texts(mutating, kind)
+def test_every_kind_of_change_is_found(kind: str, text: str) -> None:
+    assert any(known.startswith(text) for known in texts(kind)), texts(kind)
 
 
 @pytest.mark.parametrize(
@@ -89,25 +84,25 @@ def test_every_kind_of_change_is_found(mutating: Any, kind: str, text: str) -> N
         ("through floats", "build.Add(y, 3) -> (lambda value: build.Cast(build.Cast(value, to=1)"),
     ],
 )
-def test_every_change_of_sizes_and_signs_is_found(mutating: Any, kind: str, text: str) -> None:
-    found = mutating.points({"sample": SIZES}, ["sample"])
+def test_every_change_of_sizes_and_signs_is_found(kind: str, text: str) -> None:
+    found = changes.points({"sample": SIZES}, ["sample"])
     known = [point.text for point in found if point.kind == kind]
     assert any(one.startswith(text) for one in known), known
     for point in found:
-        compile(mutating.changed(SIZES, point.place), "mutant", "exec")
+        compile(changes.changed(SIZES, point.place), "mutant", "exec")
 
 
-def test_what_is_no_part_of_the_rewriting_stays(mutating: Any) -> None:
-    found = mutating.points({"sample": SOURCE}, ["sample"])
+def test_what_is_no_part_of_the_rewriting_stays() -> None:
+    found = changes.points({"sample": SOURCE}, ["sample"])
     lines = {point.line for point in found}
     assert not lines & {1, 7, 10, 11, 14, 16}, "docstrings, unused constants, infer, the decorator"
     assert not [p for p in found if "Refuse('the rank is below 4')" in p.text]
 
 
-def test_each_change_is_made_in_one_place_and_compiles(mutating: Any) -> None:
-    found = mutating.points({"sample": SOURCE}, ["sample"])
+def test_each_change_is_made_in_one_place_and_compiles() -> None:
+    found = changes.points({"sample": SOURCE}, ["sample"])
     plain = ast.unparse(ast.parse(SOURCE)).splitlines()
-    made = [mutating.changed(SOURCE, point.place) for point in found]
+    made = [changes.changed(SOURCE, point.place) for point in found]
     assert len(set(made)) == len(made) == 21
     for text in made:
         compile(text, "mutant", "exec")
@@ -115,10 +110,10 @@ def test_each_change_is_made_in_one_place_and_compiles(mutating: Any) -> None:
         assert len(differing) == 1, differing
 
 
-def test_the_choice_is_the_same_each_time_and_has_all_kinds(mutating: Any) -> None:
-    found = mutating.points({"sample": SOURCE}, ["sample"])
-    first, again = (mutating.chosen(found, 12, 3) for _ in range(2))
+def test_the_choice_is_the_same_each_time_and_has_all_kinds() -> None:
+    found = changes.points({"sample": SOURCE}, ["sample"])
+    first, again = (changes.chosen(found, 12, 3) for _ in range(2))
     assert first == again
     assert {point.kind for point in first} == {point.kind for point in found}
-    assert mutating.chosen(found, 12, 4) != first
-    assert len(mutating.chosen(found, 1000, 3)) == len(found)
+    assert changes.chosen(found, 12, 4) != first
+    assert len(changes.chosen(found, 1000, 3)) == len(found)

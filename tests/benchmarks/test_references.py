@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from onnx import ModelProto, parser
+
+from benchmarks.references import compare_with_references
 
 HEAD = '<ir_version: 8, opset_import: ["" : 13, "aten" : 1]> g (float[2,3] x) => '
 # What an exporter makes of any(): numbers between -1 and 1 are cast to 0. onnxruntime takes no
@@ -28,14 +29,12 @@ def model(text: str) -> ModelProto:
 
 
 @pytest.fixture(name="judge")
-def _judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> Any:
-    references = import_module("benchmarks.references")
-
+def _judge(tmp_path: Path, capsys: Any) -> Any:
     def judge(repaired: str, original: str, y: list[int]) -> tuple[str, str]:
         (tmp_path / "repaired.onnx").write_bytes(model(repaired).SerializeToString())
         (tmp_path / "original.onnx").write_bytes(model(original).SerializeToString())
         np.savez(tmp_path / "stored.npz", in_0=X, out_0=np.array(y, bool), out_1=X == 0)
-        references.compare_with_references(
+        compare_with_references(
             tmp_path / "repaired.onnx",
             tmp_path / "original.onnx",
             tmp_path / "stored.npz",

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks import folding
+
 LIMIT = 40
 PATTERN = "test_[su][lpn][ils]*"
 
 
 def test_folded_node_tests_give_what_they_expect(monkeypatch: pytest.MonkeyPatch) -> None:
-    folding: Any = import_module("benchmarks.folding")
     module: Any = import_module("graphfix.passes.canonical.fold_constants")
     monkeypatch.setattr(module, "run_constants", module.run_constants)  # the sweep replaces it
     rows = folding.sweep(PATTERN, LIMIT)

@@ -8,7 +8,6 @@ from benchmarks.mutants.examples.example import Example
 
 _I = np.int64
 _RNG = np.random.default_rng(6)
-_LINE = np.broadcast_to(np.array([[[4], [0], [-2]]], _I), (1, 3, 6)).transpose(0, 2, 1)
 _LINE = np.ascontiguousarray(np.broadcast_to(np.array([4, 0, -2], _I), (30, 6, 3)))
 _SCATTERED = np.argsort(_RNG.random((30, 6, 9)), axis=2)[:, :, :4].astype(_I)
 _ROWS = np.array([[3, 1], [0, 5], [-1, 2], [2, 2]], _I)
