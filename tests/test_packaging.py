@@ -35,16 +35,20 @@ def package_files() -> set[str]:
 
 
 def packages() -> set[str]:
-    """Return the packages of the tree: every folder with an ``__init__.py``."""
-    return {
-        name.removesuffix("/__init__.py").replace("/", ".")
-        for name in package_files()
-        if name.endswith("/__init__.py")
-    }
+    """Return the packages of the tree: every folder with a file, those with nothing but data too.
+
+    setuptools warns of a folder of data that is not among them.
+    """
+    return {str(Path(name).parent).replace(os.sep, ".") for name in package_files()}
 
 
 def run_python(*words: str, folder: Path, **environment: str) -> str:
     """Run Python without what the caller's environment adds, and return what it prints."""
+    return python_run(*words, folder=folder, **environment).stdout
+
+
+def python_run(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python without what the caller's environment adds."""
     kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
     done = subprocess.run(
         [sys.executable, *words],
@@ -56,7 +60,7 @@ def run_python(*words: str, folder: Path, **environment: str) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return done
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +69,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("build")
     copy = copied_tree(folder / "source")
     options = ("--no-isolation", "--skip-dependency-check", "--outdir", str(folder / "dist"))
-    run_python("-m", "build", *options, str(copy), folder=folder)
+    done = python_run("-m", "build", *options, str(copy), folder=folder)
+    (folder / "dist" / "said.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
     (built,) = (folder / "dist").glob("*.whl")
     return built
 
@@ -107,6 +112,12 @@ def test_the_wheel_holds_the_tree_and_nothing_else(wheel: Path) -> None:
     assert not any(name.startswith(("passes/", "tests/")) for name in names)
     assert "graphfix/py.typed" in names
     assert "graphfix/engines/tensorrt/profiles/versions.json" in names
+
+
+def test_the_build_warns_of_nothing_that_is_absent(wheel: Path) -> None:
+    said = wheel.with_name("said.txt").read_text(encoding="utf-8")
+    assert "running build_py" in said
+    assert "absent" not in said, "name the folder in the packages of pyproject.toml"
 
 
 def test_the_sdist_keeps_the_folder_of_the_passes(wheel: Path) -> None:
