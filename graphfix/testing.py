@@ -5,6 +5,7 @@ Models are given as `onnx.ModelProto` or as text that `onnx.parser.parse_model` 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -74,13 +75,29 @@ def run_pass(
     """
     chosen = get_pass(declared) if isinstance(declared, str) else declared
     before = parse(model)
+    test = os.environ.get("PYTEST_CURRENT_TEST")
+    if not test or options or chosen not in shipped_passes():
+        return _rewritten(chosen, before, options or {})
+    after, outcomes = _rewritten_in(test, chosen, before.SerializeToString())
+    return Rewritten(before, ModelProto.FromString(after), outcomes)
+
+
+@lru_cache(maxsize=64)
+def _rewritten_in(test: str, chosen: Pass, before: bytes) -> tuple[bytes, tuple[Outcome, ...]]:
+    """Run a pass on a model once in a test, however many inputs its examples compare on."""
+    del test
+    done = _rewritten(chosen, ModelProto.FromString(before), {})
+    return done.after.SerializeToString(), done.outcomes
+
+
+def _rewritten(chosen: Pass, before: ModelProto, options: Mapping[str, Any]) -> Rewritten:
     edited: Model = load(before)
     settings = Settings(
         target=None,
         opset=None,
         named=(chosen,),
         available=_with(chosen),
-        options={chosen.id: dict(options or {})},
+        options={chosen.id: dict(options)},
         verify="off",
         allow_lossy=True,
         allow_io_change=True,
@@ -210,8 +227,14 @@ def outputs_of(
         from graphfix.proving.runners.reference_engine import ReferenceEngine
 
         return ReferenceEngine(model, "", GivenEvaluators(evaluators)).run(dict(feed))
-    session = open_session(unsaturated(model).SerializeToString())
+    session = _session(model.SerializeToString())
     return dict(zip(names, session.run(None, dict(feed)), strict=True))
+
+
+@lru_cache(maxsize=16)
+def _session(model: bytes) -> Any:
+    """Open a model once that is run on input after input."""
+    return open_session(unsaturated(ModelProto.FromString(model)).SerializeToString())
 
 
 def assert_same(

@@ -67,3 +67,8 @@ class Standing:
         self._line.close()
         self._line = self._channel = None
         return channel
+
+    def end(self) -> None:
+        """End it, where there is one."""
+        if self._line is not None:
+            self.released().close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -107,7 +108,9 @@ def at_small_sides(
 @cache
 def _child() -> Standing:
     """Return the child of this process that runs one pair of models after another."""
-    return Standing()
+    child = Standing()
+    atexit.register(child.end)
+    return child
 
 
 @dataclass(frozen=True, slots=True)
