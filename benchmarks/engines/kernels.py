@@ -70,9 +70,7 @@ class Asker:
         if self._host is None or not self._host.alive:
             self.close()
             self._host = self._family.host(self._name, seconds=self._seconds, memory=self._memory)
-        model = onnx.load(  # pyright: ignore[reportUnknownMemberType]
-            str(path), load_external_data=False
-        )
+        model = onnx.ModelProto.FromString(path.read_bytes())
         try:
             runner = HostedRunner(self._host, model, path, parts=2, static=self._static)
             found = runner.run(given)

@@ -8,6 +8,7 @@ What onnxruntime computes is right, and the outputs of the node test where it ha
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -83,12 +84,13 @@ class _Fixed(Scope):
 
     def const(self, array: Any, elem: int = 0) -> str:
         """Put a constant among the initializers."""
-        proto = onnx.numpy_helper.from_array(
-            np.asarray(array).astype(helper.tensor_dtype_to_np_dtype(elem))
-            if elem
-            else np.asarray(array),
-            self.root.name("c"),
-        )
+        values = np.asarray(array)
+        if elem:
+            values = values.astype(helper.tensor_dtype_to_np_dtype(elem))
+        try:
+            proto = onnx.numpy_helper.from_array(values, self.root.name("c"))
+        except NotImplementedError:  # a number where text is wanted
+            raise Impossible from None
         self.initializers.append(proto)
         return str(proto.name)
 
@@ -189,20 +191,21 @@ def _described(
                 types.setdefault(param, type_name(elems[value]))
     first = node.input[0] if node.input else ""
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-    plain = {key: _plain(value) for key, value in attributes.items() if _plain(value) is not None}
+    plain = {key: said for key, value in attributes.items() if (said := _plain(value)) is not None}
     rank = ranks.get(first, -1)
     return Probe(name, node.op_type, form.since, types, rank, plain, model, given, outputs)
 
 
 def _plain(value: Any) -> Any:
+    """Return an attribute as JSON has it; None for what is long or no number and no text."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, int | float):
         return value
-    if not isinstance(value, list | tuple):
-        return None
-    values = cast("list[object] | tuple[object, ...]", value)
-    return list(values) if len(values) < 9 else None
+    if isinstance(value, list | tuple):
+        items = [_plain(item) for item in cast("list[Any]", value)[:9]]
+        return items if len(items) < 9 and None not in items else None
+    return None
 
 
 def _node_tests() -> Iterator[Probe]:
@@ -211,7 +214,7 @@ def _node_tests() -> Iterator[Probe]:
         if len(nodes) != 1 or nodes[0].domain or nodes[0].op_type in _RANDOM or not test.sets:
             continue
         given, expected = test.sets[0]
-        arrays: dict[str, np.ndarray[Any, Any]] = {
+        arrays: dict[str, Array] = {
             name: value for name, value in given.items() if isinstance(value, np.ndarray)
         }
         if len(arrays) != len(given) or not all(isinstance(v, np.ndarray) for v in expected):
@@ -235,7 +238,7 @@ def stored(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     index = folder / "index.jsonl"
     if not index.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        rows: list[str] = []
+        part = folder / f"index.{os.getpid()}"
         for number, probe in enumerate(probes()):
             (folder / f"{number}.onnx").write_bytes(probe.model.SerializeToString())
             arrays = [*probe.inputs.values(), *probe.outputs.values()]
@@ -246,8 +249,9 @@ def stored(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
                 "rank": probe.rank, "attributes": probe.attributes,
                 "inputs": list(probe.inputs), "outputs": list(probe.outputs),
             }  # fmt: skip
-            rows.append(json.dumps(row))
-        index.write_text("\n".join(rows) + "\n", encoding="utf-8")
+            with part.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(row) + "\n")
+        part.rename(index)
     for number, line in enumerate(index.read_text(encoding="utf-8").splitlines()):
         yield folder / f"{number}.onnx", json.loads(line)
 

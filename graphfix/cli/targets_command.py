@@ -11,13 +11,27 @@ from graphfix.cli.shared import CONTEXT, output_options
 
 @click.command(context_settings=CONTEXT, short_help="List the targets, or show what one accepts.")
 @click.argument("name", required=False)
+@click.option(
+    "--install",
+    "wanted",
+    metavar="NAME",
+    help="Install the engine of a target, for --verify engine and check --engine.",
+)
 @output_options
-def targets(*, as_json: bool, name: str | None) -> int:
+def targets(*, as_json: bool, name: str | None, wanted: str | None) -> int:
     """List the targets with their aliases; with NAME show what that one accepts.
 
     NAME is a target, an alias, jetpack5.1, ngc22.12, or a profile of your own
     (a .toml file).
+
+    Engines are installed with pip, each into an environment of its own below
+    $GRAPHFIX_ENGINES or the user's folder for data.
+
+    Exit codes: 0 done; 1 the engine cannot be installed; 2 wrong usage; 5 a
+    fault in graphfix; 130 Ctrl-C.
     """
+    if wanted is not None:
+        return _install(wanted, name, as_json=as_json)
     from graphfix.cli.console import emit, emit_json, style_for
     from graphfix.engines.targets import load_target, releases_of, resolve, target_names
     from graphfix.rendering.as_json import SCHEMA
@@ -42,4 +56,27 @@ def targets(*, as_json: bool, name: str | None) -> int:
         emit_json({"schema": SCHEMA, "targets": targets_json(every)})
     else:
         emit(targets_text(every, style=style))
+    return 0
+
+
+def _install(wanted: str, name: str | None, *, as_json: bool) -> int:
+    from graphfix.cli.console import emit, emit_json, say
+    from graphfix.engines.engine import engine_of
+    from graphfix.engines.hosting.installing import install
+    from graphfix.engines.targets import resolve
+    from graphfix.errors import UsageError
+    from graphfix.rendering.as_json import SCHEMA
+
+    if name is not None:
+        raise UsageError(f"{name!r} is one name too many", where="--install")
+    target, notes = resolve(wanted)
+    for note in notes:
+        say(f"graphfix: note: {note}")
+    found = install(engine_of(target.family), target, lambda text: say(f"graphfix: {text}"))
+    if as_json:
+        said = {"name": target.name, "python": str(found.python), "version": found.version}
+        emit_json({"schema": SCHEMA, **said, "made": found.made})
+    else:
+        been = "is installed" if found.made else "was installed already"
+        emit(f"{target.title} {been}: version {found.version}, in {found.python}")
     return 0

@@ -46,7 +46,9 @@ class OperatorSupport:
         restrictions: What else its table says; for people, rules do not read it.
         since: The first profile of the family that supports it; empty when none does.
         lacks: The form (the opset that it came with) to the element types that it has no kernel
-            for, by the type parameter of the schema; the whole form where there is nothing.
+            for, by the type parameter of the schema; the whole form where there is nothing. For
+            ``rank`` there are ranks of the first input in the place of types.
+        wrong: In the same way, what it takes and computes otherwise than ONNX says.
         limits: What else its table says that rules can judge.
     """
 
@@ -56,6 +58,7 @@ class OperatorSupport:
     since: str
     lacks: Lacks = field(default_factory=dict[int, "Mapping[str, frozenset[str]]"], hash=False)
     limits: tuple[Limit, ...] = ()
+    wrong: Lacks = field(default_factory=dict[int, "Mapping[str, frozenset[str]]"], hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,9 @@ _KEYS = frozenset(
     }
 )
 _OPSET_KEYS = frozenset({"min", "max", "rejects_above"})
-_OPERATOR_KEYS = frozenset({"supported", "dtypes", "restrictions", "since", "lacks", "limits"})
+_OPERATOR_KEYS = frozenset(
+    {"supported", "dtypes", "restrictions", "since", "lacks", "wrong", "limits"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +255,8 @@ class _Reader:
             dtypes=self._dtypes(row, "dtypes"),
             restrictions=self._get(row, "restrictions", str, ""),
             since=self._get(row, "since", str, ""),
-            lacks=self._lacks(self._texts(row, "lacks", ())),
+            lacks=self._lacks(row, "lacks"),
+            wrong=self._lacks(row, "wrong"),
             limits=tuple(self._limit(text) for text in self._texts(row, "limits", ())),
         )
 
@@ -262,13 +268,13 @@ class _Reader:
         kind, name, valued, of, values = match.groups()
         return Limit(kind, name) if kind else Limit(valued, of, tuple(values.split(", ")))
 
-    def _lacks(self, texts: tuple[str, ...]) -> Lacks:
-        """Read ``14`` (the form of opset 14) and ``13 T: int8, uint8`` (these types of T in it)."""
+    def _lacks(self, row: Mapping[str, Any], key: str) -> Lacks:
+        """Read ``14`` (the form of opset 14), ``13 T: int8, uint8`` (these types of T in it)."""
         found: dict[int, dict[str, frozenset[str]]] = {}
-        for text in texts:
+        for text in self._texts(row, key, ()):
             match = re.fullmatch(r"(\d+)(?: (\w+): (.+))?", text)
             if match is None:
-                raise self._wrong(f"lacks has {text!r}, which is no form")
+                raise self._wrong(f"{key} has {text!r}, which is no form")
             kinds = found.setdefault(int(match[1]), {})
             if match[2]:
                 kinds[match[2]] = frozenset(match[3].split(", "))

@@ -185,6 +185,7 @@ def _common_rules() -> tuple[Rule, ...]:
     """Return the rules for all engines; the sources of those on files say what each does."""
     found = dict.fromkeys(_declared("graphfix.engines.common_rules"))
     found |= dict.fromkeys(_declared("graphfix.engines.limit_rules"))
+    found |= dict.fromkeys(_declared("graphfix.engines.measured_rules"))
     for each in _declared("graphfix.engines.file_rules"):
         told = [engine.sources[each.id] for engine in engines() if each.id in engine.sources]
         found[replace(each, source="; ".join((each.source, *told)))] = None

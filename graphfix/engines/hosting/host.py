@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Self, TypeAlias
+from typing import IO, Any, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -171,7 +171,7 @@ class Host:
     def _given(self, name: str, value: Any) -> Array:
         if not isinstance(value, np.ndarray):
             raise Refused(f"input {name} is not a tensor", where=self.name)
-        array: Array = value
+        array = cast("Array", value)
         if array.dtype.kind == "V":
             raise Refused(f"input {name} is {array.dtype.name}, which numpy lacks", where=self.name)
         return array.astype(str) if array.dtype.kind == "O" else array

@@ -38,6 +38,11 @@ def interpreter(home: Path) -> Path:
     return home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
+def unfinished(home: Path) -> Path:
+    """Return the file that stands in an environment as long as it is being made."""
+    return home / ".unfinished"
+
+
 def python_of(target: str, requirements: Mapping[str, Sequence[str]]) -> Path | None:
     """Return the Python that has a target's engine; None where none has.
 
@@ -45,8 +50,9 @@ def python_of(target: str, requirements: Mapping[str, Sequence[str]]) -> Path | 
         target: The name of the profile.
         requirements: What `graphfix.engines.engine.Engine.requirements` says.
     """
-    own = interpreter(environment(target))
-    if own.is_file():
+    home = environment(target)
+    own = interpreter(home)
+    if own.is_file() and not unfinished(home).exists():
         return own
     return Path(sys.executable) if _is_here(requirements.get(target, ())) else None
 

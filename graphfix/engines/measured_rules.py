@@ -1,0 +1,72 @@
+"""What real engines were measured to do with forms, element types and ranks of an operator.
+
+`graphfix.engines.common_rules` says which forms and types are lacking; here are the ranks, and what
+an engine takes without a word and computes otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.common_rules import is_function, typed_values
+from graphfix.engines.profile import Lacks, Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.schemas import Form, form_of
+
+RANK = "rank"
+_SOURCE = "the profile of the target: models of one operator, run in the engine"
+
+
+@rule(feature="rank:{op}", versions="*", severity=REJECT, source=_SOURCE)
+def measured_rank(node: NodeView, target: Target) -> Answer:
+    """{op} does not take a first input of this rank."""
+    known = None if node.domain else target.ops.get(node.op)
+    if known is None or not known.lacks or is_function(node):
+        return None
+    _, kinds = _of_form(node, known.lacks)
+    return _ranked(node, kinds, f"{target.title} does not take {node.op}")
+
+
+@rule(feature="op:{op}", versions="*", severity=WRONG, source=_SOURCE)
+def measured_wrong(node: NodeView, target: Target) -> Answer:
+    """{op} computes something else than ONNX says, and the engine does not say so."""
+    known = None if node.domain else target.ops.get(node.op)
+    if known is None or not known.wrong or is_function(node):
+        return None
+    form, kinds = _of_form(node, known.wrong)
+    if form is None or kinds is None:
+        return None
+    what = f"{target.title} computes wrong numbers for {node.op}"
+    if not kinds:
+        return Yes(feature=f"op:{node.op}", message=what)
+    unknown: Unknown | None = None
+    for parameter, value in typed_values(node, form):
+        if parameter not in kinds or value.tensor.opaque is not None:
+            continue
+        if not value.elem_type:
+            unknown = Unknown(f"dtype of {value.name}")
+        elif value.type_name in kinds[parameter]:
+            name = value.type_name
+            return Yes(feature=f"dtype:{node.op}.{name}", message=f"{what} of {name}")
+    return unknown or _ranked(node, kinds, what)
+
+
+def _of_form(
+    node: NodeView, table: Lacks
+) -> tuple[Form | None, Mapping[str, frozenset[str]] | None]:
+    form = form_of(node.op, node.opset)
+    return form, None if form is None else table.get(form.since)
+
+
+def _ranked(node: NodeView, kinds: Mapping[str, frozenset[str]] | None, what: str) -> Answer:
+    ranks = (kinds or {}).get(RANK)
+    value = node.input(0)
+    if not ranks or value is None:
+        return None
+    if value.rank is None:
+        return Unknown(f"rank of {value.name}")
+    if str(value.rank) not in ranks:
+        return None
+    return Yes(feature=f"rank:{node.op}.{value.rank}", message=f"{what} of rank {value.rank}")
