@@ -1,1 +1,0 @@
-"""OpenVINO on the CPU."""
