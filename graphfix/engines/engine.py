@@ -53,6 +53,8 @@ class Engine:
             which the family's own rules say that, with the engine's words, or nothing does.
         tolerates: The rules of `graphfix.engines.file_rules` that are only notes for it.
         sources: The id of such a rule -> what is known of the family there.
+        known: How its profiles came to be known, for lists.
+        caution: What to tell whoever asks about it; empty where its profiles were seen to hold.
         install: How to get the engine onto a machine; empty where nothing runs models in it, or
             where `requirements` says it.
         requirements: The name of a profile -> what to give to ``pip install`` to get its engine,
@@ -73,6 +75,8 @@ class Engine:
     own_words: Mapping[str, str] = MappingProxyType({})
     tolerates: frozenset[str] = frozenset()
     sources: Mapping[str, str] = MappingProxyType({})
+    known: str = ""
+    caution: str = ""
     install: str = ""
     requirements: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     newest_python: Mapping[str, str] = MappingProxyType({})

@@ -52,7 +52,9 @@ def resolve(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
         return name, ()
     if isinstance(name, Path) or name.lower().endswith(".toml"):
         return read_profile(Path(name)), ()
-    return _by_name(name)
+    target, notes = _by_name(name)
+    caution = engine_of(target.family).caution
+    return target, (*notes, f"{target.title}: {caution}") if caution else notes
 
 
 def resolve_briefly(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from graphfix.authoring.declaring import CANONICAL
 from graphfix.authoring.editing import Recorded
@@ -91,6 +91,9 @@ def step_down(run: Run) -> None:
         # Further down than the engine asks for; a few steps may be needed before the form
         # that it reads is reached.
         if not _descend(run, floor, LOOK_AHEAD):
+            break
+    while run.model.opset > floor and any(_is_form(f) and f.keeps_off for f in run.kept_off()):
+        if not _descend(run, floor, LOOK_AHEAD, Run.kept_off):
             return
 
 
@@ -99,10 +102,12 @@ def _may_go_lower(run: Run, finding: Finding) -> bool:
     return _is_form(finding) or _came_after(run.model.opset - LOOK_AHEAD, finding)
 
 
-def _descend(run: Run, floor: int, steps: int) -> bool:
+def _descend(
+    run: Run, floor: int, steps: int, findings: Callable[[Run], list[Finding]] = Run.blocking
+) -> bool:
     """Step down and stay at the highest opset that leaves least; say whether that is lower."""
     start: Model = run.model
-    here = run.blocking()
+    here = findings(run)
     limits = blocking_by_severity(here) | blocking_by_severity(run.findings_before)
     best: tuple[_Left, Model, Journal] = (_left(here), start, run.journal)
     blockers: tuple[Blocker, ...] = ()
@@ -114,7 +119,7 @@ def _descend(run: Run, floor: int, steps: int) -> bool:
         blockers = _one_step_down(run)
         if blockers:
             break
-        left = run.blocking()
+        left = findings(run)
         # Fewer findings in all are no gain where those of one severity become more.
         if _left(left) < best[0] and (best[0][0] or blocking_by_severity(left) <= limits):
             last = run.model.opset <= floor or not any(_by_opset(f) for f in left)

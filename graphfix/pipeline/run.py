@@ -157,6 +157,10 @@ class Run:
         """
         return [f for f in self.findings(consequences=False) if f.blocks]
 
+    def kept_off(self) -> list[Finding]:
+        """Return what has to go, and what keeps a node off the engine."""
+        return [f for f in self.findings(consequences=False) if f.blocks or f.keeps_off]
+
     def legaliser(self, *, lossy: bool = False) -> Legaliser:
         """Return what finds rewrites for the model as it is now; there is a target."""
         target = self.settings.target

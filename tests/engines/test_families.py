@@ -9,6 +9,7 @@ import pytest
 
 import graphfix
 from graphfix.engines.engine import Engine, engine_of, engines
+from graphfix.engines.tables import TabledEngine
 from graphfix.engines.targets import load_target
 
 PACKAGE = Path(graphfix.__file__).parent
@@ -43,12 +44,14 @@ def test_a_family_is_imported_by_the_walk_alone(name: str) -> None:
 
 
 def test_families_are_found_in_the_order_of_lists() -> None:
-    assert [(engine.name, engine.family, engine.title) for engine in engines()] == [
+    first, tabled = engines()[:3], [e for e in engines() if isinstance(e, TabledEngine)]
+    assert [(engine.name, engine.family, engine.title) for engine in first] == [
         ("tensorrt", "trt", "TensorRT"),
         ("tensorrt", "trt-rtx", "TensorRT for RTX"),
         ("onnxruntime", "ort", "ONNX Runtime"),
     ]
-    assert [engine.example for engine in engines()] == ["trt8", "trt-rtx1.7", "ort-1.31"]
+    assert [engine.example for engine in first] == ["trt8", "trt-rtx1.7", "ort-1.31"]
+    assert list(engines()[-len(tabled) :]) == tabled
 
 
 def test_a_family_that_nobody_knows_is_as_onnx_says() -> None:

@@ -31,6 +31,7 @@ Relu = { supported = true }
 Add = { supported = true }
 Mul = { supported = true }
 HardSigmoid = { supported = true }
+Reshape = { supported = true, lacks = ["14"] }
 Constant = { supported = true }
 Conv = { supported = true, limits = ["rank X: 3, 4", "constant W", "attribute group: 1"] }
 DepthToSpace = { supported = true, limits = ["attribute mode: DCR"] }
@@ -194,3 +195,15 @@ def test_a_node_that_would_only_partly_move_stays(reef: Target) -> None:
     result = graphfix.run(model, target=reef)
     assert [node.op for node in result.model.nodes()] == ["Softplus"]
     assert result.exit_code == 0
+
+
+def test_a_run_lowers_the_opset_to_a_form_that_the_engine_has(reef: Target) -> None:
+    graph = "(float[2] x, int64[k] s) => (float[n] y) { y = Reshape (x, s) }"
+    assert only(graph, reef).feature == "form:Reshape.14"
+    result = graphfix.run(model_of(graph), target=reef)
+    assert (result.exit_code, result.model.opset, result.report.findings_after) == (0, 13, ())
+
+
+def test_a_run_leaves_the_opset_where_no_node_moves(reef: Target) -> None:
+    graph = "(float[2] x) => (float[2] y) { y = Acosh (x) }"
+    assert graphfix.run(model_of(graph), target=reef).model.opset == 17

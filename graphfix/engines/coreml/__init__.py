@@ -1,0 +1,1 @@
+"""CoreML in ONNX Runtime as an engine family, known from tables alone."""

@@ -1,0 +1,1 @@
+"""DirectML in ONNX Runtime as an engine family, known from tables alone."""

@@ -1,0 +1,1 @@
+"""MIGraphX as an engine family, known from tables alone."""

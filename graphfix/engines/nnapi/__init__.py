@@ -1,0 +1,1 @@
+"""NNAPI in ONNX Runtime as an engine family, known from tables alone."""

@@ -1,0 +1,1 @@
+"""nncase as an engine family, known from tables alone."""

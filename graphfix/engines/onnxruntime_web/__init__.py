@@ -1,0 +1,1 @@
+"""ONNX Runtime Web: WebGL, WebGPU and WebNN: engines known from tables alone."""

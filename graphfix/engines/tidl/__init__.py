@@ -1,0 +1,1 @@
+"""TIDL of Texas Instruments as an engine family, known from tables alone."""

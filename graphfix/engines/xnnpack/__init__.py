@@ -1,0 +1,1 @@
+"""XNNPACK in ONNX Runtime as an engine family, known from tables alone."""
