@@ -59,6 +59,10 @@ class EngineFailed(GraphfixError):  # noqa: N818 - says what happened to an engi
     exit_code = 1
 
 
+class NoDevice(EngineFailed):
+    """An engine takes the model, and this machine has no device to run it on."""
+
+
 class PassBug(Exception):  # noqa: N818 - a fault of ours, not an error of the user
     """A fault in graphfix or in a pass file (exit code 5).
 

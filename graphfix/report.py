@@ -44,6 +44,7 @@ class Verdict(StrEnum):
     """What a comparison of numbers found."""
 
     EQUAL = "equal"
+    BUILT = "built"  # equal elsewhere; the target's engine takes it, and has no device here
     LOSSY = "lossy"
     MISMATCH = "mismatch"
     INCONCLUSIVE = "inconclusive"

@@ -87,7 +87,17 @@ def in_engine(before: Original, attempt: Attempt) -> Attempt:
         prepared=run.prepared,
     )
     run.seconds["engine"] = perf_counter() - start
+    if verification.status is Verdict.BUILT:
+        verification = _built(attempt.verification, verification)
     return replace(attempt, verification=verification)
+
+
+def _built(compared: Verification, built: Verification) -> Verification:
+    """Return the verdict on a result that the engine builds, and that was compared elsewhere."""
+    if compared.status is Verdict.EQUAL:
+        return replace(built, method=compared.method, outputs=compared.outputs)
+    reason = "; ".join(filter(None, (compared.reason, built.reason)))
+    return replace(compared, reason=reason)
 
 
 def in_session(

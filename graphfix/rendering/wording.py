@@ -73,6 +73,11 @@ def trust(report: Report) -> str:
     match found.status:
         case Verdict.EQUAL:
             return f"It computes the same as {_source(report)}: both were run and compared."
+        case Verdict.BUILT:
+            return (
+                f"It computes the same as {_source(report)} in onnxruntime: both were run and "
+                f"compared. {found.reason}."
+            )
         case Verdict.LOSSY:
             return (
                 "It does not compute quite the same: lossy repairs that you allowed changed the "
@@ -101,14 +106,16 @@ def _done(report: Report, dry_run: bool) -> Headline:
             "needs no repair",
         )
         return Headline("NOTHING TO DO", f"{suits}{_source(report)} {what}.", Tone.GOOD)
-    proved = report.verification.status is Verdict.EQUAL
+    proved = report.verification.status in (Verdict.EQUAL, Verdict.BUILT)
     extra = ""
     if every_site_equal(report.outcomes) and report.verification.status in _UNDECIDED:
         extra = " Every single repair was run before and after, and compared equal."
     word, past, would = _deed(report)
     what = _written(report, dry_run, f"{past} and written to", would)
     word = f"WOULD BE {word}" if dry_run else word
-    if report.verification.status is Verdict.LOSSY:
+    if report.verification.status is Verdict.BUILT:
+        word += " AND BUILT"
+    elif report.verification.status is Verdict.LOSSY:
         word += ", WITH LOSS"
     elif report.verification.status is Verdict.OFF:
         word += ", NOT VERIFIED"

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphfix.engines.hosting.host import Array, Host, Refused
-from graphfix.errors import EngineFailed
+from graphfix.errors import EngineFailed, NoDevice
 from graphfix.storage.weights import dtype_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+DEVICE = "device"  # the stage at which an engine that took a model has nothing to run it on
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -53,13 +54,18 @@ class HostedRunner:
         }
 
     def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
-        """Run once; raises `EngineFailed` where the engine does not load or run the model."""
+        """Run once.
+
+        Raises:
+            NoDevice: The engine has taken the model, and has nothing here to run it on.
+            EngineFailed: It does not load or run the model.
+        """
         shapes = {name: list(np.shape(value)) for name, value in feed.items()}
         if self._loaded is None or (self._static and shapes != self._loaded):
             self._loaded = None
             self._load(shapes)
             self._loaded = shapes
-        results = self._host.run(feed)
+        results = self._results(feed)
         if isinstance(results, list):
             if len(results) != len(self._outputs):
                 raise EngineFailed(
@@ -70,6 +76,14 @@ class HostedRunner:
         if missing:
             raise EngineFailed(f"there is no output {missing[0]}", where=self.name)
         return {name: typed(results[name], dtype) for name, dtype in self._outputs.items()}
+
+    def _results(self, feed: Mapping[str, Any]) -> dict[str, Array] | list[Array]:
+        try:
+            return self._host.run(feed)
+        except Refused as refused:
+            if refused.stage == DEVICE:
+                raise NoDevice(refused.message, where=self.name) from None
+            raise
 
     def close(self) -> None:
         """End the process."""

@@ -16,7 +16,8 @@ Arrays lie in the archives as ``arr_0``, ``arr_1``, ... in the order of the name
 
 PROGRAM defines ``version() -> str`` and ``load(path, shapes)``, which returns a function from the
 inputs by name to the outputs, by name or as a list in the order of the graph. What they raise is a
-refusal; its attribute ``stage`` says where it happened.
+refusal; its attribute ``stage`` says where it happened: ``device`` where a model was taken and
+there is nothing here to run it on.
 """
 
 from __future__ import annotations

@@ -30,16 +30,13 @@ _ALIASES = {
     "trt10": "trt10.10",
     "trt11": "trt11.1",
 }
+_RTX_BUILDS = ("1.4.0.76", "1.5.0.114", "1.6.1.120", "1.7.1.116")
 
 
-class TensorRT(Engine):
-    """NVIDIA's TensorRT, through its ONNX parser."""
+class ParsedByTensorRT(Engine):
+    """What NVIDIA's ONNX parser reads, which is one for all its engines; a family by no name."""
 
-    family = "trt"
-    title = "TensorRT"
-    spellings: tuple[str, ...] = ("tensorrt",)
     order = 1
-    install = "put trtexec on PATH, or pip install tensorrt polygraphy"
     on_device = True
     own_words = MappingProxyType(
         {
@@ -54,42 +51,6 @@ class TensorRT(Engine):
     tolerates = frozenset(
         {"type-of-newer-opset", "type-declared", "branch-inputs", "repeated-node-name"}
     )
-    sources = MappingProxyType(
-        {
-            "type-of-newer-opset": "TensorRT looks at the type alone, whatever the opset: "
-            "verdicts of its parser",
-            "type-declared": "TensorRT never reads value_info (ModelImporter.cpp, 8.6.1)",
-            "shape-declared": "TensorRT never reads it",
-            "branch-inputs": "TensorRT takes what a branch captures by name: verdicts of its "
-            "parser",
-            "unsorted": "TensorRT sorts them, too",
-            "formality": "TensorRT takes them, too",
-            "repeated-constant": "TensorRT has a rule of its own",
-            "repeated-node-name": "TensorRT's parser makes names of its own",
-        }
-    )
-
-    def aliases(self) -> Mapping[str, str]:
-        """Return the majors; the family alone means none of them."""
-        return _ALIASES
-
-    def hint(self, alias: str) -> str:
-        """Return what to type on a Jetson whose TensorRT is an older one."""
-        from graphfix.engines.tensorrt.releases import older_jetsons
-
-        return older_jetsons(alias, _ALIASES[alias])
-
-    def releases(self) -> tuple[Release, ...]:
-        """Return the releases of JetPack and of the containers that hold a TensorRT."""
-        from graphfix.engines.tensorrt.releases import releases
-
-        return releases()
-
-    def release_named(self, name: str) -> Release | None:
-        """Return the release that a name such as ``jetpack5.1`` means."""
-        from graphfix.engines.tensorrt.releases import release_named
-
-        return release_named(name)
 
     def element_type(self, value: Value, target: Target) -> str:
         """Return the element type that the parser gives a tensor."""
@@ -141,6 +102,51 @@ class TensorRT(Engine):
 
         return next_step(written, target)
 
+
+class TensorRT(ParsedByTensorRT):
+    """NVIDIA's TensorRT."""
+
+    family = "trt"
+    title = "TensorRT"
+    spellings = ("tensorrt",)
+    install = "put trtexec on PATH, or pip install tensorrt polygraphy"
+    sources = MappingProxyType(
+        {
+            "type-of-newer-opset": "TensorRT looks at the type alone, whatever the opset: "
+            "verdicts of its parser",
+            "type-declared": "TensorRT never reads value_info (ModelImporter.cpp, 8.6.1)",
+            "shape-declared": "TensorRT never reads it",
+            "branch-inputs": "TensorRT takes what a branch captures by name: verdicts of its "
+            "parser",
+            "unsorted": "TensorRT sorts them, too",
+            "formality": "TensorRT takes them, too",
+            "repeated-constant": "TensorRT has a rule of its own",
+            "repeated-node-name": "TensorRT's parser makes names of its own",
+        }
+    )
+
+    def aliases(self) -> Mapping[str, str]:
+        """Return the majors; the family alone means none of them."""
+        return _ALIASES
+
+    def hint(self, alias: str) -> str:
+        """Return what to type on a Jetson whose TensorRT is an older one."""
+        from graphfix.engines.tensorrt.releases import older_jetsons
+
+        return older_jetsons(alias, _ALIASES[alias])
+
+    def releases(self) -> tuple[Release, ...]:
+        """Return the releases of JetPack and of the containers that hold a TensorRT."""
+        from graphfix.engines.tensorrt.releases import releases
+
+        return releases()
+
+    def release_named(self, name: str) -> Release | None:
+        """Return the release that a name such as ``jetpack5.1`` means."""
+        from graphfix.engines.tensorrt.releases import release_named
+
+        return release_named(name)
+
     def is_here(self) -> bool:
         """Say whether this machine has TensorRT with polygraphy, or `trtexec`."""
         from graphfix.engines.tensorrt.runner import found
@@ -154,30 +160,24 @@ class TensorRT(Engine):
         return open_tensorrt(model, path, meant)
 
 
-class TensorRTForRTX(TensorRT):
-    """NVIDIA's TensorRT for RTX, a library of its own with the same ONNX parser."""
+class TensorRTForRTX(ParsedByTensorRT):
+    """NVIDIA's TensorRT for RTX, a library of its own, which builds engines without a GPU."""
 
     family = "trt-rtx"
     title = "TensorRT for RTX"
     spellings = ("tensorrt-rtx", "tensorrt-for-rtx")
-    install = ""
+    requirements = MappingProxyType(
+        {
+            f"trt-rtx{build.rpartition('.')[0].rpartition('.')[0]}": (
+                f"tensorrt-rtx-cu12-bindings=={build}",
+                f"tensorrt-rtx-cu12-libs=={build}",
+                "numpy",
+            )
+            for build in _RTX_BUILDS
+        }
+    )
 
-    def aliases(self) -> Mapping[str, str]:
-        """Return the family alone for the newest version."""
-        return Engine.aliases(self)
-
-    def hint(self, alias: str) -> str:
-        """Return nothing: no device holds it."""
-        return ""
-
-    def releases(self) -> tuple[Release, ...]:
-        """Return nothing: no product holds it."""
-        return ()
-
-    def release_named(self, name: str) -> None:
-        """Return nothing: no product holds it."""
-        return
-
-    def is_here(self) -> bool:
-        """Say that nothing runs models in it."""
-        return False
+    @property
+    def program(self) -> Path | None:
+        """The file that parses, builds and runs models in a process of its own."""
+        return None if self.folder is None else self.folder / "rtx_program.py"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphfix.engines.engine import Engine as TargetEngine
 from graphfix.engines.interface import Meant
-from graphfix.errors import EngineFailed
+from graphfix.errors import EngineFailed, NoDevice
 from graphfix.proving.inputs.exhaustive import every_feed
 from graphfix.proving.inputs.maker import FeedMaker, static_limits
 from graphfix.proving.runners.engine import Engine, MissingOperator
@@ -270,6 +270,8 @@ class _Comparison:
         except MissingOperator as error:
             reason = f"no engine has {error.key[1]} of the result: {error.message}"
             return Verification(Verdict.INCONCLUSIVE, reason, self._method())
+        except NoDevice as error:
+            return Verification(Verdict.BUILT, str(error), self._method())
         except EngineFailed as error:
             if self._other_kernels:  # it is not the result that is at fault
                 reason = f"{self._after.name} does not run it: {error.message}"
