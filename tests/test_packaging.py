@@ -161,8 +161,12 @@ def test_a_bare_checkout_finds_the_passes(tmp_path: Path) -> None:
     assert "mod-elimination" in listed
 
 
-def test_an_editable_install_finds_the_passes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("links", [True, False], ids=["links", "no_links"])
+def test_an_editable_install_finds_the_passes(tmp_path: Path, links: bool) -> None:
     tree = copied_tree(tmp_path / "checkout")
+    if not links:  # what git makes of a link on a system without them
+        (tree / "graphfix" / "passes").unlink()
+        (tree / "graphfix" / "passes").write_text("../passes", encoding="utf-8")
     site = tmp_path / "site"
     quiet = ("--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation")
     run_python(

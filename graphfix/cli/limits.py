@@ -145,8 +145,14 @@ def _added(one: tuple[int, int], two: tuple[int, int]) -> tuple[int, int]:
 
 
 def _limit_data(size: int, *, for_good: bool = False) -> None:
-    """Let this process hold that many bytes of its own; what it maps of files is not counted."""
-    import resource
+    """Let this process hold that many bytes of its own; what it maps of files is not counted.
+
+    Without effect where the system has no such limit.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
 
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard != resource.RLIM_INFINITY:

@@ -18,6 +18,7 @@ from graphfix.storage.weights import external_span, is_external
 
 PROTO_LIMIT = (1 << 31) - (1 << 20)  # protobuf's 2 GiB, less room for what is not weights
 FICLONE = 0x40049409
+_CHUNK = 1 << 24
 OUTLINE_BYTES = 1024
 
 
@@ -80,7 +81,7 @@ def write_atomically(path: Path, fill: Callable[[int], None]) -> None:
         try:
             fill(descriptor)
             os.fsync(descriptor)
-            os.fchmod(descriptor, _mode_for(path))
+            os.chmod(name, _mode_for(path))  # fchmod is not everywhere
         finally:
             os.close(descriptor)
         os.replace(name, path)
@@ -163,7 +164,7 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _check_space(folder: Path, sources: list[Path]) -> None:
-    needed = sum(source.stat().st_blocks * 512 for source in sources)
+    needed = sum(_held(source) for source in sources)
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise UsageError(
@@ -173,12 +174,22 @@ def _check_space(folder: Path, sources: list[Path]) -> None:
         )
 
 
+def _held(source: Path) -> int:
+    """Return the bytes that a file takes on disk, or its size where the system does not say."""
+    found = source.stat()
+    return found.st_blocks * 512 if hasattr(found, "st_blocks") else found.st_size
+
+
 def _copier(source: Path) -> Callable[[int], None]:
     def copy(descriptor: int) -> None:
         with source.open("rb") as stream:
             if _reflink(stream.fileno(), descriptor):
                 return
-            _copy_sparse(stream.fileno(), descriptor, source.stat().st_size)
+            if hasattr(os, "SEEK_DATA"):
+                _copy_sparse(stream.fileno(), descriptor, source.stat().st_size)
+                return
+            while chunk := stream.read(_CHUNK):
+                write_all(descriptor, chunk)
 
     return copy
 
@@ -206,7 +217,7 @@ def _copy_sparse(source: int, target: int, size: int) -> None:
         os.lseek(target, start, os.SEEK_SET)
         left = end - start
         while left > 0:
-            chunk = os.read(source, min(left, 1 << 24))
+            chunk = os.read(source, min(left, _CHUNK))
             if not chunk:
                 return
             write_all(target, chunk)

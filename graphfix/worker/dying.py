@@ -9,16 +9,17 @@ import sys
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
-def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
+def die_with_parent(parent: int, number: int | None = None) -> None:
     """Have the system kill this process when its parent's thread ends; Linux only.
 
     Args:
         parent: The number of the parent, which may be gone by now.
-        number: The signal that ends it.
+        number: The signal that ends it; SIGKILL, which not every system has, where none is given.
     """
     if sys.platform == "linux":
         import ctypes
 
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+        ending = signal.SIGKILL if number is None else number
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ending, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,10 +79,10 @@ def available_memory() -> int | None:
 
 def _addressable() -> list[int]:
     """Return the bytes of address space that are left, where there is a limit."""
-    if sys.platform == "win32":
+    try:
+        import resource
+    except ImportError:  # Windows
         return []
-    import resource
-
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return [] if limit == resource.RLIM_INFINITY else [max(0, limit - _address_space())]
 
@@ -106,10 +105,10 @@ def limit_memory(size: int) -> None:
     Relative to the present size, because shared libraries and thread stacks alone reserve
     hundreds of megabytes that hold nothing. Without effect where the system has no such limit.
     """
-    if sys.platform == "win32":
+    try:
+        import resource
+    except ImportError:  # Windows
         return
-    import resource
-
     _lift_data_limit()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = _address_space() + size
