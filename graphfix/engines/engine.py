@@ -17,7 +17,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from graphfix.engines.interface import Loaded, Meant, Misreading, NextStep, Release, Runner, Written
+from graphfix.engines.interface import (
+    Loaded,
+    Meant,
+    Misreading,
+    NextStep,
+    Release,
+    Runner,
+    Taken,
+    Written,
+)
 from graphfix.engines.versioned import PROFILES, Store, unpacked
 from graphfix.engines.versions import VersionedName, parse_name, sort_key
 from graphfix.errors import EngineFailed, PassBug
@@ -34,6 +43,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "example.txt"
 PROGRAM = "program.py"
+CORPUS = "corpus.json"
 HOSTING = "hosting"  # the folder beside the families that is none
 ENTRY_POINT_GROUP = "graphfix.engines"
 
@@ -53,7 +63,9 @@ class Engine:
             which the family's own rules say that, with the engine's words, or nothing does.
         tolerates: The rules of `graphfix.engines.file_rules` that are only notes for it.
         sources: The id of such a rule -> what is known of the family there.
-        known: How its profiles came to be known, for lists.
+        known: How its profiles came to be known: ``sources`` (of the engine), ``measured`` (in it)
+            or ``tables`` (that its makers publish; never run); empty is measured where there is a
+            ``program.py``, and otherwise that nobody says.
         caution: What to tell whoever asks about it; empty where its profiles were seen to hold.
         install: How to get the engine onto a machine; empty where nothing runs models in it, or
             where `requirements` says it.
@@ -249,8 +261,29 @@ class Engine:
         return bool(self.install) or self.program is not None
 
     def how_to_install(self, target: Target) -> str:
-        """Return how to get the engine of a target onto a machine."""
-        return self.install or f"graphfix targets --install {target.name}"
+        """Return how to get the engine of a target onto a machine; empty where nobody says."""
+        by_us = self.program is not None and f"graphfix targets --install {target.name}"
+        return self.install or by_us or ""
+
+    @property
+    def how_known(self) -> str:
+        """How its profiles came to be known, as `known` has it."""
+        return self.known or ("measured" if self.program is not None else "")
+
+    @cached_property
+    def corpus(self) -> Mapping[str, Taken]:
+        """Return what its versions take of the open corpus: profile -> what a result says."""
+        path = None if self.folder is None else self.folder / CORPUS
+        if path is None or not path.is_file():
+            return {}
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        return {name: Taken(**row) for name, row in rows.items()}
+
+    def is_run_here(self, target: Target) -> bool:
+        """Say whether this machine has the very version, so that it can be asked about a model."""
+        if self.program is None:
+            return self.means_installed(target)
+        return self.has(target)
 
     def is_here(self) -> bool:
         """Say whether this machine has the engine, in whichever version, so that `open` works."""

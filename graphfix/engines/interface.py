@@ -89,6 +89,25 @@ class Meant:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """What an engine takes of a corpus of models, as a committed result says.
+
+    Attributes:
+        models: How many models there are.
+        before: How many it takes as they are; None where nobody looked.
+        after: How many it takes after graphfix.
+        run: Whether it ran them and computed the same; otherwise its rules were asked.
+        source: The result.
+    """
+
+    models: int
+    before: int | None
+    after: int
+    run: bool
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
     """What an engine that is installed here says of a model.
 

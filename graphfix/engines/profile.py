@@ -34,6 +34,11 @@ class Limit:
     name: str
     values: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """Return it as profiles spell it."""
+        told = f": {', '.join(self.values)}" if self.values else ""
+        return f"{self.kind} {self.name}{told}"
+
 
 @dataclass(frozen=True, slots=True)
 class OperatorSupport:

@@ -13,5 +13,5 @@ class TabledEngine(Engine):
     """An engine of which only tables are known."""
 
     order = 90
-    known = "from tables, never run"
+    known = "tables"
     caution = "what is known of it is from tables alone: nothing here was ever run in the engine"

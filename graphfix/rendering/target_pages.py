@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from graphfix.engines.engine import Engine, engines
+from graphfix.engines.engine import Engine, engine_of, engines
 from graphfix.engines.profile import OperatorSupport, Target
 from graphfix.engines.targets import load_target, releases_of, target_names
 from graphfix.engines.versions import dotted
+from graphfix.rendering.targets_view import known_text, taken_text
 
 
 def pages() -> Mapping[str, str]:
@@ -21,14 +22,15 @@ def index(targets: list[Target]) -> str:
     lines = [
         "# Targets",
         "",
-        "| target | engine | opset | functions | operators |",
-        "|---|---|---|---|---|",
+        "| target | engine | opset | functions | operators | known |",
+        "|---|---|---|---|---|---|",
     ]
     for target in targets:
         names = ", ".join((f"[{target.name}]({target.name}.md)", *target.aliases))
         count = sum(support.supported for support in target.ops.values())
         functions = "yes" if target.functions else "no"
-        lines.append(f"| {names} | {target.title} | {_opset(target)} | {functions} | {count} |")
+        cells = (names, target.title, _opset(target), functions, str(count), known_text(target))
+        lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
         "A minor that is not listed is taken as the next lower one. A release is a name too,",
@@ -58,6 +60,13 @@ def _lines(target: Target) -> Iterator[str]:
     yield f"# {target.name}: {target.title}"
     yield ""
     yield f"- Source: {target.source}"
+    yield f"- Known: {known_text(target)}"
+    how = engine_of(target.family).how_to_install(target)
+    if how:
+        yield f"- Engine: {how}"
+    taken = taken_text(target)
+    if taken:
+        yield f"- Open corpus: {taken}"
     if target.aliases:
         yield f"- Also called: {', '.join(target.aliases)}"
     held = [f"{r.product}{r.version}" for r in releases_of(target)]
@@ -68,6 +77,10 @@ def _lines(target: Target) -> Iterator[str]:
     yield f"- Opset: {_opset(target)}; a higher number is {above}"
     yield f"- Highest IR version: {target.ir_max or 'no limit known'}"
     yield f"- Local functions: {'read' if target.functions else 'not read'}"
+    if target.static_shapes:
+        yield "- Shapes: static alone"
+    if target.fallback:
+        yield f"- What it lacks runs in {target.fallback}, on the CPU"
     if target.io_dtypes is not None:
         yield f"- Inputs and outputs: {', '.join(sorted(target.io_dtypes))}"
     for before, after in sorted(target.dtype_aliases.items()):
@@ -88,7 +101,8 @@ def _lines(target: Target) -> Iterator[str]:
 
 def _row(op: str, support: OperatorSupport) -> str:
     dtypes = "not stated" if support.dtypes is None else ", ".join(sorted(support.dtypes))
-    return f"| {op} | {dtypes} | {support.restrictions} | {support.since} |"
+    limits = "; ".join((*map(str, support.limits), *filter(None, [support.restrictions])))
+    return f"| {op} | {dtypes} | {limits} | {support.since} |"
 
 
 def _opset(target: Target) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from graphfix.engines.engine import engine_of
 from graphfix.rendering.as_json import Json
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable, table, wrap
 
@@ -13,12 +15,26 @@ if TYPE_CHECKING:
     from graphfix.engines.profile import Target
 
 
+KNOWN = {
+    "sources": "read in its sources",
+    "measured": "measured in it",
+    "tables": "from tables, never run",
+    "": "as its profile says",
+}
+
+
+def known_text(target: Target) -> str:
+    """Return how a target came to be known, whether the engine is on this machine or not."""
+    return KNOWN[engine_of(target.family).how_known]
+
+
 def targets_text(targets: Sequence[Target], *, style: Style = PLAIN) -> str:
-    """Return the targets as a table: name, aliases, opsets, title."""
+    """Return the targets as a table: name, aliases, opsets, title; and how they are known."""
     header = ("target", "aliases", "opset", "engine")
     rows = [(t.name, ", ".join(t.aliases), _opsets(t), t.title) for t in targets]
     lines = table([header, *rows])
     lines[0] = style.paint(lines[0], "bold")
+    lines += ["", *_knowledge(targets)]
     lines += [
         "",
         *wrap(
@@ -27,6 +43,18 @@ def targets_text(targets: Sequence[Target], *, style: Style = PLAIN) -> str:
         ),
     ]
     return join(lines)
+
+
+def _knowledge(targets: Sequence[Target]) -> list[str]:
+    """Return how the targets are known, family by family, and which engines are here."""
+    told: dict[str, dict[str, None]] = {}
+    for target in targets:
+        told.setdefault(known_text(target), {})[target.family] = None
+    here = [t.name for t in targets if engine_of(t.family).is_run_here(t)]
+    lines = [
+        line for text, names in told.items() for line in labelled(text, ", ".join(names), 2, 23)
+    ]
+    return lines + labelled("run here", ", ".join(here), 2, 23)
 
 
 def target_text(
@@ -53,8 +81,13 @@ def target_text(
         ("dtypes", _names(_dtypes(target))),
         ("taken as", ", ".join(f"{a} as {b}" for a, b in target.dtype_aliases.items())),
         ("plugins", _names(target.plugins)),
+        ("shapes", "static alone" if target.static_shapes else ""),
+        ("fallback", target.fallback and f"{target.fallback} runs what it lacks, on the CPU"),
         ("operators", f"{len(supported)} supported: {', '.join(supported)}"),
         ("source", target.source),
+        ("known", known_text(target)),
+        ("engine", _engine(target)),
+        ("corpus", taken_text(target)),
     ):
         lines += labelled(label, printable(text), indent=2, width=12)
     if releases:
@@ -69,6 +102,24 @@ def target_text(
     return join(lines)
 
 
+def _engine(target: Target) -> str:
+    engine = engine_of(target.family)
+    if engine.is_run_here(target):
+        return "on this machine"
+    how = engine.how_to_install(target)
+    return f"not on this machine: {how}" if how else "nothing here runs it"
+
+
+def taken_text(target: Target) -> str:
+    """Return what the engine takes of the open corpus, as a committed result says."""
+    taken = engine_of(target.family).corpus.get(target.name)
+    if taken is None:
+        return ""
+    before = f"{taken.before} as they are, " if taken.before is not None else ""
+    by = "computed rightly in it" if taken.run else "by its rules"
+    return f"of {taken.models} models {before}{taken.after} after graphfix, {by} ({taken.source})"
+
+
 def targets_json(targets: Sequence[Target]) -> list[Json]:
     """Return the list as `graphfix targets --json` has it."""
     return [_summary(target) for target in targets]
@@ -81,6 +132,8 @@ def target_json(target: Target, releases: Sequence[Release], notes: Sequence[str
         "source": target.source,
         "domains": sorted(target.domains),
         "functions": target.functions,
+        "static_shapes": target.static_shapes,
+        "fallback": target.fallback or None,
         "io_dtypes": None if target.io_dtypes is None else sorted(target.io_dtypes),
         "dtype_aliases": dict(target.dtype_aliases),
         "plugins": sorted(target.plugins),
@@ -89,6 +142,7 @@ def target_json(target: Target, releases: Sequence[Release], notes: Sequence[str
                 "supported": op.supported,
                 "dtypes": None if op.dtypes is None else sorted(op.dtypes),
                 "restrictions": op.restrictions,
+                "limits": [str(limit) for limit in op.limits],
                 "since": op.since,
             }
             for name, op in sorted(target.ops.items())
@@ -107,6 +161,8 @@ def target_json(target: Target, releases: Sequence[Release], notes: Sequence[str
 
 
 def _summary(target: Target) -> Json:
+    engine = engine_of(target.family)
+    taken = engine.corpus.get(target.name)
     return {
         "name": target.name,
         "title": target.title,
@@ -117,6 +173,10 @@ def _summary(target: Target) -> Json:
             "rejects_above": target.rejects_above,
         },
         "ir_max": target.ir_max,
+        "known": engine.how_known or None,
+        "here": engine.is_run_here(target),
+        "install": engine.how_to_install(target) or None,
+        "corpus": None if taken is None else asdict(taken),
     }
 
 

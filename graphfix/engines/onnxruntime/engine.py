@@ -21,6 +21,7 @@ class ONNXRuntime(Engine):
     title = "ONNX Runtime"
     spellings = ("onnxruntime",)
     order = 2
+    known = "measured"
     own_words = MappingProxyType(
         {
             "stated-opset": "ort",
@@ -38,6 +39,10 @@ class ONNXRuntime(Engine):
     def hint(self, alias: str) -> str:
         """Return which version to type."""
         return "; type the version that you deploy, such as ort-1.10"
+
+    def how_to_install(self, target: Target) -> str:
+        """Return the line that installs the release."""
+        return f"pip install onnxruntime=={'.'.join(map(str, target.version))}.*"
 
     def means_installed(self, name: str | Target | Path) -> bool:
         """Say whether a name means the onnxruntime that is installed here."""

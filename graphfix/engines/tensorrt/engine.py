@@ -37,6 +37,7 @@ class ParsedByTensorRT(Engine):
     """What NVIDIA's ONNX parser reads, which is one for all its engines; a family by no name."""
 
     order = 1
+    known = "sources"
     on_device = True
     own_words = MappingProxyType(
         {
@@ -166,6 +167,7 @@ class TensorRTForRTX(ParsedByTensorRT):
     family = "trt-rtx"
     title = "TensorRT for RTX"
     spellings = ("tensorrt-rtx", "tensorrt-for-rtx")
+    known = "measured"
     requirements = MappingProxyType(
         {
             f"trt-rtx{build.rpartition('.')[0].rpartition('.')[0]}": (
