@@ -33,11 +33,17 @@ from graphfix.report import Finding
     is_flag=True,
     help="Show every node, the source of each fact, and what each pass would do about it.",
 )
+@click.option(
+    "--engine",
+    is_flag=True,
+    help="Ask the engine itself too, where this machine has it: it loads and runs the model.",
+)
 @output_options
-def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
+def check(*, as_json: bool, explain: bool, engine: bool, **asked: Any) -> int:
     """List all problems of MODEL on a target, each with the engine's own error text.
 
-    MODEL may be - for standard input.
+    MODEL may be - for standard input. With --engine a refusal is told at its
+    node even where no rule knows it; `graphfix targets --install` gets engines.
 
     Exit codes: 0 no problem; 1 problems, certain or possible; 2 wrong usage; 3
     MODEL cannot be read or is not a model; 5 a fault in graphfix; 130 Ctrl-C.
@@ -53,6 +59,10 @@ def check(*, as_json: bool, explain: bool, **asked: Any) -> int:
     request = CheckRequest(source(path), explain=explain, **asked)
     with stdout_kept():
         result = check_file(request)
+        if engine:
+            from graphfix.asking.asking import with_engine
+
+            result = with_engine(request, result)
     code = int(any(f.blocks for f in result.findings))
     if as_json:
         from graphfix.rendering.as_json import check_json

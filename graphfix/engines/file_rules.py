@@ -5,7 +5,7 @@ These rules are asked once of the model as it came and once of the result, not a
 
 from __future__ import annotations
 
-from graphfix.engines.rule import NOTE, REJECT, Rule
+from graphfix.engines.rule import NOTE, REJECT, WRONG, Rule
 from graphfix.report import Severity
 
 _ONNX = "onnx/checker.cc and onnx/defs of the installed onnx"
@@ -128,6 +128,12 @@ DOES_NOT_LOAD = file_rule(
     "does-not-load",
     "The engine that is installed here refuses to load the model.",
     source="the engine that is installed here, asked where it is the target's version",
+)
+COMPUTES_OTHERWISE = file_rule(
+    "computes-otherwise",
+    "The engine takes the model, and computes other numbers than onnxruntime.",
+    WRONG,
+    source="the engine on this machine, asked by --engine",
 )
 NOT_OPENED = file_rule(
     "not-opened",

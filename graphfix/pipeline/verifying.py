@@ -59,13 +59,16 @@ def verify(
         return compare_files(old, new, options)
 
 
-def check_engine(target: Target | None) -> None:
-    """Check that ``--verify engine`` is possible.
+def check_engine(target: Target | None, where: str = "--verify engine") -> None:
+    """Check that models can be run in the engine of a target.
+
+    Args:
+        target: The target; None where none was given.
+        where: The option that asks for it.
 
     Raises:
         UsageError: Nothing runs models in the target's engine, or this machine does not have it.
     """
-    where = "--verify engine"
     engine = None if target is None else engine_of(target.family)
     if target is None or engine is None or not engine.runs_models:
         known = [other for other in every_engine() if other.runs_models]

@@ -26,6 +26,23 @@ g (float[N, 4] x, int64[2] n, int64[2] shape) => (float[N, 4] y, int64[2] m, flo
 GOOD = """
 <ir_version: 8, opset_import: ["": 17]> g (float[N, 4] x) => (float[N, 4] y) { y = HardSwish (x) }
 """
+KNOWN = """
+<ir_version: 8, opset_import: ["": 13]> g (float[3, 4] x) => (float[3, 4] y) {
+  y = Softmax <axis = 0> (x)
+}
+"""
+# What the rules of Tessera do not know.
+REFUSED = """
+<ir_version: 8, opset_import: ["": 13]> g (float[2, 3, 4] x) => (float[2, 4, 3] y) {
+  a = Relu (x) b = Identity (a) c = Transpose <perm = [0, 2, 1]> (b) d = Relu (c) y = Identity (d)
+}
+"""
+WRONG = """
+<ir_version: 8, opset_import: ["": 13]> g (float[3, 4] x) => (float[3, 4] y) {
+  a = Relu (x) b = Add (a, a) c = Add (b, x) d = Relu (c) two = Constant <value_float = 2.5> ()
+  e = Div (d, two) y = Relu (e)
+}
+"""
 # Every command in one process of its own, whose graphfix knows the stranger's engine.
 SCRIPT = """
 import contextlib, io, json, sys
@@ -46,6 +63,11 @@ COMMANDS = {
     "check": ["check", "bad.onnx", "--target", "tessera1.2", "--json"],
     "check newer": ["check", "bad.onnx", "--target", "tessera2.0", "--json"],
     "run": ["run", "good.onnx", "--target", "tessera", "--verify", "engine", "-o", "out.onnx"],
+    "wrong": ["check", "wrong.onnx", "--target", "tessera2.0", "--engine", "--json"],
+    "refused": ["check", "refused.onnx", "--target", "tessera2.0", "--engine", "--json"],
+    "known": ["check", "known.onnx", "--target", "tessera2.0", "--engine", "--json"],
+    "taken": ["check", "out.onnx", "--target", "tessera2.0", "--engine"],
+    "here": ["targets", "--install", "tessera2.0"],
     "older": ["run", "good.onnx", "--target", "tessera1.2", "--verify", "engine", "-o", "o.onnx"],
 }
 
@@ -85,7 +107,8 @@ def said(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("stranger")
     request.param(folder)
     (folder / "bad.onnx").write_bytes(parser.parse_model(MODEL).SerializeToString())
-    (folder / "good.onnx").write_bytes(parser.parse_model(GOOD).SerializeToString())
+    for name, text in (("good", GOOD), ("wrong", WRONG), ("refused", REFUSED), ("known", KNOWN)):
+        (folder / f"{name}.onnx").write_bytes(parser.parse_model(text).SerializeToString())
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(COMMANDS)],
         cwd=folder,
@@ -147,6 +170,33 @@ def test_a_model_is_repaired_and_run_in_it(said: Any) -> None:
     assert text.startswith("FIXED\n")
     assert "Tessera 2.0" in text[text.index("Verification") :]
     assert "  Compile it:\n    tessera out.onnx --feed x\n" in text
+
+
+def asked(answer: Any) -> list[tuple[str, str, str, str]]:
+    found = json.loads(answer["out"])["findings"]
+    assert answer["code"] == 1
+    return [(f["rule"], f["severity"], f["node"]["op"], f["engine_text"]) for f in found]
+
+
+def test_the_engine_itself_says_what_no_rule_knows(said: Any) -> None:
+    refusal = "more than two dimensions"
+    assert asked(said["refused"]) == [("does-not-load", "reject", "Transpose", refusal)]
+    assert asked(said["wrong"]) == [("computes-otherwise", "wrong", "Div", "")]
+    assert said["taken"]["code"] == 0
+    text = " ".join(said["taken"]["out"].split())
+    assert "Tessera 2.0 was asked: it takes the model and computes what onnxruntime does" in text
+
+
+def test_what_a_rule_says_is_not_said_twice(said: Any) -> None:
+    ((first, *_), *rest) = [
+        (f["rule"], f["node"]["op"]) for f in json.loads(said["known"]["out"])["findings"]
+    ]
+    assert (first, rest) == ("softmax-axis-in-tessera", [])
+
+
+def test_an_engine_that_is_here_is_not_installed_again(said: Any) -> None:
+    assert said["here"]["code"] == 0
+    assert said["here"]["out"].startswith("Tessera 2.0 was installed already: version 2.0, in ")
 
 
 def test_another_version_than_the_one_that_is_here_shows_nothing(said: Any) -> None:

@@ -62,9 +62,7 @@ class HostedRunner:
         """
         shapes = {name: list(np.shape(value)) for name, value in feed.items()}
         if self._loaded is None or (self._static and shapes != self._loaded):
-            self._loaded = None
-            self._load(shapes)
-            self._loaded = shapes
+            self.load(shapes)
         results = self._results(feed)
         if isinstance(results, list):
             if len(results) != len(self._outputs):
@@ -89,9 +87,12 @@ class HostedRunner:
         """End the process."""
         self._host.close()
 
-    def _load(self, shapes: dict[str, list[int]]) -> None:
+    def load(self, shapes: dict[str, list[int]]) -> None:
+        """Load the model for inputs of these sizes; raises `EngineFailed` where it is refused."""
+        self._loaded = None
         try:
             self._host.load(self._path, shapes)
+            self._loaded = shapes
         except Refused as refused:
             if refused.stage:
                 raise EngineFailed(f"{refused.stage}: {refused.message}", where=self.name) from None

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
-from graphfix.engines.interface import Meant, NextStep, Written
+from graphfix.engines.interface import NextStep, Written
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
-
     from graphfix.authoring.views import Value
     from graphfix.engines.profile import Target
 
-    from .runner import TesseraRunner  # noqa: TID252
+# What pip is to install; it is here in any Python that has graphfix.
+_LINES = (f"onnx=={version('onnx')}", "numpy")
 
 
 class Tessera(Engine):
@@ -24,7 +23,7 @@ class Tessera(Engine):
     family = "tessera"
     title = "Tessera"
     spellings = ("tess-rt",)
-    install = "pip install tessera"
+    requirements = {"tessera1.2": _LINES, "tessera2.0": _LINES}  # noqa: RUF012
 
     def element_type(self, value: Value, target: Target) -> str:
         """Return the element type that Tessera gives a tensor: it has no 64-bit integers."""
@@ -40,12 +39,7 @@ class Tessera(Engine):
         names = ",".join(name for name, _ in inputs)
         return NextStep(f"tessera {shlex.quote(written.path)} --feed {names}", "Compile it")
 
-    def is_here(self) -> bool:
-        """Say that every machine has it."""
-        return True
-
-    def open(self, model: ModelProto, path: Path, meant: Meant) -> TesseraRunner:
-        """Return a model file in Tessera."""
-        from .runner import TesseraRunner  # noqa: TID252 - the folder may have any name
-
-        return TesseraRunner(path)
+    def blamed(self, said: str) -> tuple[str, str]:
+        """Return the name of the node that stands before its words."""
+        name, colon, _ = said.rpartition(": no kernel")
+        return "", name.rpartition(" ")[2] if colon else ""

@@ -1,0 +1,50 @@
+"""What an engine is asked about a file, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphfix.engines.interface import Meant
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A file for an engine.
+
+    Attributes:
+        model: The file.
+        family: The engine.
+        meant: The version of it.
+        seed: The same seed draws the same inputs.
+        shapes: Shapes of inputs, by name.
+    """
+
+    model: Path
+    family: str
+    meant: Meant
+    seed: int = 0
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an engine says of a file.
+
+    Attributes:
+        engine: The engine with its version, for people; empty where it did not start.
+        refusal: Why it does not load or run the model, in its words; empty where it does.
+        difference: How what it computes differs from onnxruntime; empty where it does not.
+        blamed: The outputs of the node of the main graph that is at fault; empty where none is
+            known.
+        only_loaded: Whether it has taken the model, and nothing here runs it.
+        unasked: Why nothing could be asked; empty where something was.
+    """
+
+    engine: str = ""
+    refusal: str = ""
+    difference: str = ""
+    blamed: tuple[str, ...] = ()
+    only_loaded: bool = False
+    unasked: str = ""
