@@ -27,15 +27,16 @@ class Attributes(MutableMapping[str, Any]):
 
     Attributes:
         own: What lies beside the protos of the file: bodies, and values that replace theirs.
+        dropped: Whether one of the file was removed.
     """
 
-    __slots__ = ("_dropped", "_protos", "own")
+    __slots__ = ("_protos", "dropped", "own")
 
     def __init__(self, protos: Iterable[AttributeProto] = ()) -> None:
         """Hold the given attribute protos."""
         self._protos: dict[str, AttributeProto] = {p.name: p for p in protos}
         self.own: dict[str, Any] = {}
-        self._dropped = False
+        self.dropped = False
 
     def __getitem__(self, name: str) -> Any:
         """Return the decoded value."""
@@ -51,7 +52,7 @@ class Attributes(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         """Remove an attribute."""
         found = name in self._protos or name in self.own
-        self._dropped = self._dropped or name in self._protos
+        self.dropped = self.dropped or name in self._protos
         self._protos.pop(name, None)
         self.own.pop(name, None)
         if not found:
@@ -80,18 +81,18 @@ class Attributes(MutableMapping[str, Any]):
 
     def saved(self) -> tuple[dict[str, AttributeProto], dict[str, Any], bool]:
         """Return the content, for `restore`; values are not copied."""
-        return dict(self._protos), dict(self.own), self._dropped
+        return dict(self._protos), dict(self.own), self.dropped
 
     def restore(self, saved: tuple[dict[str, AttributeProto], dict[str, Any], bool]) -> None:
         """Bring back what `saved` gave out."""
         self._protos, self.own = dict(saved[0]), dict(saved[1])
-        self._dropped = saved[2]
+        self.dropped = saved[2]
 
     def replaced(self) -> bool:
         """Say whether anything differs from the file, inner graphs left out of account."""
         if not self.own:
-            return self._dropped
-        return self._dropped or not self.own.keys() <= self._protos.keys()
+            return self.dropped
+        return self.dropped or not self.own.keys() <= self._protos.keys()
 
 
 def decode_attribute(proto: AttributeProto) -> Any:

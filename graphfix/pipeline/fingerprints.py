@@ -3,72 +3,93 @@
 from __future__ import annotations
 
 from graphfix.authoring.editing import Editor
-from graphfix.graph import Constant, Graph, Node, Shape, Tensor, Weights
+from graphfix.graph import Constant, Graph, Node, Shape, Tensor
 from graphfix.model import Model
 
 _Types = list[tuple[int, Shape | None]]
+_Said = tuple[str, str, list[Tensor], list[Tensor], list[str]]
 
 
-class _NodePrint:
-    """What a node is: its operator, its edges, its attributes, and the types of its outputs."""
+class _Print:
+    """What a graph and its nodes are, property by property: lists compare at once, node by node.
 
-    __slots__ = ("attributes", "domain", "inputs", "node", "op", "outputs", "types")
+    Attributes:
+        graph: The graph.
+        ends: Its inputs, outputs and their names.
+        constants: Its initializers, with the names and weights that they had.
+        nodes: Its nodes, which are kept alive.
+    """
 
-    def __init__(self, node: Node) -> None:
-        """Take down what `node` is now."""
-        self.node = node
-        self.op = node.op
-        self.domain = node.domain
-        self.inputs = node.inputs.copy()
-        self.outputs = node.outputs.copy()
-        self.attributes = sorted(node.attrs) if node.attrs.replaced() else []
-        self.types: _Types = [(t.elem_type, t.shape) for t in node.outputs]
+    __slots__ = (
+        "_attributes",
+        "_domains",
+        "_elem_types",
+        "_inputs",
+        "_ops",
+        "_outputs",
+        "_shapes",
+        "constants",
+        "ends",
+        "graph",
+        "nodes",
+    )
 
-    def holds(self, node: Node) -> bool:
-        """Say whether the node is what it was, but for the types of its outputs."""
-        attributes = sorted(node.attrs) if node.attrs.replaced() else []
+    def __init__(self, graph: Graph) -> None:
+        """Take down what `graph` is now."""
+        nodes = graph.nodes.copy()
+        self.graph = graph
+        self.ends = _ends(graph)
+        self.constants = [(each, each.name, each.weights) for each in graph.initializers]
+        self.nodes = nodes
+        self._ops = [node.op for node in nodes]
+        self._domains = [node.domain for node in nodes]
+        self._inputs = [node.inputs.copy() for node in nodes]
+        self._outputs = [node.outputs.copy() for node in nodes]
+        self._attributes = _replaced(nodes)
+        # The types of all outputs, one after the other.
+        self._elem_types = [tensor.elem_type for node in nodes for tensor in node.outputs]
+        self._shapes = [tensor.shape for node in nodes for tensor in node.outputs]
+
+    def holds(self) -> bool:
+        """Say whether the graph is what it was; tensors are compared by identity."""
+        graph, nodes = self.graph, self.nodes
         return (
-            node.inputs == self.inputs  # by identity, as all tensors are compared
-            and node.outputs == self.outputs
-            and node.op == self.op
-            and node.domain == self.domain
-            and attributes == self.attributes
+            graph.nodes == nodes
+            and self.ends == _ends(graph)
+            and self.constants == [(each, each.name, each.weights) for each in graph.initializers]
+            and self._inputs == [node.inputs for node in nodes]
+            and self._outputs == [node.outputs for node in nodes]
+            and self._ops == [node.op for node in nodes]
+            and self._domains == [node.domain for node in nodes]
+            and self._attributes == _replaced(nodes)
+            and self._elem_types == [tensor.elem_type for node in nodes for tensor in node.outputs]
+            and self._shapes == [tensor.shape for node in nodes for tensor in node.outputs]
         )
 
-    def types_hold(self) -> bool:
-        """Say whether the types of the outputs are what they were."""
-        for tensor, (elem_type, shape) in zip(self.outputs, self.types, strict=True):
-            known = tensor.shape
-            if tensor.elem_type != elem_type or (known is not shape and known != shape):
-                return False
-        return True
+    def said(self) -> list[tuple[Node, _Said, _Types]]:
+        """Return each node with what it was, and the types that its outputs had."""
+        types = iter(zip(self._elem_types, self._shapes, strict=True))
+        told: list[tuple[Node, _Said, _Types]] = []
+        columns = zip(
+            self.nodes, self._ops, self._domains, self._inputs, self._outputs, strict=True
+        )
+        for node, op, domain, inputs, outputs in columns:
+            said = (op, domain, inputs, outputs, self._attributes.get(id(node), []))
+            told.append((node, said, [next(types) for _ in outputs]))
+        return told
 
 
 _Ends = tuple[list[Tensor], list[Tensor], list[str]]
 
 
 class Fingerprints:
-    """What was in a model; things are compared by identity.
+    """What was in a model; things are compared by identity."""
 
-    Attributes:
-        nodes: By the id of the node, which is kept alive.
-        ends: Inputs, outputs and their names, by the id of the graph.
-        constants: Name and weights, by the id of the constant.
-    """
-
-    __slots__ = ("constants", "ends", "nodes")
+    __slots__ = ("_prints",)
 
     def __init__(self, model: Model) -> None:
         """Take down what is in a model now."""
-        self.nodes: dict[int, _NodePrint] = {}
-        self.ends: dict[int, tuple[Graph, _Ends]] = {}
-        self.constants: dict[int, tuple[Constant, str, Weights]] = {}
-        for graph in model.graphs():
-            self.ends[id(graph)] = (graph, _ends(graph))
-            for constant in graph.initializers:
-                self.constants[id(constant)] = (constant, constant.name, constant.weights)
-            for node in graph.nodes:
-                self.nodes[id(node)] = _NodePrint(node)
+        self._prints = {id(graph): _Print(graph) for graph in model.graphs()}
 
     def update(self, model: Model, editor: Editor) -> Node | Graph | Constant | None:
         """Take down what is in the model now; return what changed outside of a recorded site.
@@ -79,66 +100,53 @@ class Fingerprints:
             model: The model after a pass.
             editor: The editor of the pass, finished.
         """
-        if not editor.recorded and self._still_hold(model):
+        if not editor.recorded and self.still_hold(model):
             return None
-        nodes, ends, constants = self.nodes, self.ends, self.constants
+        before = self._prints
+        self._prints = {id(graph): _Print(graph) for graph in model.graphs()}
         edits = [recorded.edit for recorded in editor.recorded]
-        whole_file = any(edit is None for edit in edits)  # such as inlining
+        if any(edit is None for edit in edits):  # of the whole file, such as inlining
+            return None
         rebuilt = {id(edit.graph) for edit in edits if edit is not None}
+        nodes = {id(told[0]): told for known in before.values() for told in known.said()}
+        constants = {id(each[0]): each for known in before.values() for each in known.constants}
         allowed = _recorded_nodes(editor)
-        stray: Node | Graph | Constant | None = None
-        self.nodes, self.ends, self.constants = {}, {}, {}
-        for graph in model.graphs():
-            now = _ends(graph)
-            self.ends[id(graph)] = (graph, now)
+        for key, now in self._prints.items():
             # What is new came with a site; a body may give out another tensor at one.
-            known_ends = ends.get(id(graph)) if id(graph) not in rebuilt else None
-            if known_ends is not None and known_ends[1] != now:
-                stray = stray or graph
-            for constant in graph.initializers:
-                fresh = self.constants[id(constant)] = (constant, constant.name, constant.weights)
-                if constants.get(id(constant), fresh) != fresh:
-                    stray = stray or constant
-            for node in graph.nodes:
-                if self._keep(node, nodes.get(id(node)), allowed):
-                    stray = stray or node
-        return None if whole_file else stray
+            was = before.get(key) if key not in rebuilt else None
+            if was is not None and was.ends != now.ends:
+                return now.graph
+            for fresh in now.constants:
+                if constants.get(id(fresh[0]), fresh) != fresh:
+                    return fresh[0]
+            for node, said, types in now.said():
+                _, old, old_types = nodes.get(id(node), (node, None, types))
+                if old != said and id(node) not in allowed:
+                    return node
+                if old_types != types and _worse(old_types, types):
+                    return node
+        return None
 
-    def _still_hold(self, model: Model) -> bool:
+    def still_hold(self, model: Model) -> bool:
         """Say whether all is as it was; most passes leave a model alone."""
         count = 0
         for graph in model.graphs():
-            ends = self.ends.get(id(graph))
-            if ends is None or ends[1] != _ends(graph):
+            known = self._prints.get(id(graph))
+            if known is None or not known.holds():
                 return False
-            for constant in graph.initializers:
-                known = self.constants.get(id(constant))
-                if known != (constant, constant.name, constant.weights):
-                    return False
-            for node in graph.nodes:
-                printed = self.nodes.get(id(node))
-                if printed is None or not (printed.holds(node) and printed.types_hold()):
-                    return False
-            count += len(graph.nodes)
-        return count == len(self.nodes)
-
-    def _keep(self, node: Node, known: _NodePrint | None, allowed: set[int]) -> bool:
-        """Take down a node, by what is known where nothing changed; say whether it is a stray."""
-        if known is None or not known.holds(node):
-            fresh = self.nodes[id(node)] = _NodePrint(node)
-            if id(node) not in allowed:
-                return True
-            return known is not None and _worse(known.types, fresh.types)
-        if known.types_hold():
-            self.nodes[id(node)] = known
-            return False
-        self.nodes[id(node)] = fresh = _NodePrint(node)
-        return _worse(known.types, fresh.types)
+            count += 1
+        return count == len(self._prints)
 
 
 def _ends(graph: Graph) -> _Ends:
     names = [tensor.name for tensor in (*graph.inputs, *graph.outputs)]
     return list(graph.inputs), list(graph.outputs), names
+
+
+def _replaced(nodes: list[Node]) -> dict[int, list[str]]:
+    """Return the names of the attributes of the nodes that have others than in the file."""
+    touched = [node for node in nodes if node.attrs.own or node.attrs.dropped]
+    return {id(node): sorted(node.attrs) for node in touched if node.attrs.replaced()}
 
 
 def _recorded_nodes(editor: Editor) -> set[int]:
