@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 from graphfix.authoring.declaring import Unknown
@@ -15,6 +15,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import Answer, Rule, RuleSet, Yes, file_rules, rules_for
 from graphfix.engines.targets import load_target
 from graphfix.folding.computed_sizes import infer_computed_sizes
+from graphfix.graph import Graph, Node
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
@@ -139,14 +140,58 @@ def check_model(
         assumed: (domain, operator) pairs that the user says the engine has.
         consequences: Whether to look also for what fails only because something else is misread.
     """
-    infer_computed_sizes(model)
-    found = [
-        *check_whole(model, target),
-        *(each for _, several in check_nodes(model, target, assumed) for each in several),
-    ]
+    checked = check_alone(model, target, assumed)
     if not consequences:
-        return tuple(found)
-    engine = engine_of(target.family)
+        return checked.findings
+    return with_consequences(model, target, assumed, checked.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the rules say of a model as it is; valid until the model is edited.
+
+    Attributes:
+        findings: What they found, without what fails only because something else is misread.
+        refused: The ids of the nodes that were found something of.
+        graphs: The ids of the graphs whose nodes were looked at.
+    """
+
+    findings: tuple[Finding, ...]
+    refused: frozenset[int]
+    graphs: frozenset[int]
+
+    def is_clean(self, node: Node) -> bool:
+        """Say whether a node was looked at, and nothing was found."""
+        return id(node) not in self.refused and id(node.graph) in self.graphs
+
+
+def check_alone(model: Model, target: Target, assumed: Collection[tuple[str, str]] = ()) -> Checked:
+    """Ask the rules about a model; arguments as for `check_model`."""
+    infer_computed_sizes(model)
+    whole = tuple(check_whole(model, target))
+    refused = list(check_nodes(model, target, assumed))
+    return Checked(
+        (*whole, *(each for _, several in refused for each in several)),
+        frozenset(id(view.node) for view, _ in refused),
+        frozenset(map(id, _graphs(model, target))),
+    )
+
+
+def with_consequences(
+    model: Model,
+    target: Target,
+    assumed: Collection[tuple[str, str]],
+    findings: tuple[Finding, ...],
+) -> tuple[Finding, ...]:
+    """Return findings, and those of what fails only because something else is misread.
+
+    Args:
+        model: The model.
+        target: The target.
+        assumed: As for `check_model`.
+        findings: What `check_alone` found.
+    """
+    engine, found = engine_of(target.family), list(findings)
     read = engine.as_read(model, target, found)
     if read is not None:
         infer_model(read.model)
@@ -173,18 +218,24 @@ def check_nodes(
     The body of a local function is left out for a target that reads no functions: it refuses the
     call, and what else stands in the way shows once the function is inlined.
     """
-    rules, engine = rules_for(target), engine_of(target.family)
+    rules = rules_for(target)
+    for graph in _graphs(model, target):
+        for index, node in enumerate(graph.nodes):
+            view = NodeView(node)
+            found = (
+                check_node(view, target, assumed, index)
+                if assumed
+                else _check(rules, view, target, index)
+            )
+            if found:
+                yield view, found
+
+
+def _graphs(model: Model, target: Target) -> Iterator[Graph]:
+    """Walk the scopes that a target reads."""
+    engine = engine_of(target.family)
     for root in model.roots() if target.functions else (model.graph,):
-        for graph in read_graphs(engine, root):
-            for index, node in enumerate(graph.nodes):
-                view = NodeView(node)
-                found = (
-                    check_node(view, target, assumed, index)
-                    if assumed
-                    else _check(rules, view, target, index)
-                )
-                if found:
-                    yield view, found
+        yield from read_graphs(engine, root)
 
 
 def file_findings(complaints: Iterable[Complaint], target: Target | None) -> tuple[Finding, ...]:

@@ -14,16 +14,23 @@ from graphfix.operators.table import SIZES
 _LIMIT = 1 << 16
 
 
-def infer_computed_sizes(model: Model) -> None:
+def infer_computed_sizes(model: Model) -> bool:
     """Fill in sizes that shape inference did not find for want of a computed value.
 
     Inference follows the arithmetic on vectors alone; exporters compute pads as matrices. Every
     value comes from `Knowledge`, so nothing is filled in that is not known.
+
+    Returns:
+        Whether there was anything to fill in.
     """
+    news: set[int] = set()
     if any(_has_unknown_sizes(node) for graph in model.graphs() for node in graph.nodes):
         knowledge = Knowledge(_LIMIT)
         for root in model.roots():
-            _walk(root, knowledge, set())
+            learned: set[int] = set()
+            _walk(root, knowledge, learned)
+            news |= learned
+    return bool(news)
 
 
 def _has_unknown_sizes(node: Node) -> bool:

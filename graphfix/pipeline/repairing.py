@@ -9,7 +9,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.pipeline.canonicalising import ROUNDS, canonicalise
 from graphfix.pipeline.consenting import consent_wanting
 from graphfix.pipeline.run import Run
-from graphfix.pipeline.sweeping import first_of, sweep_targeted
+from graphfix.pipeline.sweeping import first_of
 from graphfix.report import LOSSY, NodeRef
 
 FUNCTION = "scope:local-function"
@@ -33,7 +33,7 @@ def legalise(run: Run) -> None:
             canonicalise(run)
         if round_ == 0:
             run.plain_nodes = run.model.node_count()
-        moved += sweep_targeted(run.model, run.legaliser(), run.journal)
+        moved += run.sweep()
         if not moved and not _inline_what_is_left(run):
             break
         run.infer()
@@ -60,7 +60,7 @@ def apply_lossy(run: Run) -> None:
         if wanted and run.graph_pass(declared):
             run.infer()
             canonicalise(run)
-    if sweep_targeted(run.model, run.legaliser(lossy=True), run.journal):
+    if run.sweep(lossy=True):
         run.infer()
         canonicalise(run)
 

@@ -12,7 +12,8 @@ from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
-from graphfix.checking import check_model
+from graphfix.checking import Checked, check_alone, with_consequences
+from graphfix.folding.computed_sizes import infer_computed_sizes
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.attributing import Opsets
@@ -20,7 +21,7 @@ from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legalising import Decision, Legaliser
 from graphfix.pipeline.settings import Settings
-from graphfix.pipeline.sweeping import run_graph_pass, sweep_rewrite
+from graphfix.pipeline.sweeping import run_graph_pass, sweep_rewrite, sweep_targeted
 from graphfix.pipeline.typing import infer_types
 from graphfix.pipeline.validating import interface
 from graphfix.report import Finding, IoChange
@@ -72,6 +73,7 @@ class Run:
     decisions: list[Decision] | None = field(init=False, default=None)
     plain_nodes: int = field(init=False)
     _graph_work: Workspace | None = field(init=False, default=None)
+    _checked: tuple[Model, Checked] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         """Look at the model; nothing is changed yet."""
@@ -113,6 +115,7 @@ class Run:
         """Run a graph pass, where another site may be made; see `run_graph_pass`."""
         if self.budget.exhausted:
             return 0
+        self._checked = None
         functions = self.model.graph
         count = run_graph_pass(
             self.model, self.work, declared, self.settings.options, self.journal, prints
@@ -129,7 +132,7 @@ class Run:
         allow_lossy: bool = False,
     ) -> int:
         """Apply one rewrite; arguments as for `sweep_rewrite`."""
-        return sweep_rewrite(
+        count = sweep_rewrite(
             self.model,
             self.work,
             declared,
@@ -138,9 +141,23 @@ class Run:
             wanted,
             allow_lossy=allow_lossy,
         )
+        if count:
+            self._checked = None
+        return count
+
+    def sweep(self, *, lossy: bool = False) -> int:
+        """Rewrite every node that has a finding which some pass removes; return how many."""
+        checked = self.checked()
+        self._checked = None
+        legaliser = self.legaliser(lossy=lossy)
+        count = sweep_targeted(self.model, legaliser, self.journal, checked.is_clean)
+        if not count:
+            self._checked = (self.model, checked)
+        return count
 
     def infer(self) -> None:
         """Infer every type, those of operators without schema included."""
+        self._checked = None
         infer_types(self.model, self.settings.knowing)
 
     def findings(self, *, consequences: bool = True) -> tuple[Finding, ...]:
@@ -148,7 +165,23 @@ class Run:
         target = self.settings.target
         if target is None:
             return ()
-        return check_model(self.model, target, self.settings.assumed, consequences=consequences)
+        found = self.checked().findings
+        if not consequences:
+            return found
+        return with_consequences(self.model, target, self.settings.assumed, found)
+
+    def checked(self) -> Checked:
+        """Return what the rules say of the model as it is; there is a target.
+
+        Every edit goes through this record, which asks them anew only after one.
+        """
+        target = self.settings.target
+        assert target is not None
+        known = self._checked
+        if known is None or known[0] is not self.model or infer_computed_sizes(self.model):
+            known = self.model, check_alone(self.model, target, self.settings.assumed)
+            self._checked = known
+        return known[1]
 
     def blocking(self) -> list[Finding]:
         """Return what has to go.

@@ -22,12 +22,23 @@ from graphfix.report import EXACT, LOSSY, Finding, NodeRef
 Options = Mapping[str, Mapping[str, Any]]
 
 
-def sweep_targeted(model: Model, legaliser: Legaliser, journal: Journal) -> int:
-    """Rewrite every node that has a finding which some pass removes; return how many."""
+def sweep_targeted(
+    model: Model, legaliser: Legaliser, journal: Journal, is_clean: Callable[[Node], bool]
+) -> int:
+    """Rewrite every node that has a finding which some pass removes; return how many.
+
+    Args:
+        model: The model.
+        legaliser: Finds the rewrites.
+        journal: Where sites and refusals go.
+        is_clean: Says of a node of the model as it is that nothing was found there.
+    """
     editor = Editor(model, legaliser.workspace, {}, EXACT)
     changed = 0
     for graph in editor.graphs():
         for view in editor.nodes(graph):
+            if not changed and is_clean(view.node):
+                continue
             findings = legaliser.blocking(view)
             if not findings:
                 continue
