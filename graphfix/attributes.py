@@ -65,6 +65,8 @@ class Attributes(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         """Count the attributes."""
+        if not self.own:
+            return len(self._protos)
         return len(self._protos) + sum(1 for n in self.own if n not in self._protos)
 
     def __contains__(self, name: object) -> bool:

@@ -14,12 +14,13 @@ from onnx import (
     NodeProto,
     SparseTensorProto,
     TensorProto,
+    TypeProto,
     ValueInfoProto,
 )
 
 from graphfix.attributes import AttributeRef
 from graphfix.errors import PassBug
-from graphfix.graph import Constant, Function, Graph, Node, Variable
+from graphfix.graph import Constant, Function, Graph, Node, Shape, Variable
 from graphfix.protos import normal_domain
 
 
@@ -416,11 +417,25 @@ def _write_light(graph: Graph, target: GraphProto, light: _Light) -> None:
         target.output.add().CopyFrom(info or make_info(tensor))
         if id(tensor) in light.renamed:  # a graph gives out what it computes, not what it sees
             target.node.add(op_type="Identity", input=[light.name(tensor)], output=[tensor.name])
+    _write_types(graph, target, outputs)
+
+
+def _write_types(graph: Graph, target: GraphProto, outputs: set[str]) -> None:
+    """Declare what is known of the tensors between the nodes; many are of one type."""
+    types: dict[tuple[int, Shape | None], TypeProto] = {}
     for node in graph.nodes:
         for tensor in node.outputs:
-            known = tensor.elem_type or tensor.opaque is not None
-            if tensor.name and tensor.name not in outputs and known:
-                target.value_info.add().CopyFrom(make_info(tensor))
+            name, elem_type = tensor.name, tensor.elem_type
+            if not name or name in outputs:
+                continue
+            if tensor.opaque is not None:
+                target.value_info.add(name=name, type=tensor.opaque)
+            elif elem_type:
+                key = elem_type, tensor.shape
+                known = types.get(key)
+                if known is None:
+                    known = types[key] = make_info(tensor).type
+                target.value_info.add(name=name, type=known)
 
 
 def _is_big(constant: Constant) -> bool:
@@ -447,6 +462,8 @@ def _write_light_constant(
 
 
 def _light_node(node: Node, light: _Light) -> NodeProto:
+    if not node.attrs.own and not light.renamed:
+        return export_node(node)
     bodies = list(node.graphs())
     inputs = [light.name(tensor) for tensor in node.inputs] if light.renamed else None
     if not bodies:

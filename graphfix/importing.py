@@ -13,6 +13,8 @@ from graphfix.errors import InvalidModel
 from graphfix.graph import Constant, Function, Graph, Node, Tensor, Variable, Weights
 from graphfix.protos import normal_domain
 
+_GRAPH = AttributeProto.GRAPH
+
 
 @dataclass(slots=True)
 class _Scope:
@@ -142,26 +144,26 @@ def _fill_nodes(
                     hint="the file was cut or edited wrongly; export it again",
                 )
             inputs.append(tensor)
+        attributes = proto.attribute or ()
         node = Node(
             proto.op_type,
             graph,
             name=proto.name,
             domain=normal_domain(proto.domain),
-            attrs=Attributes(proto.attribute),
+            attrs=Attributes(attributes),
             proto=proto,
             overload=proto.overload,
             index=index,
         )
         node.attach(inputs, outputs)
         nodes.append(node)
-        for attribute in proto.attribute:
-            _import_bodies(node, attribute, scope, base_dir)
+        for attribute in attributes:
+            if attribute.type == _GRAPH:
+                _import_body(node, attribute, scope, base_dir)
     graph.nodes = nodes
 
 
-def _import_bodies(node: Node, attribute: AttributeProto, scope: _Scope, base_dir: str) -> None:
-    if attribute.type != AttributeProto.GRAPH:
-        return
+def _import_body(node: Node, attribute: AttributeProto, scope: _Scope, base_dir: str) -> None:
     body = Graph(
         attribute.g.name,
         node.graph.opsets,

@@ -13,13 +13,15 @@ def first_misplaced(graph: Graph) -> Node | None:
     later = {id(t) for node in graph.nodes for t in node.outputs if t.name}
     nodes: list[Node] = graph.nodes
     for node in nodes:
-        if any(id(t) in later for t in _used(node)):
+        if not later.isdisjoint(map(id, _used(node))):
             return node
-        later.difference_update(id(t) for t in node.outputs)
+        later.difference_update(map(id, node.outputs))
     return None
 
 
 def _used(node: Node) -> list[Tensor]:
+    if not node.attrs.own:
+        return node.inputs
     used: list[Tensor] = list(node.inputs)
     for _, body in node.graphs():
         for inner in body.walk():

@@ -89,13 +89,18 @@ class Editor:
         """Return every scope: main graph, bodies, functions."""
         return list(self.model.graphs())
 
-    def nodes(self, graph: Graph) -> Iterator[NodeView]:
+    def nodes(self, graph: Graph, *ops: str) -> Iterator[NodeView]:
         """Walk the nodes of a scope that are still there; edits while walking are fine.
 
         Places that an earlier run found this pass to be wrong at are left out.
+
+        Args:
+            graph: The scope.
+            ops: The operators to look at; none for all.
         """
+        # An edit may change the operator of a node that stays, so that each is asked in its turn.
         for node in list(graph.nodes):
-            if id(node) not in self._removed:
+            if (not ops or node.op in ops) and id(node) not in self._removed:
                 view = NodeView(node)
                 if not self.is_blocked(view):
                     yield view

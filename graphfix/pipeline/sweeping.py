@@ -91,8 +91,9 @@ def sweep_rewrite(
     """
     editor = Editor(model, workspace, {}, declared.accuracy)
     changed = 0
+    ops = {op for _, op in declared.matches}
     for graph in editor.graphs():
-        for view in editor.nodes(graph):
+        for view in editor.nodes(graph, *ops):
             if not declared.matches_node(view) or (wanted is not None and not wanted(view)):
                 continue
             if workspace.blocks(declared.id, view.ref()):

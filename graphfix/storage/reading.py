@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 import onnx
@@ -140,7 +141,7 @@ def _guess(raw: bytes) -> str:
 
 def _check_attributes(proto: ModelProto, where: str) -> None:
     for node in walk_nodes(proto):
-        for attribute in node.attribute:
+        for attribute in node.attribute or ():
             if attribute.type == AttributeProto.UNDEFINED and not attribute.ref_attr_name:
                 _mend_type(attribute, node, where)
 
@@ -178,7 +179,7 @@ def walk_graphs(proto: ModelProto) -> Iterator[GraphProto]:
         if pending:
             graph = pending.pop()
             yield graph
-            nodes.extend(graph.node)
+            nodes.extend(node for node in graph.node if node.attribute)
         while nodes:
             pending.extend(bodies_of(nodes.pop()))
 
@@ -193,13 +194,15 @@ def walk_nodes(proto: ModelProto) -> Iterator[NodeProto]:
 
 def walk_tensors(proto: ModelProto) -> Iterator[TensorProto]:
     """Walk every stored tensor: initializers, sparse ones, and those in attributes."""
-    for graph in walk_graphs(proto):
+    graphs = list(walk_graphs(proto))
+    for graph in graphs:
         yield from graph.initializer
         for sparse in graph.sparse_initializer:
             yield sparse.values
             yield sparse.indices
-    for node in walk_nodes(proto):
-        for attribute in node.attribute:
+    bodies = (*(function.node for function in proto.functions), *(graph.node for graph in graphs))
+    for node in chain.from_iterable(bodies):
+        for attribute in node.attribute or ():
             if attribute.type == AttributeProto.TENSOR:
                 yield attribute.t
             elif attribute.type == AttributeProto.TENSORS:

@@ -101,7 +101,7 @@ def _vet_tensor(tensor: TensorProto, scope: str) -> None:
 def _vet_node(node: NodeProto, scope: str) -> list[tuple[GraphProto, str]]:
     bodies: list[tuple[GraphProto, str]] = []
     texts = [node.op_type, node.domain, node.overload, node.name, *node.input, *node.output]
-    for attribute in node.attribute:
+    for attribute in node.attribute or ():
         texts += (attribute.name, attribute.ref_attr_name)
         if attribute.HasField("t"):
             _vet_tensor(attribute.t, scope)

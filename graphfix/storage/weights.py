@@ -14,6 +14,7 @@ from onnx import TensorProto, numpy_helper
 from graphfix.errors import InvalidModel
 
 MAX_DENSE = 1 << 30
+_EXTERNAL = TensorProto.EXTERNAL
 
 
 @cache
@@ -50,7 +51,7 @@ def external_entries(proto: TensorProto) -> dict[str, str]:
 
 def is_external(proto: TensorProto) -> bool:
     """Say whether the values lie outside the .onnx file."""
-    return proto.data_location == TensorProto.EXTERNAL
+    return proto.data_location == _EXTERNAL
 
 
 def external_span(proto: TensorProto) -> tuple[str, int, int]:

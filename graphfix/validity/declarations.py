@@ -40,6 +40,8 @@ def repeated_declarations(graph: Graph) -> dict[str, ValueInfoProto | None]:
     input, output or initializer, with another type than an entry gives it.
     """
     infos = graph.proto.value_info if graph.proto is not None else ()
+    if not infos:
+        return {}
     count = Counter(info.name for info in infos)
     known = {tensor.name: _declared(tensor) for tensor in _declared_elsewhere(graph)}
     found: dict[str, ValueInfoProto | None] = {}

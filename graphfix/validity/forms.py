@@ -41,13 +41,15 @@ class _Demands:
         deprecated: Whether the operator was there and no longer is.
         counts: For inputs and for outputs, the fewest and the most.
         needed: The formal inputs in order, with whether they may not be left out.
-        attributes: Name -> type and whether it must be there.
+        attributes: Name -> type.
+        required: The attributes that must be there.
     """
 
     deprecated: bool
     counts: tuple[tuple[str, int, int], ...]
     needed: tuple[tuple[str, bool], ...]
-    attributes: dict[str, tuple[int, bool]]
+    attributes: dict[str, int]
+    required: tuple[str, ...]
 
 
 @cache
@@ -67,9 +69,10 @@ def _demands(op: str, since: int, domain: str) -> _Demands:
         tuple((formal.name, formal.option == single) for formal in schema.inputs),
         {
             # At run time the type is an enumeration of C++, whatever the stub says.
-            name: (int(cast("Any", known.type).value), bool(known.required))
+            name: int(cast("Any", known.type).value)
             for name, known in schema.attributes.items()
         },
+        tuple(name for name, known in schema.attributes.items() if known.required),
     )
 
 
@@ -82,7 +85,8 @@ def _against(node: Node, form: Form) -> Iterator[tuple[str, str]]:
             f"does not exist from opset {form.since} on; the file imports {opset}",
         )
         return
-    yield from _attributes(node, asked, opset)
+    if asked.required or node.attrs or node.attrs.dropped:
+        yield from _attributes(node, asked, opset)
     for (what, least, most), tensors in zip(asked.counts, (node.inputs, node.outputs), strict=True):
         count = len(tensors)
         if not least <= count <= most:
@@ -108,15 +112,11 @@ def _attributes(node: Node, asked: _Demands, opset: int) -> Iterator[tuple[str, 
                 yield "unknown-attribute", f"has no attribute {name} at opset {opset}"
             continue
         proto = node.attrs.proto(name)
-        if proto is not None and proto.type and not proto.ref_attr_name:
-            wanted = known[0]
-            if proto.type != wanted and not (proto.type in _BODIES and wanted in _BODIES):
-                yield (
-                    "attribute-type",
-                    f"has {name} as {_kind(proto.type)}; it is {_kind(wanted)}",
-                )
-    for name, (_, required) in asked.attributes.items():
-        if required and name not in node.attrs:
+        kind = proto.type if proto is not None and not proto.ref_attr_name else known
+        if kind and kind != known and not (kind in _BODIES and known in _BODIES):
+            yield "attribute-type", f"has {name} as {_kind(kind)}; it is {_kind(known)}"
+    for name in asked.required:
+        if name not in node.attrs:
             yield "missing-attribute", f"lacks its attribute {name}"
 
 

@@ -39,8 +39,8 @@ def constant_to_initializer(editor: Editor) -> None:
     """Walk every scope once."""
     for graph in editor.graphs():
         as_nodes = isinstance(graph.root, Function) or editor.model.ir_version < 4
-        for view in editor.nodes(graph):
-            if view.op == "Constant" and view.domain == "":
+        for view in editor.nodes(graph, "Constant"):
+            if view.domain == "":
                 _convert(editor, view, as_nodes=as_nodes)
 
 

@@ -39,7 +39,7 @@ from graphfix.authoring import CANONICAL, Builder, Editor, NodeView, Refuse, Val
 def identity_elimination(editor: Editor) -> None:
     """Walk every scope once."""
     for graph in editor.graphs():
-        for view in editor.nodes(graph):
+        for view in editor.nodes(graph, "Identity", "Dropout", "Cast"):
             source = _source(view)
             if source is not None:
                 editor.replace(view, _passing(source, len(view.node.outputs)))
@@ -54,7 +54,7 @@ def _passing(source: Value, outputs: int) -> Callable[[Builder], tuple[Value | N
 
 def _source(view: NodeView) -> Value | None:
     """Return the value that the node gives on unchanged; None where it does something."""
-    if view.domain or view.op not in ("Identity", "Dropout", "Cast"):
+    if view.domain:
         return None
     source, output = view.input(0), view.output(0)
     if source is None or output is None or output.is_graph_output or not source.is_tensor:

@@ -44,6 +44,6 @@ from graphfix.passes.quantization._round_trips import reads_round_trip, without_
 def byte_round_trip_elimination(editor: Editor) -> None:
     """Look at every Cast and DequantizeLinear of bytes."""
     for graph in editor.graphs():
-        for view in editor.nodes(graph):
+        for view in editor.nodes(graph, "Cast", "DequantizeLinear"):
             if reads_round_trip(view):
                 editor.replace(view, partial(without_round_trip, view))

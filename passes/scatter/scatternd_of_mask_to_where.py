@@ -41,8 +41,8 @@ _DEPTH = 8
 def scatternd_of_mask_to_where(editor: Editor) -> None:
     """Walk every scope once."""
     for graph in editor.graphs():
-        for view in editor.nodes(graph):
-            if view.op != "ScatterND" or view.domain or view.attr("reduction", "none") != "none":
+        for view in editor.nodes(graph, "ScatterND"):
+            if view.domain or view.attr("reduction", "none") != "none":
                 continue
             mask, value = _mask(view), _single(view.input(2), _DEPTH)
             if mask is not None and value is not None:

@@ -35,8 +35,8 @@ def fix_computed_shapes(
     views = [
         view
         for graph in editor.graphs()
-        for view in editor.nodes(graph)
-        if view.op == op and view.domain == "" and _is_computed(view)
+        for view in editor.nodes(graph, op)
+        if view.domain == "" and _is_computed(view)
     ]
     if not views:
         return

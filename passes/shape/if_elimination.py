@@ -40,7 +40,7 @@ from graphfix.passes.shape._branches import counted_names, inline, misfit
 )
 def if_elimination(editor: Editor) -> None:
     """Look at every If; inner ones of a branch that stays have their turn as well."""
-    views = [v for g in editor.graphs() for v in editor.nodes(g) if v.op == "If" and not v.domain]
+    views = [v for g in editor.graphs() for v in editor.nodes(g, "If") if not v.domain]
     if not views:
         return
     knowledge = know(editor.model)
