@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from graphfix.testing import parse
+from tests.cli.prepared import Prepared
 
 # What numpy warns of when it is folded or run: overflow, roots and logarithms of what is negative,
 # NaN to integers; what onnxruntime warns of: weights that nothing uses, shapes that it does not
@@ -42,10 +44,31 @@ MORE = {
 }
 
 
+def bare() -> dict[str, str]:
+    return {k: v for k, v in os.environ.items() if k not in ("GRAPHFIX_DEBUG", "PYTHONWARNINGS")}
+
+
 def call(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    bare = {k: v for k, v in os.environ.items() if k not in ("GRAPHFIX_DEBUG", "PYTHONWARNINGS")}
     line = [sys.executable, "-m", "graphfix", *words]
-    return subprocess.run(line, capture_output=True, check=False, text=True, cwd=folder, env=bare)
+    return subprocess.run(line, capture_output=True, check=False, text=True, cwd=folder, env=bare())
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
+    interpreter = Prepared(tmp_path_factory.mktemp("printed"))
+    yield interpreter
+    interpreter.end()
+
+
+def test_a_fresh_interpreter_that_imports_what_it_needs_leaves_stderr_clean(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(parse(MODELS["numbers"]).SerializeToString())
+    done = call([word.format(path) for word in COMMANDS["run"]], tmp_path)
+    assert done.returncode == 0
+    assert "graphfix: " not in done.stderr
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -56,22 +79,25 @@ def call(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_models_that_make_libraries_warn_leave_stderr_clean(
-    name: str, command: str, tmp_path: Path
+    name: str, command: str, tmp_path: Path, prepared: Prepared
 ) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(parse(MODELS[name]).SerializeToString())
-    done = call([word.format(path) for word in {**COMMANDS, **MORE}[command]], tmp_path)
+    words = [word.format(path) for word in {**COMMANDS, **MORE}[command]]
+    done = prepared.run(words, tmp_path, bare())
     assert done.returncode in (0, 1, 4)
     assert [line for line in done.stderr.splitlines() if not line.startswith("graphfix: ")] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_bytes_that_are_no_model_give_one_line(command: str, tmp_path: Path) -> None:
+def test_bytes_that_are_no_model_give_one_line(
+    command: str, tmp_path: Path, prepared: Prepared
+) -> None:
     path = tmp_path / "m.onnx"
     whole = parse(MODELS["numbers"]).SerializeToString()
     cut = command.split()[0] in ("run", "diff", "bisect")
     path.write_bytes(whole[:-9] if cut else b"\x08\xff" * 500)
-    done = call([word.format(path) for word in COMMANDS[command]], tmp_path)
+    done = prepared.run([word.format(path) for word in COMMANDS[command]], tmp_path, bare())
     assert (done.returncode, done.stdout) == (3, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("graphfix: error: ")

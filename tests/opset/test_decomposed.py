@@ -22,7 +22,6 @@ def text(header: str, body: str, opset: int) -> ModelProto:
     return model_of(f'<ir_version: 8, opset_import: ["" : 18]>\ng {header}\n{{ {body} }}', opset)
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     op=st.sampled_from(["AveragePool", "LpPool"]),
     kernel=st.integers(1, 3),

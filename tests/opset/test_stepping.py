@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import graphfix
@@ -186,7 +186,6 @@ g (float[2] x) => (float[2] y) { a = own.thing(x) y = Add(a, a) }""")
     assert reasons(proto, 13) == ["Add: dtype of a is unknown"]
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     axis=st.integers(-3, 2),
     keepdims=st.booleans(),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper
 
@@ -206,7 +206,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("adaptive_max_pool2d", [1, 2, 3, 4], [ints(1, 1)]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     size=st.tuples(st.integers(1, 9), st.integers(1, 9)),
     output=st.tuples(st.integers(1, 9), st.integers(1, 9)),

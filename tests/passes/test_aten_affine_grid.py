@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
@@ -123,7 +123,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("affine_grid_generator_backward", [1, 4, 2]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 4), min_size=2, max_size=3),
     batch=st.integers(1, 2),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
 
@@ -109,7 +109,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("gradient", [3, 3]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     times=st.integers(0, 3),
     axis=st.integers(-3, 2),

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper
 
@@ -208,7 +208,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("fft_fftshift", [3, 3]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     size=st.integers(1, 12),
     length=st.none() | st.integers(1, 14),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
 
@@ -80,7 +80,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("roll", [2, 6], [ints(6)]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(axes=st.sets(st.integers(0, 2)), opset=st.sampled_from([7, 9, 13, 18]))
 def test_any_axes(axes: set[int], opset: int) -> None:
     x = array_of(2, 3, 4)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper
 
@@ -241,7 +241,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("grid_sampler_backward", [1, 4, 2, 2]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 5), min_size=2, max_size=3),
     mode=st.integers(0, 1),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
@@ -160,7 +160,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("batch_norm", [2, 6, 4]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     groups=st.integers(1, 4),
     per=st.integers(1, 3),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
@@ -128,7 +128,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("unfold", [1, 1, 3, 3]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     kernel=st.tuples(st.integers(1, 3), st.integers(1, 3)),
     dilation=st.tuples(st.integers(1, 2), st.integers(1, 2)),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
@@ -137,7 +137,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("topk", [3, 3]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     size=st.integers(1, 9),
     share=st.floats(0, 1),

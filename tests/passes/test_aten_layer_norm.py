@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
@@ -138,7 +138,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("group_norm", [2, 6, 4], [np.array(2)]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     shape=st.lists(st.integers(1, 5), min_size=1, max_size=4),
     data=st.data(),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
@@ -129,7 +129,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("digamma", [3]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     numbers=st.lists(st.floats(0.5, 2.0**99, width=32), min_size=1, max_size=20),
     opset=st.sampled_from([9, 11, 13, 18]),

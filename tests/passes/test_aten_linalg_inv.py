@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper, parser
 
@@ -250,7 +250,6 @@ def test_a_local_function_of_that_name_is_not_the_operator() -> None:
     assert_refused(PASS, model, "local function")
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     size=st.integers(1, 6),
     batch=st.integers(1, 3),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
 
@@ -83,7 +83,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("triu", [3, 3]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     rows=st.integers(1, 5),
     columns=st.integers(1, 5),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
 
@@ -214,7 +214,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("special_i0e", [3, 3]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     size=st.tuples(st.integers(1, 8), st.integers(1, 8)),
     output=st.tuples(st.integers(1, 12), st.integers(1, 12)),

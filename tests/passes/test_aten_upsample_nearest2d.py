@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
 
@@ -113,7 +113,6 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("upsample_bilinear2d", [1, 2, 3, 4], [ints(4, 4)]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(size=st.integers(1, 9), output=st.integers(1, 20), opset=st.sampled_from([7, 9, 11, 13, 18]))
 def test_any_size(size: int, output: int, opset: int) -> None:
     x = array_of(1, 2, size)

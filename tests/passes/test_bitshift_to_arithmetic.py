@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -24,7 +24,6 @@ def test_every_number_of_eight_bits(direction: str) -> None:
     assert outputs_of(done.after, feed)["y"].tolist() == shifted.tolist()
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**16 - 1), st.integers(0, 15), st.sampled_from(["LEFT", "RIGHT"]))
 def test_sixteen_bits(number: int, by: int, direction: str) -> None:
     body = (

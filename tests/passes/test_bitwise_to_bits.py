@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -31,7 +31,6 @@ def test_edges_of_int32(op: str, place: str) -> None:
     assert outputs_of(done.after, feed)["y"].tolist() == expected.tolist()
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.sampled_from(sorted(FUNCTIONS)),
     st.sampled_from(["int8", "uint8", "int16", "uint16", "int32"]),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import (
@@ -70,7 +70,6 @@ def test_shape_of_the_result() -> None:
     ]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=6), st.data())
 def test_any_bools(values: list[bool], data: st.DataObject) -> None:
     index = data.draw(st.lists(st.integers(-len(values), len(values) - 1), max_size=4))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -24,7 +24,6 @@ def test_clip(kind: str, place: str) -> None:
     assert outputs_of(done.after, feed)["y"].tolist() == [1, 50, 60]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(-128, 127), st.integers(-128, 127), st.integers(0, 1))
 def test_any_remainder(a: int, b: int, fmod: int) -> None:
     if b in (0, -1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -25,7 +25,6 @@ def test_float_to_int64(place: str, opset: int) -> None:
     assert outputs_of(done.after, feeds[0])["y"].tolist() == [1, -2, 0]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.sampled_from(sorted(TYPES)), st.sampled_from(sorted(TYPES)))
 def test_any_pair_of_types(source: str, wanted: str) -> None:
     text = written(BODY, f"{source}[3] x, {wanted}[2] like", f"{wanted}[3]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -40,7 +40,6 @@ def test_not_a_number_stays_one() -> None:
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], [np.nan, np.inf, -1])
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(-1e4, 1e4, width=32), min_size=1, max_size=6))
 def test_any_numbers(numbers: list[float]) -> None:
     assert_activation_of(PASS, "Celu (x)", numbers, opset=12)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -153,7 +153,6 @@ def test_leaves_concat_alone() -> None:
     assert_untouched(PASS, written("@y = Concat <axis = 0> (a, b)", PAIR, "float[4, 3]"))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 4), st.integers(0, 1), st.booleans())
 def test_any_cut(length: int, step: int, axis: int, keep: bool) -> None:
     if keep:

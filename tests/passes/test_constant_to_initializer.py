@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
@@ -102,7 +102,6 @@ def test_left_alone(graph: str) -> None:
 
 
 @given(values=st.lists(st.integers(-(2**40), 2**40), max_size=6))
-@settings(max_examples=25, deadline=None)
 def test_any_integers(values: list[int]) -> None:
     model = of(shape=(len(values),), value=numpy_helper.from_array(np.array(values, np.int64)))
     done = assert_rewrite(PASS, model, feeds=[{}], after=["Identity"])

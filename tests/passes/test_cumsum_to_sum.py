@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import graphfix
@@ -51,7 +51,6 @@ def test_int64_with_a_dynamic_axis(opset: int) -> None:
     assert_rewrite(PASS, text, feeds=feeds)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-(2**30), 2**30), max_size=8), st.integers(0, 1), st.integers(0, 1))
 def test_any_integers(values: list[int], exclusive: int, reverse: int) -> None:
     text = written(body(0, exclusive, reverse), f"int64[{len(values)}] x", f"int64[{len(values)}]")

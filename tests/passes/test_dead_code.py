@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite, assert_untouched
@@ -57,7 +57,6 @@ def test_one_used_output_is_enough() -> None:
 
 
 @given(used=st.lists(st.booleans(), min_size=1, max_size=6))
-@settings(max_examples=25, deadline=None)
 def test_only_what_is_used_stays(used: list[bool]) -> None:
     lines: list[str] = []
     last = "x"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -68,7 +68,6 @@ def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-128, 127), min_size=1, max_size=6), st.integers(-128, 127))
 def test_any_bytes(values: list[int], zero: int) -> None:
     listed = ", ".join(map(str, values))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -49,7 +49,6 @@ def test_along_an_axis(axis: int) -> None:
     assert_rewrite(PASS, text, feeds=[feed])
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 255), st.integers(0, 255), st.floats(0.001953125, 8, width=32))
 def test_any_number(number: int, zero: int, scale: float) -> None:
     text = written("@y = DequantizeLinear (x, s, z)", "uint8[1] x, float s, uint8 z", "float[1]")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -41,7 +41,6 @@ def test_axes(axis: int) -> None:
     assert_rewrite(PASS, text, feeds=[{"x": data, "n": np.array(3)}], rtol=1e-4, atol=1e-5)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 16))
 def test_any_length(size: int, length: int) -> None:
     text = written(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -98,7 +98,6 @@ def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 20), st.integers(1, 2), st.booleans(), st.sampled_from([17, 20]))
 def test_any_length(size: int, parts: int, flag: bool, opset: int) -> None:
     sided = int(flag and parts == 1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import parser
 
@@ -61,7 +61,6 @@ def test_in_branches() -> None:
         assert_equal_to(model_of(place="branch"), {**feed, "c": np.array(side)})
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(width=32), min_size=1, max_size=6))
 def test_any_numbers(values: list[float]) -> None:
     array = np.array(values, np.float32)

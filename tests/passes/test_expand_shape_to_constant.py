@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, numpy_helper
 
@@ -67,7 +67,6 @@ def test_left_alone(graph: str) -> None:
 
 
 @given(batch=st.integers(0, 4), size=st.integers(1, 5), front=st.integers(1, 3))
-@settings(max_examples=25, deadline=None)
 def test_more_dimensions_than_the_input(batch: int, size: int, front: int) -> None:
     model = text(
         f"g (float[N,1] x) => (float[A,B,C] y) <int64[1] f = {{{front}}}, int64[1] i = {{0}}, "

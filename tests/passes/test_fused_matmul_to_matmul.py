@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -64,7 +64,6 @@ def test_leaves_matmul_alone() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 1), st.sampled_from([0.25, -2.0]))
 def test_any_sizes(rows: int, inner: int, turned: int, alpha: float) -> None:
     shape = (inner, rows) if turned else (rows, inner)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -45,7 +45,6 @@ def test_constant_index_needs_one_gather() -> None:
     assert done.ops[-2:] == ["Reshape", "Gather"]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-3, 2), min_size=4, max_size=4))
 def test_any_index(index: list[int]) -> None:
     text = written(

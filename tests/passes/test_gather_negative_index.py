@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import numpy_helper
 
@@ -73,7 +73,6 @@ def test_refusals(graph: str, reason: str) -> None:
     indices=st.lists(st.integers(-4, 3), min_size=1, max_size=5).filter(lambda v: min(v) < 0),
     axis=st.integers(-2, 1),
 )
-@settings(max_examples=25, deadline=None)
 def test_any_indices(indices: list[int], axis: int) -> None:
     model = text(
         f"g (int64[4,4] x) => (int64[A,B] y) <int64[1] i = {{0}}> {{ y = Gather "

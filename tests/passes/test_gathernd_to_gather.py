@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -55,7 +55,6 @@ def test_first_axis_may_be_dynamic() -> None:
     assert_rewrite(PASS, text, feeds=feeds)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(-2, 1), st.integers(-3, 2)), max_size=5))
 def test_any_tuples(rows: list[tuple[int, int]]) -> None:
     text = written("@y = GatherND (x, i)", "float[2, 3, 4] x, int64[N, 2] i", "float[N, 4]")

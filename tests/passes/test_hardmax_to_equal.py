@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -24,7 +24,6 @@ def test_the_first_of_equal_ones(opset: int, place: str) -> None:
     assert outputs_of(done.after, feed)["y"].tolist() == [[0, 1, 0, 0]]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-2, 2), min_size=6, max_size=6), st.integers(-2, 1))
 def test_every_axis(numbers: list[int], axis: int) -> None:
     text = written(f"@y = Hardmax <axis = {axis}> (x)", "float[2, 3] x", "float[2, 3]")

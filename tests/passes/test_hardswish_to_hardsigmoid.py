@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_untouched
@@ -29,7 +29,6 @@ def test_values(opset: int, place: str) -> None:
     assert_activation(PASS, "HardSwish (x)", reference, opset=opset, place=place)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(-1e4, 1e4, width=32), min_size=1, max_size=6))
 def test_any_numbers(numbers: list[float]) -> None:
     assert_activation_of(PASS, "HardSwish (x)", numbers, opset=14)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite, assert_untouched
@@ -76,7 +76,6 @@ def test_what_a_branch_gives_out_stays() -> None:
 
 
 @given(places=st.lists(st.booleans(), min_size=1, max_size=6).filter(any))
-@settings(max_examples=25, deadline=None)
 def test_chains(places: list[bool]) -> None:
     lines: list[str] = []
     last = "x"

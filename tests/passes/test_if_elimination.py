@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper, numpy_helper
 
@@ -166,7 +166,6 @@ def test_a_branch_of_another_type_than_the_if_declares() -> None:
 
 
 @given(flags=st.lists(st.booleans(), min_size=1, max_size=4))
-@settings(max_examples=25, deadline=None)
 def test_chains(flags: list[bool]) -> None:
     nodes: list[onnx.NodeProto] = []
     last = "x"

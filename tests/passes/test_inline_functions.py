@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import Status
@@ -69,7 +69,6 @@ def test_what_calls_itself_is_refused() -> None:
 
 
 @given(calls=st.lists(st.sampled_from(["f.inner", "f.outer", "Neg"]), min_size=1, max_size=4))
-@settings(max_examples=25, deadline=None)
 def test_chains(calls: list[str]) -> None:
     lines: list[str] = []
     last = "x"

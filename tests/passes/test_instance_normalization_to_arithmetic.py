@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -40,7 +40,6 @@ def test_opset_18_sums() -> None:
     assert "ReduceMean" not in done.ops
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 3), st.integers(1, 4), st.floats(-100, 100, width=32))
 def test_any_size(batch: int, width: int, middle: float) -> None:
     text = written(BODY, "float[N, 3, W] x, float[3] s, float[3] b", "float[N, 3, W]")

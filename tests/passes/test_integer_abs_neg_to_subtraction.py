@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -39,7 +39,6 @@ def test_unsigned_integers_have_no_sign() -> None:
     assert done.ops == ["Add"]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=5))
 def test_any_integers(numbers: list[int]) -> None:
     text = written("@y = Abs (x)", "int64[N] x", "int64[N]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import APPROXIMATE
@@ -26,7 +26,6 @@ def test_values(kind: str, place: str) -> None:
     assert done.outcomes[0].sites[0].accuracy is APPROXIMATE
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(-15, 15), st.integers(0, 5))
 def test_any_small_power(base: int, exponent: int) -> None:
     text = written("@y = Pow (a, b)", "int64[1] a, int64[1] b", "int64[1]", opset=13)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -30,7 +30,6 @@ def test_only_nan(opset: int, place: str) -> None:
         assert sorted(done.ops) == ["Greater", "Less", "Not", "Or"]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(width=32), min_size=1, max_size=6))
 def test_any_numbers(values: list[float]) -> None:
     text = written("@y = IsNaN (x)", "float[N] x", "bool[N]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -95,7 +95,6 @@ def test_leaves_loops_without_sequences_alone() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 5), st.sampled_from(["h2", "xi", "h"]))
 def test_any_number_of_rounds(count: int, row: str) -> None:
     x = np.random.default_rng(count).standard_normal((5, 3)).astype(np.float32)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -107,7 +107,6 @@ def test_leaves_loops_alone_that_an_engine_takes() -> None:
     assert_untouched(PASS, text([0, 2, 5], body=body))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=5))
 def test_any_bounds(ends: list[int]) -> None:
     bounds = [0, *sorted(set(ends))]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -69,7 +69,6 @@ def test_a_zero_point_for_each_row() -> None:
     np.testing.assert_array_equal(outputs_of(done.after, {"a": a, "b": b, "p": p})["y"], wanted)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 400), st.integers(0, 9))
 def test_any_length(count: int, seed: int) -> None:
     text = written(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -89,7 +89,6 @@ def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(0, 99))
 def test_any_sizes(batch: int, height: int, width: int, seed: int) -> None:
     feed = feed_of(batch, height, width, seed)

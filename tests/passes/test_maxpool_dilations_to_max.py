@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper
 
@@ -131,7 +131,6 @@ def test_leaves_other_operators_alone() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     length=st.integers(6, 12),
     kernel=st.integers(1, 3),

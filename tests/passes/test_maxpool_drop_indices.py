@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper
 
@@ -68,7 +68,6 @@ def test_leaves_other_operators_alone() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(size=st.tuples(st.integers(3, 8), st.integers(3, 8)), kernel=st.integers(2, 3))
 def test_any_size(size: tuple[int, int], kernel: int) -> None:
     model = pool_model([1, 1, *size], ["y", "i"], kernel=kernel)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -51,7 +51,6 @@ def test_dilations_and_ceil_mode(attributes: str) -> None:
     assert_rewrite(PASS, typed(text_of("1, 2, 7", attributes)), feeds=[{"x": x}])
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 2), min_size=12, max_size=12), st.integers(1, 3), st.integers(1, 2))
 def test_the_first_of_equal_ones(numbers: list[int], kernel: int, stride: int) -> None:
     text = text_of("1, 1, 3, 4", f"kernel_shape = [{kernel}, 2], strides = [{stride}, 1]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import onnx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper
 
@@ -64,7 +64,6 @@ def test_a_complete_model_is_left_alone() -> None:
 
 
 @given(domains=st.lists(st.sampled_from(["", "a", "b.c", "ai.onnx.ml"]), min_size=1, max_size=5))
-@settings(max_examples=25, deadline=None)
 def test_every_domain_is_imported(domains: list[str]) -> None:
     done = run_pass(PASS, foreign(*domains))
     assert set(imports(done.after)) == {"", *domains}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -49,7 +49,6 @@ def test_smallest_by_minus_one_leaves_nothing() -> None:
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], [0])
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
@@ -323,7 +323,6 @@ def test_in_a_branch_and_in_a_function() -> None:
     assert given_["w"].tolist() == (a % -3).tolist()
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     dtype=st.sampled_from(("int8", "int32", "int64", "uint8")),
     fmod=st.integers(0, 1),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import EXACT, Status
@@ -112,7 +112,6 @@ def test_in_a_branch() -> None:
     np.testing.assert_array_equal(given_, python_remainder(a, np.full(25, 2.0)))
 
 
-@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_any_floats(data: st.DataObject) -> None:
     number = st.floats(-1e6, 1e6, allow_subnormal=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
 
@@ -94,7 +94,6 @@ def test_everywhere(place: str) -> None:
     assert outputs_of(done.after, feed)["y"].tolist() == [0, 7, 255]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=5))
 def test_any_integers(numbers: list[int]) -> None:
     body = "@q = Cast <to = 2> (x)\n@y = Cast <to = 7> (@q)"

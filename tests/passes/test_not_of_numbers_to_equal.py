@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import Status
@@ -56,7 +56,6 @@ def test_zero_and_the_rest(dtype: str, opset: int, place: str) -> None:
         assert ops == (["Equal"] if plain else ["Cast", "Not"])
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(width=32), min_size=1, max_size=5), st.sampled_from([10, 17]))
 def test_any_floats(values: list[float], opset: int) -> None:
     text = written(BODY, "float[N] x", "bool[N]", opset=opset)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -41,7 +41,6 @@ def test_axes_and_negative_indices(opset: int, axis: int, place: str) -> None:
     assert_rewrite(PASS, text, feeds=[feed])
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-9, 9), max_size=5), st.integers(1, 6))
 def test_any_indices(index: list[int], depth: int) -> None:
     text = written(body(-1, depth), "int64[N] i, int64[2] v", f"int64[N, {depth}]")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite, assert_untouched, outputs_of
@@ -38,7 +38,6 @@ def test_values(op: str, dtype: str, opset: int, place: str) -> None:
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(width=32), min_size=1, max_size=5), st.booleans())
 def test_any_numbers(values: list[float], greater: bool) -> None:
     op = "GreaterOrEqual" if greater else "LessOrEqual"

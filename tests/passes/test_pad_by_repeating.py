@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, run_pass
@@ -60,7 +60,6 @@ def test_nothing_to_pad() -> None:
     assert "Pad" not in done.ops
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 3), st.integers(0, 4)),
     st.sampled_from(["reflect", "edge"]),

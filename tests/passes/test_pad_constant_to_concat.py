@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, run_pass
@@ -82,7 +82,6 @@ def test_only_computed_elements_are_computed() -> None:
     assert done.ops.count("Concat") == 2  # the shape of the block, and the data
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.tuples(*[st.integers(-2, 3)] * 4), st.booleans())
 def test_any_pads(pads: tuple[int, ...], dynamic: bool) -> None:
     dims = "M, N" if dynamic else "4, 5"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -45,7 +45,6 @@ def test_pads_as_attribute() -> None:
     assert_rewrite(PASS, text, feeds=[{"x": DATA}])
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1), st.lists(st.integers(0, 3), min_size=2, max_size=2))
 def test_any_axis(axis: int, amounts: list[int]) -> None:
     pads = [0] * 6

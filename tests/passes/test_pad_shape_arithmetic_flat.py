@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, numpy_helper
 
@@ -130,7 +130,6 @@ def test_the_finding_of_tensorrt_goes(target: str) -> None:
 
 
 @given(rows=st.integers(1, 4), columns=st.integers(1, 4), step=st.sampled_from([-2, -1, 1, 2]))
-@settings(max_examples=25, deadline=None)
 def test_any_matrix(rows: int, columns: int, step: int) -> None:
     start, end = (0, 100) if step > 0 else (-1, -100)
     model = text(

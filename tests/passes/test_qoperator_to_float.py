@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import Accuracy, Status
@@ -114,7 +114,6 @@ def test_products_with_scales_that_come_late(opset: int) -> None:
     assert_refused(PASS, several, "t is computed at run time and may differ by row or column")
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 255), min_size=8, max_size=8), st.floats(0.0078125, 4, width=32))
 def test_any_product(values: list[int], scale: float) -> None:
     body = parameters(np.uint8, xs=0.5, xz=9, ws=0.25, wz=130, ys=scale, yz=20)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import Accuracy
@@ -35,7 +35,6 @@ def test_values(opset: int, place: str) -> None:
     assert outputs_of(done.after, feed)["y"].tolist() == [1.5, 2.0, 2.5, 3.0]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(-20, 20), st.integers(-20, 20), st.sampled_from([1, 2, -1, 0.25, -4]))
 def test_any_bounds(first: int, last: int, step: float) -> None:
     feed = {"a": np.array(first / 4, np.float32), "b": np.array(last / 4, np.float32)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, outputs_of
@@ -90,7 +90,6 @@ def test_refusals(graph: str, reason: str) -> None:
 
 
 @given(sizes=st.lists(st.integers(1, 3), max_size=4), keepdims=st.integers(0, 1))
-@settings(max_examples=25, deadline=None)
 def test_any_rank(sizes: list[int], keepdims: int) -> None:
     out = ",".join("1" for _ in sizes) if keepdims else ""
     model = text(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, numpy_helper
 
@@ -128,7 +128,6 @@ def test_left_alone(graph: str) -> None:
     rest=st.lists(st.sampled_from([1, 2, 3]), min_size=1, max_size=3),
     split=st.booleans(),
 )
-@settings(max_examples=25, deadline=None)
 def test_flattening_keeps_the_elements(batch: int, rest: list[int], split: bool) -> None:
     whole = int(np.prod(rest))
     known = f"{whole},1" if split else str(whole)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
@@ -95,7 +95,6 @@ def test_leaves_opset_10_alone() -> None:
     assert_untouched(PASS, resize_model([1, 1, 2, 2], scales=[1, 1, 2, 2], opset=10))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     roi=st.lists(st.floats(-2, 2, width=32), min_size=4, max_size=4),
     mode=st.sampled_from(["nearest", "linear"]),

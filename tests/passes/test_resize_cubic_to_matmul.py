@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
 
@@ -104,7 +104,6 @@ def test_leaves_upsample_alone() -> None:
     assert_untouched(PASS, upsample_model([1, 1, 2, 2], [1, 1, 2, 2]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     size=st.tuples(st.integers(2, 6), st.integers(2, 6)),
     out=st.tuples(st.integers(1, 11), st.integers(1, 11)),

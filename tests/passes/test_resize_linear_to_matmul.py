@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
@@ -271,7 +271,6 @@ def test_leaves_other_operators_alone() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     height=st.integers(2, 6),
     width=st.integers(2, 6),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper
 
@@ -96,7 +96,6 @@ def test_leaves_other_operators_alone() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(size=st.tuples(st.integers(1, 5), st.integers(1, 5)), factor=st.integers(1, 4))
 def test_constant_images_stay_constant(size: tuple[int, int], factor: int) -> None:
     model = resize_model([1, 1, *size], scales=[1, 1, factor, factor], mode="linear")

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import (
@@ -91,7 +91,6 @@ def test_leaves_other_operators_alone() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     shape=st.tuples(*[st.integers(1, 4)] * 4),
     scales=st.tuples(*[st.sampled_from([0.5, 1.5, 2.0, 3.0])] * 2),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
@@ -134,7 +134,6 @@ def test_leaves_other_operators_alone() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(height=st.integers(1, 9), factor=st.sampled_from([1.1, 1.5, 2.0, 2.6, 3.0, 3.3]))
 def test_any_factor(height: int, factor: float) -> None:
     model = floor_model(13, height=height, factor=factor)

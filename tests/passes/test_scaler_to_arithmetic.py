@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -51,7 +51,6 @@ def test_a_file_without_the_default_domain() -> None:
     assert {entry.domain: entry.version for entry in done.after.opset_import}[""] >= 7
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(-1e6, 1e6, width=32), min_size=2, max_size=2))
 def test_any_numbers(values: list[float]) -> None:
     text = written(BODY, "float[1, 2] x", "float[1, 2]", imports=ML)

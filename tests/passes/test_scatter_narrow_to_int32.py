@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -67,7 +67,6 @@ def test_leaves_other_operators_alone() -> None:
     assert_untouched(PASS, text)
 
 
-@settings(max_examples=25, deadline=None)
 @given(case=nd_cases(), dtype=st.sampled_from(("bool", "uint8")))
 def test_any_indices(case: tuple[tuple[int, ...], Array], dtype: str) -> None:
     shape, indices = case

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import EXACT, Status
@@ -132,7 +132,6 @@ def test_leaves_older_opsets_alone() -> None:
     assert_untouched(PASS, model)
 
 
-@settings(max_examples=25, deadline=None)
 @given(case=nd_cases(unique=False), reduction=st.sampled_from(REDUCTIONS))
 def test_any_indices(case: tuple[tuple[int, ...], Array], reduction: str) -> None:
     shape, indices = case

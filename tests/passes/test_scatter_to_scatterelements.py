@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import EXACT, Status
@@ -42,7 +42,6 @@ def test_leaves_the_new_name_alone() -> None:
     assert_untouched(PASS, scatter_model("ScatterElements", (2, 4), (2, 4), data=(6, 4)))
 
 
-@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_any_indices(data: st.DataObject) -> None:
     rows, columns = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -119,7 +119,6 @@ def test_bools() -> None:
     assert_rewrite(PASS, model, feeds=[given_feed])
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-4, 3), min_size=1, max_size=5))
 def test_any_indices(index: list[int]) -> None:
     count = len(index)

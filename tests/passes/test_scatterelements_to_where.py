@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper
 
@@ -156,7 +156,6 @@ def test_leaves_other_scatters_alone() -> None:
     assert_untouched(PASS, scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4)))
 
 
-@settings(max_examples=25, deadline=None)
 @given(data=st.data(), reduction=st.sampled_from(("none", "add")))
 def test_any_indices(data: st.DataObject, reduction: str) -> None:
     shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -74,7 +74,6 @@ def test_a_dynamic_axis_behind_axes_of_size_one() -> None:
     assert_rewrite(PASS, text, feeds=feeds)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(-2, 1), st.integers(-3, 2)), min_size=1, max_size=5))
 def test_any_tuples(index: list[tuple[int, int]]) -> None:
     count = len(index)

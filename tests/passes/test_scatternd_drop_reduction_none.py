@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -50,7 +50,6 @@ def test_leaves_older_opsets_alone() -> None:
     assert_untouched(PASS, scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4), opset=13))
 
 
-@settings(max_examples=25, deadline=None)
 @given(case=nd_cases())
 def test_any_indices(case: tuple[tuple[int, ...], Array]) -> None:
     shape, indices = case

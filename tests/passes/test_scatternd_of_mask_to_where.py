@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite, assert_untouched
@@ -38,7 +38,6 @@ def test_some_all_and_none(opset: int, place: str) -> None:
         assert "ScatterND" not in done.ops
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.floats(-3, 3, width=32), st.floats(width=32))
 def test_any_value(limit: float, value: float) -> None:
     text = written(BODY, INPUTS, "float[3, 5]")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -107,7 +107,6 @@ def test_leaves_other_scatters_alone() -> None:
     assert_untouched(PASS, model)
 
 
-@settings(max_examples=25, deadline=None)
 @given(case=nd_cases(), computed=st.booleans())
 def test_any_indices(case: tuple[tuple[int, ...], Array], computed: bool) -> None:
     shape, indices = case

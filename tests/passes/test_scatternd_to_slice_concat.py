@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -125,7 +125,6 @@ def test_leaves_other_scatters_alone() -> None:
     assert_untouched(PASS, model)
 
 
-@settings(max_examples=25, deadline=None)
 @given(case=nd_cases(block=True), reduction=st.sampled_from(("none", "add")))
 def test_any_block(case: tuple[tuple[int, ...], Array], reduction: str) -> None:
     shape, indices = case

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import Status
@@ -152,7 +152,6 @@ def test_leaves_other_scatters_alone() -> None:
     assert_untouched(PASS, model)
 
 
-@settings(max_examples=25, deadline=None)
 @given(data=st.data(), reduction=st.sampled_from(("none", "add", "mul", "max", "min")))
 def test_any_indices(data: st.DataObject, reduction: str) -> None:
     shape, indices = data.draw(nd_cases(unique=reduction == "none"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -30,7 +30,6 @@ def test_any_number_of_rows(opset: int, place: str) -> None:
     assert outputs_of(done.after, feed)["y"] == 7
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 9), st.integers(1, 4))
 def test_pieces_of_a_known_axis(length: int, step: int) -> None:
     body = f"@k = Constant <value = int64 {{{step}}}> ()\n@s = SplitToSequence (x, @k)" + COUNT

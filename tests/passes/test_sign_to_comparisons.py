@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, run_pass
@@ -44,7 +44,6 @@ def test_small_integers(dtype: str) -> None:
     assert done.ops[-1] == "Cast"
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=6))
 def test_any_numbers(values: list[float]) -> None:
     text = written("@y = Sign (x)", "float[N] x", "float[N]")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -86,7 +86,6 @@ def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 9))
 def test_any_size(size: int) -> None:
     text = written(FULL, INPUTS.format(size), f"float[N, 3, {size}]", imports=MS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
@@ -28,7 +28,6 @@ def test_the_leading_axis(opset: int, place: str) -> None:
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], x[1:-1])
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from([1, 2, -1]), min_size=1, max_size=3))
 def test_steps_behind_omitted_axes(steps: list[int]) -> None:
     count = len(steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.errors import InvalidModel
@@ -66,7 +66,6 @@ def test_a_cycle_is_no_model() -> None:
 
 
 @given(order=st.permutations(range(6)))
-@settings(max_examples=25, deadline=None)
 def test_any_order(order: list[int]) -> None:
     model = text(
         "g (float[2] x) => (float[2] y) { a = Neg (x) b = Abs (a) c = Relu (a) d = Add (b, c) "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import numpy_helper
 
@@ -78,7 +78,6 @@ def test_refusals(graph: str, opset: int, reason: str) -> None:
 
 
 @given(size=st.integers(1, 20), count=st.integers(1, 4))
-@settings(max_examples=25, deadline=None)
 def test_any_size(size: int, count: int) -> None:
     names = [f"o{i}" for i in range(count)]
     outs = ", ".join(f"int32[D{i}] {n}" for i, n in enumerate(names))

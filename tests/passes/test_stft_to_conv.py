@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -90,7 +90,6 @@ def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 5), st.integers(2, 9), st.integers(0, 1), st.integers(0, 12))
 def test_any_frames(step: int, frame: int, onesided: int, more: int) -> None:
     model = text(step, frame, onesided=onesided, length=frame + more)

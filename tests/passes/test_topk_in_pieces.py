@@ -45,7 +45,6 @@ def test_infinite_and_equal_elements(
     np.testing.assert_array_equal(given_["y"], np.take_along_axis(x, order, axis=1))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.permutations(range(18)), st.integers(4, 9), st.booleans())
 def test_any_order(order: list[int], k: int, largest: bool) -> None:
     x = np.array(order, np.float32).reshape(2, 9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import APPROXIMATE, EXACT, Status
@@ -27,7 +27,6 @@ def test_the_place_of_the_largest(op: str, place: str) -> None:
     assert outputs_of(done.after, feed)["y"].tolist() == [0 if op == "ArgMax" else 1]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-(2**24), 2**24), min_size=3, max_size=8), st.booleans())
 def test_top_k(numbers: list[int], largest: bool) -> None:
     text = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
@@ -89,7 +89,6 @@ def test_base_values_of_targets_without_a_vote() -> None:
     assert_rewrite(PASS, forest(target_ids=votes), feeds=feeds)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(*[st.floats(-4, 4, width=32)] * 2), min_size=1, max_size=5))
 def test_any_numbers(rows: list[tuple[float, float]]) -> None:
     assert_rewrite(PASS, forest(), feeds=[{"x": np.array(rows, np.float32)}])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
@@ -46,7 +46,6 @@ def test_bool_by_and() -> None:
     assert done.ops == ["And"]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(-6, 6), st.integers(0, 1), st.booleans())
 def test_any_diagonal(rows: int, columns: int, k: int, upper: int, dynamic: bool) -> None:
     dims = "R, C" if dynamic else f"{rows}, {columns}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import graphfix
@@ -27,7 +27,6 @@ def test_each_result(names: str, place: str) -> None:
     assert_rewrite(PASS, text, feeds=[feed])
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.integers(-3, 3), min_size=1, max_size=9),
     st.sampled_from(["int64", "double"]),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
@@ -99,7 +99,6 @@ def test_leaves_opset_9_alone() -> None:
     assert_untouched(PASS, upsample_model([1, 1, 2, 2], [1, 1, 2, 2]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     size=st.tuples(st.integers(1, 5), st.integers(1, 5)),
     scales=st.tuples(*[st.sampled_from([1.0, 1.5, 2.0, 2.5, 3.0])] * 2),

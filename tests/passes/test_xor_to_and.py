@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite, assert_untouched, outputs_of
@@ -30,7 +30,6 @@ def test_the_table(opset: int, place: str) -> None:
     assert outputs_of(done.after, feed)["y"].tolist() == [[False, True], [True, False]]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=6))
 def test_any_booleans(pairs: list[tuple[bool, bool]]) -> None:
     text = written("@y = Xor (a, b)", "bool[N] a, bool[N] b", "bool[N]")
