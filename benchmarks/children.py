@@ -115,7 +115,8 @@ def graphfix_main() -> Callable[[Sequence[str]], int]:
     """Return graphfix's command line, with all of its modules imported once for all children."""
     package = import_module("graphfix")
     for module in walk_packages(package.__path__, "graphfix."):
-        if not module.name.endswith("__main__"):
+        program = module.name.startswith("graphfix.engines.") and module.name.endswith("program")
+        if not (program or module.name.endswith("__main__")):  # those run in an engine's own Python
             import_module(module.name)
     main: Callable[[Sequence[str]], int] = import_module("graphfix.cli").main
     return main
