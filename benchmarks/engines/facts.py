@@ -2,28 +2,34 @@
 
     python -m benchmarks.engines.facts --family openvino 2023.0=ROWS 2024.0=ROWS 2026.4=ROWS
 
-A form, an element type of a parameter or a rank is refused where the engine took no model that has
-it, and wrong where it took some and computed none of them rightly; two models at least say so. What
-explains most models is said first, and they say nothing more then: a type that comes with a refused
-one is not blamed for it. Types, ranks and attributes are drawn apart from each other: a form that
-is right with some attributes is neither refused nor wrong here.
+A form, an element type of a parameter, a rank or the value of an attribute is refused where the
+engine took no model that has it, and wrong where it took some and computed none of them rightly:
+two at least, and more where other models of the form fail as well, so that chance does not explain
+it. What explains most models is said first, and they say nothing more then: a type that comes with
+a refused one is not blamed for it. A form that is wrong more often than right is wrong as a whole.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from onnx.helper import get_attribute_value
+
 from benchmarks import ROOT
 from graphfix.engines.versioned import packed, written
+from graphfix.schemas import form_of
 
 Row = dict[str, Any]
 _FAILED = ("refused", "crashed")
-_SURE = 2
+_SURE, _MANY = 2, 6
+_CHANCE = 0.02
+_TYPES = ("to", "dtype")  # what they say is an element type of the schema
 
 
 def facts(rows: Sequence[Row]) -> dict[str, Any]:
@@ -41,7 +47,8 @@ def facts(rows: Sequence[Row]) -> dict[str, Any]:
         refused = _blamed(several, lambda row: row["verdict"] in _FAILED)
         if refused:
             found["refused"][key] = refused
-        if len(taken) >= _SURE and all(row["verdict"] == "wrong" for row in taken):
+        odd = sum(row["verdict"] == "wrong" for row in taken)
+        if odd == len(taken) >= _SURE or (len(taken) >= _MANY and odd > len(taken) / 2):
             found["wrong"][key] = {}
             continue
         wrong = _blamed(taken, lambda row: row["verdict"] == "wrong")
@@ -51,24 +58,25 @@ def facts(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _blamed(rows: Sequence[Row], bad: Callable[[Row], bool]) -> dict[str, list[str]]:
-    """Return the types and ranks with which every row is bad, those of most rows first."""
-    left = [row for row in rows if bad(row)]
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    """Return the traits with which every row is bad, not by chance; those of most rows first."""
+    groups: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in rows:
         for trait in _traits(row):
-            groups[trait].append(row)
-    always = {trait: several for trait, several in groups.items() if all(map(bad, several))}
+            groups[trait].add(row["name"])
+    left = {row["name"] for row in rows if bad(row)}
+    always = {trait: names for trait, names in groups.items() if names <= left}
+    every = {row["name"] for row in rows}
     found: dict[str, list[str]] = defaultdict(list)
     while always:
-        names = {row["name"] for row in left}
-        counts = {t: sum(row["name"] in names for row in rows) for t, rows in always.items()}
         # A type before a rank: a rank is seen with one type most often.
-        best = max(counts, key=lambda trait: (counts[trait], trait[0] != "rank", trait))
-        if counts[best] < _SURE:
-            break
-        found[best[0]].append(best[1])
-        gone = {row["name"] for row in always.pop(best)}
-        left = [row for row in left if row["name"] not in gone]
+        best = max(always, key=lambda t: (len(always[t] & left), t[0] != "rank", t))
+        names = always.pop(best)
+        rest = every - names
+        chance = len(rest & left) / len(rest) if rest else 1.0
+        if len(names & left) >= _SURE and chance ** len(names) < _CHANCE:
+            found[best[0]].append(best[1])
+            left -= names
+            every -= names
     return {key: sorted(names) for key, names in sorted(found.items())}
 
 
@@ -78,6 +86,17 @@ def _traits(row: Row) -> Iterator[tuple[str, str]]:
             yield parameter, name
     if row["rank"] >= 0:
         yield "rank", str(row["rank"])
+    form = form_of(row["op"], row["since"])
+    for name, formal in form.schema.attributes.items() if form is not None else ():
+        if formal.type not in (formal.type.INT, formal.type.STRING) or name in _TYPES:
+            continue
+        value = row["attributes"].get(name)
+        if value is None and formal.default_value.name:
+            value = get_attribute_value(formal.default_value)
+        if value is not None:
+            text = value.decode() if isinstance(value, bytes) else str(value)
+            if re.fullmatch(r"[\w-]+", text):
+                yield name, text
 
 
 def main() -> None:

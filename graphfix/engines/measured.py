@@ -1,8 +1,8 @@
 """Rows of profiles, made of what a real engine said of models of one operator each.
 
-The facts of a version: ``release``, and ``refused`` and ``wrong``, each of which maps ``Op since``
-(an operator and the opset that its form came with) to element types by the type parameter of the
-schema, to ranks of the first input (``rank``), or to nothing where it is the whole form.
+The facts of a version are ``refused`` and ``wrong``. Each maps ``Op since`` (an operator and the
+opset that its form came with) to element types by the type parameter of the schema, to ranks of the
+first input (``rank``), to values by the attribute, or to nothing where it is the whole form.
 """
 
 from __future__ import annotations

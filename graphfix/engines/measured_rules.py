@@ -1,12 +1,14 @@
-"""What real engines were measured to do with forms, element types and ranks of an operator.
+"""What real engines were measured to do with forms, types, ranks and attributes of an operator.
 
-`graphfix.engines.common_rules` says which forms and types are lacking; here are the ranks, and what
-an engine takes without a word and computes otherwise.
+`graphfix.engines.common_rules` says which forms and types are lacking; here are ranks and values of
+attributes, and what an engine takes without a word and computes otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+
+from onnx.helper import get_attribute_value
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
@@ -27,6 +29,16 @@ def measured_rank(node: NodeView, target: Target) -> Answer:
         return None
     _, kinds = _of_form(node, known.lacks)
     return _ranked(node, kinds, f"{target.title} does not take {node.op}")
+
+
+@rule(feature="attr:{op}", versions="*", severity=REJECT, source=_SOURCE)
+def measured_attribute(node: NodeView, target: Target) -> Answer:
+    """{op} does not take a value of an attribute."""
+    known = None if node.domain else target.ops.get(node.op)
+    if known is None or not known.lacks or is_function(node):
+        return None
+    form, kinds = _of_form(node, known.lacks)
+    return _valued(node, form, kinds, f"{target.title} does not take {node.op}")
 
 
 @rule(feature="op:{op}", versions="*", severity=WRONG, source=_SOURCE)
@@ -50,7 +62,7 @@ def measured_wrong(node: NodeView, target: Target) -> Answer:
         elif value.type_name in kinds[parameter]:
             name = value.type_name
             return Yes(feature=f"dtype:{node.op}.{name}", message=f"{what} of {name}")
-    return unknown or _ranked(node, kinds, what)
+    return unknown or _valued(node, form, kinds, what) or _ranked(node, kinds, what)
 
 
 def _of_form(
@@ -58,6 +70,22 @@ def _of_form(
 ) -> tuple[Form | None, Mapping[str, frozenset[str]] | None]:
     form = form_of(node.op, node.opset)
     return form, None if form is None else table.get(form.since)
+
+
+def _valued(
+    node: NodeView, form: Form | None, kinds: Mapping[str, frozenset[str]] | None, what: str
+) -> Answer:
+    for name in kinds or {}:
+        formal = None if form is None else form.schema.attributes.get(name)
+        if formal is None:
+            continue
+        default = formal.default_value
+        value = node.attr(name, get_attribute_value(default) if default.name else None)
+        text = value.decode() if isinstance(value, bytes) else str(value)
+        if value is not None and text in (kinds or {})[name]:
+            feature = f"attr:{node.op}.{name}={text}"
+            return Yes(feature=feature, message=f"{what} with {name}={text}")
+    return None
 
 
 def _ranked(node: NodeView, kinds: Mapping[str, frozenset[str]] | None, what: str) -> Answer:

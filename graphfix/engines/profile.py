@@ -52,7 +52,8 @@ class OperatorSupport:
         since: The first profile of the family that supports it; empty when none does.
         lacks: The form (the opset that it came with) to the element types that it has no kernel
             for, by the type parameter of the schema; the whole form where there is nothing. For
-            ``rank`` there are ranks of the first input in the place of types.
+            ``rank`` there are ranks of the first input in the place of types, and for an attribute
+            its values.
         wrong: In the same way, what it takes and computes otherwise than ONNX says.
         limits: What else its table says that rules can judge.
     """

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from graphfix.engines.engine import Engine
 
-_RELEASES = {"2023.0": "2023.0.1", "2024.0": "2024.0.0", "2026.4": "2026.4.1"}
+RELEASES = {"2023.0": "2023.0.1", "2024.0": "2024.0.0", "2026.4": "2026.4.1"}
 _NUMPY = {"2023.0": "numpy<1.25", "2024.0": "numpy<2", "2026.4": "numpy"}
 
 
@@ -19,7 +19,7 @@ class OpenVINO(Engine):
     requirements = MappingProxyType(
         {
             f"openvino{version}": (f"openvino=={release}", _NUMPY[version])
-            for version, release in _RELEASES.items()
+            for version, release in RELEASES.items()
         }
     )
     newest_python = MappingProxyType({"openvino2023.0": "3.11", "openvino2024.0": "3.12"})

@@ -37,13 +37,23 @@ def load(
     core = ov.Core()
     model = _staged("read", core.read_model, path)
     compiled = _staged("compile", core.compile_model, model, "CPU", _EXACTLY)
-    taken = {name for port in compiled.inputs for name in port.get_names()}
 
     def run(feed: dict[str, np.ndarray]) -> list[np.ndarray]:
-        results = compiled({name: value for name, value in feed.items() if name in taken})
+        results = compiled(_in_order(compiled.inputs, feed))
         return [np.array(results[port]) for port in compiled.outputs]
 
     return run
+
+
+def _in_order(ports: list[Any], feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """Return the inputs in the engine's order.
+
+    An input that is an output as well has the name of that alone; such ones are in the order of
+    the graph.
+    """
+    names = [next((name for name in port.get_names() if name in feed), None) for port in ports]
+    rest = [name for name in feed if name not in names]
+    return [feed[rest.pop(0) if name is None else name] for name in names]
 
 
 def _staged(stage: str, function: Any, *given: Any) -> Any:

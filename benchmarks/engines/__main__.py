@@ -1,0 +1,170 @@
+"""What a real engine makes of the models of a folder: as they are, after onnxsim, after graphfix.
+
+    python -m benchmarks.engines FOLDER --engine openvino2026.4 [--sample 40] [--rows FILE]
+
+Each model that onnxruntime runs on drawn inputs is loaded and run in the engine in three forms.
+What graphfix calls fixed is counted, and what of that the engine refuses or computes wrongly. A
+further run goes on behind the rows of the last; the table is ``results/engines-E.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from benchmarks import RESULTS
+from benchmarks.engines.kernels import Asker
+from graphfix.errors import GraphfixError
+from graphfix.proving.inputs.maker import FeedMaker
+from graphfix.proving.models import run_model
+
+_ATTEMPTS = (0, 3, 9, 16, 22)
+_SECONDS = 120.0
+_MEMORY = 4 << 30
+_SIMPLIFYING = (
+    "import sys, onnx, onnxsim; m, _ = onnxsim.simplify(sys.argv[1]); onnx.save(m, sys.argv[2])"
+)
+FORMS = ("as it is", "onnxsim", "graphfix")
+VERDICTS = ("equal", "wrong", "refused", "crashed", "none")
+Row = dict[str, Any]
+
+
+def measured(path: Path, name: str, asker: Asker, target: str, folder: Path) -> Row:
+    """Return what becomes of one model."""
+    row: Row = {"file": name}
+    drawn = _drawn(path)
+    if drawn is None:
+        return {**row, "runs": False}
+    feed, expected = drawn
+    made: dict[str, Path | None] = {"as it is": path}
+    made["onnxsim"] = _made([sys.executable, "-c", _SIMPLIFYING, str(path)], folder / "sim.onnx")
+    fixed = folder / "fixed.onnx"
+    command = [sys.executable, "-m", "graphfix", "run", str(path), "--target", target]
+    code = _code([*command, "--force", "-o", str(fixed)])
+    made["graphfix"] = fixed if fixed.is_file() else None
+    for form, file in made.items():
+        if file is None:
+            row[form] = ["none", ""]
+            continue
+        names = {info.name for info in onnx.load(str(file), load_external_data=False).graph.input}
+        given = {name: value for name, value in feed.items() if name in names}
+        row[form] = list(asker.verdict(file, given, expected))
+    return {**row, "runs": True, "code": code}
+
+
+def _drawn(path: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Return inputs that onnxruntime runs a model on, and what it computes."""
+    try:
+        maker = FeedMaker(onnx.load(str(path), load_external_data=False))
+        for attempt in _ATTEMPTS:
+            feed = maker.draw(0, attempt)
+            try:
+                (outputs,) = run_model(path, [feed], timeout=_SECONDS)
+            except GraphfixError:
+                continue
+            if all(isinstance(v, np.ndarray) for v in (*outputs.values(), *feed.values())):
+                return feed, outputs
+            return None
+    except Exception as error:  # damaged files of the corpus
+        print(f"{path.name}: {error}", file=sys.stderr)
+    return None
+
+
+def _made(command: Sequence[str], out: Path) -> Path | None:
+    out.unlink(missing_ok=True)
+    _code([*command, str(out)])
+    return out if out.is_file() else None
+
+
+def _code(command: Sequence[str]) -> int:
+    try:
+        return subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=_SECONDS * 3
+        ).returncode
+    except subprocess.TimeoutExpired:
+        return -1
+
+
+def table(engine: str, rows: Sequence[Row]) -> str:
+    """Return the page."""
+    known = [row for row in rows if row["runs"]]
+    lines = [
+        f"# {engine} on networks",
+        "",
+        f"{len(known)} models that onnxruntime runs, of {len(rows)} that were tried, in the engine"
+        " itself; floats within 1e-3 of each and 1e-4 of the largest number. Made by `python -m"
+        f" benchmarks.engines FOLDER --engine {engine}`.",
+        "",
+        "| form | " + " | ".join(VERDICTS) + " |",
+        "|---" * (len(VERDICTS) + 1) + "|",
+    ]
+    for form in FORMS:
+        counts = [sum(row[form][0] == verdict for row in known) for verdict in VERDICTS]
+        lines.append(f"| {form} | " + " | ".join(map(str, counts)) + " |")
+    fixed = [row for row in known if row["code"] == 0]
+    broken = [row for row in fixed if row["graphfix"][0] != "equal"]
+    lines += [
+        "",
+        f"graphfix calls {len(fixed)} of them fixed; of these the engine refuses or computes"
+        f" wrongly {len(broken)}.",
+    ]
+    left = [row for row in known if row["graphfix"][0] != "equal"]
+    if left:
+        lines += ["", "| not equal after graphfix | exit code | verdict | the engine's words |"]
+        lines += ["|---|---|---|---|"]
+        for row in left:
+            verdict, words = row["graphfix"]
+            said = words.replace("|", "/").replace("<", "&lt;")[:160]
+            lines.append(f"| {row['file']} | {row['code']} | {verdict} | {said} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--engine", required=True, metavar="TARGET")
+    parser.add_argument(
+        "--sample", type=int, metavar="N", help="N of the models, the same each time"
+    )
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after these")
+    parser.add_argument("--rows", type=Path, help="JSON lines; goes on where they end")
+    parser.add_argument("-o", "--output", type=Path, help="the page")
+    given = parser.parse_args()
+    files = sorted(given.folder.rglob("*.onnx"))
+    random.Random(0).shuffle(files)
+    files = files[: given.sample]
+    rows: Path = given.rows or Path(tempfile.gettempdir()) / f"engines-{given.engine}.jsonl"
+    lines = rows.read_text(encoding="utf-8").splitlines() if rows.is_file() else []
+    found: list[Row] = [json.loads(line) for line in lines]
+    done = {row["file"] for row in found}
+    began = time.monotonic()
+    asker = Asker(given.engine, seconds=_SECONDS, memory=_MEMORY)
+    with tempfile.TemporaryDirectory(prefix="engines-") as name, rows.open("a") as stream:
+        for path in files:
+            known = path.relative_to(given.folder).as_posix()
+            if known in done or time.monotonic() - began > given.seconds:
+                continue
+            for left in Path(name).iterdir():
+                left.unlink()
+            found.append(measured(path, known, asker, given.engine, Path(name)))
+            stream.write(json.dumps(found[-1]) + "\n")
+            stream.flush()
+    asker.close()
+    page = given.output or RESULTS / f"engines-{given.engine}.md"
+    page.write_text(table(given.engine, found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

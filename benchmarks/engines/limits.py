@@ -1,0 +1,76 @@
+"""Ask real engines which opsets, IR versions and local functions they take.
+
+    python -m benchmarks.engines.limits --family openvino openvino2023.0 openvino2024.0 ...
+
+Each is asked with a Relu, oldest target first. Writes ``facts/limits.json`` of the family's folder:
+by version the lowest and the highest opset, the highest IR version (null where none that there is
+was refused), and whether a local function is read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, defs, helper, parser
+
+from benchmarks import ROOT
+from benchmarks.engines.kernels import Asker
+
+_LOWEST_OPSET, _LOWEST_IR = 7, 3
+_HIGHEST_IR = 14
+_X = np.array([-1.5, 0.0, 2.0], dtype=np.float32)
+_FUNCTION = """
+<ir_version: 8, opset_import: ["": 15, "local": 1]>
+g (float[3] x) => (float[3] y) { y = local.twice (x, x) }
+<opset_import: ["": 15], domain: "local"> twice (a, b) => (c) { c = Relu (a) }
+"""
+
+
+def _relu(opset: int, ir: int) -> ModelProto:
+    graph = parser.parse_graph("g (float[3] x) => (float[3] y) { y = Relu (x) }")
+    imports = [helper.make_opsetid("", opset)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=ir)
+
+
+def limits(target: str) -> dict[str, Any]:
+    """Return what one engine takes."""
+    asker = Asker(target)
+    with tempfile.TemporaryDirectory(prefix="limits-") as folder:
+
+        def takes(model: ModelProto) -> bool:
+            path = Path(folder, "model.onnx")
+            path.write_bytes(model.SerializeToString())
+            return asker.verdict(path, {"x": _X}, {"y": np.maximum(_X, 0)})[0] == "equal"
+
+        opsets = range(_LOWEST_OPSET, defs.onnx_opset_version() + 1)
+        taken = [opset for opset in opsets if takes(_relu(opset, 8))]
+        irs = [ir for ir in range(_LOWEST_IR, _HIGHEST_IR + 1) if takes(_relu(9, ir))]
+        functions = takes(parser.parse_model(_FUNCTION))
+    asker.close()
+    return {
+        "opset": [min(taken), max(taken)],
+        "refuses_newer": max(taken) < opsets[-1],
+        "ir": None if max(irs) == _HIGHEST_IR else max(irs),
+        "functions": functions,
+    }
+
+
+def main() -> None:
+    """Run from the command line."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--family", required=True, help="the name of its folder")
+    options.add_argument("targets", nargs="+", metavar="TARGET")
+    given = options.parse_args()
+    lines = [f" {json.dumps(target)}: {json.dumps(limits(target))}" for target in given.targets]
+    path = ROOT / "graphfix" / "engines" / given.family / "facts" / "limits.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
