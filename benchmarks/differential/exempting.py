@@ -152,7 +152,9 @@ def integers_through_floats(original: ModelProto, sample: Sample, found: Judgeme
     if not any(node.op_type in _THROUGH_FLOATS for node in original.graph.node):
         return False
     exact = _by_reference(original, dict(sample.fed), found.place)
-    return exact is not None and exact.dtype == both[1].dtype and np.array_equal(exact, both[1])
+    return exact is not None and bool(
+        exact.dtype == both[1].dtype and np.array_equal(exact, both[1])
+    )
 
 
 _THROUGH_FLOATS = ("Pow", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare")
