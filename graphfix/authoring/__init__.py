@@ -120,6 +120,11 @@ if TYPE_CHECKING:
     from graphfix.opset.stepping import move_to as move_to
     from graphfix.opset.verdicts import Verdict as Verdict
     from graphfix.opset.verdicts import verdict_of as verdict_of
+    from graphfix.pytorch.call import Argument as Argument
+    from graphfix.pytorch.call import OperatorCall as OperatorCall
+    from graphfix.pytorch.call import has_pytorch as has_pytorch
+    from graphfix.pytorch.running import run_in_pytorch as run_in_pytorch
+    from graphfix.pytorch.translation import translated as translated
     from graphfix.validity.complaint import Complaint as Complaint
     from graphfix.validity.declarations import contradicts as contradicts
     from graphfix.validity.declarations import repeated_declarations as repeated_declarations
@@ -127,6 +132,11 @@ if TYPE_CHECKING:
     from graphfix.validity.forms import form_complaints as form_complaints
 
 HOMES = {
+    "Argument": "graphfix.pytorch.call",
+    "OperatorCall": "graphfix.pytorch.call",
+    "has_pytorch": "graphfix.pytorch.call",
+    "run_in_pytorch": "graphfix.pytorch.running",
+    "translated": "graphfix.pytorch.translation",
     "is_finite": "graphfix.folding.bounding",
     "upper_bound": "graphfix.folding.bounding",
     "lower_bound": "graphfix.folding.lower_bounds",

@@ -8,6 +8,7 @@ from functools import cached_property
 from graphfix.authoring.declaring import InferredType, Pass
 from graphfix.authoring.views import NodeView
 
+ANY = "*"
 Infer = Callable[[NodeView], Sequence[InferredType | None]]
 
 
@@ -28,26 +29,37 @@ class Catalogue(tuple[Pass, ...]):
         """Return the passes of a stage and kind."""
         return tuple(p for p in self if p.stage == stage and p.kind == kind)
 
+    def rewrites_of(self, op: str) -> Sequence[Pass]:
+        """Return the passes that may match an operator; those of last resort stand last."""
+        return [*self._rewrites.get(op, ()), *self._rewrites.get(ANY, ())]
+
+    def knowing_of(self, op: str) -> Sequence[tuple[Pass, Infer | None]]:
+        """Return the passes that may know the types of an operator without schema.
+
+        What infers them is named where the pass emits the operator; else the pass matches it.
+        Those of last resort stand last.
+        """
+        return [*self._knowing.get(op, ()), *self._knowing.get(ANY, ())]
+
     @cached_property
-    def rewrites(self) -> Mapping[str, Sequence[Pass]]:
-        """The passes that match an operator, by its name."""
+    def _rewrites(self) -> Mapping[str, Sequence[Pass]]:
         found: dict[str, list[Pass]] = {}
-        for declared in self:
-            for _, op in declared.matches:
+        for declared in sorted(self, key=_is_last_resort):
+            for op in {op: None for _, op in declared.matches}:
                 found.setdefault(op, []).append(declared)
         return found
 
     @cached_property
-    def knowing(self) -> Mapping[str, Sequence[tuple[Pass, Infer | None]]]:
-        """The passes that know the types of an operator without schema, by its name.
-
-        What infers them is named where the pass emits the operator; else the pass matches it.
-        """
+    def _knowing(self) -> Mapping[str, Sequence[tuple[Pass, Infer | None]]]:
         found: dict[str, list[tuple[Pass, Infer | None]]] = {}
-        for declared in self:
+        for declared in sorted(self, key=_is_last_resort):
             for op, known in declared.knows.items():
                 found.setdefault(op.rpartition("::")[2], []).append((declared, known.infer))
             if declared.infer is not None:
-                for _, op in declared.matches:
+                for op in {op: None for _, op in declared.matches}:
                     found.setdefault(op, []).append((declared, None))
         return found
+
+
+def _is_last_resort(declared: Pass) -> bool:
+    return declared.last_resort

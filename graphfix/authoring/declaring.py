@@ -83,7 +83,7 @@ class Pass:
         id: The function's name with dashes; the file's name too, unless twins share one.
         function: `(node, build) -> values` for a rewrite, `(editor) -> None` for a graph pass.
         kind: ``rewrite`` or ``graph``.
-        matches: (domain, operator) pairs; the domain ``*`` stands for any.
+        matches: (domain, operator) pairs; ``*`` stands for any.
         removes: Features that are gone after it; a trailing ``*`` stands for any ending.
         emits: Operators it may emit.
         accuracy: The label of its sites unless one says otherwise.
@@ -97,6 +97,7 @@ class Pass:
         changes_io: Whether it changes inputs or outputs, which needs consent.
         knows: Operators without schema that it emits, as ``domain::Op``; files may have them in
             any domain.
+        last_resort: Whether it is asked only about nodes with which no other pass can do anything.
         family: The folder it lies in; empty for passes of a user.
         doc: The docstring of its file; its own summary where twins share the file.
         source: The file.
@@ -118,6 +119,7 @@ class Pass:
     claims: frozenset[str] = frozenset()
     changes_io: bool = False
     knows: Mapping[str, Known] = field(default_factory=dict[str, Known])
+    last_resort: bool = False
     family: str = ""
     doc: str = ""
     source: str = ""
@@ -148,7 +150,9 @@ class Pass:
         feature the pass removes. A pass that removes no ATen operator sees all of them. Where
         the default domain is not imported, its opset does not matter: no node is of it.
         """
-        if not any(op == node.op and domain in ("*", node.domain) for domain, op in self.matches):
+        if not any(
+            op in ("*", node.op) and domain in ("*", node.domain) for domain, op in self.matches
+        ):
             return False
         if node.op == "ATen" and any(known.startswith("op:aten::") for known in self.removes):
             named = node.node.attrs.get("operator")
@@ -223,11 +227,12 @@ def rewrite(
     infer: Callable[[NodeView], Sequence[InferredType | None]] | None = None,
     evaluate: Evaluate | None = None,
     claims: str | Sequence[str] = (),
+    last_resort: bool = False,
 ) -> Callable[[Callable[..., Any]], Pass]:
     """Declare a pass that replaces one node by an expression.
 
     Args:
-        ops: ``Op`` or ``domain::Op``, one or several; the domain ``*`` stands for any. Here and
+        ops: ``Op`` or ``domain::Op``, one or several; ``*`` stands for any of either. Here and
             below several stand in one string with spaces between them, or in several such strings.
         removes: Features that the node shows no longer.
         emits: Operators that the pass may emit, written like `ops`; `PassBug` where it emits
@@ -241,6 +246,7 @@ def rewrite(
         evaluate: A numpy model of that operator: `(inputs, attributes) -> outputs`.
         claims: ``nan``, ``inf`` or both, where the result for them is what it was; certificates
             hold the pass to it. Without a claim these numbers are not looked at.
+        last_resort: Ask it only about nodes with which no other pass can do anything.
     """
 
     def declare(function: Callable[..., Any]) -> Pass:
@@ -258,6 +264,7 @@ def rewrite(
             infer=infer,
             evaluate=evaluate,
             claims=_claims(claims),
+            last_resort=last_resort,
         )
 
     return declare

@@ -169,7 +169,7 @@ class Planner:
     ) -> Plan | None:
         """Let an exact rewrite replace the node; the smallest that can follow, None without."""
         best: Plan | None = None
-        for declared in self.workspace.passes.rewrites.get(node.op, ()):
+        for declared in self.workspace.passes.rewrites_of(node.op):
             if declared.id in lineage or not _may_stand_in(declared, node):
                 continue
             try:

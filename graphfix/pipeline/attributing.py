@@ -73,11 +73,11 @@ def can_remove(declared: Pass, finding: Finding, opset: int | None) -> bool:
         return True
     domain, op = _subject(finding.feature)
     of_this_node = finding.rule not in _OF_ANOTHER_NODE
-    if of_this_node and all(name != finding.node.op for _, name in declared.matches):
+    if of_this_node and all(name not in ("*", finding.node.op) for _, name in declared.matches):
         return op == finding.node.op
     if of_this_node:
         domain, op = finding.node.domain, finding.node.op
-    domains = {known for known, name in declared.matches if name == op}
+    domains = {known for known, name in declared.matches if name in ("*", op)}
     if domains and not {"*", domain} & domains and domain != "*":
         return False
     return not domains or opset is None or _reads(declared, opset)

@@ -18,6 +18,7 @@ def evaluators_for(model: Model, passes: tuple[Pass, ...]) -> dict[tuple[str, st
     The key of an operator that is named by an attribute (ATen) is ``ATen.linalg_inv``.
     """
     knowing = [p for p in passes if p.evaluate is not None]
+    knowing.sort(key=lambda declared: declared.last_resort)
     places: dict[tuple[str, str], str] = {}
     anywhere: dict[str, str] = {}
     for emitted, known in (item for p in passes for item in p.knows.items()):

@@ -122,7 +122,7 @@ class Legaliser:
         """Return the passes that match the node and remove one of its findings."""
         return [
             declared
-            for declared in self.passes.rewrites.get(view.op, ())
+            for declared in self.passes.rewrites_of(view.op)
             if declared.stage == TARGETED
             and (self.allow_lossy or declared.accuracy is not LOSSY)
             and any(declared.removes_feature(f.feature) for f in findings)
@@ -146,6 +146,8 @@ class Legaliser:
         for declared in self.candidates(view, findings):
             if declared.id in lineage or self.workspace.blocks(declared.id, view.ref()):
                 continue
+            if declared.last_resort and best is not None:
+                break
             known = len(self.rejections)
             tree = self._try(declared, view, depth, (*lineage, declared.id))
             attempts.append(_attempt(declared, tree, self.rejections[known:]))

@@ -30,15 +30,17 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
         if not _learn_ranks(model):
             break
         infer_model(model)
-    knowing = Catalogue.of(passes).knowing
-    foreign = [n for n in model.nodes() if n.op in knowing and _has_no_schema(n)]
+    catalogue = Catalogue.of(passes)
+    foreign = [(n, catalogue.knowing_of(n.op)) for n in model.nodes() if _has_no_schema(n)]
     for _ in range(MAX_ROUNDS):
         news = False
-        for node in foreign:
+        for node, knowing in foreign:
+            told = False
             if any(t.name and (not t.elem_type or t.shape is None) for t in node.outputs):
-                # All of them, not up to a yes.
-                asked = [_ask(p, given, node) for p, given in knowing[node.op]]
-                news = any(asked) or news
+                for declared, given in knowing:  # all of them, not up to a yes
+                    if not (told and declared.last_resort):
+                        told = _ask(declared, given, node) or told
+            news = told or news
         if not news:
             return
         infer_model(model)

@@ -32,7 +32,7 @@ DOMAINS = (
     "com.microsoft.pytorch",
     "torch.ops.aten",
 )
-_LISTS = frozenset({"SequenceConstruct", "ListConstruct", "Concat", "TupleConstruct"})
+LISTS = frozenset({"SequenceConstruct", "ListConstruct", "Concat", "TupleConstruct"})
 _SAME_ENTRIES = moving(Motion.SAME) | {"Cast"}
 _DEPTH = 8
 
@@ -68,7 +68,7 @@ class Call:
     def tensor(self, name: str) -> Value | None:
         """Return a tensor argument, or None where it is None."""
         value = self.node.input(self._place(name))
-        return None if value is None or _is_none(value) else value
+        return None if value is None or is_none(value) else value
 
     def need(self, name: str) -> Value:
         """Return a tensor argument.
@@ -90,9 +90,9 @@ class Call:
             Refuse: It is computed at run time.
         """
         if self.node.has(name):
-            return _flat(self.node.attr(name))
+            return flat(self.node.attr(name))
         value = self.tensor(name)
-        return None if value is None else _entries(value, name, 0)
+        return None if value is None else entries_of(value, name)
 
     def number(self, name: str, default: float | None = None) -> Any:
         """Return an argument that is one number, or `default` where it is None or missing.
@@ -182,9 +182,9 @@ class ArrayCall:
     def entries(self, name: str) -> tuple[Any, ...] | None:
         """Return a list argument as a tuple, or None."""
         if name in self.attributes:
-            return _flat(self.attributes[name])
+            return flat(self.attributes[name])
         found = self.array(name)
-        return None if found is None else _flat(found)
+        return None if found is None else flat(found)
 
     def number(self, name: str, default: float | None = None) -> Any:
         """Return an argument that is one number, or `default`."""
@@ -192,11 +192,12 @@ class ArrayCall:
         return default if not found else found[0]
 
 
-def _flat(value: Any) -> tuple[Any, ...]:
+def flat(value: Any) -> tuple[Any, ...]:
+    """Return numbers as a tuple, whatever they stand in."""
     return tuple(np.asarray(value).ravel().tolist())
 
 
-def _is_none(value: Value) -> bool:
+def is_none(value: Value) -> bool:
     """Say whether a value is TorchScript's None: a Constant or Optional that holds nothing."""
     producer = value.producer
     if producer is None or producer.op not in ("Constant", "Optional"):
@@ -205,11 +206,16 @@ def _is_none(value: Value) -> bool:
     return not written and not any(v is not None for v in producer.inputs)
 
 
-def _entries(value: Value, name: str, depth: int) -> tuple[Any, ...]:
+def entries_of(value: Value, name: str, depth: int = 0) -> tuple[Any, ...]:
+    """Return the numbers of an argument that is a constant, or a list of constants.
+
+    Raises:
+        Refuse: It is computed at run time.
+    """
     array = value.array()
     if array is not None:
-        return _flat(array)
-    if _is_none(value):
+        return flat(array)
+    if is_none(value):
         return (None,)
     producer = value.producer
     if producer is None or depth > _DEPTH:
@@ -217,10 +223,10 @@ def _entries(value: Value, name: str, depth: int) -> tuple[Any, ...]:
     if producer.op in _SAME_ENTRIES:
         if producer.op == "Cast" and producer.attr("to") not in (6, 7):
             raise Refuse(f"{name} must be a constant; it is computed at run time")
-        return _entries(producer.need(0), name, depth + 1)
-    if producer.op in _LISTS:
+        return entries_of(producer.need(0), name, depth + 1)
+    if producer.op in LISTS:
         found: list[Any] = []
         for entry in producer.inputs:
-            found.extend((None,) if entry is None else _entries(entry, name, depth + 1))
+            found.extend((None,) if entry is None else entries_of(entry, name, depth + 1))
         return tuple(found)
     raise Refuse(f"{name} must be a constant; it is computed at run time")

@@ -1,0 +1,1 @@
+"""Operators of PyTorch, translated to ONNX and run by the PyTorch that is installed here."""

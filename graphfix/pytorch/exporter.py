@@ -1,0 +1,141 @@
+"""Exporting one call with PyTorch's exporter; runs in a child.
+
+Source: torch.onnx.export with `dynamo=True` (PyTorch 2.5 and newer), which decomposes an operator
+into those that it can translate; torch/onnx/_internal/exporter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import logging
+import warnings
+from pathlib import Path
+from typing import Any
+
+import onnx
+from onnx import ModelProto
+
+from graphfix.authoring.workspace import Workspace
+from graphfix.errors import EngineFailed
+from graphfix.inference import infer_model
+from graphfix.inlining import inline
+from graphfix.model import Model
+from graphfix.opset.stepping import StepBlocked, move_to
+from graphfix.pytorch.call import Argument, OperatorCall, bound
+from graphfix.pytorch.translation import ANSWER, ExportRequest
+from graphfix.storage.weights import type_name
+from graphfix.worker.limits import Limits
+
+EXPORTED = 18  # the oldest opset that the exporter writes without converting
+_FIRST_SIZE = 5
+
+
+def export(folder: Path, request: ExportRequest, _: Limits) -> None:
+    """Write the model of a call.
+
+    Raises:
+        EngineFailed: It cannot be had; with the reason.
+    """
+    model = Model(_exported(request.call))
+    infer_model(model)
+    try:
+        move_to(model, Workspace(model), request.opset)
+    except StepBlocked as blocked:
+        first = blocked.blockers[0]
+        raise EngineFailed(
+            f"what PyTorch's exporter writes cannot be had at opset {request.opset}: "
+            f"{first.node.op}: {first.reason}"
+        ) from None
+    (folder / ANSWER).write_bytes(model.to_proto().SerializeToString())
+
+
+def _exported(call: OperatorCall) -> ModelProto:
+    torch: Any = importlib.import_module("torch")
+    logging.disable(logging.CRITICAL)
+    operator = bound(call)
+    _refuse_drawing(torch, operator.overload)
+    given = list(call.tensors())
+    sizes: dict[object, int] = {}
+    tensors = [_sample(torch, one, sizes) for one in given]
+    dynamic = tuple(
+        {at: torch.export.Dim.AUTO for at, dim in enumerate(one.dims) if not isinstance(dim, int)}
+        for one in given
+    )
+    names = [f"i{number}" for number in range(len(given))]
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            program = torch.onnx.export(
+                _module(torch, operator.call),
+                tuple(tensors),
+                dynamo=True,
+                input_names=names,
+                dynamic_shapes=(dynamic,),  # of *tensors
+                opset_version=EXPORTED,
+                verbose=False,
+            )
+            proto = program.model_proto
+    except Exception as error:  # PyTorch's exceptions have no common base
+        said = str(error.__cause__ or error).strip().partition("\n")[0]
+        raise EngineFailed(f"PyTorch's exporter does not translate it: {said[:300]}") from None
+    proto = inline(proto)
+    _check(call, given, proto)
+    return proto
+
+
+def _module(torch: Any, function: Any) -> Any:
+    class Module(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, *tensors: Any) -> Any:
+            return function(*tensors)
+
+    return Module().eval()
+
+
+def _refuse_drawing(torch: Any, overload: Any) -> None:
+    if overload._schema.is_mutable:
+        raise EngineFailed("it changes its input")
+    if torch.Tag.nondeterministic_seeded in overload.tags:
+        raise EngineFailed("it draws at random")
+
+
+def _sample(torch: Any, given: Argument, sizes: dict[object, int]) -> Any:
+    """Return a tensor of some sizes; only they are traced."""
+    shape: list[int] = []
+    for at, dim in enumerate(given.dims):
+        if isinstance(dim, int):
+            shape.append(dim)
+        else:
+            key = dim if dim is not None else (id(given), at)
+            shape.append(sizes.setdefault(key, _FIRST_SIZE + 2 * len(sizes)))
+    dtype = getattr(torch, type_name(given.elem_type), None)
+    if dtype is None:
+        raise EngineFailed(f"PyTorch has no {type_name(given.elem_type)}")
+    return torch.zeros(shape, dtype=dtype)
+
+
+def _check(call: OperatorCall, given: list[Argument], proto: ModelProto) -> None:
+    """Hold the exporter to what was asked: every input, open dimensions open, operators of ONNX.
+
+    Raises:
+        EngineFailed: It made a size of the samples a constant, or wrote something else.
+    """
+    graph = proto.graph
+    if len(graph.input) != len(given) or len(graph.output) < call.outputs:
+        raise EngineFailed("PyTorch's exporter gives other inputs or outputs")
+    for info, one in zip(graph.input, given, strict=True):
+        dims = info.type.tensor_type.shape.dim
+        for at, (dim, wanted) in enumerate(zip(dims, one.dims, strict=True)):
+            if not isinstance(wanted, int) and dim.HasField("dim_value"):
+                raise EngineFailed(
+                    f"PyTorch's exporter takes it at fixed sizes alone; dimension {at} of "
+                    f"{info.name} is open"
+                )
+    foreign = next((n for n in graph.node if n.domain not in ("", "ai.onnx")), None)
+    if foreign is not None:
+        raise EngineFailed(f"PyTorch's exporter writes {foreign.domain}::{foreign.op_type}")
+    try:
+        onnx.checker.check_model(proto)  # pyright: ignore[reportUnknownMemberType]
+    except onnx.checker.ValidationError as error:
+        raise EngineFailed(f"PyTorch's exporter writes no valid model: {error}") from None

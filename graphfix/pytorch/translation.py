@@ -1,0 +1,66 @@
+"""What PyTorch's own exporter makes of one operator: asked in a child, once for each call."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import onnx
+
+from graphfix.errors import EngineFailed
+from graphfix.pytorch.call import OperatorCall
+from graphfix.worker.limits import Limits
+from graphfix.worker.service import ask
+
+TASK = "graphfix.pytorch.exporter:export"
+ANSWER = "translated.onnx"
+SECONDS = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """What a child is to export.
+
+    Attributes:
+        call: The call.
+        opset: The opset of the default domain that the result is to have.
+    """
+
+    call: OperatorCall
+    opset: int
+
+
+@lru_cache(maxsize=256)
+def translated(call: OperatorCall, opset: int) -> onnx.ModelProto:
+    """Return a model that computes what a call does; its inputs are the tensors of the call.
+
+    Dimensions that the call leaves open are open in the model.
+
+    Args:
+        call: The call.
+        opset: The opset of the model.
+
+    Raises:
+        EngineFailed: PyTorch has no such operator, its exporter does not translate it, or the
+            result cannot be had at that opset; with the reason. The same call is asked once.
+    """
+    found = _asked(call, opset)
+    if isinstance(found, str):
+        raise EngineFailed(found)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _asked(call: OperatorCall, opset: int) -> onnx.ModelProto | str:
+    with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
+        folder = Path(text)
+        # What is traced are sizes, not numbers: a file cannot make it take more. PyTorch and its
+        # exporter need seconds to be imported, which small files do not get for themselves.
+        limits = Limits(SECONDS, held=False)
+        try:
+            ask(TASK, folder, ExportRequest(call, opset), limits, type(None))
+        except EngineFailed as error:
+            return error.message
+        return onnx.load_model_from_string((folder / ANSWER).read_bytes())

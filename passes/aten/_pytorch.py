@@ -1,0 +1,56 @@
+"""What the inputs and attributes of an ATen node say to PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphfix.authoring import Argument, Refuse, Value
+from graphfix.passes.aten._arguments import LISTS, entries_of, flat, is_none
+
+_MOST_NUMBERS = 64
+
+
+def tensors_of(value: Value | None) -> tuple[Value | None, ...] | None:
+    """Return the entries of an input that is a list of tensors; None where it is no list."""
+    if value is None or (value.tensor.opaque is None and value.is_tensor):
+        return None
+    producer = value.producer
+    if producer is None or producer.op not in LISTS or producer.op == "Concat":
+        return None
+    return tuple(None if e is None or is_none(e) else e for e in producer.inputs)
+
+
+def argument_of(value: Value | None, operator: str) -> Argument | None:
+    """Return what an input says.
+
+    Raises:
+        Refuse: Its rank or type is not known, or it is a list that is computed.
+    """
+    if value is None or is_none(value):
+        return None
+    entries = tensors_of(value)
+    if entries is not None:
+        several = tuple(None if e is None else _tensor(e, operator) for e in entries)
+        return Argument(numbers=_numbers(value), tensors=several)
+    return _tensor(value, operator)
+
+
+def _tensor(value: Value, operator: str) -> Argument:
+    if not value.elem_type or value.shape is None:
+        raise Refuse(f"type and rank of {value.name} must be known for {operator}")
+    return Argument(value.elem_type, tuple(value.shape), _numbers(value), not value.shape)
+
+
+def _numbers(value: Value) -> tuple[Any, ...] | None:
+    try:
+        numbers = entries_of(value, value.name)
+    except Refuse:
+        return None
+    return numbers if len(numbers) <= _MOST_NUMBERS else None
+
+
+def attribute_of(value: Any) -> Argument:
+    """Return what an attribute says: a number, a list of numbers, or a text."""
+    if isinstance(value, str):
+        return Argument(text=value)
+    return Argument(numbers=flat(value), single=isinstance(value, bool | int | float))

@@ -1,0 +1,163 @@
+"""Replace any other ATen operator by what PyTorch's own exporter makes of it.
+
+What it does:
+    Has the PyTorch that is installed export a module that calls just this operator, with the
+    constants of the node and the dimensions of its inputs, takes the result to the opset of the
+    file, and puts it in place of the node. It is tried where no other pass replaces the node.
+
+Why engines need it:
+    ATen has some two thousand operators, and the exporters of PyTorch have written those that ONNX
+    lacks as nodes that no engine knows. A newer PyTorch translates many of them.
+
+Before:
+    y = org.pytorch.aten.ATen <operator = "bucketize"> (x, limits)
+
+After:
+    nodes of ONNX that compute torch.bucketize(x, limits)
+
+When it refuses:
+    PyTorch is not installed, its exporter does not translate the operator or takes it at fixed
+    sizes alone, what is a number or a list of numbers to PyTorch is computed at run time, rank or
+    type of an input is unknown, the operator draws at random or changes its input, or the result
+    cannot be had at the opset of the file.
+
+Accuracy:
+    Exact where floats are only moved, and integers and booleans computed. What computes floats is
+    approximate: the exporter may take other steps than PyTorch. Each site is compared with
+    PyTorch's own result.
+
+References:
+    https://docs.pytorch.org/docs/stable/onnx.html (torch.onnx.export with dynamo=True);
+    pytorch/pytorch torch/onnx/_internal/exporter, aten/src/ATen/native/native_functions.yaml
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphfix.authoring import (
+    APPROXIMATE,
+    EXACT,
+    GIVES_ELEMENTS,
+    Array,
+    Builder,
+    EngineFailed,
+    InferredType,
+    Model,
+    NodeView,
+    OperatorCall,
+    Refuse,
+    Value,
+    copy_constants,
+    copy_nodes,
+    has_pytorch,
+    infer_proto,
+    rewrite,
+    run_in_pytorch,
+    translated,
+)
+from graphfix.passes.aten._arguments import DOMAINS, is_none, operator_of
+from graphfix.passes.aten._pytorch import argument_of, attribute_of, tensors_of
+
+_OWN = frozenset({"operator", "overload_name"})
+_OPSET = 18
+_WITHOUT = 'PyTorch must be installed to translate {}: pip install "graphfix[torch]"'
+
+
+def _call(node: NodeView) -> OperatorCall:
+    """Return the call of a node.
+
+    Raises:
+        Refuse: PyTorch is not here, or the rank or type of an input is unknown.
+    """
+    operator, overload = operator_of(node)
+    if (node.node.domain or "", node.op, node.overload) in node.graph.root.known_functions:
+        raise Refuse(f"{node.op} must be PyTorch's operator; it is a local function of the model")
+    if not has_pytorch():
+        raise Refuse(_WITHOUT.format(operator))
+    return OperatorCall(
+        operator,
+        overload,
+        tuple(argument_of(value, operator) for value in node.inputs),
+        tuple((n, attribute_of(node.attr(n))) for n in node.attributes if n not in _OWN),
+        len(node.node.outputs),
+    )
+
+
+def _model(node: NodeView, opset: int) -> Model:
+    try:
+        return Model(translated(_call(node), opset))
+    except EngineFailed as error:
+        raise Refuse(error.message) from None
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The types of what the exporter wrote, with the names of this file's dimensions."""
+    model = _model(node, node.opset or _OPSET)
+    graph = infer_proto(model.proto).graph
+    names: dict[str, int | str | None] = {}
+    for value, info in zip(_tensors(node), graph.input, strict=True):
+        for dim, own in zip(info.type.tensor_type.shape.dim, value.shape or (), strict=False):
+            if dim.dim_param:
+                names.setdefault(dim.dim_param, own)
+    found: list[InferredType | None] = []
+    for info in graph.output[: len(node.node.outputs)]:
+        kind = info.type.tensor_type
+        dims = (
+            d.dim_value if d.HasField("dim_value") else names.get(d.dim_param)
+            for d in kind.shape.dim
+        )
+        found.append(InferredType(kind.elem_type, tuple(dims)))
+    return found
+
+
+def _tensors(node: NodeView) -> list[Value]:
+    """Return the tensors of a call, the entries of lists among them, in their order."""
+    found: list[Value] = []
+    for value in node.inputs:
+        if value is None or is_none(value):
+            continue
+        entries = tensors_of(value)
+        found += [e for e in ((value,) if entries is None else entries) if e is not None]
+    return found
+
+
+def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+    """Ask PyTorch."""
+    operator, _, overload = str(attributes["operator"]).removeprefix("aten::").partition(".")
+    further = [(n, attribute_of(v)) for n, v in attributes.items() if n not in _OWN]
+    overload = str(attributes.get("overload_name", "") or overload)
+    return run_in_pytorch(operator, overload, inputs, further)
+
+
+@rewrite(
+    ("*::ATen", *(f"{domain}::*" for domain in DOMAINS if domain)),
+    removes="op:aten::*",
+    emits="*::*",
+    accuracy=APPROXIMATE,
+    infer=infer,
+    evaluate=evaluate,
+    last_resort=True,
+)
+def aten_by_exporter(node: NodeView, build: Builder) -> tuple[Value, ...]:
+    """Put the exported nodes in place, see the module."""
+    model = _model(node, build.opset)
+    values = {
+        id(tensor): value for tensor, value in zip(model.graph.inputs, _tensors(node), strict=True)
+    }
+    copy_constants(build, model.graph, values)
+    copy_nodes(build, model.graph.nodes, values)
+    results = [values[id(t)] for t in model.graph.outputs[: len(node.node.outputs)]]
+    if any(_computes_floats(NodeView(node)) for node in build.nodes):
+        build.declare(APPROXIMATE, "floats are computed as PyTorch's exporter writes them")
+    else:
+        build.declare(EXACT, "")
+    return tuple(results)
+
+
+def _computes_floats(node: NodeView) -> bool:
+    """Say whether a node gives floats that are no elements of what it reads."""
+    if node.op in GIVES_ELEMENTS and not any(True for _ in node.node.graphs()):
+        return False
+    return any(v is None or v.dtype is None or v.dtype.kind not in "biu" for v in node.outputs)

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto
+
+from graphfix.authoring import Builder, NodeView, Value, has_pytorch, rewrite
+from graphfix.errors import EngineFailed
+from graphfix.pytorch.call import INSTALL, Argument, OperatorCall
+from graphfix.pytorch.running import run_in_pytorch
+from graphfix.pytorch.translation import translated
+from graphfix.report import EXACT, Status
+from graphfix.testing import assert_refused, assert_untouched, run_pass
+from tests.passes.aten_models import array_of, aten_model, becomes
+from tests.passes.resize_models import in_branch
+
+PASS = "aten-by-exporter"
+LIMITS = np.array([-1, 0, 0.5, 2], np.float32)
+
+needs_pytorch = pytest.mark.skipif(not has_pytorch(), reason=f"PyTorch is not here: {INSTALL}")
+
+
+def bucketize(shape: list[Any], **how: Any) -> onnx.ModelProto:
+    return aten_model(
+        "bucketize", shape, [LIMITS], overload="Tensor",
+        outputs={"y": (TensorProto.INT64, len(shape))}, **how,
+    )  # fmt: skip
+
+
+def test_without_pytorch_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphfix.passes.aten.aten_by_exporter.has_pytorch", lambda: False)
+    assert_refused(PASS, bucketize([2, 3]), f"translate bucketize: {INSTALL}")
+
+
+def test_operators_of_onnx_are_none_of_its_business() -> None:
+    assert_untouched(PASS, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
+
+
+def test_an_unknown_rank_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphfix.passes.aten.aten_by_exporter.has_pytorch", lambda: True)
+    assert_refused(PASS, aten_model("bucketize", None, [LIMITS]), "type and rank of x")
+
+
+@needs_pytorch
+@pytest.mark.parametrize("opset", [11, 17, 21])
+@pytest.mark.parametrize("layout", ["inputs", "named"])
+def test_integers_come_out_exactly_at_every_opset(opset: int, layout: str) -> None:
+    x = array_of(3, 4)
+    done = becomes(
+        PASS, bucketize(["N", 4], opset=opset, layout=layout), {"x": x}, np.searchsorted(LIMITS, x)
+    )
+    (outcome,) = done.with_status(Status.APPLIED)
+    assert [site.accuracy for site in outcome.sites] == [EXACT]
+
+
+@needs_pytorch
+def test_numbers_and_lists_are_constants_of_the_call() -> None:
+    x = array_of(2, 3, 4)
+    model = aten_model("rot90", ["N", 3, 4], [np.array(1), np.array([1, 2])])
+    becomes(PASS, model, {"x": x}, np.rot90(x, axes=(1, 2)))
+
+
+@needs_pytorch
+def test_attributes_are_arguments_by_name() -> None:
+    x = array_of(2, 5)
+    model = aten_model("argsort", [2, 5], layout="default", attributes={"dim": 1, "descending": 1},
+                       outputs={"y": (TensorProto.INT64, 2)})  # fmt: skip
+    becomes(PASS, model, {"x": x}, np.argsort(-x, axis=1))
+
+
+@needs_pytorch
+def test_in_a_branch() -> None:
+    done = run_pass(PASS, in_branch(bucketize([2, 4])))
+    assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
+
+
+@needs_pytorch
+@pytest.mark.parametrize(
+    ("operator", "arguments", "said"),
+    [
+        ("bernoulli", [], "it draws at random"),
+        ("no_such_operator", [], "has no operator no_such_operator"),
+        ("relu_", [], "it changes its input"),
+        ("rot90", ["x", np.array([0, 1])], "must be"),
+        ("linalg_eigvals", [], "does not translate it"),
+    ],
+)
+def test_what_cannot_be_translated_is_refused(
+    operator: str, arguments: list[Any], said: str
+) -> None:
+    assert_refused(PASS, aten_model(operator, [3, 3], arguments), said)
+
+
+@needs_pytorch
+def test_pytorch_computes_what_a_site_is_held_to() -> None:
+    x = array_of(2, 3)
+    (got,) = run_in_pytorch("bucketize", "Tensor", [x, LIMITS])
+    np.testing.assert_array_equal(got, np.searchsorted(LIMITS, x))
+    (got,) = run_in_pytorch("cat", "", [[x, x], np.array(1)])
+    np.testing.assert_array_equal(got, np.concatenate([x, x], axis=1))
+    with pytest.raises(EngineFailed, match="no overload 'nothing'"):
+        run_in_pytorch("bucketize", "nothing", [x, LIMITS])
+
+
+@needs_pytorch
+def test_open_dimensions_stay_open_and_equal_names_equal() -> None:
+    x = Argument(TensorProto.FLOAT, ("N", 3))
+    z = Argument(TensorProto.FLOAT, ("M",))
+    model = translated(OperatorCall("outer", "", (z, z)), 13)
+    dims = [d.dim_param for d in model.graph.output[0].type.tensor_type.shape.dim]
+    assert all(dims)
+    assert model.opset_import[0].version == 13
+    model = translated(OperatorCall("fliplr", "", (x,)), 13)
+    assert model.graph.input[0].type.tensor_type.shape.dim[1].dim_value == 3
+
+
+def test_a_pass_of_last_resort_is_asked_where_no_other_helps() -> None:
+    asked: list[str] = []
+
+    @rewrite("Add", removes="op:Add", emits="Sub Neg", accuracy=EXACT)
+    def first(node: NodeView, build: Builder) -> Value:
+        return build.Sub(node.need(0), build.Neg(node.need(1)))
+
+    @rewrite("*", removes="op:*", emits="*::*", last_resort=True)
+    def last(node: NodeView, build: Builder) -> Value:
+        asked.append(node.op)
+        return build.Identity(node.need(0))
+
+    from graphfix.authoring.catalogue import Catalogue
+
+    catalogue = Catalogue.of([last, first])
+    assert [p.id for p in catalogue.rewrites_of("Add")] == ["first", "last"]
+    assert [p.id for p in catalogue.rewrites_of("Mul")] == ["last"]
+    assert asked == []
