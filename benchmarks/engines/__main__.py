@@ -57,7 +57,7 @@ def measured(path: Path, name: str, asker: Asker, target: str, folder: Path) -> 
         if file is None:
             row[form] = ["none", ""]
             continue
-        names = {info.name for info in onnx.load(str(file), load_external_data=False).graph.input}
+        names = {info.name for info in onnx.ModelProto.FromString(file.read_bytes()).graph.input}
         given = {name: value for name, value in feed.items() if name in names}
         row[form] = list(asker.verdict(file, given, expected))
     return {**row, "runs": True, "code": code}
@@ -66,7 +66,7 @@ def measured(path: Path, name: str, asker: Asker, target: str, folder: Path) -> 
 def _drawn(path: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Return inputs that onnxruntime runs a model on, and what it computes."""
     try:
-        maker = FeedMaker(onnx.load(str(path), load_external_data=False))
+        maker = FeedMaker(onnx.ModelProto.FromString(path.read_bytes()))
         for attempt in _ATTEMPTS:
             feed = maker.draw(0, attempt)
             try:

@@ -6,7 +6,7 @@ A form, an element type of a parameter, a rank or the value of an attribute is r
 engine took no model that has it, and wrong where it took some and computed none of them rightly:
 two at least, and more where other models of the form fail as well, so that chance does not explain
 it. What explains most models is said first, and they say nothing more then: a type that comes with
-a refused one is not blamed for it. A form that is wrong more often than right is wrong as a whole.
+a refused one is not blamed for it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from graphfix.schemas import form_of
 
 Row = dict[str, Any]
 _FAILED = ("refused", "crashed")
-_SURE, _MANY = 2, 6
+_SURE = 2
 _CHANCE = 0.02
 _TYPES = ("to", "dtype")  # what they say is an element type of the schema
 
@@ -47,8 +47,7 @@ def facts(rows: Sequence[Row]) -> dict[str, Any]:
         refused = _blamed(several, lambda row: row["verdict"] in _FAILED)
         if refused:
             found["refused"][key] = refused
-        odd = sum(row["verdict"] == "wrong" for row in taken)
-        if odd == len(taken) >= _SURE or (len(taken) >= _MANY and odd > len(taken) / 2):
+        if len(taken) >= _SURE and all(row["verdict"] == "wrong" for row in taken):
             found["wrong"][key] = {}
             continue
         wrong = _blamed(taken, lambda row: row["verdict"] == "wrong")

@@ -34,7 +34,7 @@ from graphfix.errors import EngineFailed
 
 _SECONDS = 30.0
 _MEMORY = 3 << 30
-_WORDS = 300
+_WORDS = 600
 _RELATIVE, _ABSOLUTE, _FLOOR = 1e-3, 1e-4, 1e-6
 _HALF = 1e-2
 

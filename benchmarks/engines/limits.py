@@ -4,7 +4,8 @@
 
 Each is asked with a Relu, oldest target first. Writes ``facts/limits.json`` of the family's folder:
 by version the lowest and the highest opset, the highest IR version (null where none that there is
-was refused), and whether a local function is read.
+was refused), whether a local function is read, and the operators of com.microsoft that are known:
+it says something else of them than of an operator that nobody knows.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +53,36 @@ def limits(target: str) -> dict[str, Any]:
         taken = [opset for opset in opsets if takes(_relu(opset, 8))]
         irs = [ir for ir in range(_LOWEST_IR, _HIGHEST_IR + 1) if takes(_relu(9, ir))]
         functions = takes(parser.parse_model(_FUNCTION))
+        path = Path(folder, "contrib.onnx")
+
+        def said(op: str) -> str:
+            path.write_bytes(_contrib(op).SerializeToString())
+            words = asker.verdict(path, {"x": _X}, {"y": _X})[1]
+            return words.replace(op, "OP")
+
+        strange = said("NoSuchOperatorAtAll")
+        contrib = [op for op in _contrib_names() if said(op) != strange]
     asker.close()
     return {
         "opset": [min(taken), max(taken)],
         "refuses_newer": max(taken) < opsets[-1],
         "ir": None if max(irs) == _HIGHEST_IR else max(irs),
         "functions": functions,
+        "contrib": contrib,
     }
+
+
+def _contrib(op: str) -> ModelProto:
+    model = _relu(15, 8)
+    model.graph.node[0].op_type, model.graph.node[0].domain = op, "com.microsoft"
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return model
+
+
+def _contrib_names() -> list[str]:
+    state: Any = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    known = state.get_all_operator_schema()
+    return sorted({schema.name for schema in known if schema.domain == "com.microsoft"})
 
 
 def main() -> None:

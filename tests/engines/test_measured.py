@@ -54,11 +54,6 @@ def test_values_of_attributes_are_refused_their_defaults_too() -> None:
     }
 
 
-def test_a_form_that_is_wrong_more_often_than_right_is_wrong() -> None:
-    rows = [row(verdict) for verdict in ("equal", "wrong", "wrong", "equal", "wrong", "wrong")]
-    assert facts(rows)["wrong"] == {"Relu 14": {}}
-
-
 def test_one_model_alone_shows_nothing() -> None:
     rows = [row("equal"), row("refused", "int8", 3), row("wrong", "uint8", 4)]
     assert facts(rows) == {"refused": {}, "wrong": {}}

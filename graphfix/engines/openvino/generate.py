@@ -45,7 +45,8 @@ def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
                 "version": version,
                 "title": f"OpenVINO {version}",
                 "source": f"measured on the wheel openvino {RELEASES[version]}",
-                "domains": ["", "ai.onnx"],
+                "domains": ["", "ai.onnx", "com.microsoft"],
+                "contrib": limits[name]["contrib"],
                 "functions": limits[name]["functions"],
                 "notes": list(_NOTES),
                 "opset": {

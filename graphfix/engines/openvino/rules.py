@@ -1,0 +1,53 @@
+"""What OpenVINO computes wrongly beyond single types, ranks and attributes of an operator."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.schemas import form_of
+
+_MEASURED = "measured with benchmarks.engines.kernels on the wheels"
+_AXES_SINCE = 18
+_REDUCTIONS = (
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
+    "ReduceMin", "ReduceProd", "ReduceSumSquare",
+)  # fmt: skip
+
+
+@rule(
+    _REDUCTIONS,
+    feature="form:{op}.axes-input",
+    versions="..openvino2024.0",
+    severity=WRONG,
+    source=f"{_MEASURED} 2024.0.0: ReduceMean of opset 18 with axes [-2] gives the mean of all",
+)
+def reduction_ignores_axes_input(node: NodeView, target: Target) -> Answer:
+    """{op} of opset 18 and above does not read its axes, and reduces all of them."""
+    form = form_of(node.op, node.opset)
+    return form is not None and form.since >= _AXES_SINCE and node.input(1) is not None
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="attr:{op}.dilations",
+    versions="openvino",
+    severity=WRONG,
+    source=f"{_MEASURED} 2026.4.1: the sizes of the output are those of a window without holes",
+)
+def dilated_pool_of_same_size(node: NodeView, target: Target) -> Answer:
+    """{op} with holes in its window is padded to the same size as if it had none."""
+    holes = any(step != 1 for step in node.attr("dilations", []))
+    return holes and str(node.attr("auto_pad", "NOTSET")).startswith("SAME")
+
+
+@rule(
+    "AveragePool",
+    feature="attr:AveragePool.dilations",
+    versions="..openvino2024.0",
+    severity=WRONG,
+    source=f"{_MEASURED} 2024.0.0: the dilations are not read",
+)
+def average_pool_ignores_dilations(node: NodeView, target: Target) -> Answer:
+    """AveragePool does not read its dilations."""
+    return any(step != 1 for step in node.attr("dilations", []))

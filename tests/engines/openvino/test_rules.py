@@ -1,0 +1,55 @@
+"""What the rules of OpenVINO say of a node."""
+
+from __future__ import annotations
+
+import pytest
+from onnx import parser
+
+from graphfix.checking import check_model
+from graphfix.engines.targets import load_target
+from graphfix.inference import infer_model
+from graphfix.model import Model
+
+OLD, NEW = "openvino2024.0", "openvino2026.4"
+REDUCE = "g (float[2, 3] x) => (float[1, 3] y) <int64[1] axes = {0}> { y = ReduceMean (x, axes) }"
+ALL = "g (float[2, 3] x) => (float[1, 1] y) { y = ReduceMean (x) }"
+POOL = (
+    "g (float[1, 1, 8, 8] x) => (float[1, 1, a, b] y) "
+    "{ y = AveragePool <kernel_shape = [2, 2], dilations = [%s], auto_pad = '%s'> (x) }"
+).replace("'", '"')
+
+
+def found(target: str, text: str, opset: int = 19) -> list[tuple[str, str]]:
+    model = Model(parser.parse_model(f'<ir_version: 9, opset_import: ["": {opset}]> {text}'))
+    infer_model(model)
+    return [(f.rule, f.severity.value) for f in check_model(model, load_target(target))]
+
+
+AXES = ("reduction-ignores-axes-input", "wrong")
+DILATED = ("average-pool-ignores-dilations", "wrong")
+SAME = ("dilated-pool-of-same-size", "wrong")
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "expected"),
+    [
+        (OLD, REDUCE, AXES),
+        (NEW, REDUCE, None),
+        (OLD, ALL, None),
+        (OLD, POOL % ("2, 2", "NOTSET"), DILATED),
+        (OLD, POOL % ("1, 1", "SAME_UPPER"), None),
+        (NEW, POOL % ("2, 2", "NOTSET"), None),
+        (NEW, POOL % ("2, 2", "SAME_UPPER"), SAME),
+        (NEW, POOL % ("1, 1", "SAME_UPPER"), None),
+    ],
+)
+def test_what_is_computed_wrongly_is_told(
+    target: str, text: str, expected: tuple[str, str] | None
+) -> None:
+    said = [pair for pair in found(target, text) if pair in (AXES, DILATED, SAME)]
+    assert (said[-1] if said else None) == expected
+
+
+def test_reductions_of_older_opsets_are_right() -> None:
+    text = "g (float[2, 3] x) => (float[1, 3] y) { y = ReduceMean <axes = [0]> (x) }"
+    assert AXES not in found(OLD, text, 17)
