@@ -33,6 +33,8 @@ from graphfix.authoring.pairwise import MOST_TERMS as MOST_TERMS
 from graphfix.authoring.pairwise import combined as combined
 from graphfix.authoring.pairwise import in_halves as in_halves
 from graphfix.authoring.pairwise import running as running
+from graphfix.authoring.redeclaring import declared_in_symbols as declared_in_symbols
+from graphfix.authoring.redeclaring import leave_undeclared as leave_undeclared
 from graphfix.authoring.refusing import ComputedLate as ComputedLate
 from graphfix.authoring.refusing import Refuse as Refuse
 from graphfix.authoring.reshaping import reshaped as reshaped

@@ -37,9 +37,49 @@ def redeclare_type(graph: Graph, tensor: Variable, known: TypeProto) -> tuple[st
         info.type.CopyFrom(known)
         tensor.info = info
     else:
-        tensor.info = None
-        graph.redeclared[tensor.name] = None
+        leave_undeclared(graph, tensor)
     return type_text(old), type_text(known)
+
+
+def leave_undeclared(graph: Graph, tensor: Variable) -> None:
+    """Drop what the file declares of a tensor between nodes; what is inferred of it stays.
+
+    The inputs and outputs of a body keep a declaration, of the element type alone.
+    """
+    if any(tensor is end for end in (*graph.inputs, *graph.outputs)):
+        tensor.info = make_info(tensor)
+        tensor.info.type.tensor_type.ClearField("shape")
+        return
+    tensor.info = None
+    graph.redeclared[tensor.name] = None
+
+
+def declared_in_symbols(graph: Graph) -> list[Variable]:
+    """Return the tensors of a scope that are declared with a size that is no number.
+
+    The inputs and outputs of the model are left out, and what nodes of other domains give: that is
+    known from the declaration alone.
+    """
+    ends = () if graph.parent is None else (*graph.inputs, *graph.outputs)
+    found = [tensor for tensor in ends if isinstance(tensor, Variable)]
+    found = [t for t in found if t.opaque is None and _is_symbolic(t.info or make_info(t))]
+    if graph.proto is None or not graph.proto.value_info:
+        return found
+    declared = {info.name for info in graph.proto.value_info if _is_symbolic(info)}
+    between = (
+        tensor
+        for node in graph.nodes
+        if not node.domain
+        for tensor in node.outputs
+        if isinstance(tensor, Variable) and not tensor.output_count
+    )
+    kept = declared - graph.redeclared.keys()
+    return [*found, *(tensor for tensor in between if tensor.name in kept)]
+
+
+def _is_symbolic(info: ValueInfoProto) -> bool:
+    dims = info.type.tensor_type.shape.dim
+    return any(not dim.HasField("dim_value") for dim in dims)
 
 
 def _text(tensor: Variable) -> str:

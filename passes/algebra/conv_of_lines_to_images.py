@@ -1,0 +1,63 @@
+"""Convolve along one dimension as along two, the second of size 1.
+
+What it does:
+    Gives input and weights an axis of size 1 at the end, convolves, and takes it away again.
+
+Why engines need it:
+    MNN computes a convolution along one dimension so and leaves the axis in an output of the model.
+
+Before:
+    y = Conv <kernel_shape = [3]> (x, w)          # x: float[n, c, l]
+
+After:
+    y = Squeeze (Conv <kernel_shape = [3, 1]> (Unsqueeze (x, [3]), Unsqueeze (w, [3])), [3])
+
+When it refuses:
+    The input is not of rank 3, or pads are automatic.
+
+Accuracy:
+    Exact.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Conv.html; measured on MNN 3.6.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+
+_PADDED = {"dilations": 1, "kernel_shape": 1, "strides": 1, "output_padding": 0, "output_shape": 1}
+
+
+@rewrite(
+    ("Conv", "ConvTranspose"),
+    removes="rank:Conv.3 rank:ConvTranspose.3",
+    emits="Conv ConvTranspose Squeeze Unsqueeze",
+)
+def conv_of_lines_to_images(node: NodeView, build: Builder) -> Value:
+    """Convolve with one more axis, see the module."""
+    x, weights, bias = node.need(0), node.need(1), node.input(2)
+    if x.rank != 3:
+        raise Refuse(f"the input must be of rank 3; its rank is {x.rank}")
+    if node.attr("auto_pad", "NOTSET") not in ("NOTSET", b"NOTSET"):
+        raise Refuse("the pads must be written; they are automatic (auto_pad)")
+    inputs = [build.Unsqueeze(value, axes=[3]) for value in (x, weights)]
+    inputs += [] if bias is None else [bias]
+    attributes = _widened(node.node.attrs)
+    found = build.multi(node.op, *inputs, outputs=1, **attributes)[0]
+    return build.Squeeze(found, axes=[3])
+
+
+def _widened(written: Mapping[str, Any]) -> dict[str, Any]:
+    wide: dict[str, Any] = {}
+    for name, value in written.items():
+        if name in _PADDED:
+            value = [*map(int, value), _PADDED[name]]
+        elif name == "pads":
+            before, after = map(int, value)
+            value = [before, 0, after, 0]
+        wide[name] = value
+    return wide

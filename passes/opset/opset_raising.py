@@ -1,0 +1,53 @@
+"""Raise the opset of a model to 11, for operators whose older form an engine lacks.
+
+What it does:
+    Moves the model to opset 11: TopK gets its K as an input, Upsample becomes Resize, and so on for
+    every node, as `opset` does.
+
+Why engines need it:
+    tract knows TopK with two inputs and Resize, and neither TopK of opset 9 nor Upsample, which
+    cannot be written otherwise where sizes are computed.
+
+Before:
+    opset 9: y, i = TopK <k = 2> (x)
+
+After:
+    opset 11: y, i = TopK (x, [2])
+
+When it refuses:
+    A node cannot follow exactly; see `opset`.
+
+Accuracy:
+    Exact.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__TopK.html; measured on tract 0.23.9
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring import (
+    Editor,
+    Recorded,
+    Refused,
+    StepBlocked,
+    graph_pass,
+    move_to,
+)
+
+_TO = 11
+
+
+@graph_pass(removes="form:TopK.1 form:Resize.10 op:Upsample", emits="*::*")
+def opset_raising(editor: Editor) -> None:
+    """Move to opset 11, see the module."""
+    if editor.model.opset >= _TO:
+        return
+    try:
+        moved = move_to(editor.model, editor.workspace, _TO)
+    except StepBlocked as blocked:
+        editor.refused.extend(Refused(b.node, b.reason) for b in blocked.blockers)
+        return
+    editor.recorded.extend(
+        Recorded(each.site, evidence=each.evidence, computes=each.computes) for each in moved
+    )

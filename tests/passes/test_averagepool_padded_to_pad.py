@@ -1,0 +1,51 @@
+"""averagepool-padded-to-pad: the padding in a node of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "averagepool-padded-to-pad"
+X = np.random.default_rng(0).standard_normal((1, 2, 5, 6, 4)).astype(np.float32)
+POOL = (
+    "@y = AveragePool <kernel_shape = [3, 2, 2], strides = [2, 2, 1], pads = [1,1,1,1,0,1]{}> (x)"
+)
+
+
+@pytest.mark.parametrize("opset", [7, 11, 19, 22])
+@pytest.mark.parametrize("counted", [0, 1])
+def test_values(opset: int, counted: int) -> None:
+    body = POOL.format(f", count_include_pad = {counted}")
+    model = written(body, "float[N,2,5,6,4] x", "float[N,2,3,3,5]", opset=opset)
+    after = ["Pad", "AveragePool", *(["Mul"] if not counted else [])]
+    assert_rewrite(PASS, model, feeds=[{"x": X}], after=after, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_images_in_any_place(place: str) -> None:
+    body = "@y = AveragePool <kernel_shape = [2, 2], pads = [1, 0, 0, 1]> (x)"
+    feed = {"x": X[:, :, :, :, 0]}
+    feed |= {"c": np.array(True)} if place == "branch" else {}
+    model = written(body, "float[1,2,5,6] x", "float[1,2,5,6]", place=place)
+    assert_rewrite(PASS, model, feeds=[feed], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "inputs", "output", "reason"),
+    [
+        ("pads = [1, 1], ceil_mode = 1, strides = [2]", "float[1,1,5] x", "float[1,1,4]", "ceil"),
+        ('auto_pad = "SAME_UPPER"', "float[1,1,5] x", "float[1,1,5]", "automatic"),
+        ("pads = [0, 0]", "float[1,1,5] x", "float[1,1,4]", "there must be padding"),
+        ("pads = [1, 1]", "float[1,1,L] x", "float[1,1,M]", "must be known"),
+    ],
+)
+def test_refused(words: str, inputs: str, output: str, reason: str) -> None:
+    body = f"@y = AveragePool <kernel_shape = [2], {words}> (x)"
+    assert_refused(PASS, written(body, inputs, output), reason)
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,55 @@
+"""gemm-to-matmul: product, factors and bias in nodes of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "gemm-to-matmul"
+KINDS = {"float": np.float32, "double": np.float64, "float16": np.float16}
+RNG = np.random.default_rng(0)
+A, B, C = (RNG.integers(-4, 5, size).astype(np.float32) for size in [(2, 3), (3, 4), (4,)])
+
+
+@pytest.mark.parametrize("dtype", sorted(KINDS))
+@pytest.mark.parametrize("opset", [7, 11, 17])
+def test_values(opset: int, dtype: str) -> None:
+    model = written(
+        "@y = Gemm <alpha = 0.5, beta = 2.0> (a, b, c)",
+        f"{dtype}[N,3] a, {dtype}[3,4] b, {dtype}[4] c",
+        f"{dtype}[N,4]",
+        opset=opset,
+    )
+    feed = {name: array.astype(KINDS[dtype]) for name, array in zip("abc", (A, B, C), strict=True)}
+    done = assert_rewrite(
+        PASS, model, feeds=[feed], after=["MatMul", "Mul", "Mul", "Add"], rtol=1e-6, atol=1e-6
+    )
+    np.testing.assert_allclose(outputs_of(done.after, feed)["y"], 0.5 * A @ B + 2 * C)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_transposed_without_a_bias(place: str) -> None:
+    body = "@y = Gemm <transA = 1, transB = 1> (a, b)"
+    model = written(body, "float[3,2] a, float[4,3] b", "float[2,4]", place=place)
+    feed = {"a": A.T.copy(), "b": B.T.copy()}
+    feed |= {"c": np.array(False)} if place == "branch" else {}
+    done = assert_rewrite(PASS, model, feeds=[feed], rtol=1e-6)
+    np.testing.assert_allclose(outputs_of(done.after, feed)["y"], A @ B)
+
+
+def test_a_bias_of_one_row_and_an_empty_sum() -> None:
+    body, inputs = "@y = Gemm (a, b, c)", "float[2,K] a, float[K,4] b, float[1,4] c"
+    feed = {"a": A, "b": B, "c": C[None]}
+    assert_rewrite(PASS, written(body, inputs, "float[2,4]"), feeds=[feed], rtol=1e-6)
+
+
+def test_integers_are_refused() -> None:
+    model = written("@y = Gemm (a, b)", "int32[2,3] a, int32[3,4] b", "int32[2,4]")
+    assert_refused(PASS, model, "a must be floating point; it is int32")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = MatMul (a, a)", "float[3,3] a", "float[3,3]"))

@@ -1,0 +1,39 @@
+"""opset-raising: older forms in the words of opset 11."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import written
+
+PASS = "opset-raising"
+X = np.random.default_rng(0).standard_normal((1, 2, 3, 4)).astype(np.float32)
+
+
+@pytest.mark.parametrize("opset", [7, 9])
+def test_topk(opset: int) -> None:
+    body = "@y, @i = TopK <axis = 1, k = 2> (x)"
+    model = written(body, "float[N,4] x", "float[N,2]", opset=opset)
+    done = assert_rewrite(PASS, model, feeds=[{"x": X[0, 0]}], after=["TopK"])
+    assert done.after.opset_import[0].version == 11
+    assert len(done.after.graph.node[0].input) == 2
+
+
+def test_upsample_by_computed_scales() -> None:
+    body = '@y = Upsample <mode = "nearest"> (x, s)'
+    model = written(body, "float[1,2,3,4] x, float[4] s", "float[1,2,H,W]", opset=9)
+    feed = {"x": X, "s": np.array([1, 1, 2, 3], np.float32)}
+    done = assert_rewrite(PASS, model, feeds=[feed], no_small_sides="the scales give the sizes")
+    assert "Resize" in done.ops
+
+
+def test_what_cannot_follow_is_refused() -> None:
+    body = "@g = Gather (x, i) @y, @j = TopK <k = 1> (@g)"
+    model = written(body, "float[3,4] x, int64[2] i", "float[2,1]", opset=9)
+    assert_refused(PASS, model, "Gather")
+
+
+def test_newer_models_stay() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]", opset=13))

@@ -1,0 +1,71 @@
+"""pad-negative-to-slice: what is cut off, by Slice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "pad-negative-to-slice"
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+def text(pads: str, output: str, mode: str = "constant", place: str = "main") -> str:
+    body = f"@p = Constant <value = int64[4] {pads}> () "
+    body += f'@y = Pad <mode = "{mode}"> (x, @p)'
+    return written(body, "float[3,4] x", output, place=place)
+
+
+@pytest.mark.parametrize(
+    ("pads", "output", "after"),
+    [
+        ("{-1, 0, 0, 2}", "float[2,6]", ["Slice", "Pad"]),
+        ("{0, -1, -2, -1}", "float[1,2]", ["Slice"]),
+        ("{-1, 1, 2, 0}", "float[4,5]", ["Slice", "Pad"]),
+    ],
+)
+def test_values(pads: str, output: str, after: list[str]) -> None:
+    done = assert_rewrite(PASS, text(pads, output), feeds=[{"x": X}])
+    assert [op for op in done.ops if op != "Constant"] == after
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_edges_in_any_place(place: str) -> None:
+    feed = {"x": X, **({"c": np.array(True)} if place == "branch" else {})}
+    model = text("{-1, 1, 0, 0}", "float[2,5]", "edge", place)
+    assert_rewrite(PASS, model, feeds=[feed])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float16"])
+def test_a_value_to_fill_with(dtype: str) -> None:
+    body = "@p = Constant <value = int64[2] {-1, 2}> () @y = Pad (x, @p, v)"
+    model = written(body, f"{dtype}[3] x, {dtype} v", f"{dtype}[4]")
+    kind = np.int64 if dtype == "int64" else np.float16
+    feed = {"x": np.arange(3).astype(kind), "v": np.array(7, kind)}
+    assert_rewrite(PASS, model, feeds=[feed])
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (text("{1, 0, 0, 1}", "float[4,5]"), "a pad must be negative"),
+        (text("{-1, 0, 1, 0}", "float[3,4]", "edge"), "must not be padded as well in mode edge"),
+        (
+            written(
+                "@p = Constant <value = int64[2] {-1, 0}> () @y = Pad (x, @p)",
+                "float[N] x",
+                "float[M]",
+            ),
+            "axis 0 must be known to be as long",
+        ),
+        (written("@y = Pad (x, p)", "float[3] x, int64[2] p", "float[M]"), "the pads"),
+    ],
+)
+def test_refused(model: str, reason: str) -> None:
+    assert_refused(PASS, model, reason)
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,39 @@
+"""pool-strides-explicit: the strides of 1 that are meant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "pool-strides-explicit"
+X = np.random.default_rng(0).standard_normal((1, 2, 5, 6)).astype(np.float32)
+
+
+@pytest.mark.parametrize("op", ["AveragePool", "MaxPool", "LpPool"])
+@pytest.mark.parametrize("opset", [11, 18])
+def test_values(opset: int, op: str) -> None:
+    body = f"@y = {op} <kernel_shape = [2, 3]> (x)"
+    model = written(body, "float[N,2,5,6] x", "float[N,2,4,4]", opset=opset)
+    done = assert_rewrite(PASS, model, feeds=[{"x": X}], after=[op])
+    strides = [a for a in done.after.graph.node[0].attribute if a.name == "strides"]
+    assert list(strides[0].ints) == [1, 1]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_both_outputs_in_any_place(place: str) -> None:
+    body = "@z, @y = MaxPool <kernel_shape = [2, 2]> (x)"
+    model = written(body, "float[1,2,5,6] x", "int64[1,2,4,5]", place=place)
+    feed = {"x": X, **({"c": np.array(True)} if place == "branch" else {})}
+    assert_rewrite(PASS, model, feeds=[feed])
+
+
+def test_strides_are_refused() -> None:
+    body = "@y = MaxPool <kernel_shape = [2], strides = [2]> (x)"
+    assert_refused(PASS, written(body, "float[1,1,4] x", "float[1,1,2]"), "must be left out")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,62 @@
+"""rnn-reverse-by-flipping: the steps in reverse order, forward."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "rnn-reverse-by-flipping"
+RNG = np.random.default_rng(0)
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+
+
+def feed_of(op: str) -> dict[str, np.ndarray]:
+    gates = GATES[op] * 2
+    shapes = {"x": (5, 3, 4), "w": (1, gates, 4), "r": (1, gates, 2)}
+    return {name: RNG.standard_normal(size).astype(np.float32) for name, size in shapes.items()}
+
+
+def model(op: str, extra: str = "", opset: int = 17, place: str = "main") -> str:
+    gates = GATES[op] * 2
+    body = f'@z, @h = {op} <hidden_size = 2, direction = "reverse"{extra}> (x, w, r)'
+    body += " @s = Squeeze (@z, axes) @y = Add (@s, @h)"
+    inputs = f"float[T,3,4] x, float[1,{gates},4] w, float[1,{gates},2] r, int64[1] axes"
+    return written(body, inputs, "float[T,3,2]", opset=opset, place=place)
+
+
+@pytest.mark.parametrize("op", sorted(GATES))
+@pytest.mark.parametrize("opset", [13, 14, 22])
+def test_all_steps_and_the_last_state(opset: int, op: str) -> None:
+    feed = {**feed_of(op), "axes": np.array([1])}
+    small = "onnxruntime runs no sequence without steps"
+    after = ["Slice", op, "Slice", "Squeeze", "Add"]
+    assert_rewrite(PASS, model(op, opset=opset), feeds=[feed], after=after, no_small_sides=small)
+
+
+@pytest.mark.parametrize("place", PLACES[:2])
+def test_places(place: str) -> None:
+    feed = {**feed_of("LSTM"), "axes": np.array([1])}
+    feed |= {"c": np.array(True)} if place == "branch" else {}
+    small = "onnxruntime runs no sequence without steps"
+    assert_rewrite(PASS, model("LSTM", place=place), feeds=[feed], no_small_sides=small)
+
+
+def test_lengths_are_refused() -> None:
+    body = '@z, @y = GRU <hidden_size = 2, direction = "reverse"> (x, w, r, , n)'
+    inputs = "float[5,3,4] x, float[1,6,4] w, float[1,6,2] r, int32[3] n"
+    assert_refused(PASS, written(body, inputs, "float[1,3,2]"), "their lengths are given")
+
+
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+def test_other_directions_are_refused(direction: str) -> None:
+    text = model("GRU").replace("reverse", direction)
+    if direction == "bidirectional":
+        text = text.replace("[1,6", "[2,6").replace("float[T,3,2]", "float[Q,R,S,U]")
+    assert_refused(PASS, text, "the direction must be reverse")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,37 @@
+"""softmax-axis-explicit: the axis that is meant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "softmax-axis-explicit"
+X = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
+
+
+@pytest.mark.parametrize("op", ["LogSoftmax", "Softmax"])
+@pytest.mark.parametrize(("opset", "axis"), [(11, 1), (13, -1), (18, -1)])
+def test_values(opset: int, axis: int, op: str) -> None:
+    model = written(f"@y = {op} (x)", "float[N,3,4] x", "float[N,3,4]", opset=opset)
+    done = assert_rewrite(PASS, model, feeds=[{"x": X}], after=[op])
+    assert done.after.graph.node[0].attribute[0].i == axis
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_places(place: str) -> None:
+    model = written("@y = Softmax (x)", "float16[2,3] x", "float16[2,3]", place=place)
+    feed = {"x": X[:, :, 0].astype(np.float16)}
+    feed |= {"c": np.array(True)} if place == "branch" else {}
+    assert_rewrite(PASS, model, feeds=[feed])
+
+
+def test_an_axis_is_refused() -> None:
+    text = written("@y = Softmax <axis = 0> (x)", "float[3] x", "float[3]")
+    assert_refused(PASS, text, "the axis must be left out")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
