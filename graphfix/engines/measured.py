@@ -7,7 +7,8 @@ first input (``rank``), to values by the attribute, or to nothing where it is th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from onnx import defs
@@ -39,6 +40,35 @@ def operator_rows(
         odd = [text for since in forms for text in _texts(since, wrong.get(f"{op} {since}"))]
         rows[op] |= {key: found for key, found in (("lacks", lacks), ("wrong", odd)) if found}
     return rows
+
+
+def consistent(found: Mapping[str, Kinds], judged: Collection[str] = ()) -> dict[str, Kinds]:
+    """Return what holds of an operator in most of its forms, and what is said of whole forms.
+
+    A form is seen with few models: what is said of one form alone of several may be due to the
+    attributes that were drawn.
+
+    Args:
+        found: ``refused`` or ``wrong`` of the facts.
+        judged: Operators that are left out, for rules of the family judge them by attributes.
+    """
+    forms = _forms(10**6)
+    counts = Counter(
+        (key.split()[0], name) for key, kinds in found.items() for names in kinds.values()
+        for name in names
+    )  # fmt: skip
+    kept: dict[str, Kinds] = {}
+    for key, kinds in found.items():
+        op = key.split()[0]
+        least = len(forms.get(op, ())) / 2
+        sure = {
+            parameter: [name for name in names if counts[op, name] >= least]
+            for parameter, names in kinds.items()
+        }
+        sure = {parameter: names for parameter, names in sure.items() if names}
+        if op not in judged and (sure or not kinds):
+            kept[key] = sure
+    return kept
 
 
 def with_since(

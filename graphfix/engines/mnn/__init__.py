@@ -1,0 +1,1 @@
+"""MNN as an engine family."""

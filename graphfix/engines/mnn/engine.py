@@ -1,0 +1,43 @@
+"""MNN as an engine family."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import PurePath
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from graphfix.engines.engine import Engine
+from graphfix.engines.interface import NextStep, Written
+
+if TYPE_CHECKING:
+    from graphfix.engines.profile import Target
+
+_LACKED = re.compile(r"Not Support: ONNX::(?P<op>\w+)")
+_FAILED = re.compile(r"Convert Onnx's Op (?P<name>\S+) *, type = (?P<op>\w+)")
+
+
+class MNN(Engine):
+    """Alibaba's MNN, by its converter and its wheel for Python."""
+
+    family = "mnn"
+    title = "MNN"
+    order = 11
+    requirements = MappingProxyType({"mnn3.6": ("MNN==3.6.1", "numpy")})
+
+    def blamed(self, said: str) -> tuple[str, str]:
+        """Return the operator and the name of the node in a message of the converter."""
+        for pattern in (_FAILED, _LACKED):
+            match = pattern.search(said)
+            if match is not None:
+                found = match.groupdict()
+                return found["op"], found.get("name") or ""
+        return "", ""
+
+    def next_step(self, written: Written, target: Target) -> NextStep:
+        """Return the line that converts the file with MNN's own converter."""
+        model = str(PurePath(written.path).with_suffix(".mnn"))
+        words = ["MNNConvert", "-f", "ONNX", "--modelFile", written.path, "--MNNModel", model]
+        line = " ".join(shlex.quote(word) for word in [*words, "--bizCode", "graphfix"])
+        return NextStep(line, "convert it for MNN")

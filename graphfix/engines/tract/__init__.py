@@ -1,0 +1,1 @@
+"""tract as an engine family."""

@@ -1,0 +1,31 @@
+"""tract as an engine family."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+
+from graphfix.engines.engine import Engine
+
+# "Failed analyse for node #8 "name" Range", "Translating node #5 "name" Unimplemented(Loop) To..."
+_NAMED = re.compile(r'node #\d+ "(?P<name>[^"]*)"(?: Unimplemented\((?P<op>\w+)\))?')
+_EVALUATED = re.compile(r'(?:Evaluating|Eager eval) #\d+ "(?P<name>[^"]*)"')
+_BUILT = re.compile(r"Building node (?P<name>\S+) \((?P<op>\w+)\)")
+
+
+class Tract(Engine):
+    """Sonos's tract, by its wheel for Python."""
+
+    family = "tract"
+    title = "tract"
+    order = 12
+    requirements = MappingProxyType({"tract0.23": ("tract==0.23.9", "numpy")})
+
+    def blamed(self, said: str) -> tuple[str, str]:
+        """Return the operator and the name of the node in a message of tract."""
+        for pattern in (_BUILT, _NAMED, _EVALUATED):
+            match = pattern.search(said)
+            if match is not None:
+                found = match.groupdict()
+                return found.get("op") or "", found["name"]
+        return "", ""

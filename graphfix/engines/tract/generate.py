@@ -1,0 +1,71 @@
+"""The tract profile, made from what the real wheel takes and computes on the CPU.
+
+    python -m graphfix.engines.tract.generate
+
+Facts: ``facts/kernels.json``, written by ``python -m benchmarks.engines.facts`` from the rows of
+``python -m benchmarks.engines.kernels --engine tract0.23``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from graphfix.engines.measured import consistent, operator_rows, with_since
+from graphfix.engines.versioned import unpacked, write_profiles
+
+FACTS = Path(__file__).parent / "facts" / "kernels.json"
+# Of com.microsoft; measured by a model for each.
+_CONTRIB = (
+    "BiasGelu",
+    "FastGelu",
+    "Gelu",
+    "QuickGelu",
+    "SkipLayerNormalization",
+    "SkipSimplifiedLayerNormalization",
+)
+# What these do depends on attributes, parameters and indices that were drawn; rules judge them.
+_RULED = ("GatherND", "MatMulInteger", "NonZero", "OneHot", "Pad", "Range")
+# Not among the models of one operator; no node test of ONNX with these is taken.
+_UNTAKEN = (
+    "Bernoulli",
+    "CausalConvWithState",
+    "LinearAttention",
+    "OptionalGetElement",
+    "OptionalHasElement",
+    "SequenceInsert",
+    "SplitToSequence",
+    "SwiGLU",
+)
+_NEWEST = 26  # of the models that were asked for; the number of an opset is not looked at
+
+
+def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the names and the tables of the profiles, oldest first."""
+    store = json.loads(FACTS.read_text(encoding="utf-8"))
+    for release in store["names"]:
+        said = unpacked(store, release)
+        name = f"tract{release}"
+        refused = consistent(said.get("refused", {}), _RULED)
+        rows = operator_rows(refused, consistent(said.get("wrong", {}), _RULED), _NEWEST)
+        rows |= {op: {"supported": False} for op in _UNTAKEN if op in rows}
+        with_since([(name, rows)])
+        table = {
+            "name": name,
+            "family": "tract",
+            "version": release,
+            "title": f"tract {release}",
+            "source": "measured: models of one operator each, run in the wheel",
+            "domains": ["", "ai.onnx", "com.microsoft"],
+            "contrib": list(_CONTRIB),
+            "functions": False,
+            "opset": {"min": 7, "max": _NEWEST, "rejects_above": False},
+            "ops": dict(sorted(rows.items())),
+        }
+        yield name, table
+
+
+if __name__ == "__main__":
+    write_profiles(Path(__file__).parent, dict(profiles()))

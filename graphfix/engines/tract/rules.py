@@ -1,0 +1,331 @@
+"""tract: what depends on more than the operator and its element types.
+
+All of it was measured on the wheel 0.23.9, with inputs bound to the shapes that were fed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.redeclaring import declared_in_symbols
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.model import Model
+from graphfix.schemas import form_of
+
+_WHEEL = "measured on tract 0.23.9"
+# Operators that give sizes of a tensor, and those whose sizes depend on numbers.
+_MEASURES = frozenset({"Shape", "Size"})
+_COUNTS = frozenset({"Compress", "NonMaxSuppression", "NonZero", "Unique"})
+_REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
+# Operator -> inputs that must be known once shapes are.
+_NEEDED: dict[str, tuple[int, ...]] = {
+    "BatchNormalization": (1, 2, 3, 4),
+    "ConstantOfShape": (0,),
+    "CumSum": (1,),
+    "DequantizeLinear": (1, 2),
+    "Expand": (1,),
+    "OneHot": (1, 2),
+    "Pad": (1, 2),
+    "QuantizeLinear": (1, 2),
+    **{f"Reduce{name}": (1,) for name in _REDUCTIONS},
+    "Reshape": (1,),
+    "Resize": (2, 3),
+    "Slice": (1, 2, 3, 4),
+    "Split": (1,),
+    "Squeeze": (1,),
+    "Tile": (1,),
+    "Unsqueeze": (1,),
+}
+
+
+@model_rule(
+    feature="shape:declared-symbols",
+    versions="tract",
+    severity=REJECT,
+    text="Impossible to unify Sym({symbol}) with Val({size})",
+    source=f"{_WHEEL}: set_input_fact with numbers, then into_model",
+)
+def declared_symbols(model: Model, target: Target) -> Answer:
+    """Tensors between nodes are declared with symbols, which contradict the sizes that are fed."""
+    for graph in model.graphs():
+        for tensor in declared_in_symbols(graph):
+            return Yes(
+                message=f"{tensor.name} is declared with sizes that are no numbers, which "
+                f"{target.title} does not unify with those of a bound input",
+                node=NodeView(tensor.inputs[0]) if tensor.inputs else None,
+            )
+    return None
+
+
+@rule(
+    "Celu",
+    feature="op:Celu",
+    versions="tract",
+    severity=WRONG,
+    source=f"{_WHEEL}: alpha of 1.5 gives what alpha of 1 gives, scaled",
+)
+def celu_slope(node: NodeView, target: Target) -> Answer:
+    """Celu with an alpha other than 1 computes something else."""
+    return float(node.attr("alpha", 1.0)) != 1.0
+
+
+@rule(
+    "GridSample",
+    feature="attr:GridSample.mode=cubic",
+    versions="tract",
+    severity=WRONG,
+    source=f"{_WHEEL}: the other modes and paddings are equal",
+)
+def grid_sample_cubic_border(node: NodeView, target: Target) -> Answer:
+    """Cubic GridSample with the border repeated computes something else."""
+    mode, padding = _text(node.attr("mode", "linear")), _text(node.attr("padding_mode", "zeros"))
+    return mode in ("bicubic", "cubic") and padding == "border"
+
+
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+@rule(
+    "Gemm",
+    feature="dtype:Gemm.{dtype}",
+    versions="tract",
+    severity=REJECT,
+    text="expected {shape},F16 got {shape},F32; tensor is F32, accessed as F64",
+    source=f"{_WHEEL}: the bias is scaled in float32; without one it is taken",
+)
+def gemm_bias(node: NodeView, target: Target) -> Answer:
+    """Gemm with a bias is taken in float32 alone."""
+    a, bias = node.input(0), node.input(2)
+    if a is None or bias is None:
+        return None
+    if not a.elem_type:
+        return Unknown(f"dtype of {a.name}")
+    if a.type_name == "float32":
+        return None
+    return Yes(feature=f"dtype:Gemm.{a.type_name}")
+
+
+@rule(
+    "CumSum",
+    feature="shape:CumSum.axis",
+    versions="tract",
+    severity=REJECT,
+    text="Applying rule inputs[1].rank == 0",
+    source=_WHEEL,
+)
+def cumsum_axis(node: NodeView, target: Target) -> Answer:
+    """The axis must be a scalar."""
+    axis = node.input(1)
+    if axis is None:
+        return None
+    return Unknown(f"rank of {axis.name}") if axis.rank is None else axis.rank != 0
+
+
+@rule(
+    "GatherND",
+    feature="form:GatherND.negative-indices",
+    versions="tract",
+    severity=REJECT,
+    text="ndarray: index out of bounds",
+    source=f"{_WHEEL}: it panics",
+)
+def gather_nd_negative(node: NodeView, target: Target) -> Answer:
+    """Indices below 0 end the process."""
+    indices = node.input(1)
+    array = indices.array() if indices is not None else None
+    return array is not None and bool((array < 0).any())
+
+
+@rule(
+    "ConstantOfShape",
+    feature="form:ConstantOfShape.no-value",
+    versions="tract",
+    severity=REJECT,
+    text="Impossible to unify F32 with F64",
+    source=f"{_WHEEL}: without a value it gives float64, on which what follows stumbles",
+)
+def no_value(node: NodeView, target: Target) -> Answer:
+    """The value to fill with is missing, and float64 is taken for it."""
+    return "value" not in node.node.attrs
+
+
+@rule(
+    ("GRU", "LSTM", "RNN"),
+    feature="attr:{op}.direction=reverse",
+    versions="tract",
+    severity=WRONG,
+    source=f"{_WHEEL}: forward and bidirectional are equal",
+)
+def reverse_direction(node: NodeView, target: Target) -> Answer:
+    """A cell that runs in reverse is run forward."""
+    if _text(node.attr("direction", "forward")) != "reverse":
+        return None
+    return Yes(feature=f"attr:{node.op}.direction=reverse")
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="attr:{op}.auto_pad",
+    versions="tract",
+    severity=WRONG,
+    source=f"{_WHEEL}: the sizes of the output differ",
+)
+def automatic_pads_of_dilated_windows(node: NodeView, target: Target) -> Answer:
+    """Pads that are automatic are those of a window that is not dilated."""
+    automatic = _text(node.attr("auto_pad", "NOTSET")) in ("SAME_UPPER", "SAME_LOWER")
+    if not automatic or all(int(d) == 1 for d in node.attr("dilations", ())):
+        return None
+    return Yes(feature=f"attr:{node.op}.auto_pad")
+
+
+@rule(
+    "NonZero",
+    feature="rank:NonZero.0",
+    versions="tract",
+    severity=WRONG,
+    source=_WHEEL,
+)
+def nonzero_of_a_scalar(node: NodeView, target: Target) -> Answer:
+    """NonZero of a scalar gives another shape."""
+    x = node.input(0)
+    if x is None:
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank == 0
+
+
+@rule(
+    tuple(_NEEDED),
+    feature="const:{op}",
+    versions="tract",
+    severity=REJECT,
+    text="shape input is variable; Expect padding to be constant; Need axes to be a constant; "
+    "Params are not const; y_scale must be a const; Neither sizes nor scales makes sense",
+    source=f"{_WHEEL}: a model for each, with the parameter as an input; what is computed of "
+    "sizes alone is taken",
+)
+def parameter_known_late(node: NodeView, target: Target) -> Answer:
+    """{op} has a parameter that depends on numbers that are fed, not on shapes alone."""
+    form = form_of(node.op, node.opset)
+    for place in _NEEDED[node.op]:
+        value = node.input(place)
+        if value is None or form is None or of_shapes_alone(value):
+            continue
+        name = form.schema.inputs[place].name
+        return Yes(
+            feature=f"const:{node.op}.{name}",
+            message=f"{name} of {node.op} depends on numbers that are fed, and {target.title} "
+            "wants to know it before",
+        )
+    return None
+
+
+def of_shapes_alone(value: Value) -> bool:
+    """Say whether a value follows from constants and from the shapes of what is fed.
+
+    The size of a tensor that numbers decide on, such as what NonZero finds, does not.
+    """
+    for found in _behind(value, _measures):
+        maker = found.producer
+        if found.is_constant:
+            continue
+        if maker is None or (_measures(found) and not _is_sized_early(maker.need(0))):
+            return False
+    return True
+
+
+def _measures(value: Value) -> bool:
+    maker = value.producer
+    return maker is not None and maker.op in _MEASURES and not maker.domain
+
+
+def _is_sized_early(value: Value) -> bool:
+    """Say whether numbers that are fed have no part in the sizes of a tensor."""
+    walked = _behind(value, _is_sized)
+    makers = (found.producer for found in walked if not _is_sized(found))
+    return not any(maker is not None and maker.op in _COUNTS for maker in makers)
+
+
+def _is_sized(value: Value) -> bool:
+    return value.shape is not None and all(isinstance(size, int) for size in value.shape)
+
+
+def _behind(value: Value, ends: Callable[[Value], bool]) -> Iterator[Value]:
+    """Walk a value and what it is computed of, each once, up to constants and where it ends."""
+    front, seen = [value], {id(value.tensor)}
+    while front:
+        found = front.pop()
+        yield found
+        maker = found.producer
+        if found.is_constant or maker is None or ends(found):
+            continue
+        for operand in maker.inputs:
+            if operand is not None and id(operand.tensor) not in seen:
+                seen.add(id(operand.tensor))
+                front.append(operand)
+
+
+@rule(
+    "If",
+    feature="shape:If.branches",
+    versions="tract",
+    severity=REJECT,
+    text="Impossible to unify closed shapes of different rank",
+    source=_WHEEL,
+)
+def branches_of_unlike_shapes(node: NodeView, target: Target) -> Answer:
+    """The branches give tensors of unlike ranks or sizes."""
+    then, other = (node.attr(name) for name in ("then_branch", "else_branch"))
+    for a, b in zip(then.outputs, other.outputs, strict=False):
+        if a.shape is None or b.shape is None:
+            continue
+        if len(a.shape) != len(b.shape):
+            return True
+        pairs = zip(a.shape, b.shape, strict=True)
+        if any(isinstance(i, int) and isinstance(j, int) and i != j for i, j in pairs):
+            return True
+    return None
+
+
+@rule(
+    "Resize",
+    feature="form:Resize.10",
+    versions="tract",
+    severity=WRONG,
+    source=f"{_WHEEL}: linear is equal",
+)
+def nearest_of_opset_10(node: NodeView, target: Target) -> Answer:
+    """Nearest Resize of opset 10 takes other elements, as if pixels stood at half places."""
+    return node.opset == 10 and _text(node.attr("mode", "nearest")) == "nearest"
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.antialias=1",
+    versions="tract",
+    severity=WRONG,
+    source=_WHEEL,
+)
+def resize_antialias(node: NodeView, target: Target) -> Answer:
+    """Resize that smooths does not smooth."""
+    return bool(node.attr("antialias", 0))
+
+
+@rule(
+    "Pad",
+    feature="form:Pad.negative",
+    versions="tract",
+    severity=REJECT,
+    text="expected list of non-negative integers; index out of bounds",
+    source=f"{_WHEEL}: from opset 11 on it panics",
+)
+def negative_padding(node: NodeView, target: Target) -> Answer:
+    """Negative pads are not taken."""
+    if node.opset < 11:
+        return any(int(pad) < 0 for pad in node.attr("pads", ()))
+    pads = node.input(1)
+    array = pads.array() if pads is not None else None
+    return array is not None and bool((array < 0).any())

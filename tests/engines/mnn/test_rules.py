@@ -1,0 +1,216 @@
+"""The rules of MNN, what its messages name, and what to do next."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphfix.engines.engine import engine_of
+from graphfix.engines.interface import Written
+from graphfix.engines.targets import load_target
+from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes
+
+M = "mnn3.6"
+GRID = "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
+GRU = "(float[4,1,3] x, float[1,6,3] w, float[1,6,2] r) => (float[4,1,1,2] y) "
+SCATTER = "(float[3,3] x, int64[1,3] i, float[1,3] u) => (float[3,3] y) "
+POOL = "(float[1,1,8,8] x) => (float[1,1,A,B] y) "
+SCALED = POOL + "<float[4] s = {{1, 1, 2, 2}}> {{ y = Resize <{}> (x, , s) }}"
+LINE = "(float[1,2,8] x, float[3,2,3] w) => (float[1,3,A] y) "
+
+
+def wrong(graph: str, rule: str, feature: str, opset: int = 17) -> Yes:
+    return Yes(graph, rule, feature, "wrong", "", M, opset)
+
+
+def reject(graph: str, rule: str, feature: str, text: str) -> Yes:
+    return Yes(graph, rule, feature, "reject", text, M)
+
+
+YES = [
+    wrong(
+        GRID + '{ y = GridSample <mode = "bicubic"> (x, g) }',
+        "grid-sample-modes",
+        "attr:GridSample.mode=cubic",
+    ),
+    wrong(
+        GRID + '{ y = GridSample <padding_mode = "reflection"> (x, g) }',
+        "grid-sample-modes",
+        "attr:GridSample.padding_mode=reflection",
+    ),
+    wrong(
+        "(float[2] x, float[2] z) => (float[2] y) { y = Mod <fmod = 1> (x, z) }",
+        "mod-truncated",
+        "attr:Mod.fmod=1",
+    ),
+    wrong(
+        "(float[3] x) => (float[1] y) <int64[1,1] i = {-1}> { y = GatherND (x, i) }",
+        "negative-indices",
+        "form:GatherND.negative-indices",
+    ),
+    wrong(
+        "(float[3,3] x, int64[1,1] i, float[1,3] u) => (float[3,3] y) "
+        '{ y = ScatterND <reduction = "add"> (x, i, u) }',
+        "scatter-reductions",
+        "attr:ScatterND.reduction=add",
+        18,
+    ),
+    wrong(
+        SCATTER + '{ y = ScatterElements <reduction = "max"> (x, i, u) }',
+        "scatter-reductions",
+        "attr:ScatterElements.reduction=max",
+        18,
+    ),
+    wrong(
+        SCATTER + '{ y = ScatterElements <reduction = "none", axis = 1> (x, i, u) }',
+        "scatter-axis-behind-reduction",
+        "attr:ScatterElements.reduction=none",
+    ),
+    wrong(
+        "(float[3] x, float[1] u) => (float[3] y) <int64[1] i = {-1}> "
+        "{ y = ScatterElements (x, i, u) }",
+        "scatter-negative-indices",
+        "form:ScatterElements.negative-indices",
+    ),
+    wrong(
+        "(float[1,1,4,4,4] x) => (float[1,1,A,B,C] y) { y = AveragePool <kernel_shape = [2,2,2], "
+        "strides = [1,1,1], pads = [1,0,0,0,0,0]> (x) }",
+        "padded-average-in-space",
+        "shape:AveragePool.padded3d",
+    ),
+    wrong(
+        SCALED.format('nearest_mode = "ceil"'),
+        "resize-nearest-mode",
+        "attr:Resize.nearest_mode=ceil",
+    ),
+    wrong(SCALED.format('mode = "cubic"'), "resize-cubic", "attr:Resize.mode=cubic"),
+    reject(
+        "(float[1,1,8] x) => (float[1,1,A] y) <float[3] s = {1, 1, 2}> "
+        '{ y = Resize <mode = "linear"> (x, , s) }',
+        "resize-linear-rank",
+        "rank:Resize.3",
+        "returned no outputs",
+    ),
+    wrong(
+        "(float[1,4] x) => (int64[1,1] y) { y = ArgMax <axis = 1, select_last_index = 1> (x) }",
+        "last-of-the-largest",
+        "attr:ArgMax.select_last_index",
+    ),
+    wrong(
+        "(int64[2] x, bool[2] z) => (bool[2] y) { b = Cast <to = 9> (x) y = And (b, z) }",
+        "cast-to-bool",
+        "form:Cast.to-bool",
+    ),
+    reject(
+        POOL + "{ y = AveragePool <kernel_shape = [2, 2]> (x) }",
+        "no-strides",
+        "form:AveragePool.no-strides",
+        "SIGFPE",
+    ),
+    wrong(
+        "(float[1,1,8,8] x) => (int64[1,1,A,B] y) { z, y = MaxPool <kernel_shape = [2, 2], "
+        "strides = [1, 1]> (x) }",
+        "max-indices",
+        "form:MaxPool.indices",
+    ),
+    wrong(
+        POOL + "{ y = MaxPool <kernel_shape = [2, 2], strides = [1, 1], dilations = [2, 1]> (x) }",
+        "dilated-maximum",
+        "attr:MaxPool.dilations",
+    ),
+    wrong(
+        "(float[2,3] x) => (float[2,3] y) { y = LogSoftmax (x) }",
+        "no-axis",
+        "form:LogSoftmax.no-axis",
+    ),
+    wrong(
+        "(int64[2] s) => (float[A,B] y) { y = ConstantOfShape (s) }",
+        "no-value",
+        "form:ConstantOfShape.no-value",
+    ),
+    wrong(
+        GRU + '{ y, h = GRU <hidden_size = 2, direction = "reverse"> (x, w, r) }',
+        "reverse-direction",
+        "attr:GRU.direction=reverse",
+    ),
+    wrong(
+        "(float[3] x) => (float[2] y) <int64[2] p = {-1, 0}> { y = Pad (x, p) }",
+        "negative-padding",
+        "form:Pad.negative",
+    ),
+    wrong(LINE + "{ y = Conv (x, w) }", "convolved-line-as-output", "rank:Conv.3"),
+    reject(
+        "(float[6] x, float s) => (uint8[6] y) { y = QuantizeLinear (x, s) }",
+        "quantized-in-place",
+        "op:QuantizeLinear",
+        "load_module_from_file",
+    ),
+    wrong(
+        POOL + "<float[4] s = {1, 1, 2, 2}> { y = Resize (x, s) }",
+        "resize-of-opset-10",
+        "form:Resize.10",
+        10,
+    ),
+]
+
+NO = [
+    No(GRID + "{ y = GridSample (x, g) }", "grid-sample-modes", M),
+    No(
+        "(int32[2] x, int32[2] z) => (int32[2] y) { y = Mod <fmod = 1> (x, z) }", "mod-truncated", M
+    ),
+    No(SCATTER + "{ y = ScatterElements (x, i, u) }", "scatter-reductions", M, 18),
+    No(
+        SCATTER + '{ y = ScatterElements <axis = 1, reduction = "none"> (x, i, u) }',
+        "scatter-axis-behind-reduction",
+        M,
+    ),
+    No(SCALED.format('nearest_mode = "floor"'), "resize-nearest-mode", M),
+    No(
+        SCALED.format('mode = "cubic", coordinate_transformation_mode = "asymmetric"'),
+        "resize-cubic",
+        M,
+    ),
+    No("(int64[2] x) => (bool[2] y) { b = Cast <to = 9> (x) y = Not (b) }", "cast-to-bool", M),
+    No(POOL + "{ y = MaxPool <kernel_shape = [2, 2], strides = [1, 1]> (x) }", "no-strides", M),
+    No("(float[2,3] x) => (float[2,3] y) { y = Softmax (x) }", "no-axis", M),
+    No(LINE + "{ z = Conv (x, w) y = Neg (z) }", "convolved-line-as-output", M),
+]
+
+
+@pytest.mark.parametrize("case", YES, ids=lambda case: f"{case.rule} {case.feature}")
+def test_yes(case: Yes) -> None:
+    assert_yes(case)
+
+
+@pytest.mark.parametrize("case", NO, ids=lambda case: case.rule)
+def test_no(case: No) -> None:
+    assert_no(case)
+
+
+def test_a_rank_that_is_not_known() -> None:
+    graph = (
+        "(float[6] x, int64[A] s, float[4] t) => (float[B,C,D] y) { r = Reshape (x, s) "
+        'y = Resize <mode = "linear"> (r, , t) }'
+    )
+    assert_unknown(Unknown(graph, "resize-linear-rank", "rank of r", M))
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        (":220: These Op Not Support: ONNX::IsNaN | ONNX::Det Converted Failed!", ("IsNaN", "")),
+        ("Convert Onnx's Op t5 , type = Einsum, failed, may be some node", ("Einsum", "t5")),
+        ("run returned 0 of 1 outputs", ("", "")),
+    ],
+)
+def test_what_a_message_names(said: str, named: tuple[str, str]) -> None:
+    assert engine_of("mnn").blamed(said) == named
+
+
+def test_the_next_step_is_the_converter() -> None:
+    written = Written("my model.onnx", False, lambda: ((), frozenset()))
+    step = engine_of("mnn").next_step(written, load_target(M))
+    assert step is not None
+    assert step.command == (
+        "MNNConvert -f ONNX --modelFile 'my model.onnx' --MNNModel 'my model.mnn' "
+        "--bizCode graphfix"
+    )

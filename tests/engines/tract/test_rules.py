@@ -1,0 +1,227 @@
+"""The rules of tract, and what its messages name."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphfix.engines.engine import engine_of
+from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes
+
+T = "tract0.23"
+X = "(float[2,3] x) => (float[2,3] y) "
+GRU = "(float[4,1,3] x, float[1,6,3] w, float[1,6,2] r) => (float[4,1,1,2] y) "
+POOL = "(float[1,1,8,8] x) => (float[1,1,A,B] y) "
+GRID = "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
+BRANCHES = (
+    "(float[2,3] x, bool c) => (float[A,B] y) {{ y = If (c) <then_branch = a () => (float[2,3] p) "
+    "{{ p = Neg (x) }}, else_branch = b () => (float{} q) {{ q = {} (x) }}> }}"
+)
+
+YES = [
+    Yes(
+        "(float[N] x) => (float[N] y) <float[N] a> { a = Exp (x) y = Neg (a) }",
+        "declared-symbols",
+        "shape:declared-symbols",
+        "reject",
+        "Impossible to unify",
+        T,
+    ),
+    Yes(X + "{ y = Celu <alpha = 1.5> (x) }", "celu-slope", "op:Celu", "wrong", "", T),
+    Yes(
+        GRID + '{ y = GridSample <mode = "bicubic", padding_mode = "border"> (x, g) }',
+        "grid-sample-cubic-border",
+        "attr:GridSample.mode=cubic",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        "(float16[2,3] x, float16[3,2] w, float16[2] c) => (float16[2,2] y) { y = Gemm (x, w, c) }",
+        "gemm-bias",
+        "dtype:Gemm.float16",
+        "reject",
+        "F16",
+        T,
+        11,
+    ),
+    Yes(
+        "(float[2,3] x) => (float[2,3] y) <int64[1] a = {1}> { y = CumSum (x, a) }",
+        "cumsum-axis",
+        "shape:CumSum.axis",
+        "reject",
+        "rank == 0",
+        T,
+    ),
+    Yes(
+        "(float[3] x) => (float[1] y) <int64[1,1] i = {-1}> { y = GatherND (x, i) }",
+        "gather-nd-negative",
+        "form:GatherND.negative-indices",
+        "reject",
+        "out of bounds",
+        T,
+    ),
+    Yes(
+        "(float[6] x, int64[2] s) => (float[A,B] y) { y = Reshape (x, s) }",
+        "parameter-known-late",
+        "const:Reshape.shape",
+        "reject",
+        "shape input is variable",
+        T,
+    ),
+    Yes(
+        "(float[6] x) => (float[A] y) { n = NonZero (x) m = Shape (n) s = Slice (m, i, j) "
+        "y = Expand (x, s) }".replace("{ n", "<int64[1] i = {1}, int64[1] j = {2}> { n"),
+        "parameter-known-late",
+        "const:Expand.shape",
+        "reject",
+        "shape input is variable",
+        T,
+    ),
+    Yes(
+        "(float[6] x, float s) => (uint8[6] y) { y = QuantizeLinear (x, s) }",
+        "parameter-known-late",
+        "const:QuantizeLinear.y_scale",
+        "reject",
+        "y_scale must be a const",
+        T,
+    ),
+    Yes(
+        "(int64[2] s) => (float[A,B] y) { y = ConstantOfShape (s) }",
+        "no-value",
+        "form:ConstantOfShape.no-value",
+        "reject",
+        "F64",
+        T,
+    ),
+    Yes(
+        GRU + '{ y, h = GRU <hidden_size = 2, direction = "reverse"> (x, w, r) }',
+        "reverse-direction",
+        "attr:GRU.direction=reverse",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        POOL + '{ y = MaxPool <kernel_shape = [2, 2], auto_pad = "SAME_UPPER", '
+        "dilations = [2, 2]> (x) }",
+        "automatic-pads-of-dilated-windows",
+        "attr:MaxPool.auto_pad",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        "(float x) => (int64[A,B] y) { y = NonZero (x) }",
+        "nonzero-of-a-scalar",
+        "rank:NonZero.0",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        BRANCHES.format("[3,2]", "Transpose <perm = [1, 0]>"),
+        "branches-of-unlike-shapes",
+        "shape:If.branches",
+        "reject",
+        "Impossible to unify",
+        T,
+    ),
+    Yes(
+        "(float[1,1,3,3] x) => (float[1,1,A,B] y) <float[4] s = {1, 1, 2, 2}> "
+        "{ y = Resize (x, s) }",
+        "nearest-of-opset-10",
+        "form:Resize.10",
+        "wrong",
+        "",
+        T,
+        10,
+    ),
+    Yes(
+        "(float[1,1,8,8] x) => (float[1,1,A,B] y) <float[4] s = {1, 1, 0.5, 0.5}> "
+        '{ y = Resize <mode = "linear", antialias = 1> (x, , s) }',
+        "resize-antialias",
+        "attr:Resize.antialias=1",
+        "wrong",
+        "",
+        T,
+        18,
+    ),
+    Yes(
+        "(float[3] x) => (float[2] y) <int64[2] p = {-1, 0}> { y = Pad (x, p) }",
+        "negative-padding",
+        "form:Pad.negative",
+        "reject",
+        "",
+        T,
+    ),
+]
+
+NO = [
+    No(
+        "(float[2] x) => (float[2] y) <float[2] a> { a = Exp (x) y = Neg (a) }",
+        "declared-symbols",
+        T,
+    ),
+    No(X + "{ y = Celu (x) }", "celu-slope", T),
+    No(GRID + '{ y = GridSample <mode = "bicubic"> (x, g) }', "grid-sample-cubic-border", T),
+    No(
+        "(float16[2,3] x, float16[3,2] w) => (float16[2,2] y) { y = Gemm (x, w) }",
+        "gemm-bias",
+        T,
+        11,
+    ),
+    No("(float[2,3] x) => (float[2,3] y) <int64 a = {1}> { y = CumSum (x, a) }", "cumsum-axis", T),
+    No(
+        "(float[A,3] x) => (float[B,C] y) <int64[1] m = {-1}> { s = Shape (x) t = Slice (s, m, e) "
+        "u = Concat <axis = 0> (t, m) y = Reshape (x, u) }".replace(
+            "{-1}>", "{-1}, int64[1] e = {9}>"
+        ),
+        "parameter-known-late",
+        T,
+    ),
+    No(GRU + "{ y, h = GRU <hidden_size = 2> (x, w, r) }", "reverse-direction", T),
+    No(BRANCHES.format("[2,3]", "Exp"), "branches-of-unlike-shapes", T),
+    No(
+        "(float[3] x) => (float[4] y) <int64[2] p = {1, 0}> { y = Pad (x, p) }",
+        "negative-padding",
+        T,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", YES, ids=lambda case: f"{case.rule} {case.feature}")
+def test_yes(case: Yes) -> None:
+    assert_yes(case)
+
+
+@pytest.mark.parametrize("case", NO, ids=lambda case: case.rule)
+def test_no(case: No) -> None:
+    assert_no(case)
+
+
+def test_a_rank_that_is_not_known() -> None:
+    assert_unknown(
+        Unknown(
+            "(float[2,3] x, int64[A] s) => (int64[C,D] y) { r = Reshape (x, s) y = NonZero (r) }",
+            "nonzero-of-a-scalar",
+            "rank of r",
+            T,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ('analyse: Failed analyse for node #8 "node_arange" Range Caused by', ("", "node_arange")),
+        ('Translating node #5 "/Loop" Unimplemented(Loop) ToTyped', ("Loop", "/Loop")),
+        ('Evaluating #18 "node_Equal" Eq Caused by', ("", "node_Equal")),
+        (
+            "parse: Building node Attention_1 (MultiHeadAttention)",
+            ("MultiHeadAttention", "Attention_1"),
+        ),
+        ("something else", ("", "")),
+    ],
+)
+def test_what_a_message_names(said: str, named: tuple[str, str]) -> None:
+    assert engine_of("tract").blamed(said) == named
