@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 
 from graphfix.engines.engine import Engine
 
 RELEASES = {"2023.0": "2023.0.1", "2024.0": "2024.0.0", "2026.4": "2026.4.1"}
 _NUMPY = {"2023.0": "numpy<1.25", "2024.0": "numpy<2", "2026.4": "numpy"}
+
+_NODE = re.compile(r"ONNX node '<Node\((?P<op>\w+)\): (?P<name>[^']*)>'")
 
 
 class OpenVINO(Engine):
@@ -23,3 +26,8 @@ class OpenVINO(Engine):
         }
     )
     newest_python = MappingProxyType({"openvino2023.0": "3.11", "openvino2024.0": "3.12"})
+
+    def blamed(self, said: str) -> tuple[str, str]:
+        """Return the operator, and the name or the output of the node, in a refusal."""
+        found = _NODE.search(said)
+        return (found["op"], found["name"]) if found else ("", "")

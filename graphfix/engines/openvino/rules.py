@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.schemas import form_of
 
 _MEASURED = "measured with benchmarks.engines.kernels on the wheels"
@@ -51,3 +51,29 @@ def dilated_pool_of_same_size(node: NodeView, target: Target) -> Answer:
 def average_pool_ignores_dilations(node: NodeView, target: Target) -> Answer:
     """AveragePool does not read its dilations."""
     return any(step != 1 for step in node.attr("dilations", []))
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="shape:{op}.window",
+    versions="openvino",
+    severity=REJECT,
+    text="Kernel after dilation has size (dim: {size}) larger than the data shape after padding",
+    source="pooling_shape_inference_util.hpp:149 (2026.4.1), as its refusal says",
+)
+def window_beyond_data(node: NodeView, target: Target) -> Answer:
+    """The window of {op} is larger than the padded input."""
+    data, kernel = node.need(0), node.attr("kernel_shape")
+    if kernel is None or data.shape is None or len(data.shape) != len(kernel) + 2:
+        return None
+    if str(node.attr("auto_pad", "NOTSET")).startswith("SAME"):
+        return None
+    count = len(kernel)
+    pads = node.attr("pads", [0] * (2 * count))
+    gaps = node.attr("dilations", [1] * count)
+    for axis, (size, width) in enumerate(zip(data.shape[2:], kernel, strict=True)):
+        if isinstance(size, int) and size + pads[axis] + pads[count + axis] < (
+            (width - 1) * gaps[axis] + 1
+        ):
+            return True
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from onnx import parser
 
 from graphfix.engines.engine import engine_of
 from graphfix.engines.hosting.places import python_of
+from graphfix.engines.hosting.runner import HostedRunner
 from graphfix.engines.interface import Meant
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target
@@ -28,7 +30,7 @@ def target(request: pytest.FixtureRequest) -> Target:
     return load_target(str(request.param))
 
 
-def ran(target: Target, text: str, folder: Path, **feed: object) -> dict[str, object]:
+def ran(target: Target, text: str, folder: Path, **feed: object) -> dict[str, Any]:
     model = parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> {text}')
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
@@ -37,7 +39,8 @@ def ran(target: Target, text: str, folder: Path, **feed: object) -> dict[str, ob
         return runner.run(feed)
     finally:
         assert runner.version == target.version
-        runner.close()  # type: ignore[attr-defined]
+        assert isinstance(runner, HostedRunner)
+        runner.close()
 
 
 def test_the_newest_version_is_meant_without_one() -> None:
@@ -51,8 +54,8 @@ def test_it_computes(target: Target, tmp_path: Path) -> None:
         "g (float[N, 3] x, int64[1] n) => (float[N, 3] y, int64[1] m) { y = Exp (x) m = Neg (n) }"
     )
     found = ran(target, text, tmp_path, x=X, n=np.array([3]))
-    np.testing.assert_allclose(found["y"], np.exp(X), rtol=1e-5)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(found["m"], [-3])  # type: ignore[arg-type]
+    np.testing.assert_allclose(found["y"], np.exp(X), rtol=1e-5)
+    np.testing.assert_array_equal(found["m"], [-3])
 
 
 @needs_openvino
@@ -62,8 +65,8 @@ def test_an_input_that_is_an_output_too_is_given(target: Target, tmp_path: Path)
         "{ y = Max (x) w = Max (z) }"
     )
     found = ran(target, text, tmp_path, x=X, z=X + 7)
-    np.testing.assert_array_equal(found["y"], X)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(found["w"], X + 7)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(found["y"], X)
+    np.testing.assert_array_equal(found["w"], X + 7)
 
 
 @needs_openvino

@@ -6,6 +6,7 @@ import pytest
 from onnx import parser
 
 from graphfix.checking import check_model
+from graphfix.engines.engine import engine_of
 from graphfix.engines.targets import load_target
 from graphfix.inference import infer_model
 from graphfix.model import Model
@@ -27,6 +28,11 @@ def found(target: str, text: str, opset: int = 19) -> list[tuple[str, str]]:
 
 AXES = ("reduction-ignores-axes-input", "wrong")
 DILATED = ("average-pool-ignores-dilations", "wrong")
+WIDE = (
+    "g (float[1, 1, 2, 2] x) => (float[1, 1, 1, 1] y) "
+    "{ y = AveragePool <kernel_shape = [3, 2], pads = [%s], ceil_mode = 1> (x) }"
+)
+WINDOW = ("window-beyond-data", "reject")
 SAME = ("dilated-pool-of-same-size", "wrong")
 
 
@@ -41,15 +47,23 @@ SAME = ("dilated-pool-of-same-size", "wrong")
         (NEW, POOL % ("2, 2", "NOTSET"), None),
         (NEW, POOL % ("2, 2", "SAME_UPPER"), SAME),
         (NEW, POOL % ("1, 1", "SAME_UPPER"), None),
+        (NEW, WIDE % "0, 0, 0, 0", WINDOW),
+        (NEW, WIDE % "0, 0, 1, 0", None),
     ],
 )
 def test_what_is_computed_wrongly_is_told(
     target: str, text: str, expected: tuple[str, str] | None
 ) -> None:
-    said = [pair for pair in found(target, text) if pair in (AXES, DILATED, SAME)]
+    said = [pair for pair in found(target, text) if pair in (AXES, DILATED, SAME, WINDOW)]
     assert (said[-1] if said else None) == expected
 
 
 def test_reductions_of_older_opsets_are_right() -> None:
     text = "g (float[2, 3] x) => (float[1, 3] y) { y = ReduceMean <axes = [0]> (x) }"
     assert AXES not in found(OLD, text, 17)
+
+
+def test_a_refusal_names_its_node() -> None:
+    said = "While validating ONNX node '<Node(GridSample): c>': GridSample is only supported for 4D"
+    assert engine_of("openvino").blamed(said) == ("GridSample", "c")
+    assert engine_of("openvino").blamed("No conversion rule found") == ("", "")
