@@ -163,8 +163,11 @@ class Host:
         given, out = Path(self._folder.name, "in.npz"), Path(self._folder.name, "out.npz")
         np.savez(given, *[self._given(name, value) for name, value in feed.items()])
         answer = self._asked({"run": str(given), "names": list(feed), "out": str(out)})
-        with np.load(out, allow_pickle=False) as archive:
-            arrays = [archive[f"arr_{number}"] for number in range(len(archive.files))]
+        try:
+            with np.load(out, allow_pickle=False) as archive:
+                arrays = [archive[f"arr_{number}"] for number in range(len(archive.files))]
+        except ValueError as error:  # a type that numpy writes and does not read: float8
+            raise Refused(f"its outputs cannot be read: {error}", where=self.name) from None
         names = answer["names"]
         return arrays if names is None else dict(zip(names, arrays, strict=True))
 

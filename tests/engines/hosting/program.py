@@ -32,6 +32,8 @@ def load(path: str, shapes: dict[str, list[int]]) -> Callable[[dict[str, np.ndar
         return lambda _: [np.ones(1 << 33)]
     if order == "leave":
         os._exit(3)
+    if order == "strange":
+        return lambda _: [np.array([{}], dtype=object)]
     if order == "shapes":
         return lambda _: {name: np.array(sizes) for name, sizes in shapes.items()}
     if order == "fail":
