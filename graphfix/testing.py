@@ -223,10 +223,7 @@ def outputs_of(
     """
     names = [output.name for output in model.graph.output]
     if evaluators:
-        from graphfix.proving.runners.evaluators import GivenEvaluators
-        from graphfix.proving.runners.reference_engine import ReferenceEngine
-
-        return ReferenceEngine(model, "", GivenEvaluators(evaluators)).run(dict(feed))
+        return _reference(model.SerializeToString(), tuple(evaluators.items())).run(dict(feed))
     session = _session(model.SerializeToString())
     return dict(zip(names, session.run(None, dict(feed)), strict=True))
 
@@ -235,6 +232,15 @@ def outputs_of(
 def _session(model: bytes) -> Any:
     """Open a model once that is run on input after input."""
     return open_session(unsaturated(ModelProto.FromString(model)).SerializeToString())
+
+
+@lru_cache(maxsize=16)
+def _reference(model: bytes, evaluators: tuple[tuple[tuple[str, str], Evaluate], ...]) -> Any:
+    """Open a model once in the reference evaluator that is run on input after input."""
+    from graphfix.proving.runners.evaluators import GivenEvaluators
+    from graphfix.proving.runners.reference_engine import ReferenceEngine
+
+    return ReferenceEngine(ModelProto.FromString(model), "", GivenEvaluators(dict(evaluators)))
 
 
 def assert_same(
