@@ -22,6 +22,10 @@ class AttributeRef:
     type: AttributeProto.AttributeType
 
 
+# What a node without attributes has: one for all, which nothing is ever put into.
+_NONE: dict[str, Any] = {}
+
+
 class Attributes(MutableMapping[str, Any]):
     """The attributes of a node; decoded when read, written back untouched when not replaced.
 
@@ -34,8 +38,8 @@ class Attributes(MutableMapping[str, Any]):
 
     def __init__(self, protos: Iterable[AttributeProto] = ()) -> None:
         """Hold the given attribute protos."""
-        self._protos: dict[str, AttributeProto] = {p.name: p for p in protos}
-        self.own: dict[str, Any] = {}
+        self._protos: dict[str, AttributeProto] = {p.name: p for p in protos} or _NONE
+        self.own: dict[str, Any] = _NONE
         self.dropped = False
 
     def __getitem__(self, name: str) -> Any:
@@ -47,7 +51,7 @@ class Attributes(MutableMapping[str, Any]):
     def __setitem__(self, name: str, value: Any) -> None:
         """Replace the value; the original is forgotten."""
         self._protos.pop(name, None)
-        self.own[name] = value
+        self._put(name, value)
 
     def __delitem__(self, name: str) -> None:
         """Remove an attribute."""
@@ -79,7 +83,12 @@ class Attributes(MutableMapping[str, Any]):
 
     def adopt_graph(self, name: str, graph: object) -> None:
         """Put the imported graph of attribute `name` beside its proto."""
-        self.own[name] = graph
+        self._put(name, graph)
+
+    def _put(self, name: str, value: Any) -> None:
+        if self.own is _NONE:
+            self.own = {}
+        self.own[name] = value
 
     def saved(self) -> tuple[dict[str, AttributeProto], dict[str, Any], bool]:
         """Return the content, for `restore`; values are not copied."""

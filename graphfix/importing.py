@@ -129,6 +129,7 @@ def _fill_nodes(
                 tensors[name] = variable
         produced.append(variables)
     nodes: list[Node] = []
+    ops: dict[str, str] = {}  # a proto makes a new text each time that it is asked
     for index, (proto, outputs) in enumerate(zip(protos, produced, strict=True)):
         inputs: list[Tensor] = []
         for name in proto.input:
@@ -146,7 +147,7 @@ def _fill_nodes(
             inputs.append(tensor)
         attributes = proto.attribute or ()
         node = Node(
-            proto.op_type,
+            ops.setdefault(proto.op_type, proto.op_type),
             graph,
             name=proto.name,
             domain=normal_domain(proto.domain),

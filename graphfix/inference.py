@@ -11,16 +11,7 @@ import onnx.numpy_helper
 from onnx import ModelProto, TensorProto, TypeProto
 
 from graphfix.exporting import export_node, make_info
-from graphfix.graph import (
-    Constant,
-    Function,
-    Graph,
-    Node,
-    Shape,
-    Tensor,
-    Variable,
-    shape_of_type,
-)
+from graphfix.graph import Constant, Function, Graph, Node, Shape, Tensor, Variable, shape_of_type
 from graphfix.model import Model
 from graphfix.protos import normal_domain
 from graphfix.schemas import Form, form_of
@@ -221,9 +212,9 @@ def infer_model(model: Model) -> None:
     Types in function bodies come from the call sites; where call sites disagree, what they
     disagree on stays unknown.
     """
-    light = model.light_proto()
-    inferred = infer_proto(light)
-    if inferred is light:  # one node made it fail; the others have types all the same
+    # The proto is gone by the time that its bytes are looked at.
+    inferred = _inferred(*_packed(model.light_proto()))
+    if inferred is None:  # one node made it fail; the others have types all the same
         infer_walk(model.graph)
     else:
         _take(model.graph, inferred.graph)
@@ -233,15 +224,25 @@ def infer_model(model: Model) -> None:
 
 def infer_proto(proto: ModelProto) -> ModelProto:
     """Run ONNX shape inference; where a node makes it fail, what was known before stays."""
-    if not _grows(proto.graph):
+    inferred = _inferred(*_packed(proto))
+    return proto if inferred is None else inferred
+
+
+def _packed(proto: ModelProto) -> tuple[bytes, bool]:
+    """Return the bytes of a model, and whether what is computed of shapes would outgrow it."""
+    return proto.SerializeToString(), _grows(proto.graph)
+
+
+def _inferred(raw: bytes, grows: bool) -> ModelProto | None:
+    if not grows:
         try:
-            return infer_shapes(proto, data_prop=True)
+            return infer_shapes(raw, data_prop=True)
         except (*_COMPLAINTS, MemoryError):  # it lists each element of a vector that it adds to
             pass
     try:
-        return infer_shapes(proto)
+        return infer_shapes(raw)
     except _COMPLAINTS:
-        return proto
+        return None
 
 
 def _grows(graph: onnx.GraphProto) -> bool:
@@ -271,11 +272,14 @@ def _take(graph: Graph, proto: onnx.GraphProto) -> None:
     infos = {info.name: info.type for info in proto.value_info}
     infos.update((info.name, info.type) for info in proto.output)
     bodies: dict[int, Node] = {}
+    shapes: dict[Shape, Shape] = {}
     for position, node in enumerate(graph.nodes):
         for tensor in node.outputs:
             found = infos.get(tensor.name) if tensor.name else None
             if found is not None and isinstance(tensor, Variable):
                 merge_type(tensor, found)
+                if tensor.shape is not None:  # many are the same, and held once
+                    tensor.shape = shapes.setdefault(tensor.shape, tensor.shape)
         if any(True for _ in node.graphs()):
             bodies[position] = node
     for position, node in bodies.items():

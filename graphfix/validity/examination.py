@@ -89,17 +89,21 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
         model: The model; its types may be inferred or not.
         misdeclared: Outputs whose declared shape is known to be wrong, and not looked at.
     """
-    light = model.light_proto()
-    checker = _checker(light)
+    raw = model.light_proto().SerializeToString()
+    checker = _checker(raw)
     foreign = any(form_at(node) is None for node in model.nodes())
-    forget_shapes(light, misdeclared)
-    inferred, typed = _inferred(light, check_types=True)
+    if misdeclared:
+        light = ModelProto.FromString(raw)
+        forget_shapes(light, misdeclared)
+        raw = light.SerializeToString()
+        del light
+    inferred, typed = _inferred(raw, check_types=True)
     inference = ""
     if not foreign and typed:
-        inferred, inference = _inferred(light, check_types=False)
+        inferred, inference = _inferred(raw, check_types=False)
     complaints = [*_numbers(model), *name_complaints(model), *data_complaints(model)]
     complaints += [*node_name_complaints(model), *declaration_complaints(model)]
-    if checker or typed or foreign:
+    if checker or typed or foreign or inferred is None:
         complaints += _walked(model, inference)
     else:
         complaints += _own(model, inferred)
@@ -116,19 +120,19 @@ def forget_shapes(proto: ModelProto, names: Collection[str]) -> None:
             info.type.tensor_type.ClearField("shape")
 
 
-def _checker(light: ModelProto) -> str:
+def _checker(raw: bytes) -> str:
     try:
-        onnx.checker.check_model(light)  # pyright: ignore[reportUnknownMemberType]
+        onnx.checker.check_model(raw)  # pyright: ignore[reportUnknownMemberType]
     except (*_ERRORS, RuntimeError, ValueError) as error:
         return str(error).strip() or type(error).__name__
     return ""
 
 
-def _inferred(light: ModelProto, *, check_types: bool) -> tuple[ModelProto, str]:
+def _inferred(raw: bytes, *, check_types: bool) -> tuple[ModelProto | None, str]:
     try:
-        found = infer_shapes(light, check_type=check_types, strict_mode=True)
+        found = infer_shapes(raw, check_type=check_types, strict_mode=True)
     except (*_ERRORS, RuntimeError, ValueError) as error:
-        return light, str(error).strip() or type(error).__name__
+        return None, str(error).strip() or type(error).__name__
     return found, ""
 
 
