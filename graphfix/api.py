@@ -13,8 +13,8 @@ from graphfix.authoring.declaring import Pass
 from graphfix.engines.profile import Target
 from graphfix.hooks import Hook
 from graphfix.model import Model
+from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.findings import findings_of
-from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.reading_op_types import OpTypes
 from graphfix.pipeline.results import Result
@@ -64,7 +64,7 @@ def explain(
 
     The passes are run on a copy; no numbers are compared. Arguments and errors as for `check`.
     """
-    from graphfix.pipeline.explaining import explanations_of
+    from graphfix.pipeline.explanations import explanations_of
 
     options = RunOptions(
         target=target, shapes=shapes or {}, assume_ops=assume_ops, op_types=op_types

@@ -14,8 +14,8 @@ from graphfix.engines.targets import resolve, resolve_briefly
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
+from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.findings import findings_of
-from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.loading import loaded_by
 from graphfix.pipeline.model_files import as_model, save
 from graphfix.pipeline.op_types import unused
@@ -96,7 +96,7 @@ def check_file(request: CheckRequest) -> CheckResult:
     result = CheckResult(target, found, notes, loaded_by=loaded_by(model, settings, found))
     if again is None:
         return result
-    from graphfix.pipeline.explaining import explanations_of
+    from graphfix.pipeline.explanations import explanations_of
 
     return replace(result, explanations=explanations_of(again, settings, found))
 

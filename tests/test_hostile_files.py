@@ -24,7 +24,7 @@ from graphfix.cli.shared import limit_options
 from graphfix.defining import Definitions
 from graphfix.errors import InvalidModel, PassBug, UsageError
 from graphfix.inference import infer_proto
-from graphfix.pipeline.guarding import documented, guarded
+from graphfix.pipeline.documented_errors import documented, guarded
 from graphfix.storage import vetting
 from graphfix.storage.weights import load_array
 from graphfix.worker.limits import ENGINE_MEMORY, ENGINE_SECONDS, Limits

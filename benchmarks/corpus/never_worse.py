@@ -35,7 +35,7 @@ from graphfix.model import Model
 from graphfix.pipeline import verifying, whole_result
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
-from graphfix.pipeline.worsening import Counts, grown
+from graphfix.pipeline.worse_findings import Counts, grown
 from graphfix.report import Status, Verdict, Verification, blocking_by_severity
 
 UNCHANGED = "unchanged"

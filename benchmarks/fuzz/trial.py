@@ -23,7 +23,7 @@ _POLL = 0.01
 _COMMANDS = ("run", "check", "inspect")
 MODULES = (
     "onnxruntime", "graphfix.pipeline.finishing", "graphfix.files",
-    "graphfix.pipeline.inspecting", "graphfix.pipeline.explaining", "graphfix.pipeline.streams",
+    "graphfix.pipeline.inspection", "graphfix.pipeline.explanations", "graphfix.pipeline.streams",
     "graphfix.rendering.text_report", "graphfix.rendering.text_check", "graphfix.cli.failures",
     "graphfix.rendering.text_inspect", "graphfix.cli.supervising", "graphfix.proving.tasks",
     *(f"graphfix.cli.{name}_command" for name in _COMMANDS),

@@ -16,7 +16,7 @@ from graphfix.engines.profile import Target
 from graphfix.errors import EngineFailed
 from graphfix.files import CheckRequest, CheckResult
 from graphfix.model import Model
-from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.loading import NOT_OPENED, REFUSED
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.verifying import as_it_came, check_engine

@@ -27,14 +27,14 @@ def inspect(*, as_json: bool, model: Path, reach: bool) -> int:
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.cli.streams import source
-    from graphfix.pipeline.inspecting import inspect_model
+    from graphfix.pipeline.inspection import inspect_model
 
     given = source(model)
     reached = None
     with stdout_kept():
         found = inspect_model(given)
         if reach:
-            from graphfix.pipeline.reaching import reach_of
+            from graphfix.pipeline.reach import reach_of
 
             reached = reach_of(given)
     if as_json:

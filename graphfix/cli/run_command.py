@@ -170,7 +170,7 @@ def _next_step(report: Report, asked: str | Target | None, assumes: bool) -> Nex
     target, path = load_target(name), report.output.path
 
     def contents() -> tuple[Sequence[Input], frozenset[str]]:
-        from graphfix.pipeline.inspecting import fed_and_used
+        from graphfix.pipeline.inspection import fed_and_used
 
         ports, used = fed_and_used(Path(path))
         # An unknown rank leaves the whole shape to the user.

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from graphfix.errors import PassBug
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.blaming import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
+from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
 from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.overgrowth import outgrown
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings, without
-from graphfix.pipeline.worsening import worsened
+from graphfix.pipeline.worse_findings import worsened
 from graphfix.report import NodeRef, Outcome, Site, Status
 
 

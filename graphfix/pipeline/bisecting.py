@@ -23,7 +23,7 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.attempts import first_attempt
 from graphfix.pipeline.certifying import prove
-from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.original import Original

@@ -9,7 +9,7 @@ from time import perf_counter
 from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
-from graphfix.pipeline.blaming import MOST_RUNS, Attempt, Blame, Suspect
+from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Suspect
 from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.run import Run

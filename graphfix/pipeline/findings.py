@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from graphfix.checking import check_model, file_findings
-from graphfix.engines.placing import as_told
+from graphfix.engines.told_findings import as_told
 from graphfix.model import Model
-from graphfix.pipeline.attributing import opsets_of, with_removers
 from graphfix.pipeline.binding import bind_shapes
+from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.op_types import check_op_types
+from graphfix.pipeline.removers import opsets_of, with_removers
 from graphfix.pipeline.settings import Settings
-from graphfix.pipeline.typing import infer_types
 from graphfix.report import Finding
 from graphfix.validity.examination import examine
 

@@ -13,11 +13,11 @@ from graphfix.graph import Shape
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.attempts import attempts, first_attempt
-from graphfix.pipeline.attributing import opsets_of, with_removers
-from graphfix.pipeline.blaming import Attempt, Stage, settled
+from graphfix.pipeline.blame import Attempt, Stage, settled
 from graphfix.pipeline.certifying import certified, differing, outcomes_of
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.original import Original
+from graphfix.pipeline.removers import opsets_of, with_removers
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings

@@ -9,7 +9,7 @@ from onnx import ModelProto
 
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.model import Model
-from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.documented_errors import guarded
 from graphfix.sorting import first_misplaced, sorted_nodes
 from graphfix.storage.reading import check_proto, read_model
 

@@ -10,7 +10,7 @@ from onnx import ModelProto
 from graphfix.authoring.declaring import Pass
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
-from graphfix.pipeline.validating import Validity, misdeclared_outputs, validity_of
+from graphfix.pipeline.validation import Validity, misdeclared_outputs, validity_of
 from graphfix.report import FileFacts
 
 

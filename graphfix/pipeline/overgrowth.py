@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.pipeline.blaming import Attempt, Blame, Suspect
+from graphfix.pipeline.blame import Attempt, Blame, Suspect
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import without
 from graphfix.report import Outcome, Site, Status

@@ -16,14 +16,14 @@ from graphfix.checking import Checked, check_alone, with_consequences
 from graphfix.folding.computed_sizes import infer_computed_sizes
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.attributing import Opsets
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
-from graphfix.pipeline.legalising import Decision, Legaliser
+from graphfix.pipeline.legaliser import Decision, Legaliser
+from graphfix.pipeline.model_types import infer_types
+from graphfix.pipeline.removers import Opsets
 from graphfix.pipeline.settings import Settings
-from graphfix.pipeline.sweeping import run_graph_pass, sweep_rewrite, sweep_targeted
-from graphfix.pipeline.typing import infer_types
-from graphfix.pipeline.validating import interface
+from graphfix.pipeline.sweep import run_graph_pass, sweep_rewrite, sweep_targeted
+from graphfix.pipeline.validation import interface
 from graphfix.report import Finding, IoChange
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.

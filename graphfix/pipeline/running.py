@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from graphfix.engines.placing import as_told
-from graphfix.pipeline.attributing import opsets_of
+from graphfix.engines.told_findings import as_told
 from graphfix.pipeline.binding import bind_shapes
-from graphfix.pipeline.canonicalising import canonicalise
-from graphfix.pipeline.consenting import note_unconsented
-from graphfix.pipeline.converting import convert, step_down
+from graphfix.pipeline.canonical_form import canonicalise
+from graphfix.pipeline.consent import note_unconsented
+from graphfix.pipeline.first_stages import change_interface, mend, mend_operators, prepare
 from graphfix.pipeline.op_types import check_op_types
-from graphfix.pipeline.preparing import change_interface, mend, mend_operators, prepare
-from graphfix.pipeline.repairing import apply_lossy, legalise, run_named
+from graphfix.pipeline.opset_stages import convert, step_down
+from graphfix.pipeline.removers import opsets_of
+from graphfix.pipeline.repair_stages import apply_lossy, legalise, run_named
 from graphfix.pipeline.run import Run
-from graphfix.pipeline.validating import interface
+from graphfix.pipeline.validation import interface
 
 
 def execute(run: Run) -> None:

@@ -12,8 +12,8 @@ from onnx import ModelProto
 from graphfix.diffing.difference import Difference
 from graphfix.diffing.engine import diff_models
 from graphfix.model import Model
+from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.evaluators import evaluators_for
-from graphfix.pipeline.guarding import guarded
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.run_options import inputs_file
 from graphfix.pipeline.verifying import on_disk

@@ -7,10 +7,10 @@ from time import perf_counter
 
 from graphfix.checking import file_findings
 from graphfix.pipeline.attempts import failed
-from graphfix.pipeline.blaming import Attempt, Blame
+from graphfix.pipeline.blame import Attempt, Blame
 from graphfix.pipeline.loading import findings_of_loading
 from graphfix.pipeline.original import Original
-from graphfix.pipeline.validating import (
+from graphfix.pipeline.validation import (
     contradicted_outputs,
     interface,
     new_complaints,

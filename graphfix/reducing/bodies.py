@@ -11,8 +11,8 @@ from graphfix.diffing.renaming import rename_tensors
 from graphfix.diffing.scopes import Scope, bodies_of, inlined
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.model import Model
+from graphfix.pipeline.documented_errors import documented
 from graphfix.pipeline.finishing import finish
-from graphfix.pipeline.guarding import documented
 from graphfix.pipeline.run_options import RunOptions
 from graphfix.reducing.oracle import Oracle
 from graphfix.reducing.typing import Types, declaration, is_full

@@ -11,9 +11,9 @@ from onnx import ModelProto
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.model_files import as_model
-from graphfix.pipeline.validating import validity_of
+from graphfix.pipeline.validation import validity_of
 from graphfix.pipeline.verifying import on_disk
 from graphfix.reducing.bodies import simpler, without_a_body
 from graphfix.reducing.command import OPTION, Command, End

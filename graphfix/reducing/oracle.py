@@ -13,7 +13,7 @@ from onnx import ModelProto
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
-from graphfix.pipeline.validating import Validity, new_complaints, validity_of
+from graphfix.pipeline.validation import Validity, new_complaints, validity_of
 from graphfix.pipeline.verifying import on_disk
 from graphfix.reducing.typing import Typist
 from graphfix.storage.reading import walk_tensors

@@ -12,7 +12,7 @@ from graphfix.errors import GraphfixError
 from graphfix.inference import type_of
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
-from graphfix.pipeline.typing import infer_types
+from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model

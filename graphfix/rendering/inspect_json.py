@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from graphfix.pipeline.inspecting import ExternalFile, Inspection, Port, Weight
-from graphfix.pipeline.reaching import Reach
+from graphfix.pipeline.inspection import ExternalFile, Inspection, Port, Weight
+from graphfix.pipeline.reach import Reach
 from graphfix.rendering.as_json import SCHEMA, Json, picked
 
 

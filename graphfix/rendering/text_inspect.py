@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os.path import basename
 
-from graphfix.pipeline.inspecting import ExternalFile, Inspection, OpCount, Port, Weight
-from graphfix.pipeline.reaching import Reach
+from graphfix.pipeline.inspection import ExternalFile, Inspection, OpCount, Port, Weight
+from graphfix.pipeline.reach import Reach
 from graphfix.rendering.grouping import node_label
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, size, table
 

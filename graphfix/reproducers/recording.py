@@ -9,9 +9,9 @@ from pathlib import Path
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.hooks import Hook
 from graphfix.model import Model
+from graphfix.pipeline.documented_errors import documented
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.finishing import finish
-from graphfix.pipeline.guarding import documented
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.settings import Settings
 from graphfix.report import NodeRef, Reproduced

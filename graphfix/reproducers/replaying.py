@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graphfix.errors import InvalidModel, UsageError
-from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.settings import Settings
 from graphfix.registry import all_passes
 from graphfix.report import Certificate, NodeRef

@@ -16,7 +16,7 @@ import pytest
 from graphfix.cli import main
 from graphfix.cli.program import program
 from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
-from graphfix.pipeline import inspecting
+from graphfix.pipeline import inspection
 
 Capture = pytest.CaptureFixture[str]
 
@@ -34,7 +34,7 @@ def end_with(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture, error: BaseException, *words: str
 ) -> tuple[int, str, str]:
     """Let `graphfix inspect` run into `error`; return exit code, stdout and stderr."""
-    monkeypatch.setattr(inspecting, "inspect_file", raising(error))
+    monkeypatch.setattr(inspection, "inspect_file", raising(error))
     code = main(["inspect", "a.onnx", *words])
     out, err = capsys.readouterr()
     return code, out, err
@@ -111,7 +111,7 @@ def test_an_unexpected_exception_is_written_down(
 def test_a_traceback_where_it_is_wanted(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture, way: str
 ) -> None:
-    monkeypatch.setattr(inspecting, "inspect_file", raising(InvalidModel("no such file")))
+    monkeypatch.setattr(inspection, "inspect_file", raising(InvalidModel("no such file")))
     words = ["inspect", "a.onnx"]
     if way == "environment":
         monkeypatch.setenv("GRAPHFIX_DEBUG", "1")

@@ -9,7 +9,7 @@ import pytest
 from onnx import ModelProto, TensorProto, ValueInfoProto, helper, numpy_helper, parser
 
 from graphfix.errors import InvalidModel
-from graphfix.pipeline.inspecting import (
+from graphfix.pipeline.inspection import (
     ExternalFile,
     OpCount,
     Port,

@@ -10,7 +10,7 @@ import pytest
 from onnx import ModelProto
 
 from graphfix.cli import main
-from graphfix.pipeline.reaching import reach_of
+from graphfix.pipeline.reach import reach_of
 
 DIAGONAL = 'y = Einsum<equation = "ii->i">(x)'
 BLOCKED = "Slice, which it becomes on the way: steps must be a constant; it is computed at run time"

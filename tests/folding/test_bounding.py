@@ -9,7 +9,7 @@ from graphfix.authoring.views import Value
 from graphfix.folding.bounding import upper_bound
 from graphfix.folding.lower_bounds import not_negative
 from graphfix.pipeline.model_files import load
-from graphfix.pipeline.typing import infer_types
+from graphfix.pipeline.model_types import infer_types
 from graphfix.registry import shipped_passes
 
 

@@ -9,9 +9,9 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.targets import load_target
 from graphfix.pipeline.attempts import first_attempt
 from graphfix.pipeline.model_files import load
+from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
-from graphfix.pipeline.typing import infer_types
 from graphfix.registry import all_passes
 from graphfix.report import EXACT
 from graphfix.testing import parse

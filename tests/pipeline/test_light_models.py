@@ -7,7 +7,7 @@ import onnx
 from onnx import GraphProto, ModelProto, TensorProto, helper, numpy_helper
 
 from graphfix import load, run
-from graphfix.pipeline.validating import validity_of
+from graphfix.pipeline.validation import validity_of
 from graphfix.testing import outputs_of
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64

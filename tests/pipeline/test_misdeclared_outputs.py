@@ -7,7 +7,7 @@ import onnx
 
 from graphfix.api import run
 from graphfix.pipeline.model_files import load
-from graphfix.pipeline.validating import contradicted_outputs, misdeclared_outputs
+from graphfix.pipeline.validation import contradicted_outputs, misdeclared_outputs
 from graphfix.registry import shipped_passes
 from graphfix.testing import outputs_of
 

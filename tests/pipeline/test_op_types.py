@@ -12,10 +12,10 @@ import graphfix
 from graphfix.cli import main
 from graphfix.errors import UsageError
 from graphfix.model import Model
+from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.op_types import parse_op_type
 from graphfix.pipeline.reading_op_types import op_types_of, read_op_types
 from graphfix.pipeline.run_options import RunOptions
-from graphfix.pipeline.typing import infer_types
 from graphfix.report import Verdict, every_site_equal
 from graphfix.reproducers.recipe import Recipe
 from graphfix.testing import parse

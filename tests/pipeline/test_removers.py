@@ -14,7 +14,7 @@ from graphfix.authoring.declaring import INTERFACE, Pass
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.rule import all_rules
-from graphfix.pipeline.attributing import can_remove, with_removers
+from graphfix.pipeline.removers import can_remove, with_removers
 from graphfix.pipeline.settings import Settings
 from graphfix.registry import shipped_passes
 from graphfix.rendering.as_json import check_json

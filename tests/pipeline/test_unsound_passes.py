@@ -17,7 +17,7 @@ from graphfix.authoring.editing import Editor
 from graphfix.authoring.views import NodeView, Value
 from graphfix.graph import Variable
 from graphfix.opset import adapting, planning
-from graphfix.pipeline.validating import Validity, validity_of
+from graphfix.pipeline.validation import Validity, validity_of
 from graphfix.report import Status
 
 MODEL = onnx.parser.parse_model(

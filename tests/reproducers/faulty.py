@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 
 import graphfix
-from graphfix.pipeline.validating import Validity, validity_of
+from graphfix.pipeline.validation import Validity, validity_of
 from graphfix.report import Reproduced
 
 HEAD = "import numpy as np\nfrom graphfix import EXACT, graph_pass, rewrite\n\n\n"

@@ -11,7 +11,7 @@ import pytest
 
 import graphfix
 from graphfix import UsageError
-from graphfix.pipeline.validating import Validity, validity_of
+from graphfix.pipeline.validation import Validity, validity_of
 from graphfix.protos import normal_domain
 from graphfix.reproducers.anonymising import GOES_AWAY, anonymous_model
 from graphfix.reproducers.scrambling import Kept, numbered, scrambled

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
-from graphfix.engines.making import needs_constant, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.engines.rule_makers import needs_constant, refuses_types
 
 neg_of_integers = refuses_types(
     "neg-of-integers-in-tessera",

@@ -7,9 +7,9 @@ from onnx import TensorProto
 from graphfix.attributes import AttributeRef
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.making import refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule_makers import refuses_types
 from graphfix.engines.tensorrt.rules.interfaces import weight_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type
 from graphfix.storage.weights import type_name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.making import refused_type, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
+from graphfix.engines.rule_makers import refused_type, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import (
     engine_type,
     every,

@@ -7,9 +7,9 @@ from onnx import TensorProto
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import given_inputs
-from graphfix.engines.making import needs_constant, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.rule_makers import needs_constant, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_dynamic, is_weights, opset_of
 from graphfix.graph import Constant, is_empty
 from graphfix.model import Model

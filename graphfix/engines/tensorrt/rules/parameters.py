@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
-from graphfix.engines.making import refuses_rank, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.engines.rule_makers import refuses_rank, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import is_weights
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.making import refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule_makers import refuses_types
 from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of
 
 _SUM = ("ReduceSum", "ReduceLogSum")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
-from graphfix.engines.making import refused_type, refuses_types
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, rule
+from graphfix.engines.rule_makers import refused_type, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import words
 
 _UNARY = (

@@ -15,7 +15,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.checking import filled, judged
 from graphfix.engines.rule import Rule, Yes, all_rules
 from graphfix.model import Model
-from graphfix.pipeline.reaching import reach_of
+from graphfix.pipeline.reach import reach_of
 from graphfix.report import Status
 from graphfix.testing import parse
 from tests.engines.cases import model_of

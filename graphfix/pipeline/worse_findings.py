@@ -15,9 +15,9 @@ from graphfix.checking import check_model
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.opset.stepping import OPSET
-from graphfix.pipeline.blaming import MOST_RUNS, Attempt, Blame, Suspect
+from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Suspect
 from graphfix.pipeline.original import Original
-from graphfix.pipeline.repairing import FUNCTION
+from graphfix.pipeline.repair_stages import FUNCTION
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings, without

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from graphfix.authoring.declaring import TARGETED, Pass
 from graphfix.authoring.views import NodeView
-from graphfix.pipeline.canonicalising import ROUNDS, canonicalise
-from graphfix.pipeline.consenting import consent_wanting
+from graphfix.pipeline.canonical_form import ROUNDS, canonicalise
+from graphfix.pipeline.consent import consent_wanting
 from graphfix.pipeline.run import Run
-from graphfix.pipeline.sweeping import first_of
+from graphfix.pipeline.sweep import first_of
 from graphfix.report import LOSSY, NodeRef
 
 FUNCTION = "scope:local-function"

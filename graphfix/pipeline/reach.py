@@ -8,10 +8,10 @@ from pathlib import Path
 from graphfix.authoring.workspace import Workspace
 from graphfix.model import Model
 from graphfix.opset.stepping import Blocker, StepBlocked, lower_one
-from graphfix.pipeline.converting import OLDEST_OPSET
-from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.model_files import as_model
-from graphfix.pipeline.typing import infer_types
+from graphfix.pipeline.model_types import infer_types
+from graphfix.pipeline.opset_stages import OLDEST_OPSET
 from graphfix.registry import shipped_passes
 
 

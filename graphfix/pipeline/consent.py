@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from graphfix.authoring.declaring import INTERFACE, TARGETED, Pass
 from graphfix.authoring.editing import Editor
-from graphfix.pipeline.attributing import ALLOW_LOSSY, can_remove, consents_wanting, opsets_of
 from graphfix.pipeline.journal import Journal
-from graphfix.pipeline.legalising import Legaliser
+from graphfix.pipeline.legaliser import Legaliser
+from graphfix.pipeline.removers import ALLOW_LOSSY, can_remove, consents_wanting, opsets_of
 from graphfix.pipeline.settings import Settings
 from graphfix.report import EXACT, LOSSY, Finding, NodeRef
 

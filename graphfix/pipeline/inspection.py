@@ -13,7 +13,7 @@ import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.model import Model
-from graphfix.pipeline.guarding import guarded
+from graphfix.pipeline.documented_errors import guarded
 from graphfix.protos import all_graphs, bodies_of
 from graphfix.storage.reading import (
     Place,

@@ -13,7 +13,7 @@ from graphfix.authoring.editing import Editor
 from graphfix.authoring.views import NodeView, Value
 from graphfix.errors import PassBug
 from graphfix.pipeline.attempts import attempts
-from graphfix.pipeline.blaming import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
+from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.run import Run

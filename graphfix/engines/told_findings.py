@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graphfix.engines.behind import counted_behind
+from graphfix.engines.untyped_operators import counted_behind
 from graphfix.graph import Node
 from graphfix.model import Model
 from graphfix.report import Finding

@@ -11,10 +11,10 @@ from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import file_rules
 from graphfix.inference import form_at, type_of
-from graphfix.pipeline.consenting import consent_wanting
+from graphfix.pipeline.consent import consent_wanting
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.run import Run
-from graphfix.pipeline.sweeping import first_of
+from graphfix.pipeline.sweep import first_of
 from graphfix.validity.element_types import element_type_complaints
 from graphfix.validity.forms import fits, form_complaints
 

@@ -9,8 +9,8 @@ from graphfix.authoring.declaring import INTERFACE, NAMED, Pass
 from graphfix.checking import file_findings
 from graphfix.model import Model
 from graphfix.opset.stepping import OPSET
-from graphfix.pipeline.consenting import LOSSY_UNASKED
-from graphfix.pipeline.legalising import Attempt, Decision
+from graphfix.pipeline.consent import LOSSY_UNASKED
+from graphfix.pipeline.legaliser import Attempt, Decision
 from graphfix.pipeline.overgrowth import overgrown
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute

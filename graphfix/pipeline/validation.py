@@ -10,7 +10,7 @@ from graphfix.folding.computed_sizes import infer_computed_sizes
 from graphfix.graph import Shape, Variable
 from graphfix.inference import form_at, infer_model, shapes_contradict
 from graphfix.model import Model
-from graphfix.pipeline.typing import infer_types
+from graphfix.pipeline.model_types import infer_types
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.examination import examine, forget_shapes
 

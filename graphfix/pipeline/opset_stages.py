@@ -9,9 +9,9 @@ from graphfix.authoring.editing import Recorded
 from graphfix.model import Model
 from graphfix.opset.formats import needed_ir
 from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
-from graphfix.pipeline.canonicalising import canonicalise
+from graphfix.pipeline.canonical_form import canonicalise
 from graphfix.pipeline.journal import Journal
-from graphfix.pipeline.repairing import legalise
+from graphfix.pipeline.repair_stages import legalise
 from graphfix.pipeline.run import Run
 from graphfix.report import EXACT, Finding, NodeRef, Site, blocking_by_severity
 from graphfix.schemas import form_of, newest_opset

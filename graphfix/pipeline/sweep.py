@@ -16,7 +16,7 @@ from graphfix.graph import Node
 from graphfix.model import Model
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
-from graphfix.pipeline.legalising import Legaliser
+from graphfix.pipeline.legaliser import Legaliser
 from graphfix.report import EXACT, LOSSY, Finding, NodeRef
 
 Options = Mapping[str, Mapping[str, Any]]
