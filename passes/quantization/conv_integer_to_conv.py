@@ -31,6 +31,7 @@ from math import prod
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.passes.quantization._parameters import whole
 
 _INTEGERS = 1 << 24
 _LARGEST = 255
@@ -50,13 +51,12 @@ def conv_integer_to_conv(node: NodeView, build: Builder) -> Value:
         )
 
     def away(value: Value, zero: Value | None) -> Value:
-        whole = build.Cast(value, to=TensorProto.FLOAT)
+        number = whole(build, value)
         if zero is None:
-            return whole
+            return number
         if zero.rank is None or (zero.rank and zero.dim(0) != 1):
             raise Refuse(f"the zero points {zero.name} must be one number; they differ by channel")
-        number = build.Cast(zero, to=TensorProto.FLOAT)
-        return build.Sub(whole, build.Reshape(number, shape=[1] * len(shape)))
+        return build.Sub(number, build.Reshape(whole(build, zero), shape=[1] * len(shape)))
 
     attributes = {name: node.attr(name) for name in node.attributes}
     # Engines read the window of a computed weight from the attribute alone.

@@ -28,6 +28,7 @@ References:
 
 from __future__ import annotations
 
+import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
@@ -76,5 +77,11 @@ def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
 
     whole = build.Cast(x, to=TensorProto.FLOAT)
     if zero is not None:
-        whole = build.Sub(whole, along(build.Cast(zero, to=TensorProto.FLOAT)))
+        known = build.const(zero)
+        number = (
+            build.Cast(zero, to=TensorProto.FLOAT)
+            if known is None
+            else build.constant(known.astype(np.float32))
+        )
+        whole = build.Sub(whole, along(number))
     return build.Mul(whole, along(scale))

@@ -33,6 +33,7 @@ from __future__ import annotations
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Motion, NodeView, Refuse, Value, moving, rewrite
+from graphfix.passes.quantization._parameters import whole
 
 _LARGEST = 255  # of an operand less its zero point
 _HALF = 16
@@ -68,25 +69,25 @@ def matmul_integer_to_matmul(node: NodeView, build: Builder) -> Value:
 
 def _away(build: Builder, x: Value, zero: Value | None, *, column: bool) -> Value:
     """Return an operand less its zero point as float32; that of a row stands in a column."""
-    whole = _early(build, x)
+    numbers = _early(build, x)
     if zero is None:
-        return whole
+        return numbers
     known = build.const(zero)
     if known is not None and not known.any():
-        return whole
+        return numbers
     if zero.rank is None:
         raise Refuse(f"the rank of {zero.name} must be known")
-    number = build.Cast(zero, to=TensorProto.FLOAT)
+    number = whole(build, zero)
     if zero.rank == 1 and column and zero.dim(0) != 1:
         number = build.Unsqueeze(number, axes=[1])
-    return build.Sub(whole, number)
+    return build.Sub(numbers, number)
 
 
 def _early(build: Builder, x: Value) -> Value:
     """Return a tensor as float32, cast before it is moved."""
     maker = x.producer
     if maker is None or maker.domain or maker.op not in _MOVES or x.is_graph_output:
-        return build.Cast(x, to=TensorProto.FLOAT)
+        return whole(build, x)
     attributes = {name: maker.attr(name) for name in maker.attributes}
     operands = (_early(build, maker.need(0)), *maker.inputs[1:])
     return build.multi(maker.op, *operands, outputs=1, **attributes)[0]

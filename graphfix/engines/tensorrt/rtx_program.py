@@ -23,6 +23,7 @@ trt: Any = importlib.import_module("tensorrt_rtx_bindings")
 DEVICE = "device"  # the stage at which there is nothing to run on
 _CAPABILITY = "SM86"
 _WORDS = 3
+_NO_DRIVER = "catchCudaError"  # in what it says of the machine, not of the model
 
 
 def version() -> str:
@@ -55,7 +56,7 @@ class _Log:
 
     def words(self) -> str:
         """Return the last errors that are about the model."""
-        told = [line for line in self.lines if "catchCudaError" not in line]
+        told = [line for line in self.lines if _NO_DRIVER not in line]
         return "; ".join(told[-_WORDS:]) or "it gives no reason"
 
 
@@ -90,7 +91,8 @@ def load(path: str, shapes: dict[str, list[int]]) -> Callable[[dict[str, Any]], 
 def _complaint(error: Any) -> str:
     name, op = error.node_name(), error.node_operator()
     where = f"In node {name} with operator {op}: " if op else ""
-    return where + str(error.desc()).replace("\n", " ")
+    lines = str(error.desc()).splitlines()
+    return where + " ".join(line for line in lines if _NO_DRIVER not in line)
 
 
 def _capability() -> Any:

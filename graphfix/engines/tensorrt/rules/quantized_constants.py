@@ -1,4 +1,4 @@
-"""Constants of quantized types: the builder takes them where DequantizeLinear alone reads them."""
+"""Quantized types beside quantization: constants of them, casts, and zero points."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from graphfix.engines.tensorrt.rules.parsed import is_weights
 from graphfix.model import Model
 
 _TYPES = frozenset({"int8", "int4", "float8e4m3fn", "float4e2m1"})
+_NARROW = _TYPES - {"int8"}
 _QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _TEXT = (
     "[qdqGraphOptimizer.cpp::matchInt8ConstantDQ] Error Code 2: Internal Error (Int8 constant is "
@@ -48,3 +49,38 @@ def quantized_constant_output(model: Model, target: Target) -> list[Answer]:
         for tensor in model.graph.outputs
         if (value := Value(tensor)).type_name in _TYPES and is_weights(value)
     ]
+
+
+@rule(
+    ("Cast", "CastLike"),
+    feature="dtype:Cast.narrow",
+    versions="trt10.15..",
+    severity=BUILDER,
+    text="API Usage Error (Tensor {op} has datatype FP8 but is not produced by IPluginLayer, "
+    "IQuantizeLayer, IConstantLayer, IConcatenationLayer, IShuffleLayer, or IdentityLayer.)",
+    source="tensorrt-rtx 1.4.0 to 1.7.1, which is like 10.15 and 11.1",
+)
+def cast_of_narrow_type(node: NodeView, target: Target) -> Answer:
+    """{op} neither gives nor takes 8-bit floats and 4-bit numbers; quantization alone does."""
+    for value in (node.output(0), node.input(0)):
+        if value is not None and value.type_name in _NARROW:
+            return Yes(feature=f"dtype:{node.op}.{value.type_name}")
+    return None
+
+
+@rule(
+    tuple(sorted(_QUANTIZING)),
+    feature="const:QuantizeLinear.y_zero_point",
+    versions="trt10.15..",
+    severity=BUILDER,
+    text="API Usage Error (IQuantizeLayer/IDequantizeLayer {op} has `zero_point` which is not an "
+    "initializer.)",
+    source="tensorrt-rtx 1.4.0 to 1.7.1, which is like 10.15 and 11.1",
+)
+def computed_zero_point(node: NodeView, target: Target) -> Answer:
+    """The zero point of {op} has to be an initializer."""
+    zero = node.input(2)
+    if zero is None or is_weights(zero):
+        return None
+    name = "y_zero_point" if node.op == "QuantizeLinear" else "x_zero_point"
+    return Yes(feature=f"const:{node.op}.{name}")

@@ -1,4 +1,4 @@
-"""Constants of quantized types that something else than DequantizeLinear reads."""
+"""Quantized types beside quantization: constants of them, casts, and zero points."""
 
 from __future__ import annotations
 
@@ -60,3 +60,30 @@ def test_a_constant_that_is_given_out_is_refused() -> None:
     case = "(float[1] x) => (float[1] y, int8[2] c) <int8[2] c = {1, 2}> { y = Identity (x) }"
     rule = "quantized-constant-output"
     assert_yes(Yes(case, rule, "io:int8-constant", "builder"))
+
+
+@pytest.mark.parametrize(
+    ("case", "feature"),
+    [
+        ("(float16[2] x) => (float8e4m3fn[2] y) { y = Cast <to = 17> (x) }", "float8e4m3fn"),
+        ("(int4[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "int4"),
+    ],
+)
+def test_a_cast_of_a_narrow_type_is_refused(case: str, feature: str) -> None:
+    wanted = Yes(case, "cast-of-narrow-type", f"dtype:Cast.{feature}", "builder", "FP8")
+    assert_yes(wanted._replace(target="trt-rtx1.7", opset=21))
+    assert_no(No(case, "cast-of-narrow-type", "trt10.1", 21))
+
+
+def test_a_cast_of_int8_is_taken() -> None:
+    case = "(float[2] x) => (int8[2] y) { y = Cast <to = 3> (x) }"
+    assert_no(No(case, "cast-of-narrow-type", "trt-rtx1.7"))
+
+
+def test_a_zero_point_that_is_computed_is_refused() -> None:
+    case = "(float[4] x, int8 z) => (int8[4] y) <float s = {0.5}> { y = QuantizeLinear (x, s, z) }"
+    feature = "const:QuantizeLinear.y_zero_point"
+    wanted = Yes(case, "computed-zero-point", feature, "builder", "zero_point")
+    assert_yes(wanted._replace(target="trt-rtx1.7"))
+    constant = case.replace(", int8 z)", ")").replace("<float", "<int8 z = {0}, float")
+    assert_no(No(constant, "computed-zero-point", "trt-rtx1.7"))
