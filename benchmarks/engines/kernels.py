@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ import onnx
 
 from benchmarks.differential.scope import Array
 from benchmarks.engines.probes import arrays_of, stored
-from graphfix.engines.engine import engine_of
+from graphfix.engines.engine import Engine, engine_of
 from graphfix.engines.hosting.host import Host, Refused
 from graphfix.engines.hosting.runner import HostedRunner
 from graphfix.engines.targets import load_target
@@ -51,7 +52,7 @@ class Asker:
     def __init__(self, target: str, *, seconds: float = _SECONDS, memory: int = _MEMORY) -> None:
         """Remember the engine; see `graphfix.engines.engine.Engine.host`."""
         known = load_target(target) if _is_target(target) else None
-        self._family = engine_of(known.family if known is not None else _family(target))
+        self._family = family_of(target)
         self._name = known.name if known is not None else target
         self._static = known is not None and known.static_shapes
         self._seconds, self._memory = seconds, memory
@@ -90,6 +91,11 @@ class Asker:
         if self._host is not None:
             self._host.close()
         self._host = None
+
+
+def family_of(target: str) -> Engine:
+    """Return the family of a target, which may have no profile yet."""
+    return engine_of(load_target(target).family if _is_target(target) else _family(target))
 
 
 def _is_target(name: str) -> bool:
@@ -146,23 +152,37 @@ def main() -> None:
     parser.add_argument("--engine", required=True, metavar="TARGET")
     parser.add_argument("--rows", type=Path, help="JSON lines; goes on where they end")
     parser.add_argument("--only", nargs="+", default=[], metavar="OP")
+    parser.add_argument(
+        "--each", type=int, default=0, metavar="N", help="stop at N right models of a form, or 4N"
+    )
     parser.add_argument("--seconds", type=float, default=_SECONDS, help="for each model")
     given = parser.parse_args()
     rows: Path = given.rows or cache() / f"{given.engine}.jsonl"
     rows.parent.mkdir(parents=True, exist_ok=True)
     lines = rows.read_text(encoding="utf-8").splitlines() if rows.is_file() else []
-    done = {json.loads(line)["name"] for line in lines}
+    known = [json.loads(line) for line in lines]
+    done = {row["name"] for row in known}
+    asked = Counter((row["op"], row["since"]) for row in known)
+    right = Counter((row["op"], row["since"]) for row in known if row["verdict"] == "equal")
     asker = Asker(given.engine, seconds=given.seconds)
     counts: Counter[str] = Counter()
     with rows.open("a", encoding="utf-8") as stream:
-        for path, row in stored(cache() / "models"):
+        models = list(stored(cache() / "models"))
+        if given.each:  # of many types and ranks
+            random.Random(0).shuffle(models)
+        for path, row in models:
             if row["name"] in done or (given.only and row["op"] not in given.only):
+                continue
+            form = (row["op"], row["since"])
+            if given.each and (right[form] >= given.each or asked[form] >= 4 * given.each):
                 continue
             inputs, outputs = arrays_of(path, row)
             if not all(array.size for array in (*inputs.values(), *outputs.values())):
                 continue  # what has no elements shows nothing of types and ranks
             verdict, words = asker.verdict(path, inputs, outputs)
             counts[verdict] += 1
+            asked[form] += 1
+            right[form] += verdict == "equal"
             kept = {key: row[key] for key in ("name", "op", "since", "types", "rank", "attributes")}
             stream.write(json.dumps({**kept, "verdict": verdict, "words": words}) + "\n")
             stream.flush()

@@ -107,6 +107,8 @@ def typed(array: Array, dtype: np.dtype[Any] | None) -> Array:
     """
     if dtype is None or array.dtype == dtype:
         return array
+    if array.dtype.kind == "V":  # numpy stores as bytes a type that is not its own
+        return array.view(dtype) if array.dtype.itemsize == dtype.itemsize else array
     if dtype.kind in "OUS" or array.dtype.kind in "OUS":
         return array.astype(object)
     with np.errstate(all="ignore"):

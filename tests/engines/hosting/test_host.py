@@ -171,6 +171,9 @@ def test_a_number_that_the_type_of_the_model_lacks_stays() -> None:
     assert typed(floats + 0.5, np.dtype(np.int64)).tolist() == [1.5, 2.5]
     assert typed(np.array([0.0, 2.0]), np.dtype(np.bool_)).dtype == np.float64
     assert typed(floats, np.dtype(np.float32)).dtype == np.float32
+    stored = np.array([1.0, 2.0], dtype=np.float16).view("V2")  # as numpy reads back a bfloat16
+    assert typed(stored, np.dtype(np.float16)).tolist() == [1.0, 2.0]
+    assert typed(stored, np.dtype(np.float32)).dtype == stored.dtype
 
 
 def test_outputs_that_numpy_cannot_read_are_told(host: Host, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Apache TVM: what its Relax importer of ONNX files takes and computes."""

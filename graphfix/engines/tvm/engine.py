@@ -1,0 +1,17 @@
+"""TVM as an engine family."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from graphfix.engines.engine import Engine
+
+
+class TVM(Engine):
+    """TVM on the CPU, by its Relax importer."""
+
+    family = "tvm"
+    title = "TVM"
+    spellings = ("apache-tvm",)
+    order = 30
+    requirements = MappingProxyType({"tvm0.27": ("apache-tvm==0.27.0.post1", "numpy", "onnx")})

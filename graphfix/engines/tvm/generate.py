@@ -1,0 +1,66 @@
+"""The TVM profile, made from what the real wheel takes and computes on the CPU.
+
+    python -m graphfix.engines.tvm.generate
+
+Facts, both measured: ``facts/kernels.json`` (`benchmarks.engines.kernels --each 3` and `.facts`)
+and ``facts/constants.json`` (`benchmarks.engines.parameters`).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from graphfix.engines.measured import operator_rows, with_since
+from graphfix.engines.versioned import unpacked, write_profiles
+
+FACTS = Path(__file__).parent / "facts"
+_NAME = "tvm0.27"
+_NEWEST = 26  # the newest opset that was asked for
+# Whether it takes these depends on inputs and attributes that were drawn, which limits judge.
+_DRAWN = ("OneHot", "Pad", "Reshape", "Resize", "Slice", "Split", "TopK")
+# apache/tvm@5d4dc87213 python/tvm/relax/frontend/onnx/onnx_frontend.py, _get_convert_map
+_CONTRIB = ("BiasGelu", "EmbedLayerNormalization", "FastGelu", "Gelu", "SkipLayerNormalization")
+_NOTES = (
+    "Measured on up to twelve models of each form, with inputs of fixed sizes, compiled with LLVM"
+    " for the CPU; which element types and ranks it lacks is not judged: check --engine asks it.",
+)
+
+
+def profile() -> dict[str, Any]:
+    """Return the table of the profile."""
+    store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
+    constants = json.loads((FACTS / "constants.json").read_text(encoding="utf-8"))
+    known = unpacked(store, "0.27")
+    refused, wrong = known.get("refused", {}), known.get("wrong", {})
+    ops = operator_rows(
+        {form: kinds for form, kinds in refused.items() if not kinds and not _is_drawn(form)},
+        {form: kinds for form, kinds in wrong.items() if not kinds or not _is_drawn(form)},
+        _NEWEST,
+    )
+    with_since([(_NAME, ops)])
+    for op, names in constants.items():
+        if ops[op]["supported"]:
+            ops[op]["limits"] = [f"constant {name}" for name in names]
+    return {
+        "name": _NAME,
+        "family": "tvm",
+        "version": "0.27",
+        "title": "TVM 0.27",
+        "source": "measured on the wheel apache-tvm 0.27.0.post1",
+        "domains": ["", "ai.onnx", "com.microsoft"],
+        "contrib": list(_CONTRIB),
+        "functions": False,
+        "notes": list(_NOTES),
+        "opset": {"min": 7, "max": _NEWEST, "rejects_above": False},
+        "ops": ops,
+    }
+
+
+def _is_drawn(form: str) -> bool:
+    return form.partition(" ")[0] in _DRAWN
+
+
+if __name__ == "__main__":
+    write_profiles(Path(__file__).parent, {_NAME: profile()})

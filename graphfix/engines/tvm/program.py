@@ -1,0 +1,60 @@
+"""TVM with its Relax importer on the CPU, in the process of `graphfix.engines.hosting.serve`.
+
+It stands alone: Python 3.8 or newer, numpy, onnx and apache-tvm.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+onnx: Any = import_module("onnx")
+tvm: Any = import_module("tvm")
+relax: Any = import_module("tvm.relax")
+importer: Any = import_module("tvm.relax.frontend.onnx")
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def version() -> str:
+    """Return the version, ``0.27.0.post1``."""
+    return str(tvm.__version__)
+
+
+def load(
+    path: str, shapes: dict[str, list[int]]
+) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
+    """Return a function that runs a model; see `graphfix.engines.hosting.serve`."""
+    model = onnx.load(path)
+    module = _staged("import", importer.from_onnx, model, shapes, keep_params_in_input=False)
+    machine = _staged("build", _built, module)
+    names = [parameter.name for parameter in module["main"].params]
+
+    def run(feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+        results = machine["main"](*(tvm.runtime.tensor(feed[name]) for name in names))
+        several = type(results).__name__ in ("Array", "tuple", "list")
+        return [_array(result) for result in (results if several else [results])]
+
+    return run
+
+
+def _built(module: Any) -> Any:
+    module = relax.transform.DecomposeOpsForInference()(module)
+    return relax.VirtualMachine(tvm.compile(module, target="llvm"), tvm.cpu())
+
+
+def _array(result: Any) -> np.ndarray:
+    if hasattr(result, "numpy"):
+        return np.array(result.numpy())
+    return np.array(list(result), dtype=np.int64)  # a shape
+
+
+def _staged(stage: str, function: Any, *given: Any, **named: Any) -> Any:
+    try:
+        return function(*given, **named)
+    except Exception as error:
+        error.stage = stage  # type: ignore[attr-defined]
+        raise
