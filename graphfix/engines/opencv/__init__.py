@@ -1,0 +1,1 @@
+"""OpenCV DNN as an engine family."""

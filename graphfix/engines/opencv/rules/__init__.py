@@ -1,0 +1,1 @@
+"""What OpenCV refuses or misreads beyond its profile."""

@@ -1,0 +1,87 @@
+"""Products of matrices, and the pattern that OpenCV fuses to a Gelu."""
+
+from __future__ import annotations
+
+from math import prod
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+
+
+@rule(
+    "MatMul",
+    feature="rank:MatMul.1",
+    versions="opencv",
+    severity=REJECT,
+    text="DNN/MatMul: invalid shape of input A",
+    source="matmul_layer.cpp:63; measured with onnx's test_matmul_1d_3d on 4.8.1, 4.10.0, 5.0.0",
+)
+def matmul_vector(node: NodeView, target: Target) -> Answer:
+    """MatMul of a vector is refused."""
+    return any(value is not None and value.rank == 1 for value in node.inputs)
+
+
+@rule(
+    "MatMul",
+    feature="shape:MatMul.constant-batch",
+    versions="opencv",
+    severity=WRONG,
+    source="measured on 4.8.1, 4.10.0 and 5.0.0: [2,2,3,4] by a constant [2,1,4,5]",
+)
+def matmul_constant_batch(node: NodeView, target: Target) -> Answer:
+    """The batches of a constant operand of MatMul are not repeated where they should be."""
+    first, second = node.input(0), node.input(1)
+    if first is None or second is None or not second.is_constant:
+        return False
+    shape = second.static_shape
+    if shape is None or prod(shape[:-2]) == 1:
+        return False
+    if first.shape is None:
+        return Unknown(f"shape of {first.name}")
+    batch, other = shape[:-2], first.shape[:-2]
+    if len(other) > len(batch):
+        return True
+    pairs = zip(batch[len(batch) - len(other) :], other, strict=True)
+    return any(mine == 1 and theirs != 1 for mine, theirs in pairs)
+
+
+@rule(
+    "Add",
+    feature="form:Add.of-erf",
+    versions="opencv",
+    severity=REJECT,
+    source="measured on 4.8.1, 4.10.0, 5.0.0: SIGSEGV in onnx_graph_simplifier.cpp, GeluSubGraph",
+)
+def gelu_in_another_order(node: NodeView, target: Target) -> Answer:
+    """A Gelu whose factors stand in another order than x * (1 + erf) * 0.5 crashes OpenCV."""
+    if not any(_made_by(value, "Erf", "Div") for value in node.inputs):
+        return False
+    plain = _second_is_constant(node)
+    return any(
+        not (plain and _second_is_constant(outer))
+        for inner in _factors_with(node)
+        for outer in _factors_with(inner)
+    )
+
+
+def _second_is_constant(node: NodeView) -> bool:
+    value = node.input(1)
+    return value is not None and value.is_constant
+
+
+def _factors_with(node: NodeView) -> list[NodeView]:
+    """Return the products that the result of a node is a factor of."""
+    result = node.output(0)
+    return [] if result is None else [user for user in result.consumers if user.op == "Mul"]
+
+
+def _made_by(value: Value | None, *ops: str) -> bool:
+    """Say whether a value comes out of a chain of operators, the last of them first."""
+    for op in ops:
+        node = None if value is None else value.producer
+        if node is None or node.op != op:
+            return False
+        value = node.input(0)
+    return True

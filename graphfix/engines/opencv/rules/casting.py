@@ -1,0 +1,78 @@
+"""Numbers that OpenCV 4 leaves as they are: casts, and limits of integers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+
+@rule(
+    "Cast",
+    feature="form:Cast.truncates",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.8.1 and 4.10.0: all tensors are float32, and Cast leaves them alone",
+)
+def cast_changes_nothing(node: NodeView, target: Target) -> Answer:
+    """Cast to integers or bools leaves the numbers as they are."""
+    data, result = node.input(0), node.output(0)
+    if data is None or result is None:
+        return False
+    before, after = data.dtype, result.dtype
+    if before is None or after is None:
+        return Unknown(f"dtype of {data.name}")
+    if after.kind == "b" and before.kind != "b":
+        return Yes(feature="form:Cast.to-bool")
+    return before.kind == "f" and after.kind in "iu" and not _is_whole(data)
+
+
+def _is_whole(value: Value, depth: int = 12) -> bool:
+    """Say whether the numbers of a tensor of floats are known to have no fraction."""
+    known = value.array()
+    if known is not None:
+        return bool((known == np.trunc(known)).all())
+    maker = value.producer
+    if maker is None or not depth:
+        return False
+    if maker.op in _ROUNDING:
+        return True
+    if maker.op == "Cast":
+        source = maker.input(0)
+        return source is not None and source.dtype is not None and source.dtype.kind in "biu"
+    if maker.op not in _KEEP_WHOLE:
+        return False
+    operands = [operand for operand in maker.inputs if operand is not None]
+    return all(
+        _is_whole(operand, depth - 1) for operand in operands if operand.dtype == value.dtype
+    )
+
+
+_ROUNDING = frozenset({"Floor", "Ceil", "Round", "Sign"})
+_KEEP_WHOLE = frozenset({
+    "Abs", "Add", "Clip", "Concat", "Expand", "Flatten", "Gather", "Identity", "Max", "Min", "Mul",
+    "Neg", "Reshape", "Slice", "Split", "Squeeze", "Sub", "Sum", "Tile", "Transpose", "Unsqueeze",
+    "Where",
+})  # fmt: skip
+
+
+@rule(
+    "Clip",
+    feature="dtype:Clip.*",
+    versions="opencv",
+    severity=WRONG,
+    source="clip_layer.cpp:46 (5.0.0): one bound; measured on 4.8.1 and 4.10.0: any",
+)
+def clip_of_integers(node: NodeView, target: Target) -> Answer:
+    """Clip of integers is refused with one bound by OpenCV 5, and computed wrongly by OpenCV 4."""
+    data = node.input(0)
+    if data is None or data.dtype is None or data.dtype.kind not in "iu":
+        return False
+    feature = f"dtype:Clip.{data.type_name}"
+    if target.version < (5,):
+        return Yes(feature=feature)
+    both = node.input(1) is not None and node.input(2) is not None
+    return not both and Yes(feature=feature, severity=REJECT)

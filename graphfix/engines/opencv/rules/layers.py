@@ -1,0 +1,179 @@
+"""What single operators lack, by what depends on attributes, constants or neighbours."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+
+@rule(
+    "GatherND",
+    feature="form:GatherND.negative-indices",
+    versions="opencv5.0..",
+    severity=WRONG,
+    source="measured on 5.0.0: negative indices read memory that is not the tensor's",
+)
+def gather_nd_negative(node: NodeView, target: Target) -> Answer:
+    """GatherND counts no index from the end."""
+    indices = node.input(1)
+    values = indices.array() if indices is not None else None
+    if values is None:
+        return Unknown("the indices, which must not be negative")
+    return bool((values < 0).any())
+
+
+@rule(
+    "InstanceNormalization",
+    feature="rank:InstanceNormalization.3",
+    versions="opencv5.0..",
+    severity=REJECT,
+    text="DNN/InstanceNorm: only 5D block layout is supported",
+    source="instance_norm_layer.cpp:60 (5.0.0): what stands behind a Conv of three dimensions",
+)
+def instance_norm_behind_conv(node: NodeView, target: Target) -> Answer:
+    """InstanceNormalization of three dimensions is refused behind a Conv."""
+    value = node.input(0)
+    if value is None or value.rank != 3:
+        return False
+    seen = 0
+    while value is not None and seen < 9:
+        maker = value.producer
+        if maker is None:
+            return False
+        if maker.op == "Conv":
+            return True
+        if maker.op not in _KEEP_LAYOUT:
+            return False
+        value, seen = maker.input(0), seen + 1
+    return True
+
+
+_REDUCTIONS = (
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+)
+_KEEP_LAYOUT = frozenset({
+    "Add", "AveragePool", "BatchNormalization", "Clip", "Div", "Dropout", "Elu", "Erf",
+    "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "MaxPool", "Mul", "PRelu", "Relu",
+    "Reshape", "Sigmoid", "Sub", "Tanh",
+})  # fmt: skip
+
+
+@rule(
+    "ConstantOfShape",
+    feature="attr:ConstantOfShape.no-value",
+    versions="opencv",
+    severity=REJECT,
+    text="blobs.size() == 1 in function 'getTypes'",
+    source="constantofshape_layer.cpp:96 (5.0.0); measured",
+)
+def constant_of_shape_default(node: NodeView, target: Target) -> Answer:
+    """ConstantOfShape does not say its value."""
+    return not node.has("value")
+
+
+@rule(
+    ("Conv", "ConvTranspose"),
+    feature="attr:{op}.no-kernel_shape",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="kernel_size (or kernel_h and kernel_w) not specified in function 'getKernelSize'",
+    source="layers_common.cpp:106 (4.10.0); measured",
+)
+def window_left_out(node: NodeView, target: Target) -> Answer:
+    """{op} does not say its window."""
+    return not node.has("kernel_shape")
+
+
+@rule(
+    "ConvTranspose",
+    feature="rank:ConvTranspose.*",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text='of type "Deconvolution" unsupported on OpenCV backend',
+    source="net_impl.cpp:640 (4.10.0); measured",
+)
+def conv_transpose_rank(node: NodeView, target: Target) -> Answer:
+    """ConvTranspose has four dimensions."""
+    data = node.input(0)
+    if data is None or data.rank is None:
+        return Unknown("the rank of the input")
+    return data.rank != 4 and Yes(feature=f"rank:ConvTranspose.{data.rank}")
+
+
+@rule(
+    "ConvTranspose",
+    feature="attr:ConvTranspose.auto_pad",
+    versions="opencv",
+    severity=WRONG,
+    source="measured on 5.0.0: test_convtranspose_autopad_same of onnx",
+)
+def conv_transpose_auto_pad(node: NodeView, target: Target) -> Answer:
+    """ConvTranspose pads otherwise with auto_pad."""
+    return node.attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
+
+
+@rule(
+    "PRelu",
+    feature="const:PRelu.slope",
+    versions="opencv",
+    severity=REJECT,
+    text="Blob slope not found in const blobs in function 'getBlob'",
+    source="onnx_importer.cpp:598 (4.10.0), 637 (5.0.0); measured",
+)
+def prelu_slope(node: NodeView, target: Target) -> Answer:
+    """The slope of PRelu is a constant, with one number for each channel."""
+    slope, data = node.input(1), node.input(0)
+    if slope is None or data is None:
+        return False
+    shape, sizes = slope.static_shape, data.shape
+    if not slope.is_constant or shape is None:
+        return True
+    if prod(shape) == 1 or sizes is None:
+        return False
+    return not (len(sizes) - len(shape) == 1 and prod(shape) == shape[0] == sizes[1])
+
+
+@rule(
+    "Gemm",
+    feature="const:Gemm.*",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.10.0: a computed vector as third input is taken as a column",
+)
+def gemm_vector(node: NodeView, target: Target) -> Answer:
+    """The third input of Gemm is a computed vector."""
+    added = node.input(2)
+    return added is not None and not added.is_constant and added.rank in (None, 1)
+
+
+@rule(
+    _REDUCTIONS,
+    feature="attr:{op}.all-axes",
+    versions="..opencv4.10",
+    severity=REJECT,
+    source="measured on 4.8.1 and 4.10.0: SIGSEGV where all axes are named and none is kept",
+)
+def reduce_all_named_axes(node: NodeView, target: Target) -> Answer:
+    """{op} over all axes, each of them named, crashes OpenCV."""
+    data, value = node.input(0), node.input(1)
+    given = node.attr("axes", None)
+    if given is None and value is not None:
+        given = value.array()
+    if given is None or node.attr("keepdims", 1) or data is None or data.rank is None:
+        return False
+    return len(np.atleast_1d(given)) == data.rank

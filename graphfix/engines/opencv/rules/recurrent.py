@@ -1,0 +1,78 @@
+"""LSTM and GRU."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+
+
+@rule(
+    "LSTM",
+    feature="form:LSTM.unset-input",
+    versions="opencv",
+    severity=REJECT,
+    text="Required inputs: X, W, R, B, seqLen, h0, c0",
+    source="recurrent2_layers.cpp:283 (5.0.0), recurrent_layers.cpp:285 (4.10.0); measured",
+)
+def lstm_states(node: NodeView, target: Target) -> Answer:
+    """LSTM has one of its states, or states without a bias."""
+    states = [node.input(index) is not None for index in (5, 6)]
+    if not any(states):
+        return False
+    return not all(states) or (target.version >= (5,) and node.input(3) is None)
+
+
+@rule(
+    ("LSTM", "GRU"),
+    feature="form:{op}.sequence-lens",
+    versions="opencv",
+    severity=REJECT,
+    source="recurrent2_layers.cpp:283 (5.0.0); measured",
+)
+def sequence_lengths(node: NodeView, target: Target) -> Answer:
+    """{op} has lengths of its sequences."""
+    return node.input(4) is not None
+
+
+@rule(
+    "GRU",
+    feature="attr:GRU.direction=reverse",
+    versions="opencv",
+    severity=WRONG,
+    source="measured on 5.0.0: test_gru_reverse of onnx",
+)
+def gru_reverse(node: NodeView, target: Target) -> Answer:
+    """A GRU that runs backwards is computed forwards."""
+    return bool(node.attr("direction", "forward") == "reverse")
+
+
+@rule(
+    "LSTM",
+    feature="attr:LSTM.direction=reverse",
+    versions="opencv",
+    severity=WRONG,
+    source="measured on 4.8.1, 4.10.0 and 5.0.0: the last state of a reverse LSTM alone is wrong",
+)
+def lstm_reverse_state(node: NodeView, target: Target) -> Answer:
+    """The states that an LSTM that runs backwards ends in are wrong."""
+    if node.attr("direction", "forward") != "reverse":
+        return False
+    return any(value is not None and value.is_used for value in node.outputs[1:])
+
+
+@rule(
+    "GRU",
+    feature="form:GRU.unset-input",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="node_proto.input_size() == 6 in function 'parseGRU'",
+    source="onnx_importer.cpp:1726 (4.10.0); measured",
+)
+def gru_inputs(node: NodeView, target: Target) -> Answer:
+    """GRU needs a bias and a state that are constants, and has no further output."""
+    given = [node.input(index) for index in (1, 2, 3, 5)]
+    if any(value is None or not value.is_constant for value in given):
+        return True
+    last = node.output(1)
+    return last is not None and (last.is_used or last.is_graph_output)

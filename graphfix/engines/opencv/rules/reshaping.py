@@ -1,0 +1,148 @@
+"""Operators that move numbers: axes, padding, slices, copies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+
+@rule(
+    "Unsqueeze",
+    feature="form:Unsqueeze.several-axes",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="Multidimensional unsqueeze in function 'parseUnsqueeze'",
+    source="onnx_importer.cpp:2281 (4.10.0); measured",
+)
+def unsqueeze_axes(node: NodeView, target: Target) -> Answer:
+    """Unsqueeze adds one axis at a time."""
+    axes = node.attr("axes", None)
+    if axes is None:
+        value = node.input(1)
+        axes = value.array() if value is not None else None
+    return Unknown("the axes") if axes is None else len(np.atleast_1d(axes)) > 1
+
+
+@rule(
+    "Pad",
+    feature="attr:Pad.mode=*",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="inputs[0].dims == 4 in function 'forward'",
+    source="padding_layer.cpp:139 (4.10.0); measured",
+)
+def pad_mode_rank(node: NodeView, target: Target) -> Answer:
+    """Pad by reflection has four dimensions, of which it pads the last two."""
+    mode = node.attr("mode", "constant")
+    data = node.input(0)
+    if mode == "constant" or data is None:
+        return False
+    if mode != "reflect":
+        return data.rank != 4 and Yes(feature=f"attr:Pad.mode={mode}")
+    return data.rank != 4 and Yes(feature="attr:Pad.mode=reflect")
+
+
+@rule(
+    "Pad",
+    feature="attr:Pad.negative",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="paddings[i].first >= 0 in function 'PaddingLayerImpl'",
+    source="padding_layer.cpp:51 (4.10.0); measured",
+)
+def pad_negative(node: NodeView, target: Target) -> Answer:
+    """Pad never crops."""
+    value = node.input(1)
+    pads = node.attr("pads", None) if value is None else value.array()
+    return pads is not None and bool((np.asarray(pads) < 0).any())
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.negative-steps",
+    versions="..opencv4.10",
+    severity=REJECT,
+    source="measured on 4.8.1 and 4.10.0: only -1 from the last element on is taken",
+)
+def slice_backwards(node: NodeView, target: Target) -> Answer:
+    """Slice walks forwards."""
+    steps = node.input(4)
+    values = steps.array() if steps is not None else None
+    return values is not None and bool((values < 0).any())
+
+
+@rule(
+    "Tile",
+    feature="op:Tile",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.8.1 and 4.10.0: [2,3] by [1,2] repeats each element in its place",
+)
+def tile_order(node: NodeView, target: Target) -> Answer:
+    """Tile repeats in another order."""
+    data, repeats = node.input(0), node.input(1)
+    values = repeats.array() if repeats is not None else None
+    if data is None or values is None:
+        return Unknown("the repeats")
+    return bool((np.asarray(values) != 1).any())
+
+
+@rule(
+    "Concat",
+    feature="form:Concat.constant",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.8.1 and 4.10.0: an input of the graph beside a constant",
+)
+def concat_constant(node: NodeView, target: Target) -> Answer:
+    """A constant is joined to an input of the graph."""
+    given = [value for value in node.inputs if value is not None]
+    constant = any(value.is_constant for value in given)
+    return constant and any(value.producer is None and not value.is_constant for value in given)
+
+
+@rule(
+    "Expand",
+    feature="rank:Expand.1",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.10.0: [1] to [3] gives [1,3]",
+)
+def expand_vector(node: NodeView, target: Target) -> Answer:
+    """A vector is expanded as a column."""
+    data = node.input(0)
+    return data is not None and not data.is_constant and data.rank == 1
+
+
+@rule(
+    "Flatten",
+    feature="attr:Flatten.axis",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="axis >= -dims && axis < dims",
+    source="shape_utils.hpp:243 (4.10.0); measured",
+)
+def flatten_axis(node: NodeView, target: Target) -> Answer:
+    """Flatten takes no axis behind the last one."""
+    data = node.input(0)
+    return data is not None and data.rank is not None and node.attr("axis", 1) == data.rank
+
+
+@rule(
+    "Concat",
+    feature="rank:Concat.1",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="curShape.size() == outputs[0].size() in function 'getMemoryShapes'",
+    source="concat_layer.cpp:104 (4.10.0); measured",
+)
+def concat_vectors(node: NodeView, target: Target) -> Answer:
+    """A computed vector is joined to a constant one."""
+    given = [value for value in node.inputs if value is not None]
+    if {value.rank for value in given} != {1}:
+        return False
+    return len({value.is_constant for value in given}) > 1

@@ -1,0 +1,188 @@
+"""Resize, Upsample and GridSample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import ceil, floor
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+_MODES = {"linear": "linear", "bilinear": "linear", "nearest": "nearest", "cubic": "cubic"}
+_HALF = Fraction(1, 2)
+Axis = tuple[int, int, Fraction]  # size of the input and of the output, what ONNX divides by
+
+
+def _given(node: NodeView, index: int) -> Value | None:
+    value = node.input(index)
+    return None if value is None or value.static_shape == (0,) else value
+
+
+def _axes(node: NodeView) -> list[Axis] | None:
+    """Return what is known of the axes that change their size; None where sizes are unknown."""
+    data, result = node.input(0), node.output(0)
+    before = None if data is None else data.static_shape
+    after = None if result is None else result.static_shape
+    if before is None or after is None or len(before) != len(after):
+        return None
+    scales = _given(node, 1 if node.op == "Upsample" or node.opset < 11 else 2)
+    factors = None if scales is None else scales.array()
+    if scales is not None and (factors is None or len(factors) != len(before)):
+        return None
+    found: list[Axis] = []
+    for axis, (small, large) in enumerate(zip(before, after, strict=True)):
+        if small <= 0 or large <= 0:
+            return None
+        ratio = Fraction(large, small)
+        scale = ratio if factors is None else Fraction(float(factors[axis]))
+        if ratio != 1 or scale != 1:
+            found.append((small, large, scale))
+    return found
+
+
+@rule(
+    ("Resize", "Upsample"),
+    feature="rank:Resize.*",
+    versions="opencv",
+    severity=REJECT,
+    text="ninputs == 1 || ninputs == 2 || ninputs >= 4",
+    source="resize2_layer.cpp:897 (5.0.0), resize_layer.cpp (4.10.0); measured",
+)
+def resize_rank(node: NodeView, target: Target) -> Answer:
+    """Resize has four dimensions."""
+    data = node.input(0)
+    if data is None or data.rank is None:
+        return Unknown("the rank of the input")
+    return data.rank != 4 and Yes(feature=f"rank:{node.op}.{data.rank}")
+
+
+@rule(
+    ("Resize", "Upsample"),
+    feature="attr:Resize.mode=cubic",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text='interpolation == "opencv_linear" || interpolation == "bilinear"',
+    source="resize_layer.cpp:58 (4.10.0); measured",
+)
+def resize_mode(node: NodeView, target: Target) -> Answer:
+    """Resize has modes that OpenCV 4 lacks."""
+    mode = node.attr("mode", "nearest")
+    old = node.op == "Upsample" or node.opset < 11
+    if mode == "cubic" or (mode in ("linear", "bilinear") and old):
+        return Yes(feature=f"attr:{node.op}.mode={mode}", message=f"OpenCV has no {mode} {node.op}")
+    return False
+
+
+@rule(
+    ("Resize", "Upsample"),
+    feature="attr:Resize.mode=linear",
+    versions="opencv5.0..",
+    severity=WRONG,
+    source="measured on 5.0.0: Resize of opset 10 is computed with half_pixel; Upsample is refused",
+)
+def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
+    """Linear Resize of opset 10, and Upsample, are read as those of another opset."""
+    mode = node.attr("mode", "nearest")
+    if mode not in ("linear", "bilinear") or (node.op == "Resize" and node.opset >= 11):
+        return False
+    feature = f"attr:{node.op}.mode={mode}"
+    return Yes(feature=feature, severity=REJECT if node.op == "Upsample" else WRONG)
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.*",
+    versions="opencv",
+    severity=WRONG,
+    source="measured with the node tests of onnx on 4.10.0 and 5.0.0",
+)
+def resize_attributes(node: NodeView, target: Target) -> Answer:
+    """Resize has attributes that OpenCV does not look at."""
+    if node.attr("antialias", 0):
+        return Yes(feature=f"attr:Resize.mode={node.attr('mode', 'nearest')}")
+    if node.attr("keep_aspect_ratio_policy", "stretch") != "stretch":
+        return Yes(feature="attr:Resize.keep_aspect_ratio_policy=*")
+    if node.has("axes"):
+        return Yes(feature="attr:Resize.axes")
+    coordinates = node.attr("coordinate_transformation_mode", "half_pixel")
+    if coordinates in ("half_pixel_symmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"):
+        return Yes(feature=f"attr:Resize.coordinate_transformation_mode={coordinates}")
+    return False
+
+
+@rule(
+    ("Resize", "Upsample"),
+    feature="attr:Resize.mode=*",
+    versions="opencv",
+    severity=WRONG,
+    source="measured on 4.8.1, 4.10.0 and 5.0.0 for all modes and ratios: it divides by the ratio"
+    " of the sizes, and OpenCV 4 rounds in one way for each coordinate mode",
+)
+def resize_other_positions(node: NodeView, target: Target) -> Answer:
+    """Resize takes its numbers from other positions than ONNX says."""
+    data = node.input(0)
+    mode = _MODES.get(node.attr("mode", "nearest"), "")
+    if data is None or data.rank != 4 or not mode:
+        return False
+    axes = _axes(node)
+    if axes is None:
+        return Unknown("the sizes before and after")
+    old = node.op == "Upsample" or node.opset < 11
+    way = "asymmetric" if old else node.attr("coordinate_transformation_mode", "half_pixel")
+    feature = f"attr:{node.op}.mode={mode}"
+    if mode != "nearest":
+        moved = way != "align_corners" and any(
+            Fraction(large, small) != scale for small, large, scale in axes
+        )
+        lone = target.version < (5,) and way == "pytorch_half_pixel"
+        moved = moved or (lone and any(large == 1 for _, large, _ in axes))
+        return moved and Yes(feature=feature)
+    rounding = "floor" if old else node.attr("nearest_mode", "round_prefer_floor")
+    for axis in axes:
+        wanted = list(_positions(axis, way, rounding, axis[2]))
+        own = "" if target.version < (5,) else rounding
+        ratio = Fraction(axis[1], axis[0])
+        if wanted != list(_positions(axis, way, own, ratio)):
+            return Yes(feature=feature)
+    return False
+
+
+def _positions(axis: Axis, way: str, rounding: str, scale: Fraction) -> Iterator[int]:
+    """Yield which element each output is; without `rounding` as OpenCV 4 rounds."""
+    small, large, _ = axis
+    lone = large == 1
+    for place in range(large):
+        if way == "align_corners":
+            exact = Fraction(0) if lone else Fraction(place * (small - 1), large - 1)
+        elif way == "asymmetric":
+            exact = place / scale
+        elif way == "pytorch_half_pixel" and lone and rounding:
+            exact = Fraction(0)
+        else:
+            exact = (place + _HALF) / scale - _HALF
+        own = "floor" if way == "asymmetric" else "round_prefer_ceil"
+        yield min(max(_rounded(exact, rounding or own), 0), small - 1)
+
+
+def _rounded(exact: Fraction, rounding: str) -> int:
+    if rounding == "floor":
+        return floor(exact)
+    if rounding == "ceil":
+        return ceil(exact)
+    return floor(exact + _HALF) if rounding == "round_prefer_ceil" else ceil(exact - _HALF)
+
+
+@rule(
+    "GridSample",
+    feature="attr:GridSample.mode=cubic",
+    versions="opencv5.0..",
+    severity=WRONG,
+    source="measured on 5.0.0: test_gridsample_bicubic of onnx, and all padding modes",
+)
+def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
+    """Cubic GridSample computes something else."""
+    mode = node.attr("mode", "linear")
+    return mode in ("bicubic", "cubic") and Yes(feature=f"attr:GridSample.mode={mode}")

@@ -1,0 +1,155 @@
+"""What OpenCV refuses or misreads, both ends of each range of versions."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphfix.engines.engine import engine_of
+from graphfix.engines.targets import load_target
+from tests.engines.cases import No, Yes, assert_no, assert_yes, check, model_of
+
+OLD, NEW = "opencv4.10", "opencv5.0"
+ERF = "d = Div (x, s) e = Erf (d) o = Add (e, one)"
+GELU = "(float[2] x) => (float[2] y) <float s = {1.41}, float one = {1.0}, float half = {0.5}>"
+
+YES = [
+    Yes("(float[3] x, float[3,2] w) => (float[2] y) { y = MatMul (x, w) }",
+        "matmul-vector", "rank:MatMul.1", "reject", "invalid shape of input A", NEW),
+    Yes("(float[2,2,3,1] x) => (float[2,2,3,1] y) <float[2,1,1,1] w = {1.0, 2.0}>"
+        " { y = MatMul (x, w) }",
+        "matmul-constant-batch", "shape:MatMul.constant-batch", "wrong", "", NEW),
+    Yes(f"{GELU} {{ {ERF} h = Mul (half, o) y = Mul (x, h) }}",
+        "gelu-in-another-order", "form:Add.of-erf", "reject", "", OLD),
+    Yes(f"{GELU} {{ {ERF} h = Mul (o, half) y = Mul (h, x) }}",
+        "gelu-in-another-order", "form:Add.of-erf", "reject", "", NEW),
+    Yes("(float[1,1,4,4,4] x) => (float[1,1,8,8,8] y) <float[5] s = {1.0,1.0,2.0,2.0,2.0}>"
+        " { y = Resize <mode = \"linear\"> (x, , s) }",
+        "resize-rank", "rank:Resize.5", "reject", "ninputs == 1", NEW),
+    Yes("(float[1,1,4,4] x) => (float[1,1,8,8] y) <float[4] s = {1.0,1.0,2.0,2.0}>"
+        " { y = Resize <mode = \"cubic\"> (x, , s) }",
+        "resize-mode", "attr:Resize.mode=cubic", "reject", "opencv_linear", OLD),
+    Yes("(float[1,1,4,4] x) => (float[1,1,8,8] y) <float[4] s = {1.0,1.0,2.0,2.0}>"
+        " { y = Resize <mode = \"linear\"> (x, s) }",
+        "resize-of-old-opset", "attr:Resize.mode=linear", "wrong", "", NEW, 10),
+    Yes("(float[1,1,4,5] x) => (float[1,1,2,2] y) <float[4] s = {1.0,1.0,0.5,0.5}>"
+        " { y = Resize <mode = \"linear\"> (x, , s) }",
+        "resize-other-positions", "attr:Resize.mode=linear", "wrong", "", NEW),
+    Yes("(float[1,1,4,5] x) => (float[1,1,8,10] y) <float[4] s = {1.0,1.0,2.0,2.0}>"
+        " { y = Resize <mode = \"nearest\", nearest_mode = \"floor\"> (x, , s) }",
+        "resize-other-positions", "attr:Resize.mode=nearest", "wrong", "", OLD),
+    Yes("(float[1,1,4,4] x, float[1,2,2,2] g) => (float[1,1,2,2] y)"
+        " { y = GridSample <mode = \"bicubic\"> (x, g) }",
+        "grid-sample-cubic", "attr:GridSample.mode=bicubic", "wrong", "", NEW),
+    Yes("(float[N] x) => (int64[1] s) { y = Relu (x) s = Shape (y) }",
+        "shape-of-open-sizes", "shape:Shape.dynamic", "reject", "!isDynamicShape", OLD),
+    Yes("(double[2] x) => (double[2] y) <double k = {1.0}> { y = Add (x, k) }",
+        "float64-constant", "dtype:float64", "reject", "equal types", NEW),
+    Yes("(float[2] x) => (float[2] y) <bool[2] m = {1, 0}, float[1] k = {0.0}>"
+        " { y = Where (m, x, k) }",
+        "bool-constant", "dtype:Where.bool", "reject", "BOOL", OLD),
+    Yes("(float[5] x) => (float[5] y) <float[5] k = {1.0,2.0,3.0,4.0,5.0}> { y = Sub (x, k) }",
+        "vector-with-another", "rank:Sub.1", "wrong", "", OLD),
+    Yes("(float[4,2] x, int64[3] i) => (float[3,2] y) { y = Gather (x, i) }",
+        "gather-by-vector", "rank:Gather.1", "wrong", "", OLD),
+    Yes("(float[3,4,2] x) => (float[1,2] y) <int64[1,2] i = {0, -1}> { y = GatherND (x, i) }",
+        "gather-nd-negative", "form:GatherND.negative-indices", "wrong", "", NEW),
+    Yes("(float[2,5] x) => (float[1,2,1,5] y) <int64[2] a = {0, 2}> { y = Unsqueeze (x, a) }",
+        "unsqueeze-axes", "form:Unsqueeze.several-axes", "reject", "Multidimensional", OLD),
+    Yes("(float[2] x) => (int64[2] y) { y = Cast <to = 7> (x) }",
+        "cast-changes-nothing", "form:Cast.truncates", "wrong", "", OLD),
+    Yes("(int64[2] x) => (bool[2] y) { y = Cast <to = 9> (x) }",
+        "cast-changes-nothing", "form:Cast.to-bool", "wrong", "", OLD),
+    Yes("(int64[2] x) => (int64[2] y) <int64 k = {3}> { y = Clip (x, , k) }",
+        "clip-of-integers", "dtype:Clip.int64", "reject", "", NEW),
+    Yes("(int64[2] x) => (int64[2] y) <int64 k = {3}> { y = Clip (x, k, k) }",
+        "clip-of-integers", "dtype:Clip.int64", "wrong", "", OLD),
+    Yes("(float[3,4] x) => (float[12,1] y) { y = Flatten <axis = 2> (x) }",
+        "flatten-axis", "attr:Flatten.axis", "reject", "axis", OLD),
+    Yes("(float[3,4] x) => (float y) { y = ReduceMax <axes = [0, 1], keepdims = 0> (x) }",
+        "reduce-all-named-axes", "attr:ReduceMax.all-axes", "reject", "", OLD),
+    Yes("(float[2,3] x) => (float[2,6] y) <int64[2] r = {1, 2}> { y = Tile (x, r) }",
+        "tile-order", "op:Tile", "wrong", "", OLD),
+    Yes("(float[1,1,4,4] x) => (float[1,1,4,4] y)"
+        " { y = AveragePool <kernel_shape = [3,3], pads = [1,1,1,1], count_include_pad = 1> (x) }",
+        "average-of-padding", "attr:AveragePool.count_include_pad", "wrong", "", OLD),
+    Yes("(float[4,3,3] x, float[1,8,3] w, float[1,8,2] r, float[1,3,2] c) => (float[4,1,3,2] y)"
+        " { y = LSTM <hidden_size = 2> (x, w, r, , , , c) }",
+        "lstm-states", "form:LSTM.unset-input", "reject", "Required inputs", NEW),
+    Yes("(float[4,3,3] x, float[1,6,3] w, float[1,6,2] r) => (float[4,1,3,2] y)"
+        " { y = GRU <hidden_size = 2, direction = \"reverse\"> (x, w, r) }",
+        "gru-reverse", "attr:GRU.direction=reverse", "wrong", "", NEW),
+    Yes("(float[1,2,9] x, float[4,2,3] w, float[4] s) => (float[1,4,7] y)"
+        " { c = Conv (x, w) r = Relu (c) y = InstanceNormalization (r, s, s) }",
+        "instance-norm-behind-conv", "rank:InstanceNormalization.3", "reject", "5D block", NEW),
+    Yes("(int64[2] s) => (float[A,B] y) { y = ConstantOfShape (s) }",
+        "constant-of-shape-default", "attr:ConstantOfShape.no-value", "reject", "blobs.size", NEW),
+    Yes("(float[2] x) => (float[2] y) { y = Mod <fmod = 1> (x, x) }",
+        "stated-types", "dtype:Mod.float32", "reject", "", NEW),
+    Yes("(int64[2] x) => (int64[2] y) { y = Div (x, x) }",
+        "measured-wrong", "dtype:Div.int64", "wrong", "", OLD),
+    Yes("(bool[2] x) => (bool[2] y) { y = And (x, x) }",
+        "stated-operator", "op:And", "reject", "", OLD),
+]  # fmt: skip
+
+NO = [
+    No("(float[2,3] x, float[3,2] w) => (float[2,2] y) { y = MatMul (x, w) }",
+       "matmul-vector", NEW),
+    No("(float[2,3] x) => (float[2,3,1] y) <float[2,3,1] w = {1.0,2.0,3.0,4.0,5.0,6.0}>"
+       " { y = MatMul (x, w) }", "matmul-constant-batch", NEW),
+    No(f"{GELU} {{ {ERF} h = Mul (x, o) y = Mul (h, half) }}", "gelu-in-another-order", NEW),
+    No(f"{GELU} {{ {ERF} h = Mul (half, x) y = Mul (h, o) }}".replace("y = Mul (h, o)",
+       "y = Sub (h, o)"), "gelu-in-another-order", NEW),
+    No("(float[1,1,4,5] x) => (float[1,1,8,10] y) <float[4] s = {1.0,1.0,2.0,2.0}>"
+       " { y = Resize <mode = \"nearest\", nearest_mode = \"floor\"> (x, , s) }",
+       "resize-other-positions", NEW),
+    No("(float[1,1,4,5] x) => (float[1,1,8,10] y) <float[4] s = {1.0,1.0,2.0,2.0}>"
+       " { y = Resize <mode = \"nearest\"> (x, , s) }", "resize-other-positions", OLD),
+    No("(float[1,1,4,5] x) => (float[1,1,2,2] y) <int64[4] s = {1,1,2,2}>"
+       " { y = Resize <mode = \"linear\"> (x, , , s) }", "resize-other-positions", OLD),
+    No("(float[2,4,3] x) => (float[2,4,3] y) <float[3] k = {1.0,2.0,3.0}> { y = Sub (x, k) }",
+       "vector-with-another", OLD),
+    No("(float[5] x) => (float[5] y) <float k = {1.0}> { y = Sub (x, k) }",
+       "vector-with-another", OLD),
+    No("(float[5] x) => (float[5] y) <float[5] k = {1.0,2.0,3.0,4.0,5.0}> { y = Sub (x, k) }",
+       "vector-with-another", NEW),
+    No("(float[2] x) => (int64[2] y) { f = Floor (x) y = Cast <to = 7> (f) }",
+       "cast-changes-nothing", OLD),
+    No("(int64[2] x) => (int64[2] y) <int64 k = {3}> { y = Clip (x, k, k) }",
+       "clip-of-integers", NEW),
+    No("(float[3,4] x) => (float y) { y = ReduceMax <keepdims = 0> (x) }",
+       "reduce-all-named-axes", OLD),
+    No("(float[N] x) => (int64[1] y) { y = Shape (x) }", "shape-of-open-sizes", NEW),
+    No("(float[2] x) => (float[2] y) <float k = {0.0}> { m = Less (x, k) y = Where (m, x, k) }",
+       "bool-constant", OLD),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", YES, ids=lambda case: f"{case.rule}-{case.target}")
+def test_yes(case: Yes) -> None:
+    assert_yes(case)
+
+
+@pytest.mark.parametrize("case", NO, ids=lambda case: f"{case.rule}-{case.target}")
+def test_no(case: No) -> None:
+    assert_no(case)
+
+
+def test_an_output_without_a_shape() -> None:
+    model = model_of("(float[2] x) => (float[2] y) { y = Relu (x) }")
+    assert check(model, NEW) == ()
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    found = [f for f in check(model, NEW) if f.blocks]
+    assert [(f.rule, f.feature) for f in found] == [("end-without-shape", "io:no-shape")]
+
+
+def test_names_of_targets() -> None:
+    assert load_target("opencv").name == "opencv5.0"
+    assert load_target("opencv-4.10").name == "opencv4.10"
+
+
+def test_the_node_that_a_message_names() -> None:
+    engine = engine_of("opencv")
+    said = "> Node [Resize@ai.onnx]:(onnx_node!/m/up/Resize) parse error: OpenCV(5.0.0) ..."
+    assert engine.blamed(said) == ("Resize", "/m/up/Resize")
+    assert engine.blamed("Node [Add@ai.onnx]:(onnx_node_output_0!z) parse error") == ("Add", "z")
+    assert engine.blamed("the net is empty") == ("", "")
