@@ -83,7 +83,14 @@ def _is_symbolic(info: ValueInfoProto) -> bool:
 
 
 def _text(tensor: Variable) -> str:
-    if tensor.shape is None:
+    if tensor.shape is None or _is_declared_bare(tensor):
         return f"{Value(tensor).type_name} of unknown rank"
     dims = ", ".join("?" if dim is None else str(dim) for dim in tensor.shape)
     return f"{Value(tensor).type_name}[{dims}]"
+
+
+def _is_declared_bare(tensor: Variable) -> bool:
+    """Say whether the file declares a tensor, and says nothing of its shape."""
+    if tensor.info is None or not tensor.info.type.HasField("tensor_type"):
+        return False
+    return not tensor.info.type.tensor_type.HasField("shape")

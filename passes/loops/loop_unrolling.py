@@ -3,13 +3,14 @@
 What it does:
     Where trip count and conditions are constants, the nodes of the body are copied once for
     each round, with the round's number as a constant; what becomes constant by that is folded
-    at once. Scan outputs are joined by Unsqueeze and Concat. Only loops are rolled out whose
-    body an engine cannot take: it carries a sequence or makes one, or sizes and bounds change
-    from round to round.
+    at once. Scan outputs are joined by Unsqueeze and Concat. `loop-unrolling` rolls out loops
+    alone whose body an engine cannot take: it carries a sequence or makes one, or sizes and
+    bounds change from round to round. `loop-to-rounds` rolls out all loops, for engines that
+    have none.
 
 Why engines need it:
     TensorRT's loops take no sequences, and nothing that a loop carries along may be the bound of
-    a Slice or the shape of a Reshape.
+    a Slice or the shape of a Reshape. OpenCV has no Loop before 5.0, and reads few there.
 
 Before:
     y = Loop (2, true) <body (i, c) => (c, r) { r = Slice (x, starts[i], ends[i]) ... }>
@@ -30,7 +31,7 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -61,23 +62,34 @@ from graphfix.authoring import (
 _SIZED = tuple(sorted(SIZES.keys() - {"OneHot", "Upsample"}))
 _SEQUENCES = ("SequenceAt", "SequenceConstruct", "SequenceEmpty", "SequenceInsert")
 _KEPT_ELEMENTS = 4096
+_LIMITS = {
+    "max_rounds": Option(int, 32, "Loops with more rounds are left alone."),
+    "max_nodes": Option(int, 4000, "No loop becomes more nodes than this."),
+}
 
 
 @graph_pass(
     removes=(*(f"shape:{op}.loop-variable" for op in _SIZED), "op:SequenceEmpty op:SequenceInsert"),
     emits="*::*",
-    options={
-        "max_rounds": Option(int, 32, "Loops with more rounds are left alone."),
-        "max_nodes": Option(int, 4000, "No loop becomes more nodes than this."),
-    },
+    options=_LIMITS,
 )
 def loop_unrolling(editor: Editor) -> None:
     """Roll out the loops that need it, inner ones first, see the module."""
+    _roll_out(editor, _needs_it)
+
+
+@graph_pass(removes="op:Loop", emits="*::*", options=_LIMITS)
+def loop_to_rounds(editor: Editor) -> None:
+    """Roll out all loops for an engine that has none, see the module."""
+    _roll_out(editor, lambda view: True)
+
+
+def _roll_out(editor: Editor, wanted: Callable[[NodeView], bool]) -> None:
     loops = [
         view
         for graph in editor.graphs()
         for view in editor.nodes(graph)
-        if view.op == "Loop" and not view.domain and _needs_it(view)
+        if view.op == "Loop" and not view.domain and wanted(view)
     ]
     if not loops:
         return

@@ -25,6 +25,7 @@ TWINS = {
         "integer-ends-to-wider",
         "uint8-ends-to-int32",
     },
+    "loop_unrolling": {"loop-to-rounds", "loop-unrolling"},
     "resize_to_matmul": {"resize-cubic-to-matmul", "resize-linear-to-matmul"},
 }
 

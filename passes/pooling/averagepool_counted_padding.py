@@ -1,0 +1,50 @@
+"""Pad with zeros before an AveragePool that counts its padding.
+
+What it does:
+    Adds the padding with Pad and takes it out of the AveragePool.
+
+Why engines need it:
+    OpenCV 4 leaves the padding out of the average whatever count_include_pad says.
+
+Before:
+    y = AveragePool <count_include_pad = 1, pads = [1, 1, 1, 1]> (x)
+
+After:
+    p = Pad (x, [0, 0, 1, 1, 0, 0, 1, 1])
+    y = AveragePool (p)
+
+When it refuses:
+    The padding is not counted, or there is none; ceil_mode is on, whose last windows reach beyond
+    what is padded.
+
+Accuracy:
+    Exact.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__AveragePool.html, onnx__Pad.html
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+
+
+@rewrite(
+    "AveragePool",
+    removes="attr:AveragePool.count_include_pad",
+    emits="AveragePool Pad",
+    claims="nan inf",
+)
+def averagepool_counted_padding(node: NodeView, build: Builder) -> Value:
+    """Pad first, see the module."""
+    x = node.need(0)
+    pads = [int(size) for size in node.attr("pads", ())]
+    if not node.attr("count_include_pad", 0) or not any(pads):
+        raise Refuse("the padding must be counted and there must be some")
+    if node.attr("ceil_mode", 0):
+        raise Refuse("ceil_mode must be 0; it is 1")
+    half = len(pads) // 2
+    full = [0, 0, *pads[:half], 0, 0, *pads[half:]]
+    padded = build.Pad(x, full) if build.opset >= 11 else build.Pad(x, pads=full)
+    kept = {name: node.attr(name) for name in ("kernel_shape", "strides", "dilations")}
+    return build.AveragePool(padded, **{k: v for k, v in kept.items() if v is not None})

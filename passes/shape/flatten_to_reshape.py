@@ -1,0 +1,45 @@
+"""Flatten to a column by Reshape.
+
+What it does:
+    Writes a Flatten behind the last axis as a Reshape to one column, and any other one as a
+    Reshape to known sizes.
+
+Why engines need it:
+    OpenCV 4 takes no axis behind the last one: "axis >= -dims && axis < dims".
+
+Before:
+    y = Flatten <axis = 2> (x)   with x: float[N,3]
+
+After:
+    y = Reshape (x, [-1, 1])
+
+When it refuses:
+    The rank is unknown, or sizes are where the axis is not behind the last one.
+
+Accuracy:
+    Exact.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Flatten.html, onnx__Reshape.html
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+
+
+@rewrite("Flatten", removes="attr:Flatten.axis", emits="Reshape", claims="nan inf")
+def flatten_to_reshape(node: NodeView, build: Builder) -> Value:
+    """Write the shape down, see the module."""
+    x, axis = node.need(0), node.attr("axis", 1)
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} must be known")
+    if axis == x.rank:
+        return build.Reshape(x, [-1, 1])
+    sizes = x.static_shape
+    if sizes is None:
+        raise Refuse(f"the sizes of {x.name} must be known")
+    axis %= x.rank
+    return build.Reshape(x, [prod(sizes[:axis]), prod(sizes[axis:])])

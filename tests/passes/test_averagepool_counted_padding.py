@@ -1,0 +1,60 @@
+"""averagepool-counted-padding: zeros put in before the average."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "averagepool-counted-padding"
+RNG = np.random.default_rng(7)
+
+
+def pool(pads: str = "1, 0, 1, 2", more: str = "") -> str:
+    return (
+        f"@y = AveragePool <kernel_shape = [3, 3], pads = [{pads}], strides = [2, 1],"
+        f" count_include_pad = 1{more}> (x)"
+    )
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [7, 11, 17, 19])
+def test_the_same_averages(opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    text = written(pool(), "float[N,2,7,6] x", "float[N,2,A,B]", opset=opset, place=place)
+    feed: dict[str, Any] = {"x": RNG.standard_normal((2, 2, 7, 6)).astype(np.float32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    if place == "main":
+        assert [op for op in done.ops if op != "Constant"] == ["Pad", "AveragePool"]
+
+
+def test_one_and_three_dimensions() -> None:
+    one = "@y = AveragePool <kernel_shape = [2], pads = [1, 1], count_include_pad = 1> (x)"
+    feed = {"x": RNG.standard_normal((1, 2, 5)).astype(np.float32)}
+    assert_rewrite(PASS, written(one, "float[1,2,5] x", "float[1,2,6]"), feeds=[feed])
+    three = one.replace("[2]", "[2, 2, 2]").replace("[1, 1]", "[1, 0, 0, 1, 1, 1]")
+    feed = {"x": RNG.standard_normal((1, 2, 4, 4, 4)).astype(np.float32)}
+    assert_rewrite(PASS, written(three, "float[1,2,4,4,4] x", "float[1,2,5,4,4]"), feeds=[feed])
+
+
+def test_refusals() -> None:
+    ends = ("float[1,2,7,6] x", "float[1,2,A,B]")
+    assert_refused(
+        PASS,
+        written(pool("0, 0, 0, 0"), *ends),
+        "the padding must be counted and there must be some",
+    )
+    assert_refused(
+        PASS, written(pool(more=", ceil_mode = 1"), *ends), "ceil_mode must be 0; it is 1"
+    )
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

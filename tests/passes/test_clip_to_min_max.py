@@ -1,0 +1,61 @@
+"""clip-to-min-max: the bounds of integers one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "clip-to-min-max"
+CASES = {
+    "x, @low, @high": ["Max", "Min"],
+    "x, @low": ["Max"],
+    "x, , @high": ["Min"],
+    "x, @high, @low": ["Max", "Min"],
+}
+X = [-9, -3, -2, 0, 4, 5, 9]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("operands", sorted(CASES))
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_bounds(dtype: str, operands: str, place: str) -> None:
+    body = (
+        f"@low = Constant <value = {dtype} {{-2}}> ()\n"
+        f"@high = Constant <value = {dtype} {{4}}> ()\n"
+        f"@y = Clip ({operands})"
+    )
+    text = written(body, f"{dtype}[N] x", f"{dtype}[N]", opset=13, place=place)
+    feed: dict[str, Any] = {"x": np.array(X, dtype)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    low, high = (-2, 4) if "@low, @high" in operands else (4, -2)
+    low = -(2**31) if "@low" not in operands else low
+    high = 2**31 - 1 if "@high" not in operands else high
+    low = -2 if operands == "x, @low" else low
+    high = 4 if operands == "x, , @high" else high
+    wanted = np.minimum(np.maximum(X, low), high)
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+    if place == "main":
+        assert [op for op in done.ops if op != "Constant"] == CASES[operands]
+
+
+def test_refusals() -> None:
+    assert_refused(
+        PASS,
+        written("@y = Clip (x)", "int32[2] x", "int32[2]"),
+        "there must be a bound; there is none",
+    )
+    floats = "@k = Constant <value = float {0.0}> ()\n@y = Clip (x, @k)"
+    assert_refused(
+        PASS, written(floats, "float[2] x", "float[2]"), "x must be integers; it is float32"
+    )
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,55 @@
+"""reduce-all-axes-implicit: no axes where all are meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "reduce-all-axes-implicit"
+OPS = ["ReduceL2", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"]
+
+
+def body(op: str, axes: str, opset: int, keep: int) -> str:
+    if opset < 18 and op != "ReduceSum":
+        return f"@y = {op} <axes = [{axes}], keepdims = {keep}> (x)"
+    return f"@a = Constant <value_ints = [{axes}]> ()\n@y = {op} <keepdims = {keep}> (x, @a)"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [11, 13, 18])
+@pytest.mark.parametrize("op", [*OPS, "ReduceSum"])
+def test_all_axes(op: str, opset: int, place: str) -> None:
+    if opset < 13 and (place == "function" or op == "ReduceSum"):
+        pytest.skip("local functions, and ReduceSum with axes as an input, came later")
+    text = written(body(op, "1, -2", opset, 0), "float[N,3] x", "float", opset=opset, place=place)
+    feed: dict[str, Any] = {"x": np.array([[1, -2, 0.5], [3, 0.25, 2]], np.float32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed], no_small_sides="nothing has no largest number")
+    if place == "main":
+        node = next(node for node in done.after.graph.node if node.op_type == op)
+        assert len(node.input) == 1
+        assert [a.name for a in node.attribute] == ["keepdims"]
+
+
+def test_kept_dimensions_and_integers() -> None:
+    text = written(body("ReduceMax", "0, 1", 13, 1), "int64[2,3] x", "int64[1,1]", opset=13)
+    assert_rewrite(PASS, text, feeds=[{"x": np.arange(6).reshape(2, 3)}])
+
+
+def test_refusals() -> None:
+    some = written(body("ReduceMax", "1", 13, 0), "float[2,3] x", "float[2]", opset=13)
+    assert_refused(PASS, some, "all axes must be named; they are not")
+    computed = written(
+        "@y = ReduceSum <keepdims = 0> (x, a)", "float[2,3] x, int64[2] a", "float", opset=13
+    )
+    assert_refused(PASS, computed, "the axes")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,64 @@
+"""where-of-constant-to-limits: a constant mask by Max and Min."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "where-of-constant-to-limits"
+MASK = "@m = Constant <value = bool[2,2] {1, 0, 1, 1}> ()\n"
+X = np.array([[[-np.inf, np.inf], [3, -0.5]], [[1e30, -1e30], [np.inf, 7]]], np.float32)
+TYPES: dict[str, Any] = {"float": np.float32, "double": np.float64, "float16": np.float16}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [9, 13, 17])
+@pytest.mark.parametrize("kept", [True, False])
+def test_numbers_and_infinities(kept: bool, opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    choices = "x, @k" if kept else "@k, x"
+    body = f"{MASK}@k = Constant <value = float {{-2.5}}> ()\n@y = Where (@m, {choices})"
+    text = written(body, "float[N,2,2] x", "float[N,2,2]", opset=opset, place=place)
+    feed: dict[str, Any] = {"x": X, **({"c": np.array(True)} if place == "branch" else {})}
+    done = assert_rewrite(PASS, text, feeds=[feed], rtol=0, atol=0)
+    mask = np.array([[True, False], [True, True]]) == kept
+    wanted = np.where(mask, X, np.float32(-2.5))
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+    if place == "main":
+        assert done.ops == ["Max", "Min"]
+
+
+@pytest.mark.parametrize("dtype", sorted(TYPES))
+def test_types(dtype: str) -> None:
+    body = f"{MASK}@k = Constant <value = {dtype}[2] {{-3.5, 2.0}}> ()\n@y = Where (@m, x, @k)"
+    feed = {"x": X[0].astype(TYPES[dtype])}
+    text = written(body, f"{dtype}[2,2] x", f"{dtype}[2,2]", opset=13)
+    if dtype == "float16":
+        text = text.replace("float16[2] {-3.5, 2.0}", "float16[2] {50048, 16384}")
+    done = assert_rewrite(PASS, text, feeds=[feed], rtol=0, atol=0)
+    assert outputs_of(done.after, feed)["y"].tolist() == [[-np.inf, 2.0], [3, -0.5]]
+
+
+def test_refusals() -> None:
+    both = f"{MASK}@y = Where (@m, x, z)"
+    assert_refused(
+        PASS,
+        written(both, "float[2,2] x, float[2,2] z", "float[2,2]"),
+        "one choice must be a constant and the other not",
+    )
+    run_time = "@k = Constant <value = float {0.0}> ()\n@y = Where (m, x, @k)"
+    assert_refused(PASS, written(run_time, "bool[2] m, float[2] x", "float[2]"), "the mask")
+    integers = f"{MASK}@k = Constant <value = int64 {{3}}> ()\n@y = Where (@m, x, @k)"
+    assert_refused(
+        PASS, written(integers, "int64[2,2] x", "int64[2,2]"), "x must be floats; it is int64"
+    )
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
