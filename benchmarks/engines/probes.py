@@ -31,6 +31,7 @@ NEWEST = 26
 _OLDEST = 7
 _RANKS = tuple(range(6))
 _DRAWS = 2
+_OF_OTHERS = 2  # what `numpy.dtype.isbuiltin` is for the types of ml_dtypes
 _TRIES = 12
 _RANDOM = ("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike",
            "RandomUniform", "RandomUniformLike")  # fmt: skip
@@ -260,9 +261,9 @@ def _storable(array: Array) -> Array:
     """Return an array as numpy stores it: text without objects, what it lacks as bytes."""
     if array.dtype.kind == "O":
         return array.astype(str)
-    return array.view(np.uint8 if array.dtype.itemsize == 1 else np.uint16) if (
-        array.dtype.kind == "V"
-    ) else array  # fmt: skip
+    if array.dtype.isbuiltin != _OF_OTHERS:
+        return array
+    return array.view(np.uint8 if array.dtype.itemsize == 1 else np.uint16)
 
 
 def arrays_of(path: Path, row: dict[str, Any]) -> tuple[dict[str, Array], dict[str, Array]]:

@@ -27,6 +27,7 @@ Shapes: TypeAlias = Mapping[str, Sequence[int]]
 SERVE = Path(__file__).with_name("serve.py")
 _STARTING = 120.0  # of an engine whose files are read from a disk for the first time
 _LAST = 400
+_OF_OTHERS = 2  # what `numpy.dtype.isbuiltin` is for bfloat16 and such
 
 
 class Refused(EngineFailed):
@@ -175,7 +176,7 @@ class Host:
         if not isinstance(value, np.ndarray):
             raise Refused(f"input {name} is not a tensor", where=self.name)
         array = cast("Array", value)
-        if array.dtype.kind == "V":
+        if array.dtype.isbuiltin == _OF_OTHERS:
             raise Refused(f"input {name} is {array.dtype.name}, which numpy lacks", where=self.name)
         return array.astype(str) if array.dtype.kind == "O" else array
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
+from graphfix.engines.making import refuses_rank
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.schemas import form_of
@@ -13,6 +14,15 @@ _REDUCTIONS = (
     "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
     "ReduceMin", "ReduceProd", "ReduceSumSquare",
 )  # fmt: skip
+
+grid_sample_of_images = refuses_rank(
+    "GridSample",
+    0,
+    range(4, 5),
+    versions="openvino",
+    text="GridSample is only supported for 4D input tensors. Got rank: {rank}",
+    source="grid_sample.cpp:23 of the ONNX frontend (2026.4.1), as its refusal says",
+)
 
 
 @rule(

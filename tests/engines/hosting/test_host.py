@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -181,3 +182,11 @@ def test_outputs_that_numpy_cannot_read_are_told(host: Host, tmp_path: Path) -> 
     with pytest.raises(Refused, match="its outputs cannot be read: Object arrays"):
         host.run({})
     assert host.alive
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn"])
+def test_an_input_of_a_type_that_numpy_lacks_is_told(host: Host, tmp_path: Path, name: str) -> None:
+    host.load(order(tmp_path, ""), {})
+    value = np.zeros(2, np.dtype(getattr(import_module("ml_dtypes"), name)))
+    with pytest.raises(Refused, match=f"input x is {name}, which numpy lacks"):
+        host.run({"x": value})

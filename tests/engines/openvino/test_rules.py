@@ -20,7 +20,7 @@ POOL = (
 ).replace("'", '"')
 
 
-def found(target: str, text: str, opset: int = 19) -> list[tuple[str, str]]:
+def found(target: str, text: str, opset: int = 20) -> list[tuple[str, str]]:
     model = Model(parser.parse_model(f'<ir_version: 9, opset_import: ["": {opset}]> {text}'))
     infer_model(model)
     return [(f.rule, f.severity.value) for f in check_model(model, load_target(target))]
@@ -33,6 +33,15 @@ WIDE = (
     "{ y = AveragePool <kernel_shape = [3, 2], pads = [%s], ceil_mode = 1> (x) }"
 )
 WINDOW = ("window-beyond-data", "reject")
+GRID = (
+    "g (float[1, 2, %s] x, float[1, %s, 2] grid) => (float[1, 2, %s] y) "
+    "{ y = GridSample (x, grid) }"
+)
+VOLUME = (
+    "g (float[1, 2, 4, 4, 4] x, float[1, 3, 3, 3, 3] grid) => (float[1, 2, 3, 3, 3] y) "
+    "{ y = GridSample (x, grid) }"
+)
+RANK = ("gridsample-rank-of-input-0", "reject")
 SAME = ("dilated-pool-of-same-size", "wrong")
 
 
@@ -49,12 +58,14 @@ SAME = ("dilated-pool-of-same-size", "wrong")
         (NEW, POOL % ("1, 1", "SAME_UPPER"), None),
         (NEW, WIDE % "0, 0, 0, 0", WINDOW),
         (NEW, WIDE % "0, 0, 1, 0", None),
+        (NEW, GRID % ("4, 4", "3, 3", "3, 3"), None),
+        (NEW, VOLUME, RANK),
     ],
 )
-def test_what_is_computed_wrongly_is_told(
+def test_what_is_refused_or_computed_wrongly_is_told(
     target: str, text: str, expected: tuple[str, str] | None
 ) -> None:
-    said = [pair for pair in found(target, text) if pair in (AXES, DILATED, SAME, WINDOW)]
+    said = [pair for pair in found(target, text) if pair in (AXES, DILATED, SAME, WINDOW, RANK)]
     assert (said[-1] if said else None) == expected
 
 
