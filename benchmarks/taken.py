@@ -2,8 +2,9 @@
 
     python -m benchmarks.taken
 
-Read are the tables of ``results/corpus-*.md`` (by the rules of a target) and of
-``results/old-runtimes.md`` (run in releases of onnxruntime); `graphfix targets` shows it.
+Read are the tables of ``results/corpus-*.md`` (by the rules of a target), of
+``results/old-runtimes.md`` (run in releases of onnxruntime) and of ``results/engines-*.md`` (run in
+other engines); `graphfix targets` shows it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks.engines.__main__ import FORMS
 from graphfix.engines.engine import CORPUS, engines
 from graphfix.engines.interface import Taken
 from graphfix.engines.targets import load_target
@@ -24,6 +26,7 @@ RESULTS = Path(__file__).parent / "results"
 def taken() -> dict[str, Taken]:
     """Return what each target takes, by its name."""
     found = dict(_by_rules(path) for path in sorted(RESULTS.glob("corpus-*.md")))
+    found |= dict(_in_engine(path) for path in sorted(RESULTS.glob("engines-*.md")))
     return {**found, **dict(_in_runtimes(RESULTS / "old-runtimes.md"))}
 
 
@@ -34,6 +37,14 @@ def _by_rules(path: Path) -> tuple[str, Taken]:
     name = load_target(re.findall(r"--target (\S+)", text)[0]).name
     models, before, after = (int(numbers[k]) for k in ("models", "do-nothing", "exit code 0"))
     return name, Taken(models, before, after, run=False, source=_source(path))
+
+
+def _in_engine(path: Path) -> tuple[str, Taken]:
+    text = path.read_text(encoding="utf-8")
+    models = int(re.findall(r"^(\d+) models that onnxruntime runs", text, re.M)[0])
+    equal = {form: int(count) for form, count in re.findall(r"^\| (.*?) \| (\d+) \|", text, re.M)}
+    name = load_target(re.findall(r"--engine (\S+?)`", text)[0]).name
+    return name, Taken(models, equal[FORMS[0]], equal[FORMS[-1]], run=True, source=_source(path))
 
 
 def _in_runtimes(path: Path) -> Iterator[tuple[str, Taken]]:

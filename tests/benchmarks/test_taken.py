@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from benchmarks import taken as module
+from benchmarks.engines.__main__ import FORMS, table
 from benchmarks.taken import taken
 from graphfix.engines.engine import engines
+from graphfix.engines.interface import Taken
 
 
 def test_the_families_hold_what_the_results_say() -> None:
@@ -13,3 +20,15 @@ def test_the_families_hold_what_the_results_say() -> None:
     assert found["ort-1.8"].run
     held = {name: each for engine in engines() for name, each in engine.corpus.items()}
     assert {name: held.get(name) for name in found} == found
+
+
+def test_a_page_on_a_real_engine_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forms = {form: ["equal", ""] for form in FORMS}
+    other = {**forms, FORMS[0]: ["refused", "no"]}
+    rows = [{"file": name, "runs": True, "code": 0} for name in "abc"]
+    page = table("tvm0.27", [{**rows[0], **forms}, {**rows[1], **other}, {**rows[2], **other}])
+    (tmp_path / "engines-tvm0.27.md").write_text(page, encoding="utf-8")
+    (tmp_path / "old-runtimes.md").write_text("", encoding="utf-8")
+    monkeypatch.setattr(module, "RESULTS", tmp_path)
+    source = "benchmarks/results/engines-tvm0.27.md"
+    assert taken() == {"tvm0.27": Taken(3, 1, 3, run=True, source=source)}
