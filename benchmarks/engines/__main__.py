@@ -156,9 +156,8 @@ def main() -> None:
             known = path.relative_to(given.folder).as_posix()
             if known in done or time.monotonic() - began > given.seconds:
                 continue
-            for left in Path(name).iterdir():
-                left.unlink()
-            found.append(measured(path, known, asker, given.engine, Path(name)))
+            with tempfile.TemporaryDirectory(dir=name) as folder:
+                found.append(measured(path, known, asker, given.engine, Path(folder)))
             stream.write(json.dumps(found[-1]) + "\n")
             stream.flush()
     asker.close()

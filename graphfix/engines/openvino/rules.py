@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
-from graphfix.engines.making import refuses_rank
+from graphfix.engines.rule_makers import refuses_rank
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.schemas import form_of
