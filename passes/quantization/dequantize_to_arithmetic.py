@@ -77,11 +77,11 @@ def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
 
     whole = build.Cast(x, to=TensorProto.FLOAT)
     if zero is not None:
-        known = build.const(zero)
+        given = build.const(zero)
         number = (
             build.Cast(zero, to=TensorProto.FLOAT)
-            if known is None
-            else build.constant(known.astype(np.float32))
+            if given is None
+            else build.constant(given.astype(np.float32))
         )
         whole = build.Sub(whole, along(number))
     return build.Mul(whole, along(scale))
