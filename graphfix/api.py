@@ -89,6 +89,7 @@ def run(
     allow_io_change: bool = False,
     partial: bool = False,
     verify: str = "auto",
+    compute_capability: str = "",
     inputs: str | Path | Mapping[str, Any] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
@@ -115,6 +116,8 @@ def run(
         verify: ``auto`` (each site and the whole model), ``sites``, ``full`` (the whole model
             alone), ``engine`` (``auto``, and what the target's own engine on
             this machine computes) or ``off``.
+        compute_capability: What that engine is to build for, such as ``sm89``; empty for what it
+            builds for by itself.
         inputs: An .npz file, or a mapping of arrays, to compare on.
         shapes: Input name -> sizes, for dynamic inputs.
         seed: For the inputs that are made.
@@ -143,6 +146,7 @@ def run(
         allow_io_change=allow_io_change,
         partial=partial,
         verify=verify,
+        compute_capability=compute_capability,
         inputs=inputs,
         shapes=shapes or {},
         seed=seed,

@@ -50,7 +50,7 @@ def with_engine(request: CheckRequest, result: CheckResult) -> CheckResult:
     check_engine(result.target, "--engine")
     model = as_model(request.model)
     shapes = {name: tuple(sizes) for name, sizes in request.shapes.items()}
-    said = _asked(model, result.target, request.seed, shapes)
+    said = _asked(model, result.target, request, shapes)
     complaints = _complaints(said, model, result.target, result.findings)
     found = (*result.findings, *file_findings(complaints, result.target))
     taken = "" if any(each.blocks for each in found) or said.unasked else said.engine
@@ -58,13 +58,16 @@ def with_engine(request: CheckRequest, result: CheckResult) -> CheckResult:
     return replace(result, findings=found, loaded_by=taken, notes=notes)
 
 
-def _asked(model: Model, target: Target, seed: int, shapes: dict[str, tuple[int, ...]]) -> Said:
+def _asked(
+    model: Model, target: Target, request: CheckRequest, shapes: dict[str, tuple[int, ...]]
+) -> Said:
     aliases = dict(target.dtype_aliases)
-    meant = Meant(target.version, aliases, target.name, target.static_shapes)
+    capability = request.compute_capability
+    meant = Meant(target.version, aliases, target.name, target.static_shapes, capability)
     file = as_it_came(model.proto, model.path, model.sha256, model.base_dir)
     held = not engine_of(target.family).on_device
     with file as path, tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
-        question = Question(path.absolute(), target.family, meant, seed, shapes)
+        question = Question(path.absolute(), target.family, meant, request.seed, shapes)
         try:
             return ask(TASK, Path(folder), question, Limits(_SECONDS, held=held), Said)
         except EngineFailed as error:

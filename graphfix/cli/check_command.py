@@ -12,6 +12,7 @@ import click
 from graphfix.cli.shared import (
     CONTEXT,
     assume_option,
+    capability_option,
     model_argument,
     output_options,
     pass_file_option,
@@ -38,6 +39,7 @@ from graphfix.report import Finding
     is_flag=True,
     help="Ask the engine itself too, where this machine has it: it loads and runs the model.",
 )
+@capability_option
 @output_options
 def check(*, as_json: bool, explain: bool, engine: bool, **asked: Any) -> int:
     """List all problems of MODEL on a target, each with the engine's own error text.

@@ -12,6 +12,7 @@ from graphfix.cli.parameters import report_file
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
+    capability_option,
     model_argument,
     output_options,
     pass_file_option,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     help="What to compare: each changed place, the whole model, both (auto), what the target's own "
     "engine on this machine computes too (engine), or nothing.",
 )
+@capability_option
 @sample_options
 @pass_file_option
 @click.option(

@@ -146,6 +146,14 @@ def sample_options(function: Function) -> Function:
     )(shape_option(function))
 
 
+capability_option = click.option(
+    "--compute-capability",
+    default="",
+    metavar="NAME",
+    help="What the engine is to build for, such as sm89, where it builds ahead of time.",
+)
+
+
 def selection_options(function: Function) -> Function:
     """Add ``--target`` and all else that says which passes act on a model, and how far."""
     for add in (

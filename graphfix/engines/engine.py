@@ -76,6 +76,8 @@ class Engine:
             ``3.11``; absent where any does.
         arithmetic: The type that it computes floats in whatever the type of the model, by which
             its numbers are judged; empty where each type is computed as itself.
+        capabilities: What it builds engines for ahead of time, such as ``sm89``; its program finds
+            the one that is wanted in the variable ``GRAPHFIX_COMPUTE_CAPABILITY``.
         on_device: Whether it runs on a device, whose driver reserves more addresses than any
             machine has memory: then no limit of memory is set.
     """
@@ -93,6 +95,7 @@ class Engine:
     requirements: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     newest_python: Mapping[str, str] = MappingProxyType({})
     arithmetic: str = ""
+    capabilities: tuple[str, ...] = ()
     on_device: bool = False
 
     def __init__(self, package: str = "", folder: Path | None = None) -> None:
@@ -301,13 +304,21 @@ class Engine:
             return self.is_here()
         return python_of(target.name, self.requirements) is not None
 
-    def host(self, target: str, *, seconds: float = 300.0, memory: int | None = None) -> Host:
+    def host(
+        self,
+        target: str,
+        *,
+        seconds: float = 300.0,
+        memory: int | None = None,
+        capability: str = "",
+    ) -> Host:
         """Return the process of the engine, for a family with a ``program.py``.
 
         Args:
             target: The name of the profile.
             seconds: How long each request may take.
             memory: Bytes that models may take; None for a share of what is free.
+            capability: What it is to build for; empty for what it chooses.
 
         Raises:
             EngineFailed: The machine does not have the engine, or it does not start.
@@ -319,7 +330,15 @@ class Engine:
         if self.program is None or python is None:
             raise EngineFailed(f"this machine has no {self.title} for {target}")
         held = not self.on_device
-        return Host(python, self.program, self.title, seconds=seconds, memory=memory, held=held)
+        return Host(
+            python,
+            self.program,
+            self.title,
+            seconds=seconds,
+            memory=memory,
+            held=held,
+            capability=capability,
+        )
 
     def open(self, model: ModelProto, path: Path, meant: Meant) -> Runner:
         """Return a model file in the engine; called in a child process with limits.
@@ -334,7 +353,7 @@ class Engine:
         """
         from graphfix.engines.hosting.runner import HostedRunner
 
-        host = self.host(meant.name)
+        host = self.host(meant.name, capability=meant.capability)
         parts = len(meant.version)
         return HostedRunner(host, model, path, parts=parts, static=meant.static_shapes)
 

@@ -80,12 +80,14 @@ class Meant:
         dtype_aliases: Element types of inputs that it turns into others by itself.
         name: The name of the target.
         static_shapes: Whether it wants to know all sizes when it loads a model.
+        capability: What it is to build for, such as ``sm89``; empty for what it chooses.
     """
 
     version: tuple[int, ...]
     dtype_aliases: Mapping[str, str]
     name: str = ""
     static_shapes: bool = False
+    capability: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ class RunOptions:
         allow_io_change: Consent to changes of inputs and outputs.
         partial: Apply big decompositions although findings are left.
         verify: ``auto``, ``sites``, ``full``, ``engine`` or ``off``.
+        compute_capability: What the target's engine is to build for, such as ``sm89``; empty for
+            what it builds for by itself.
         inputs: An .npz file, or a mapping of arrays, to compare on.
         seed: For the inputs that are made.
         pass_files: Files with further passes.
@@ -59,6 +61,7 @@ class RunOptions:
     allow_io_change: bool = False
     partial: bool = False
     verify: str = "auto"
+    compute_capability: str = ""
     inputs: str | Path | Mapping[str, Any] | None = None
     seed: int = 0
     pass_files: Sequence[str | Path] = ()
@@ -78,6 +81,10 @@ class RunOptions:
             from graphfix.pipeline.verifying import check_engine
 
             check_engine(target)
+        if self.compute_capability:
+            from graphfix.pipeline.verifying import check_capability
+
+            check_capability(target, self.compute_capability)
         available = all_passes([Path(p) for p in self.pass_files])
         named = None
         if self.passes is not None:
@@ -97,6 +104,7 @@ class RunOptions:
             allow_io_change=self.allow_io_change,
             partial=self.partial,
             verify=self.verify,
+            capability=self.compute_capability,
             inputs=inputs,
             shapes={name: tuple(sizes) for name, sizes in self.shapes.items()},
             seed=self.seed,

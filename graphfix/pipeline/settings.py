@@ -34,6 +34,7 @@ class Settings:
         allow_io_change: Whether inputs and outputs may change.
         partial: Whether big decompositions are applied although findings are left.
         verify: ``auto``, ``sites``, ``full``, ``engine`` or ``off``.
+        capability: What the engine is to build for; empty for what it builds for by itself.
         inputs: Inputs of the user for the comparison.
         shapes: Input name -> sizes.
         seed: For made inputs.
@@ -53,6 +54,7 @@ class Settings:
     allow_io_change: bool = False
     partial: bool = False
     verify: str = "auto"
+    capability: str = ""
     inputs: Path | None = None
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     seed: int = 0

@@ -80,6 +80,22 @@ def check_engine(target: Target | None, where: str = "--verify engine") -> None:
         raise UsageError(f"this machine has no {engine.title}", where=where, hint=hint)
 
 
+def check_capability(target: Target | None, wanted: str) -> None:
+    """Check that the target's engine builds for a compute capability.
+
+    Raises:
+        UsageError: It does not.
+    """
+    taken = () if target is None else engine_of(target.family).capabilities
+    if wanted in taken:
+        return
+    where = "--compute-capability"
+    if not taken:
+        hint = "leave it out"
+        raise UsageError("is for engines that build ahead of time", where=where, hint=hint)
+    raise UsageError(f"{wanted!r} is none", where=where, hint=f"known: {', '.join(taken)}")
+
+
 def verify_in_engine(
     before: Original,
     after: Model,
@@ -103,7 +119,7 @@ def verify_in_engine(
         _options(before, settings, lossy=lossy), samples=_ENGINE_SAMPLES, timeout=_ENGINE_SECONDS
     )
     with _on_disk_both(before, after, prepared) as (old, new):
-        return compare_in_engine(old, new, options, target)
+        return compare_in_engine(old, new, options, target, settings.capability)
 
 
 def _options(before: Original, settings: Settings, *, lossy: bool) -> ComparisonOptions:

@@ -46,7 +46,7 @@ def compare_files(
 
 
 def compare_in_engine(
-    before: Path, after: Path, options: ComparisonOptions, target: Target
+    before: Path, after: Path, options: ComparisonOptions, target: Target, capability: str = ""
 ) -> Verification:
     """Run the second model in the target's own engine on this machine; compare it with the first.
 
@@ -59,13 +59,14 @@ def compare_in_engine(
         after: The second.
         options: How to compare.
         target: The engine version that is meant.
+        capability: What it is to build for; empty for what it builds for by itself.
 
     Raises:
         UsageError: The options do not fit the models.
         InvalidModel: A file is missing or not a model.
     """
     aliases = dict(target.dtype_aliases)
-    meant = Meant(target.version, aliases, target.name, target.static_shapes)
+    meant = Meant(target.version, aliases, target.name, target.static_shapes, capability)
     request = replace(_request(before, after, options), family=target.family, meant=meant)
     held = not engine_of(target.family).on_device
     answer = _asked("compare_in_engine", request, Verification, held=held)

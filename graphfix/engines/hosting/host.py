@@ -25,6 +25,7 @@ Array: TypeAlias = npt.NDArray[Any]
 Shapes: TypeAlias = Mapping[str, Sequence[int]]
 
 SERVE = Path(__file__).with_name("serve.py")
+CAPABILITY = "GRAPHFIX_COMPUTE_CAPABILITY"
 _STARTING = 120.0  # of an engine whose files are read from a disk for the first time
 _LAST = 400
 _OF_OTHERS = 2  # what `numpy.dtype.isbuiltin` is for bfloat16 and such
@@ -56,6 +57,7 @@ class Host:
         seconds: float = 300.0,
         memory: int | None = None,
         held: bool = True,
+        capability: str = "",
     ) -> None:
         """Start the process.
 
@@ -66,6 +68,7 @@ class Host:
             seconds: How long each request may take.
             memory: Bytes that models may take; None for a share of what is free.
             held: Whether the system holds it to that; not where a driver reserves addresses.
+            capability: What the program is to build for; empty for what it chooses.
 
         Raises:
             EngineFailed: The process does not start, or the engine cannot be imported.
@@ -93,6 +96,7 @@ class Host:
                     cwd=self._folder.name,
                     start_new_session=True,  # what an engine starts goes with it
                     encoding="utf-8",
+                    env={**os.environ, CAPABILITY: capability} if capability else None,
                 )
             except OSError as error:
                 self._folder.cleanup()

@@ -167,6 +167,7 @@ class TensorRTForRTX(ParsedByTensorRT):
     family = "trt-rtx"
     title = "TensorRT for RTX"
     spellings = ("tensorrt-rtx", "tensorrt-for-rtx")
+    capabilities = ("sm75", "sm80", "sm86", "sm89", "sm120", "sm121")
     known = "measured"
     requirements = MappingProxyType(
         {

@@ -16,6 +16,7 @@ import pytest
 from graphfix.api import run
 from graphfix.engines.engine import engine_of
 from graphfix.engines.targets import load_target
+from graphfix.errors import UsageError
 from graphfix.report import Verdict
 from graphfix.testing import parse
 from tests.engines.tensorrt import rtx_stand_in
@@ -137,6 +138,25 @@ def test_a_result_that_builds_has_a_verdict_of_its_own() -> None:
     assert "there is no GPU here" in found.reason
     assert "onnxruntime" in found.method
     assert [(output.name, output.max_abs) for output in found.outputs] == [("y", 0.0)]
+
+
+@pytest.mark.usefixtures("environment")
+def test_it_builds_for_the_capability_that_is_asked_for() -> None:
+    result = run(parse(MODEL), TARGET, verify="engine", compute_capability="sm89")
+    assert result.report.verification.status is Verdict.BUILT
+    assert "it builds an engine for sm89" in result.report.verification.reason
+
+
+@pytest.mark.parametrize(
+    ("target", "wanted", "complaint"),
+    [
+        (TARGET, "sm10", "'sm10' is none"),
+        ("trt8.6", "sm86", "is for engines that build ahead of time"),
+    ],
+)
+def test_a_capability_that_is_none_is_wrong_usage(target: str, wanted: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        run(parse(MODEL), target, compute_capability=wanted)
 
 
 @pytest.mark.usefixtures("environment")
