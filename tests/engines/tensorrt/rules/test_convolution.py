@@ -67,7 +67,7 @@ YES = [
     ),
     Yes(
         "(float[1,2,4,4] x) => (float[A,B,C,D] y) { y = AveragePool <kernel_shape = [8, 2], "
-        "strides = [2, 1], ceil_mode = 1> (x) }",
+        "strides = [8, 1], pads = [1, 0, 2, 0], ceil_mode = 1> (x) }",
         "window-too-large",
         "shape:AveragePool.window",
         "reject",
