@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
-from graphfix.engines.rule_makers import refuses_rank
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.rule_makers import refuses_rank
 from graphfix.schemas import form_of
 
 _MEASURED = "measured with benchmarks.engines.kernels on the wheels"
