@@ -60,7 +60,9 @@ def averagepool_padded_to_pad(node: NodeView, build: Builder) -> Value:
         along = [-1 if place == axis else 1 for place in range(dims)]
         factor = factor * (kernel[axis] / counted).reshape(along)
     padded = _padded(build, x, [0, 0, *pads[:dims], 0, 0, *pads[dims:]])
-    mean = build.AveragePool(padded, kernel_shape=kernel, strides=strides)
+    # An engine that divides padded windows wrongly may not take pads that are left out.
+    none = [0] * 2 * dims
+    mean = build.AveragePool(padded, kernel_shape=kernel, strides=strides, pads=none)
     counts_pads = bool(node.attr("count_include_pad", 0))
     return mean if counts_pads else build.Mul(mean, _typed(factor, x.dtype))
 

@@ -1,19 +1,20 @@
-"""Write down the strides of a pool that leaves them out.
+"""Write down the strides and pads of a pool that leaves them out.
 
 What it does:
-    Adds `strides`, the ones that ONNX means.
+    Adds `strides`, the ones that ONNX means, and `pads`, zeros, unless they are automatic.
 
 Why engines need it:
-    MNN's converter takes strides that are left out for 0 and divides by them: the process ends.
+    MNN's converter takes strides that are left out for 0 and divides by them, and reads pads over
+    three dimensions that are not there: the process ends.
 
 Before:
     y = MaxPool <kernel_shape = [2, 2]> (x)
 
 After:
-    y = MaxPool <kernel_shape = [2, 2], strides = [1, 1]> (x)
+    y = MaxPool <kernel_shape = [2, 2], strides = [1, 1], pads = [0, 0, 0, 0]> (x)
 
 When it refuses:
-    Never; it leaves alone what has strides.
+    Never; it leaves alone what has both.
 
 Accuracy:
     Exact.
@@ -33,13 +34,16 @@ _POOLS = ("AveragePool", "LpPool", "MaxPool")
 
 @rewrite(
     _POOLS,
-    removes=tuple(f"form:{op}.no-strides" for op in _POOLS),
+    removes=tuple(f"form:{op}.{what}" for op in _POOLS for what in ("no-strides", "no-pads")),
     emits=_POOLS,
 )
 def pool_strides_explicit(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Add the attribute."""
-    if node.has("strides"):
-        raise Refuse("the strides must be left out; they are written")
-    strides = [1] * len(list(node.attr("kernel_shape")))
-    attributes: dict[str, Any] = {**node.node.attrs, "strides": strides}
+    """Add the attributes."""
+    dims = len(list(node.attr("kernel_shape")))
+    written = {"strides": [1] * dims, "pads": [0] * 2 * dims}
+    if node.attr("auto_pad", "NOTSET") not in ("NOTSET", b"NOTSET"):
+        del written["pads"]
+    if all(map(node.has, written)):
+        raise Refuse("strides or pads must be left out; they are written")
+    attributes: dict[str, Any] = {**written, **node.node.attrs}
     return tuple(build.multi(node.op, *node.inputs, outputs=len(node.outputs), **attributes))

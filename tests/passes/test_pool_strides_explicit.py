@@ -18,8 +18,9 @@ def test_values(opset: int, op: str) -> None:
     body = f"@y = {op} <kernel_shape = [2, 3]> (x)"
     model = written(body, "float[N,2,5,6] x", "float[N,2,4,4]", opset=opset)
     done = assert_rewrite(PASS, model, feeds=[{"x": X}], after=[op])
-    strides = [a for a in done.after.graph.node[0].attribute if a.name == "strides"]
-    assert list(strides[0].ints) == [1, 1]
+    found = {a.name: list(a.ints) for a in done.after.graph.node[0].attribute}
+    assert found["strides"] == [1, 1]
+    assert found["pads"] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -31,8 +32,9 @@ def test_both_outputs_in_any_place(place: str) -> None:
 
 
 def test_strides_are_refused() -> None:
-    body = "@y = MaxPool <kernel_shape = [2], strides = [2]> (x)"
-    assert_refused(PASS, written(body, "float[1,1,4] x", "float[1,1,2]"), "must be left out")
+    for words in ("pads = [0, 0]", 'auto_pad = "VALID"'):
+        body = f"@y = MaxPool <kernel_shape = [2], strides = [2], {words}> (x)"
+        assert_refused(PASS, written(body, "float[1,1,4] x", "float[1,1,2]"), "must be left out")
 
 
 def test_leaves_others_alone() -> None:

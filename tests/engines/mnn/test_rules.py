@@ -106,6 +106,36 @@ YES = [
         "form:AveragePool.no-strides",
         "SIGFPE",
     ),
+    reject(
+        "(float[1,1,4,4,4] x) => (float[1,1,A,B,C] y) "
+        "{ y = MaxPool <kernel_shape = [2,2,2], strides = [1,1,1]> (x) }",
+        "no-strides",
+        "form:MaxPool.no-pads",
+        "SIGSEGV",
+    ),
+    wrong(
+        "(float[1,1,4,4,4] x, float[1,1,2,2,2] w) => (float[1,1,A,B,C] y) "
+        "{ y = ConvTranspose (x, w) }",
+        "transposed-in-space",
+        "rank:ConvTranspose.5",
+    ),
+    wrong(
+        "(float[3,2] x, int64 n) => (seq(float[2]) y) { y = SplitToSequence <keepdims = 0> (x) }",
+        "sequence-of-single-elements",
+        "op:SplitToSequence",
+    ),
+    reject(
+        "(float[1,1,4,4] x, float[4] s) => (float[A,B,C,D] y) { y = Resize (x, , s) }",
+        "computed-scales",
+        "const:Resize.scales",
+        "0 of 1 outputs",
+    ),
+    reject(
+        "(float[2] x) => (float[2] y, float[2] w) <float[2] w = {1, 2}> { y = Add (x, w) }",
+        "constant-output",
+        "io:constant-output",
+        "no file",
+    ),
     wrong(
         "(float[1,1,8,8] x) => (int64[1,1,A,B] y) { z, y = MaxPool <kernel_shape = [2, 2], "
         "strides = [1, 1]> (x) }",

@@ -1,0 +1,206 @@
+"""MNN: indices, scatters, casts, reductions, cells and what is constant."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.mnn.rules.wheel import WHEEL, text
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.model import Model
+
+_BY_BITS = frozenset({"And", "Equal", "Or", "Xor"})
+
+
+@rule(
+    "Mod",
+    feature="attr:Mod.fmod=1",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: fmod of -5 and 3 gives 1",
+)
+def mod_truncated(node: NodeView, target: Target) -> Answer:
+    """Mod with fmod of floats gives the sign of the divisor."""
+    x = node.input(0)
+    if not node.attr("fmod", 0) or x is None:
+        return None
+    if not x.elem_type:
+        return Unknown(f"dtype of {x.name}")
+    return x.dtype is None or x.dtype.kind == "f"
+
+
+@rule(
+    ("GatherND", "GatherElements"),
+    feature="form:{op}.negative-indices",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: it gives 0 or reads other memory; Gather counts from the end",
+)
+def negative_indices(node: NodeView, target: Target) -> Answer:
+    """Indices below 0 read something else."""
+    indices = node.input(1)
+    array = indices.array() if indices is not None else None
+    if array is None or not (array < 0).any():
+        return None
+    return Yes(feature=f"form:{node.op}.negative-indices")
+
+
+@rule(
+    ("ScatterND", "ScatterElements"),
+    feature="attr:{op}.reduction",
+    versions="mnn",
+    severity=WRONG,
+    source=WHEEL,
+)
+def scatter_reductions(node: NodeView, target: Target) -> Answer:
+    """What is scattered replaces the data instead of being added to it or compared with it."""
+    how = text(node.attr("reduction", "none"))
+    if how == "none":
+        return None
+    return Yes(feature=f"attr:{node.op}.reduction={how}")
+
+
+@rule(
+    "ScatterElements",
+    feature="attr:ScatterElements.reduction=none",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: equal where the axis stands first, or there is no reduction",
+)
+def scatter_axis_behind_reduction(node: NodeView, target: Target) -> Answer:
+    """An axis that is written behind the reduction is forgotten."""
+    names = list(node.node.attrs)
+    if "axis" not in names or "reduction" not in names or not int(node.attr("axis")):
+        return None
+    alone = text(node.attr("reduction")) == "none"
+    return alone and names.index("reduction") < names.index("axis")
+
+
+@rule(
+    ("ScatterElements", "Scatter"),
+    feature="form:{op}.negative-indices",
+    versions="mnn",
+    severity=WRONG,
+    source=WHEEL,
+)
+def scatter_negative_indices(node: NodeView, target: Target) -> Answer:
+    """Indices below 0 write somewhere else."""
+    indices = node.input(1)
+    array = indices.array() if indices is not None else None
+    if array is None or not (array < 0).any():
+        return None
+    return Yes(feature=f"form:{node.op}.negative-indices")
+
+
+@rule(
+    "ArgMax",
+    feature="attr:ArgMax.select_last_index",
+    versions="mnn",
+    severity=WRONG,
+    source=WHEEL,
+)
+def last_of_the_largest(node: NodeView, target: Target) -> Answer:
+    """ArgMax gives the first of several largest, also where the last is asked for."""
+    return bool(node.attr("select_last_index", 0))
+
+
+@rule(
+    "Cast",
+    feature="form:Cast.to-bool",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: 2 stays 2, and And with it is computed bit by bit",
+)
+def cast_to_bool(node: NodeView, target: Target) -> Answer:
+    """A number that is cast to bool stays the number, and what follows computes with its bits."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None or y.type_name != "bool":
+        return None
+    if not any(user.op in _BY_BITS for user in y.tensor.outputs):
+        return None
+    return Unknown(f"dtype of {x.name}") if not x.elem_type else x.type_name != "bool"
+
+
+@rule(
+    ("Softmax", "LogSoftmax"),
+    feature="form:{op}.no-axis",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: Softmax before opset 13 takes the last axis, LogSoftmax ends the process",
+)
+def no_axis(node: NodeView, target: Target) -> Answer:
+    """The axis is left out, and another one is taken."""
+    x = node.input(0)
+    if node.has("axis") or (node.op == "Softmax" and node.opset >= 13):
+        return None
+    if node.op == "Softmax" and x is not None and x.rank == 2:
+        return None
+    return Yes(feature=f"form:{node.op}.no-axis")
+
+
+@rule(
+    "ConstantOfShape",
+    feature="form:ConstantOfShape.no-value",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: it gives what the memory held",
+)
+def no_value(node: NodeView, target: Target) -> Answer:
+    """The value to fill with is missing, and anything is filled in."""
+    return "value" not in node.node.attrs
+
+
+@rule(
+    ("GRU", "LSTM", "RNN"),
+    feature="attr:{op}.direction=reverse",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: forward and bidirectional are equal",
+)
+def reverse_direction(node: NodeView, target: Target) -> Answer:
+    """A cell that runs in reverse computes something else."""
+    if text(node.attr("direction", "forward")) != "reverse":
+        return None
+    return Yes(feature=f"attr:{node.op}.direction=reverse")
+
+
+@rule(
+    ("QuantizeLinear", "DequantizeLinear"),
+    feature="op:{op}",
+    versions="mnn",
+    severity=REJECT,
+    text="load_module_from_file returned a result with an exception set",
+    source=f"{WHEEL}: one after the other is not loaded, or ends the process, with any type",
+)
+def quantized_in_place(node: NodeView, target: Target) -> Answer:
+    """What is quantized in the graph is not loaded."""
+    return Yes(feature=f"op:{node.op}")
+
+
+@rule(
+    "SplitToSequence",
+    feature="op:SplitToSequence",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: what is made of the sequence again has another shape",
+)
+def sequence_of_single_elements(node: NodeView, target: Target) -> Answer:
+    """Single elements of a sequence are joined along another axis."""
+    return not node.attr("keepdims", 1)
+
+
+@model_rule(
+    feature="io:constant-output",
+    versions="mnn",
+    severity=REJECT,
+    text="the converter wrote no file",
+    source=WHEEL,
+)
+def constant_output(model: Model, target: Target) -> list[Answer]:
+    """A constant is an output of the model."""
+    constants = {constant.name for constant in model.graph.initializers}
+    return [
+        Yes(message=f"{tensor.name} is a constant and an output of the model")
+        for tensor in model.graph.outputs
+        if tensor.name in constants
+    ]

@@ -1,0 +1,205 @@
+"""MNN: convolutions, pools, padding and what samples images."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.mnn.rules.wheel import WHEEL, text
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+
+@rule(
+    "GridSample",
+    feature="attr:GridSample.mode",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: bilinear and nearest with zeros or the border are equal",
+)
+def grid_sample_modes(node: NodeView, target: Target) -> Answer:
+    """Cubic GridSample, and one that reflects, are computed as linear ones with the border."""
+    mode, padding = text(node.attr("mode", "linear")), text(node.attr("padding_mode", "zeros"))
+    if mode in ("bicubic", "cubic"):
+        return Yes(feature="attr:GridSample.mode=cubic")
+    if padding == "reflection":
+        return Yes(feature="attr:GridSample.padding_mode=reflection")
+    return None
+
+
+@rule(
+    "AveragePool",
+    feature="shape:AveragePool.padded3d",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: the divisor is another one, with count_include_pad and without",
+)
+def padded_average_in_space(node: NodeView, target: Target) -> Answer:
+    """An average over three dimensions with padding is divided by something else."""
+    x = node.input(0)
+    if x is None or not any(node.attr("pads", ())):
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank == 5
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.nearest_mode",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: ceil and round_prefer_ceil are taken for others",
+)
+def resize_nearest_mode(node: NodeView, target: Target) -> Answer:
+    """Nearest Resize that rounds up takes other elements."""
+    how = text(node.attr("nearest_mode", "round_prefer_floor"))
+    if text(node.attr("mode", "nearest")) != "nearest" or how in ("floor", "round_prefer_floor"):
+        return None
+    return Yes(feature=f"attr:Resize.nearest_mode={how}")
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.mode=cubic",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: asymmetric and align_corners are equal",
+)
+def resize_cubic(node: NodeView, target: Target) -> Answer:
+    """Cubic Resize with pixels at half places computes something else."""
+    where = text(node.attr("coordinate_transformation_mode", "half_pixel"))
+    return text(node.attr("mode", "nearest")) == "cubic" and "half_pixel" in where
+
+
+@rule(
+    "Resize",
+    feature="rank:Resize.{rank}",
+    versions="mnn",
+    severity=REJECT,
+    text="double free or corruption; run returned no outputs",
+    source=f"{WHEEL}: of rank 3 it gives zeros, of rank 5 nothing or heap corruption",
+)
+def resize_linear_rank(node: NodeView, target: Target) -> Answer:
+    """Linear Resize takes images alone."""
+    x = node.input(0)
+    if x is None or text(node.attr("mode", "nearest")) == "nearest":
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return None if x.rank == 4 else Yes(feature=f"rank:Resize.{x.rank}")
+
+
+@rule(
+    ("AveragePool", "MaxPool", "LpPool"),
+    feature="form:{op}.no-strides",
+    versions="mnn",
+    severity=REJECT,
+    text="SIGFPE; SIGSEGV",
+    source=f"{WHEEL}: it divides by strides of 0, and reads pads that are missing",
+)
+def no_strides(node: NodeView, target: Target) -> Answer:
+    """The strides, or pads over three dimensions, are left out, and the process ends."""
+    if not node.has("strides"):
+        return Yes(feature=f"form:{node.op}.no-strides")
+    x = node.input(0)
+    if node.has("pads") or node.has("auto_pad") or x is None or x.rank != 5:
+        return None
+    return Yes(feature=f"form:{node.op}.no-pads")
+
+
+@rule(
+    "ConvTranspose",
+    feature="rank:ConvTranspose.5",
+    versions="mnn",
+    severity=WRONG,
+    source=WHEEL,
+)
+def transposed_in_space(node: NodeView, target: Target) -> Answer:
+    """A transposed convolution over three dimensions computes something else."""
+    x = node.input(0)
+    if x is None:
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank == 5
+
+
+@rule(
+    "MaxPool",
+    feature="form:MaxPool.indices",
+    versions="mnn",
+    severity=WRONG,
+    source=WHEEL,
+)
+def max_indices(node: NodeView, target: Target) -> Answer:
+    """The indices of the largest are other numbers."""
+    return len(node.outputs) > 1 and node.outputs[1] is not None
+
+
+@rule(
+    "MaxPool",
+    feature="attr:MaxPool.dilations",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: the shape is that without dilations",
+)
+def dilated_maximum(node: NodeView, target: Target) -> Answer:
+    """Windows are not dilated."""
+    return any(int(step) != 1 for step in node.attr("dilations", ()))
+
+
+@rule(
+    "Pad",
+    feature="form:Pad.negative",
+    versions="mnn",
+    severity=WRONG,
+    source=WHEEL,
+)
+def negative_padding(node: NodeView, target: Target) -> Answer:
+    """What negative pads cut off is cut somewhere else."""
+    if node.opset < 11:
+        return any(int(pad) < 0 for pad in node.attr("pads", ()))
+    pads = node.input(1)
+    array = pads.array() if pads is not None else None
+    return array is not None and bool((array < 0).any())
+
+
+@rule(
+    ("Conv", "ConvTranspose"),
+    feature="rank:{op}.3",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: the output has a fourth axis; what reads it in the graph knows",
+)
+def convolved_line_as_output(node: NodeView, target: Target) -> Answer:
+    """A convolution along one dimension gives an output of the model one axis more."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None or not y.tensor.output_count or node.graph.parent is not None:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return Yes(feature=f"rank:{node.op}.3") if x.rank == 3 else None
+
+
+@rule(
+    "Resize",
+    feature="form:Resize.10",
+    versions="mnn",
+    severity=WRONG,
+    source=WHEEL,
+)
+def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
+    """Resize of opset 10 takes other elements, as if pixels stood at half places."""
+    return node.opset == 10
+
+
+@rule(
+    ("Upsample", "Resize"),
+    feature="const:{op}.scales",
+    versions="mnn",
+    severity=REJECT,
+    text="run returned 0 of 1 outputs",
+    source=f"{WHEEL}: sizes may be computed",
+)
+def computed_scales(node: NodeView, target: Target) -> Answer:
+    """The scales must be constants."""
+    scales = node.input(1 if node.op == "Upsample" or node.opset < 11 else 2)
+    if scales is None or scales.is_constant:
+        return None
+    return Yes(feature=f"const:{node.op}.scales")
