@@ -31,7 +31,11 @@ def load(
     model = onnx.load(path)
     module = _staged("import", importer.from_onnx, model, shapes, keep_params_in_input=False)
     machine = _staged("build", _built, module)
-    names = [parameter.name for parameter in module["main"].params]
+    # In their order: it gives parameters names of its own, input_1 for input.1.
+    weights = {weight.name for weight in model.graph.initializer}
+    names = [given.name for given in model.graph.input if given.name not in weights]
+    if len(names) != len(module["main"].params):
+        raise ValueError(f"{len(module['main'].params)} parameters, not {len(names)}")
 
     def run(feed: dict[str, np.ndarray]) -> list[np.ndarray]:
         results = machine["main"](*(tvm.runtime.tensor(feed[name]) for name in names))
