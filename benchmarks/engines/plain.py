@@ -36,7 +36,7 @@ Array = np.ndarray[Any, Any]
 TYPES = ("float", "double", "float16", "int8", "uint8", "int32", "int64", "bool")
 _OPSET = 17
 
-_PAIRS = "Add Sub Mul Div Max Min Mod"
+_PAIRS = "Add Sub Mul Div Max Min"
 _COMPARED = "Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor"
 _SINGLE = (
     "Abs Neg Relu Sign Floor Ceil Sqrt Exp Erf Sigmoid Tanh Not Softmax LogSoftmax Softplus"
@@ -68,6 +68,7 @@ _FORMS = {
                           " { z = LayerNormalization (x, s) }",
     "MatMul": "(T[2,3] x, T[3,2] y) => (T[2,2] z) { z = MatMul (x, y) }",
     "MaxPool": "(T[1,1,4,4] x) => (T[1,1,3,3] z) { z = MaxPool <kernel_shape = [2,2]> (x) }",
+    "Mod": "(T[2,3] x, T[2,3] y) => (T[2,3] z) { z = Mod <fmod = 1> (x, y) }",
     "Pad": "(T[4,3] x) => (T[5,5] z) <int64[4] p = {0,1,1,1}> { z = Pad (x, p) }",
     "ReduceSum": "(T[2,3] x) => (T[2,1] z) <int64[1] a = {1}> { z = ReduceSum (x, a) }",
     "Reshape": "(T[4,3] x) => (T[2,6] z) <int64[2] s = {2,-1}> { z = Reshape (x, s) }",

@@ -1,7 +1,8 @@
 """Pad with zeros before an AveragePool that counts its padding.
 
 What it does:
-    Adds the padding with Pad and takes it out of the AveragePool.
+    Adds the padding with Pad and takes it out of the AveragePool. Where there is no padding,
+    whether it is counted is left out: what reaches beyond the end with ceil_mode counts nowhere.
 
 Why engines need it:
     OpenCV 4 leaves the padding out of the average whatever count_include_pad says.
@@ -14,11 +15,10 @@ After:
     y = AveragePool (p)
 
 When it refuses:
-    The padding is not counted, or there is none; ceil_mode is on, whose last windows reach beyond
-    what is padded.
+    The padding is not counted; ceil_mode is on, whose last windows reach beyond what is padded.
 
 Accuracy:
-    Exact.
+    Exact up to rounding: engines sum a window in another order.
 
 References:
     https://onnx.ai/onnx/operators/onnx__AveragePool.html, onnx__Pad.html
@@ -26,7 +26,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 
 @rewrite(
@@ -35,12 +35,14 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
     emits="AveragePool Pad",
     claims="nan inf",
 )
-def averagepool_counted_padding(node: NodeView, build: Builder) -> Value:
+def averagepool_counted_padding(node: NodeView, build: Builder) -> Value | tuple[Value | None, ...]:
     """Pad first, see the module."""
     x = node.need(0)
     pads = [int(size) for size in node.attr("pads", ())]
-    if not node.attr("count_include_pad", 0) or not any(pads):
-        raise Refuse("the padding must be counted and there must be some")
+    if not node.attr("count_include_pad", 0):
+        raise Refuse("the padding must be counted; it is not")
+    if not any(pads):
+        return respell(node, build, drop=("count_include_pad",))
     if node.attr("ceil_mode", 0):
         raise Refuse("ceil_mode must be 0; it is 1")
     half = len(pads) // 2

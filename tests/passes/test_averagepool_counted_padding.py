@@ -44,13 +44,20 @@ def test_one_and_three_dimensions() -> None:
     assert_rewrite(PASS, written(three, "float[1,2,4,4,4] x", "float[1,2,5,4,4]"), feeds=[feed])
 
 
+@pytest.mark.parametrize("opset", [10, 17, 19])
+def test_no_padding_and_windows_that_stick_out(opset: int) -> None:
+    text = written(
+        pool("0, 0, 0, 0", ", ceil_mode = 1"), "float[N,2,8,6] x", "float[N,2,A,B]", opset=opset
+    )
+    feed = {"x": RNG.standard_normal((2, 2, 8, 6)).astype(np.float32)}
+    done = assert_rewrite(PASS, text, feeds=[feed], after=["AveragePool"], rtol=1e-5, atol=1e-6)
+    assert "count_include_pad" not in [a.name for a in done.after.graph.node[0].attribute]
+
+
 def test_refusals() -> None:
     ends = ("float[1,2,7,6] x", "float[1,2,A,B]")
-    assert_refused(
-        PASS,
-        written(pool("0, 0, 0, 0"), *ends),
-        "the padding must be counted and there must be some",
-    )
+    plain = "@y = AveragePool <kernel_shape = [3, 3], pads = [1, 0, 1, 2]> (x)"
+    assert_refused(PASS, written(plain, *ends), "the padding must be counted; it is not")
     assert_refused(
         PASS, written(pool(more=", ceil_mode = 1"), *ends), "ceil_mode must be 0; it is 1"
     )

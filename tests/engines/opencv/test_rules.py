@@ -83,8 +83,8 @@ YES = [
         "instance-norm-behind-conv", "rank:InstanceNormalization.3", "reject", "5D block", NEW),
     Yes("(int64[2] s) => (float[A,B] y) { y = ConstantOfShape (s) }",
         "constant-of-shape-default", "attr:ConstantOfShape.no-value", "reject", "blobs.size", NEW),
-    Yes("(float[2] x) => (float[2] y) { y = Mod <fmod = 1> (x, x) }",
-        "stated-types", "dtype:Mod.float32", "reject", "", NEW),
+    Yes("(float[2] x) => (float[2] y) { y = Mod (x, x) }",
+        "mod-of-floats", "attr:Mod.fmod=0-float", "reject", "", NEW),
     Yes("(int64[2] x) => (int64[2] y) { y = Div (x, x) }",
         "measured-wrong", "dtype:Div.int64", "wrong", "", OLD),
     Yes("(bool[2] x) => (bool[2] y) { y = And (x, x) }",
@@ -140,6 +140,22 @@ def test_an_output_without_a_shape() -> None:
     model.graph.output[0].type.tensor_type.ClearField("shape")
     found = [f for f in check(model, NEW) if f.blocks]
     assert [(f.rule, f.feature) for f in found] == [("end-without-shape", "io:no-shape")]
+
+
+def test_a_constant_output() -> None:
+    graph = "(float[2,3] x) => (int64[2] s, float[2,3] y) { s = Shape (x) y = Relu (x) }"
+    found = [f for f in check(model_of(graph), OLD) if f.blocks]
+    assert [(f.rule, f.feature) for f in found] == [("constant-output", "io:constant-output")]
+    assert not [f for f in check(model_of(graph), NEW) if f.blocks]
+
+
+def test_sizes_that_the_importer_computes_are_no_vectors_that_run() -> None:
+    graph = (
+        "(float[2,3] x) => (float[6] y) <int64[1] k = {3}, int64[1] i = {0}> { s = Shape (x) "
+        "g = Gather (s, i) c = Concat <axis = 0> (g, k) m = ReduceProd <keepdims = 1> (c) "
+        "y = Reshape (x, m) }"
+    )
+    assert [f.rule for f in check(model_of(graph), OLD) if f.blocks] == []
 
 
 def test_names_of_targets() -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.opencv.rules.importing import (
+    is_computed_at_import,
+    is_known_at_import,
+)
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.graph import Variable
@@ -82,7 +86,7 @@ def bool_constant(node: NodeView, target: Target) -> Answer:
 )
 def vector_with_another(node: NodeView, target: Target) -> Answer:
     """A vector meets another tensor, for which OpenCV 4 takes it as a column."""
-    if node.op not in _BROADCASTING or len(node.inputs) < 2:
+    if node.op not in _BROADCASTING or len(node.inputs) < 2 or is_computed_at_import(node):
         return False
     ranks = [v.rank for v in node.inputs if v is not None]
     if 1 not in ranks:
@@ -117,4 +121,19 @@ _BROADCASTING = frozenset({
 def gather_by_vector(node: NodeView, target: Target) -> Answer:
     """Indices that are a computed vector are taken as a column."""
     indices = node.input(1)
-    return indices is not None and indices.rank == 1 and not indices.is_constant
+    if indices is None or is_known_at_import(indices):
+        return False
+    return indices.rank == 1
+
+
+@model_rule(
+    feature="io:constant-output",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="can't find layer for output name",
+    source="onnx_importer.cpp:907 (4.10.0); measured",
+)
+def constant_output(model: Model, target: Target) -> list[Answer]:
+    """An output of the graph is a constant, of which OpenCV makes no layer."""
+    ends = (Value(end) for end in model.graph.outputs if isinstance(end, Variable))
+    return [Yes(message=f"{end.name} is a constant") for end in ends if is_known_at_import(end)]

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -22,10 +22,57 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 def gather_nd_negative(node: NodeView, target: Target) -> Answer:
     """GatherND counts no index from the end."""
     indices = node.input(1)
-    values = indices.array() if indices is not None else None
+    if indices is None or _is_not_negative(indices):
+        return False
+    values = indices.array()
     if values is None:
         return Unknown("the indices, which must not be negative")
     return bool((values < 0).any())
+
+
+def _is_not_negative(value: Value, depth: int = 12) -> bool:
+    """Say whether numbers are indices, sizes or bools, put together in any way."""
+    known = value.array()
+    if known is not None:
+        return bool((known >= 0).all())
+    maker = value.producer
+    if maker is None or not depth:
+        return False
+    if maker.op in _INDICES or (maker.op == "TopK" and maker.output(1) == value):
+        return True
+    if maker.op == "Cast":
+        source = maker.need(0)
+        if source.type_name == "bool":
+            return True
+        return _is_not_negative(source, depth - 1)
+    if maker.op in _FROM_FIRST:
+        return _is_not_negative(maker.need(0), depth - 1)
+    if maker.op not in _FROM_ALL:
+        return False
+    return all(_is_not_negative(one, depth - 1) for one in maker.inputs if one is not None)
+
+
+_INDICES = frozenset({"ArgMax", "ArgMin", "NonMaxSuppression", "NonZero", "Shape", "Size"})
+_FROM_FIRST = frozenset(
+    {"Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Tile", "Transpose",
+     "Unsqueeze"}
+)  # fmt: skip
+_FROM_ALL = frozenset({"Add", "Concat", "Max", "Mul"})
+
+
+@rule(
+    "Mod",
+    feature="attr:Mod.fmod=0-float",
+    versions="opencv4.10..",
+    severity=REJECT,
+    source="measured on 4.10.0 and 5.0.0: SIGFPE",
+)
+def mod_of_floats(node: NodeView, target: Target) -> Answer:
+    """Mod of floats without fmod, which ONNX forbids, ends OpenCV's process."""
+    data = node.input(0)
+    if node.attr("fmod", 0) or data is None:
+        return False
+    return data.dtype is not None and data.dtype.kind == "f"
 
 
 @rule(

@@ -28,7 +28,21 @@ def pool_same_lower(node: NodeView, target: Target) -> Answer:
 )
 def average_of_padding(node: NodeView, target: Target) -> Answer:
     """AveragePool never counts its padding."""
-    return bool(node.attr("count_include_pad", 0)) and any(node.attr("pads", ()))
+    if not node.attr("count_include_pad", 0):
+        return False
+    return any(node.attr("pads", ())) or bool(node.attr("ceil_mode", 0) and _sticks_out(node))
+
+
+def _sticks_out(node: NodeView) -> bool:
+    """Say whether the last windows may reach beyond the input."""
+    data = node.input(0)
+    sizes = None if data is None else data.static_shape
+    window = node.attr("kernel_shape", ())
+    if sizes is None or len(sizes) != len(window) + 2:
+        return True
+    strides = node.attr("strides", ()) or [1] * len(window)
+    steps = zip(sizes[2:], window, strides, strict=True)
+    return any((size - wide) % stride for size, wide, stride in steps)
 
 
 @rule(

@@ -6,6 +6,7 @@ import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.opencv.rules.importing import is_computed_at_import
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -70,6 +71,8 @@ def pad_negative(node: NodeView, target: Target) -> Answer:
 )
 def slice_backwards(node: NodeView, target: Target) -> Answer:
     """Slice walks forwards."""
+    if is_computed_at_import(node):
+        return False
     steps = node.input(4)
     values = steps.array() if steps is not None else None
     return values is not None and bool((values < 0).any())
@@ -143,6 +146,6 @@ def flatten_axis(node: NodeView, target: Target) -> Answer:
 def concat_vectors(node: NodeView, target: Target) -> Answer:
     """A computed vector is joined to a constant one."""
     given = [value for value in node.inputs if value is not None]
-    if {value.rank for value in given} != {1}:
+    if {value.rank for value in given} != {1} or is_computed_at_import(node):
         return False
     return len({value.is_constant for value in given}) > 1

@@ -127,6 +127,8 @@ def resize_other_positions(node: NodeView, target: Target) -> Answer:
     mode = _MODES.get(node.attr("mode", "nearest"), "")
     if data is None or data.rank != 4 or not mode:
         return False
+    if _is_right_at_all_sizes(node, target):
+        return False
     axes = _axes(node)
     if axes is None:
         return Unknown("the sizes before and after")
@@ -148,6 +150,26 @@ def resize_other_positions(node: NodeView, target: Target) -> Answer:
         if wanted != list(_positions(axis, way, own, ratio)):
             return Yes(feature=feature)
     return False
+
+
+def _is_right_at_all_sizes(node: NodeView, target: Target) -> bool:
+    """Say whether nothing depends on sizes: they are given, or all scales are whole numbers."""
+    old = node.op == "Upsample" or node.opset < 11
+    scales = _given(node, 1 if old else 2)
+    factors = None if scales is None else scales.array()
+    if scales is not None and (factors is None or any(f != int(f) or f < 1 for f in factors)):
+        return False
+    if target.version >= (5,):
+        return True
+    way = "asymmetric" if old else node.attr("coordinate_transformation_mode", "half_pixel")
+    if node.attr("mode", "nearest") != "nearest":
+        return bool(way != "pytorch_half_pixel")
+    rounding = "floor" if old else node.attr("nearest_mode", "round_prefer_floor")
+    return (way, rounding) in (
+        ("half_pixel", "round_prefer_ceil"),
+        ("align_corners", "round_prefer_ceil"),
+        ("asymmetric", "floor"),
+    )
 
 
 def _positions(axis: Axis, way: str, rounding: str, scale: Fraction) -> Iterator[int]:
