@@ -5,7 +5,7 @@ What it does:
 
 Why engines need it:
     OpenCV 4 computes all in float32 and leaves numbers alone that are cast: what comes next sees
-    2.5 where ONNX says true, which is 1.
+    2.5 where ONNX says true, which is 1. MNN keeps the number, and And computes with its bits.
 
 Before:
     b = Cast <to = 9> (x)
