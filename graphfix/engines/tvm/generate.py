@@ -2,8 +2,10 @@
 
     python -m graphfix.engines.tvm.generate
 
-Facts, both measured: ``facts/kernels.json`` (`benchmarks.engines.kernels --each 3` and `.facts`)
-and ``facts/constants.json`` (`benchmarks.engines.parameters`).
+Facts, asked of the wheel: ``facts/kernels.json`` (`benchmarks.engines.kernels --each 3` and
+`.facts`), ``facts/constants.json`` (`benchmarks.engines.parameters`) and ``facts/importer.json``,
+the operators that it imports: ``_get_convert_map()`` of ``tvm.relax.frontend.onnx.onnx_frontend``,
+and If, which it builds itself.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ def profile() -> dict[str, Any]:
         {form: kinds for form, kinds in wrong.items() if not kinds or not _is_drawn(form)},
         _NEWEST,
     )
+    imported = set(json.loads((FACTS / "importer.json").read_text(encoding="utf-8")))
+    ops |= {op: {"supported": False} for op in ops if op not in imported}
     with_since([(_NAME, ops)])
     for op, names in constants.items():
         if ops[op]["supported"]:

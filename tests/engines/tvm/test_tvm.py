@@ -27,6 +27,12 @@ def test_the_profile_is_what_the_facts_make() -> None:
     [
         ("(float[1,2,2] x) => (float[1] y) { y = Det (x) }", "stated-operator", "op:Det"),
         (
+            "(float[1,2,4] x, float[1,8,4] w, float[1,8,2] r) => (float[a,b,c,d] y)"
+            "{ y = LSTM <hidden_size = 2> (x, w, r) }",
+            "stated-operator",
+            "op:LSTM",
+        ),
+        (
             "(float[2,4] x, int64[1] k) => (float[a,b] v, int64[a,b] i) { v, i = TopK (x, k) }",
             "stated-constant",
             "const:TopK.K",
@@ -45,6 +51,10 @@ def test_what_tvm_refuses_is_found_at_its_node(graph: str, rule: str, feature: s
 
 def test_what_tvm_takes_is_no_finding() -> None:
     assert graphfix.check(model_of(TAKEN), "tvm0.27") == ()
+    branches = "then_branch = t () => (float[1,4] a) { a = Relu (x) }"
+    branches += ", else_branch = e () => (float[1,4] b) { b = Neg (x) }"
+    graph = f"(bool c, float[1,4] x) => (float[1,4] y) {{ y = If (c) <{branches}> }}"
+    assert graphfix.check(model_of(graph), "tvm0.27") == ()
     found = graphfix.check(model_of(TAKEN, 27), "tvm0.27")
     assert [(f.rule, f.severity) for f in found] == [("stated-opset-unknown", Severity.NOTE)]
 
