@@ -142,6 +142,20 @@ def test_an_output_without_a_shape() -> None:
     assert [(f.rule, f.feature) for f in found] == [("end-without-shape", "io:no-shape")]
 
 
+@pytest.mark.parametrize(("size", "wanted"), [(1, ["attr:Resize.mode=linear"]), (2, [])])
+def test_a_single_element_behind_a_conv(size: int, wanted: list[str]) -> None:
+    graph = (
+        f"(float[1,8,{size},{size}] x, float[8,8,1,1] w) => (float[1,8,4,4] y) "
+        "<int64[4] s = {1, 8, 4, 4}> { c = Conv (x, w) r = Relu (c) "
+        'y = Resize <mode = "linear"> (r, , , s) }'
+    )
+    found = [f for f in check(model_of(graph), NEW) if f.blocks]
+    assert [f.feature for f in found] == wanted
+    assert not [
+        f for f in check(model_of(graph.replace("Conv (x, w)", "Relu (x)")), NEW) if f.blocks
+    ]
+
+
 def test_a_constant_output() -> None:
     graph = "(float[2,3] x) => (int64[2] s, float[2,3] y) { s = Shape (x) y = Relu (x) }"
     found = [f for f in check(model_of(graph), OLD) if f.blocks]

@@ -198,6 +198,32 @@ def _rounded(exact: Fraction, rounding: str) -> int:
 
 
 @rule(
+    "Resize",
+    feature="attr:Resize.mode=linear",
+    versions="opencv5.0..",
+    severity=WRONG,
+    source="measured on 5.0.0: GlobalAveragePool, Conv, Relu and a linear Resize give other"
+    " numbers, which differ from run to run",
+)
+def resize_of_one_behind_conv(node: NodeView, target: Target) -> Answer:
+    """Linear Resize of a single element reads foreign memory behind a Conv."""
+    data, result = node.input(0), node.output(0)
+    if data is None or result is None or _MODES.get(node.attr("mode", "nearest")) != "linear":
+        return False
+    before, after = data.shape, result.shape
+    if before is None or after is None or len(before) != 4 or len(after) != 4:
+        return False
+    grows = any(one == 1 and two != 1 for one, two in zip(before, after, strict=True))
+    value: Value | None = data
+    for _ in range(4):
+        maker = value.producer if grows and value is not None else None
+        if maker is None or maker.op == "Conv":
+            return maker is not None
+        value = maker.input(0)
+    return False
+
+
+@rule(
     "GridSample",
     feature="attr:GridSample.mode=cubic",
     versions="opencv5.0..",
