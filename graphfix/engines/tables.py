@@ -12,6 +12,6 @@ from graphfix.engines.engine import Engine
 class TabledEngine(Engine):
     """An engine of which only tables are known."""
 
-    order = 200
+    order = 90
     known = "tables"
     caution = "what is known of it is from tables alone: nothing here was ever run in the engine"

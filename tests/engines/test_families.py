@@ -51,7 +51,8 @@ def test_families_are_found_in_the_order_of_lists() -> None:
         ("onnxruntime", "ort", "ONNX Runtime"),
     ]
     assert [engine.example for engine in first] == ["trt8", "trt-rtx1.7", "ort-1.31"]
-    assert list(engines()[-len(tabled) :]) == tabled
+    placed = [e for e in engines() if e.order < Engine.order]  # a new family comes last
+    assert placed[-len(tabled) :] == tabled
 
 
 def test_a_family_that_nobody_knows_is_as_onnx_says() -> None:
