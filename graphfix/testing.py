@@ -223,7 +223,8 @@ def outputs_of(
     """
     names = [output.name for output in model.graph.output]
     if evaluators:
-        return _reference(model.SerializeToString(), tuple(evaluators.items())).run(dict(feed))
+        evaluator = _reference(model.SerializeToString(), tuple(evaluators.items()))
+        return dict(evaluator.run(dict(feed)))
     session = _session(model.SerializeToString())
     return dict(zip(names, session.run(None, dict(feed)), strict=True))
 
