@@ -156,6 +156,22 @@ def test_a_single_element_behind_a_conv(size: int, wanted: list[str]) -> None:
     ]
 
 
+def test_states_of_lstm() -> None:
+    ends = "(float[4,3,3] x, float[1,8,3] w, float[1,8,2] r, float[1,16] b, float[1,3,2] c)"
+    for given, target, wanted in (
+        (", b", NEW, False),
+        (", b, , , , ", NEW, True),
+        (", b, , , c", NEW, True),
+        (", b, , c, c", NEW, False),
+        (", , , c, c", NEW, True),
+        (", b, , , , ", OLD, False),
+        (", b, , , c", OLD, True),
+    ):
+        graph = f"{ends} => (float[4,1,3,2] y) {{ y = LSTM <hidden_size = 2> (x, w, r{given}) }}"
+        found = [f.rule for f in check(model_of(graph), target) if f.rule == "lstm-states"]
+        assert bool(found) == wanted, (given, target)
+
+
 def test_a_constant_output() -> None:
     graph = "(float[2,3] x) => (int64[2] s, float[2,3] y) { s = Shape (x) y = Relu (x) }"
     found = [f for f in check(model_of(graph), OLD) if f.blocks]

@@ -17,10 +17,11 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 )
 def lstm_states(node: NodeView, target: Target) -> Answer:
     """LSTM has one of its states, or states without a bias."""
-    states = [node.input(index) is not None for index in (5, 6)]
-    if not any(states):
-        return False
-    return not all(states) or (target.version >= (5,) and node.input(3) is None)
+    states = [node.input(index) for index in (5, 6)]
+    if target.version >= (5,):
+        # Names that are written and empty count as given.
+        return len(node.inputs) > 5 and None in (*states, node.input(3))
+    return None in states and any(state is not None and not state.is_constant for state in states)
 
 
 @rule(
