@@ -30,7 +30,7 @@ from benchmarks.speed.commands import SMALL, graphfix
 from benchmarks.speed.generate import main as generate
 
 _SIZES = (2_000, 5_000, 20_000)
-_TRIES, _FEW = 10, 5
+_TRIES, _FEW, _TURNS = 10, 5, 3
 _HELP, _SMALL = 1.2, 2.5  # times the imports without which nothing can be done
 _SHARE, _GROWTH, _MEGABYTES = 0.3, 1.05, 150  # of polygraphy's CPU; of 20,000 nodes
 
@@ -103,13 +103,14 @@ def many_nodes(folder: Path) -> list[Line]:
         return [*lines, Line("polygraphy", "not installed: not compared")]
     theirs = folder / "polygraphy.onnx"
     sanitize = ("surgeon", "sanitize", source.name, "--fold-constants", "-o", theirs.name)
-    other = measure([str(tool), *sanitize], folder)
+    again = ("run", source.name, "--target", "trt8", "--verify", "off", "-o", ours.name, "--force")
+    own, foreign = _in_turns(graphfix(*again), [str(tool), *sanitize], folder, _TURNS)
+    mine, other = (min(costs, key=lambda cost: cost.user) for costs in (own, foreign))
     lines.append(_cost_line(f"polygraphy {shlex.join(sanitize)}", other, theirs))
     lines.append(_equal_outputs("polygraphy", source, theirs))
-    mine = costs[_SIZES[-1]]
     quicker = Line(
-        "graphfix / polygraphy, user CPU",
-        f"{mine.user / other.user:.2f}",
+        f"graphfix / polygraphy, user CPU, least of {_TURNS} each in turns",
+        f"{mine.user / other.user:.2f} ({mine.user:.2f} s / {other.user:.2f} s)",
         f"at most {_SHARE:g}",
         mine.user <= _SHARE * other.user,
     )
