@@ -156,6 +156,16 @@ def test_a_single_element_behind_a_conv(size: int, wanted: list[str]) -> None:
     ]
 
 
+@pytest.mark.parametrize(("mode", "wanted"), [("linear", ["dtype:Resize.uint8"]), ("nearest", [])])
+def test_integers_between_elements(mode: str, wanted: list[str]) -> None:
+    graph = (
+        "(uint8[1,1,4,4] x) => (uint8[1,1,8,8] y) <int64[4] s = {1, 1, 8, 8}> "
+        f'{{ y = Resize <mode = "{mode}"> (x, , , s) }}'
+    )
+    found = [f for f in check(model_of(graph), NEW) if f.rule == "resize-of-integers"]
+    assert [f.feature for f in found] == wanted
+
+
 def test_states_of_lstm() -> None:
     ends = "(float[4,3,3] x, float[1,8,3] w, float[1,8,2] r, float[1,16] b, float[1,3,2] c)"
     for given, target, wanted in (

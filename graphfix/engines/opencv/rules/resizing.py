@@ -224,6 +224,23 @@ def resize_of_one_behind_conv(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "Resize",
+    feature="dtype:Resize.*",
+    versions="opencv5.0..",
+    severity=WRONG,
+    source="measured on 5.0.0: int8, uint8 and int64 come out rounded otherwise; int32 is refused",
+)
+def resize_of_integers(node: NodeView, target: Target) -> Answer:
+    """Resize of integers between elements rounds otherwise."""
+    data = node.input(0)
+    if data is None or data.dtype is None or data.dtype.kind not in "iu":
+        return False
+    if node.attr("mode", "nearest") == "nearest":
+        return False
+    return Yes(feature=f"dtype:Resize.{data.type_name}")
+
+
+@rule(
     "GridSample",
     feature="attr:GridSample.mode=cubic",
     versions="opencv5.0..",
