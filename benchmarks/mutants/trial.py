@@ -10,6 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, cast
 
@@ -180,7 +181,10 @@ def install(unit: str, sources: Mapping[str, str], folder: Path) -> None:
     for stem, text in sources.items():
         own = text.replace(_helpers_of(unit), f"{MUTANT}._")
         (package / f"{stem}.py").write_text(own, encoding="utf-8")
-    sys.path.insert(0, str(folder))
+    init = package / "__init__.py"
+    spec = spec_from_file_location(MUTANT, init, submodule_search_locations=[str(package)])
+    assert spec is not None
+    sys.modules[MUTANT] = module_from_spec(spec)
     importlib.invalidate_caches()
     module = importlib.import_module(f"{MUTANT}.{file_of(unit).stem}")
     if unit.startswith("opset "):
