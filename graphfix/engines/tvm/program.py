@@ -27,18 +27,28 @@ def version() -> str:
 def load(
     path: str, shapes: dict[str, list[int]]
 ) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
-    """Return a function that runs a model; see `graphfix.engines.hosting.serve`."""
+    """Return a function that runs a model; see `graphfix.engines.hosting.serve`.
+
+    What is compiled is for one set of sizes; inputs of others have it compiled again.
+    """
     model = onnx.load(path)
-    module = _staged("import", importer.from_onnx, model, shapes, keep_params_in_input=False)
-    machine = _staged("build", _built, module)
     # In their order: it gives parameters names of its own, input_1 for input.1.
     weights = {weight.name for weight in model.graph.initializer}
     names = [given.name for given in model.graph.input if given.name not in weights]
-    if len(names) != len(module["main"].params):
-        raise ValueError(f"{len(module['main'].params)} parameters, not {len(names)}")
+
+    def compiled(sizes: dict[str, list[int]]) -> tuple[dict[str, list[int]], Any]:
+        module = _staged("import", importer.from_onnx, model, sizes, keep_params_in_input=False)
+        if len(names) != len(module["main"].params):
+            raise ValueError(f"{len(module['main'].params)} parameters, not {len(names)}")
+        return sizes, _staged("build", _built, module)
+
+    held = [compiled(shapes)]
 
     def run(feed: dict[str, np.ndarray]) -> list[np.ndarray]:
-        results = machine["main"](*(tvm.runtime.tensor(feed[name]) for name in names))
+        sizes = {name: list(feed[name].shape) for name in names}
+        if sizes != held[0][0]:
+            held[0] = compiled(sizes)
+        results = held[0][1]["main"](*(tvm.runtime.tensor(feed[name]) for name in names))
         several = type(results).__name__ in ("Array", "tuple", "list")
         return [_array(result) for result in (results if several else [results])]
 
