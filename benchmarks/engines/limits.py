@@ -5,7 +5,7 @@
 Each is asked with a Relu, oldest target first. Writes ``facts/limits.json`` of the family's folder:
 by version the lowest and the highest opset, the highest IR version (null where none that there is
 was refused), whether a local function is read, and the operators of com.microsoft that are known:
-it says something else of them than of an operator that nobody knows.
+it says something else of them than of an operator that nobody knows, and does not crash.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ def limits(target: str) -> dict[str, Any]:
 
         def said(op: str) -> str:
             path.write_bytes(_contrib(op).SerializeToString())
-            words = asker.verdict(path, {"x": _X}, {"y": _X})[1]
-            return words.replace(op, "OP")
+            verdict, words = asker.verdict(path, {"x": _X}, {"y": _X})
+            return strange if verdict == "crashed" else words.replace(op, "OP")
 
+        strange = ""
         strange = said("NoSuchOperatorAtAll")
         contrib = [op for op in _contrib_names() if said(op) != strange]
     asker.close()
