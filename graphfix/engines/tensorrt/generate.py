@@ -4,8 +4,8 @@
 
 Facts: ``facts/operators.json`` (docs/operators.md of onnx-tensorrt and the importers that its code
 registers, by version), ``facts/plugins.toml`` and, for TensorRT for RTX, ``facts/rtx.json``, which
-says what its own parser imports (``benchmarks/rtx_operators.py``). A file that is named adds
-versions to the first, or takes the place of what it says of them: version -> ``parser_ref``,
+says what its own parser imports (``benchmarks/tensorrt/rtx_operators.py``). A file that is named
+adds versions to the first, or takes the place of what it says of them: version -> ``parser_ref``,
 ``max_opset``, ``min_opset``, ``registered_importers`` and, by operator, ``ops``, as the table and
 the code have them.
 """

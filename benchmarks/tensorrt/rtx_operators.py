@@ -1,6 +1,6 @@
 """Asks TensorRT for RTX which operators its parser imports: ``facts/rtx.json`` of its family.
 
-    python benchmarks/rtx_operators.py 1.4=PYTHON 1.5=PYTHON ... > FACTS/rtx.json
+    python -m benchmarks.tensorrt.rtx_operators 1.4=PYTHON 1.5=PYTHON ... > FACTS/rtx.json
 
 Each PYTHON has ``tensorrt_rtx`` of that version (``pip install tensorrt-rtx-cu12-bindings==...
 tensorrt-rtx-cu12-libs==... nvidia-cuda-runtime-cu12``, then ``pip install --no-deps

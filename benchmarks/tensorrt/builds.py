@@ -1,0 +1,119 @@
+"""How many files of a corpus TensorRT for RTX builds: as they are, and what graphfix makes of them.
+
+    python -m benchmarks.tensorrt.builds CORPUS [--every N] [--rows FILE] [-o FILE]
+
+Needs the engine (``graphfix targets --install trt-rtx1.7``) and no GPU. Each file is repaired, and
+what ends with exit code 0 is built for compute capability 8.6, with the sizes of the inputs that
+lie beside the file, or 1. Rows are kept in a file of JSON lines, so that a run goes on where it
+stopped; ``--every 10`` takes each tenth file.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import graphfix
+from benchmarks import RESULTS
+from graphfix.engines.engine import engine_of
+from graphfix.engines.hosting.host import Host
+from graphfix.errors import EngineFailed, GraphfixError
+
+_TARGET = "trt-rtx1.7"
+_SECONDS = 120.0
+
+
+def row(file: Path, name: str, runs: bool, host: Host) -> dict[str, Any]:
+    """Return what becomes of one file."""
+    given = file.with_suffix(".npz")
+    found: dict[str, Any] = {"name": name, "runs": runs, "before": _built(host, file, given)}
+    try:
+        result = graphfix.run(file, _TARGET)
+    except GraphfixError as error:
+        return {**found, "exit": error.exit_code}
+    found["exit"] = result.exit_code
+    if result.exit_code == 0:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "result.onnx")
+            graphfix.save(result.model, path)
+            found["after"] = _built(host, path, given)
+    return found
+
+
+def _built(host: Host, path: Path, given: Path) -> str:
+    """Return why the engine does not build a file; empty where it does."""
+    shapes: dict[str, list[int]] = {}
+    if given.is_file():
+        with np.load(given, allow_pickle=False) as archive:
+            shapes = {name: list(archive[name].shape) for name in archive.files}
+    try:
+        host.load(path, shapes)
+    except EngineFailed as error:
+        return error.message[:200]
+    return ""
+
+
+def rows(corpus: Path, every: int, kept: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a corpus folder, those that are kept first."""
+    done: set[str] = set()
+    if kept.is_file():
+        for line in kept.read_text(encoding="utf-8").splitlines():
+            known = json.loads(line)
+            done.add(known["name"])
+            yield known
+    entries = sorted(json.loads((corpus / "index.json").read_text()), key=lambda e: e["file"])
+    engine = engine_of("trt-rtx")
+    host = engine.host(_TARGET, seconds=_SECONDS)
+    with kept.open("a", encoding="utf-8") as stream:
+        for entry in entries[::every]:
+            if entry["file"] in done:
+                continue
+            if not host.alive:
+                host.close()
+                host = engine.host(_TARGET, seconds=_SECONDS)
+            found = row(corpus / entry["file"], entry["file"], bool(entry["ort_run"]), host)
+            stream.write(json.dumps(found) + "\n")
+            stream.flush()
+            yield found
+    host.close()
+
+
+def table(found: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the lines of the results."""
+    yield "# What TensorRT for RTX 1.7.1 builds for compute capability 8.6"
+    yield from ("", "| files | number | build as they are | exit code 0 | of these build |")
+    yield "|---|---|---|---|---|"
+    for title, those in (
+        ("all", found),
+        ("that onnxruntime runs", [each for each in found if each["runs"]]),
+    ):
+        before = sum(not each["before"] for each in those)
+        fixed = [each for each in those if each["exit"] == 0]
+        built = sum(not each["after"] for each in fixed)
+        yield f"| {title} | {len(those)} | {before} | {len(fixed)} | {built} |"
+    for each in found:
+        if each.get("after"):
+            yield f"\n- exit code 0 and not built: {each['name']}: {each['after']}"
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--every", type=int, default=1, metavar="N")
+    parser.add_argument("--rows", type=Path, default=Path("rtx-builds.jsonl"))
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "rtx-builds.md")
+    options = parser.parse_args()
+    lines = list(table(list(rows(options.corpus, options.every, options.rows))))
+    options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
