@@ -42,6 +42,7 @@ def with_removers(
         key = (finding.feature, node.domain, node.op, opset, elsewhere)
         if key not in known:
             able = [p for p in settings.available if can_remove(p, finding, opset)]
+            able = [p for p in able if not p.last_resort] or able
             able.sort(key=lambda p: (_RANK[p.accuracy], p.id))
             wants = [(p.id, " and ".join(consents_wanting(p, settings))) for p in able]
             known[key] = replace(
