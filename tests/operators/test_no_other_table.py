@@ -33,7 +33,7 @@ ELSEWHERE = {
         "bitwise_to_bits._OPERATORS bool_by_int32._TAKEN loop_unrolling._SEQUENCES "
         "_parameters.EMITTED _qoperators.WRITTEN bytes_cast_early._MOVES random_in_float32._OPS "
         "random_like_to_random._PLAIN _matching._REDUCERS reduce_axes_explicit.OPS "
-        "unset_inputs_left_out.OPS"
+        "unset_inputs_left_out.OPS reduce_all_axes_implicit._OPS vectors_as_rows._OPS"
     ),
 }
 LEAST = 4

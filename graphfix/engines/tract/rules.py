@@ -91,7 +91,7 @@ def _text(value: object) -> str:
 
 @rule(
     "Gemm",
-    feature="dtype:Gemm.{dtype}",
+    feature="dtype:Gemm",
     versions="tract",
     severity=REJECT,
     text="expected {shape},F16 got {shape},F32; tensor is F32, accessed as F64",

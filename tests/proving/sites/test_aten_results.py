@@ -52,4 +52,4 @@ def test_a_numpy_model_computes_what_pytorch_does(name: str) -> None:
 
 def test_every_numpy_model_of_an_aten_operator_is_compared() -> None:
     owners = {name.partition(".")[0] for name in CALLS}
-    assert owners == set(EVALUATORS)
+    assert owners == set(EVALUATORS) - {"aten_by_exporter"}  # its model is PyTorch itself

@@ -71,7 +71,7 @@ def resize_cubic(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "Resize",
-    feature="rank:Resize.{rank}",
+    feature="rank:Resize",
     versions="mnn",
     severity=REJECT,
     text="double free or corruption; run returned no outputs",
