@@ -352,9 +352,11 @@ def test_a_small_file_that_runs_for_ever_is_given_up_by_itself(tmp_path: Path) -
         timeout=240,
         check=True,
     )
-    assert ended.stdout.startswith(
-        "inconclusive stopped at Loop 'y' (node 3): took longer than the 2 s that all engines"
+    # Whether the node is found in the time that is left depends on the machine.
+    reason = ended.stdout.removeprefix("inconclusive ").removeprefix(
+        "stopped at Loop 'y' (node 3): "
     )
+    assert reason.startswith("took longer than the 2 s that all engines")
 
 
 @pytest.mark.parametrize(

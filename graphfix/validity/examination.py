@@ -143,12 +143,15 @@ def _is_scaled(node: Node) -> bool:
 
 
 def _without_scales(model: Model, raw: bytes) -> bytes:
-    """Return a file where what scales give is fed instead, in any size.
+    """Return a file where what scales give is fed instead, in any size; as it is if that fails.
 
     Inference multiplies sizes by scales as doubles, engines as floats: 5 rows times 1.8 are 8 for
     the one and 9 for the others.
     """
-    light = infer_shapes(raw)
+    try:
+        light = infer_shapes(raw)
+    except (*_ERRORS, RuntimeError, ValueError):
+        return raw
     given = {t.name for n in model.graph.nodes if _is_scaled(n) for t in n.outputs if t.name}
     kept = [node for node in light.graph.node if given.isdisjoint(node.output)]
     fed = [i for i in (*light.graph.value_info, *light.graph.output) if i.name in given]
