@@ -35,6 +35,7 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
     "Gemm",
     removes="op:Gemm dtype:Gemm.* form:Gemm.* rank:Gemm.* const:Gemm.*",
     emits="Add MatMul Mul Transpose",
+    since=7,  # what is added had to say that it is broadcast before
 )
 def gemm_to_matmul(node: NodeView, build: Builder) -> Value:
     """Multiply, scale and add, see the module."""

@@ -48,4 +48,4 @@ def gathernd_negative_index(node: NodeView, build: Builder) -> Value:
         front[..., place] = np.where(column < 0, column + size, column)
         if (front[..., place] < 0).any():
             raise Refuse("every index must lie inside the data; one lies before it")
-    return build.GatherND(data, front, batch_dims=first)
+    return build.GatherND(data, front, batch_dims=first or None)

@@ -51,6 +51,7 @@ def _operands(node: NodeView, build: Builder) -> list[Value | Array]:
     ("And", "Or", "Xor"),
     removes="op:And op:Or op:Xor dtype:And.bool dtype:Or.bool dtype:Xor.bool",
     emits="Abs Add Cast Greater Mul Sub",
+    since=7,  # operands of another rank had an axis before
 )
 def logic_to_comparisons(node: NodeView, build: Builder) -> Value:
     """Compare what the numbers make, see the module."""

@@ -15,7 +15,8 @@ After:
     y = AveragePool (p)
 
 When it refuses:
-    The padding is not counted; ceil_mode is on, whose last windows reach beyond what is padded.
+    The padding is not counted, or is automatic; ceil_mode is on, whose last windows reach beyond
+    what is padded.
 
 Accuracy:
     Exact up to rounding: engines sum a window in another order.
@@ -41,6 +42,8 @@ def averagepool_counted_padding(node: NodeView, build: Builder) -> Value | tuple
     pads = [int(size) for size in node.attr("pads", ())]
     if not node.attr("count_include_pad", 0):
         raise Refuse("the padding must be counted; it is not")
+    if node.attr("auto_pad", "NOTSET") in ("SAME_LOWER", "SAME_UPPER"):
+        raise Refuse("the pads must be written; they are automatic (auto_pad)")
     if not any(pads):
         return respell(node, build, drop=("count_include_pad",))
     if node.attr("ceil_mode", 0):

@@ -14,7 +14,7 @@ After:
     y = Reshape (x, [-1, 1])
 
 When it refuses:
-    The rank is unknown, or sizes are where the axis is not behind the last one.
+    The rank is unknown, or sizes are, or one is 0, where the axis is not behind the last one.
 
 Accuracy:
     Exact.
@@ -39,7 +39,7 @@ def flatten_to_reshape(node: NodeView, build: Builder) -> Value:
     if axis == x.rank:
         return build.Reshape(x, [-1, 1])
     sizes = x.static_shape
-    if sizes is None:
-        raise Refuse(f"the sizes of {x.name} must be known")
+    if sizes is None or 0 in sizes:
+        raise Refuse(f"the sizes of {x.name} must be known and none be 0, which Reshape copies")
     axis %= x.rank
     return build.Reshape(x, [prod(sizes[:axis]), prod(sizes[axis:])])

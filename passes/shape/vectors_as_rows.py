@@ -44,6 +44,7 @@ _MOVED = ("Concat", "Expand", "Gather")
     (*_OPS, *_MOVED),
     removes=" ".join(f"rank:{op}.1" for op in (*_OPS, *_MOVED)),
     emits=" ".join((*_OPS, *_MOVED, "Squeeze", "Unsqueeze")),
+    since=7,  # operands of another rank had an axis before
     claims="nan inf",
 )
 def vectors_as_rows(node: NodeView, build: Builder) -> Value:

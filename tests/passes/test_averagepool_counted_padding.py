@@ -65,3 +65,16 @@ def test_refusals() -> None:
 
 def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("automatic", ["SAME_LOWER", "SAME_UPPER"])
+def test_automatic_padding_is_refused(automatic: str) -> None:
+    body = f'@y = AveragePool <kernel_shape = [3], auto_pad = "{automatic}", count_include_pad = 1>'
+    assert_refused(PASS, written(f"{body} (x)", "float[1,1,4] x", "float[1,1,4]"), "automatic")
+
+
+def test_windows_without_padding_lose_the_attribute_alone() -> None:
+    body = '@y = AveragePool <kernel_shape = [3], auto_pad = "VALID", count_include_pad = 1> (x)'
+    feed = {"x": RNG.standard_normal((1, 1, 4)).astype(np.float32)}
+    done = assert_rewrite(PASS, written(body, "float[1,1,4] x", "float[1,1,2]"), feeds=[feed])
+    assert done.ops == ["AveragePool"]

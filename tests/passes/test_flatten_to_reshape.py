@@ -49,3 +49,9 @@ def test_refusals() -> None:
 
 def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("axis", [1, 2])
+def test_a_size_of_0_is_refused(axis: int) -> None:
+    text = written(f"@y = Flatten <axis = {axis}> (x)", "float[2,0,3] x", "float[A,B]")
+    assert_refused(PASS, text, "none be 0")

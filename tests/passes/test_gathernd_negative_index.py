@@ -68,3 +68,14 @@ def test_computed_indices_are_refused() -> None:
 
 def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+def test_at_opset_11_which_has_no_batches() -> None:
+    model = written(
+        "@i = Constant <value = int64[1,1] {-1}> () @y = GatherND (x, @i)",
+        "float[2,3,4] x",
+        "float[1,3,4]",
+        opset=11,
+    )
+    done = assert_rewrite(PASS, model, feeds=[{"x": X}])
+    np.testing.assert_array_equal(outputs_of(done.after, {"x": X})["y"], X[-1:])

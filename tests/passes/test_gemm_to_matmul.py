@@ -53,3 +53,9 @@ def test_integers_are_refused() -> None:
 
 def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = MatMul (a, a)", "float[3,3] a", "float[3,3]"))
+
+
+def test_a_bias_that_is_said_to_be_broadcast_is_left_alone() -> None:
+    body = "@y = Gemm <broadcast = 1> (a, b, c)"
+    types = "float[2,3] a, float[3,4] b, float[4] c"
+    assert_untouched(PASS, written(body, types, "float[2,4]", opset=6))

@@ -47,3 +47,10 @@ def test_a_constant_becomes_floats(op: str) -> None:
 
 def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Not (x)", "bool[3] x", "bool[3]"))
+
+
+def test_operands_that_say_their_axis_are_left_alone() -> None:
+    text = written(
+        "@y = And <axis = 0, broadcast = 1> (x, z)", "bool[3,2] x, bool[3] z", "bool[3,2]", opset=6
+    )
+    assert_untouched(PASS, text)

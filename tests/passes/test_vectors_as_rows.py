@@ -94,3 +94,13 @@ def test_refusals() -> None:
 
 def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+def test_operands_that_say_their_axis_are_left_alone() -> None:
+    text = written(
+        "@y = Add <axis = 0, broadcast = 1> (x, z)",
+        "float[3,2] x, float[3] z",
+        "float[3,2]",
+        opset=6,
+    )
+    assert_untouched(PASS, text)
