@@ -56,11 +56,11 @@ def edit_file(
     """
     edits = [written(name, text) for name, text in request.edits]
     model = as_model(request.model)
-    if request.output is None:
+    if request.output is None and not any(name == "split" for name, _ in request.edits):
         raise UsageError("where the result goes is not said", hint="give -o OUT.onnx")
     if request.output == STANDARD:
         check_stream_output(model, request.data)
-    else:
+    elif request.output is not None:
         check_writable(request.output, request.model, force=request.force)
     how: dict[str, Any] = {
         "verify": request.verify,
@@ -75,7 +75,9 @@ def edit_file(
         return found
     for hook in hooks:
         hook.stage("save")
-    files = {**found.parts, request.output: found.model}
+    files = dict(found.parts)
+    if request.output is not None:
+        files[request.output] = found.model
     for path, each in files.items():
         if request.provenance:
             each.metadata[f"{PROVENANCE}version"] = __version__
