@@ -52,7 +52,7 @@ def test_a_shape_is_fixed_in_part_and_its_symbols_called_otherwise() -> None:
 
 
 def test_an_unknown_rank_gets_one() -> None:
-    text = HEAD + "g (float[] x) => (float[] y) { y = Neg (x) }"
+    text = HEAD + "g (float[A] x) => (float[A] y) { y = Neg (x) }"
     model = parsed(text)
     for info in (model.graph.input[0], model.graph.output[0]):
         info.type.tensor_type.ClearField("shape")
