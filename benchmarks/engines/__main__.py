@@ -3,8 +3,10 @@
     python -m benchmarks.engines FOLDER --engine openvino2026.4 [--sample 40] [--rows FILE]
 
 Each model that onnxruntime runs on drawn inputs is loaded and run in the engine in three forms.
-What graphfix calls fixed is counted, and what of that the engine refuses or computes wrongly. A
-further run goes on behind the rows of the last; the table is ``results/engines-E.md``.
+What graphfix calls fixed is counted, and what of that the engine refuses or computes wrongly; and
+what it finds in the model as it is, beside what the engine makes of that. An engine whose family
+`wants_sizes` gets all three forms with the sizes of the drawn inputs. A further run goes on behind
+the rows of the last; the table is ``results/engines-E.md``.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,7 @@ import numpy as np
 import onnx
 
 from benchmarks import RESULTS
-from benchmarks.engines.kernels import Asker
+from benchmarks.engines.kernels import Asker, family_of
 from graphfix.errors import GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
@@ -37,6 +40,9 @@ _SIMPLIFYING = (
 )
 FORMS = ("as it is", "onnxsim", "graphfix")
 VERDICTS = ("equal", "wrong", "refused", "crashed", "none")
+_TAKES_NOT = ("refused", "crashed")
+_REFUSED = {"reject", "builder"}
+_BLOCKS = {*_REFUSED, "wrong"}
 Row = dict[str, Any]
 
 
@@ -48,10 +54,16 @@ def measured(path: Path, name: str, asker: Asker, target: str, folder: Path) -> 
         return {**row, "runs": False}
     feed, expected = drawn
     made: dict[str, Path | None] = {"as it is": path}
-    made["onnxsim"] = _made([sys.executable, "-c", _SIMPLIFYING, str(path)], folder / "sim.onnx")
-    fixed = folder / "fixed.onnx"
-    command = [sys.executable, "-m", "graphfix", "run", str(path), "--target", target]
-    code = _code([*command, "--force", "-o", str(fixed)])
+    sizes: list[str] = []
+    if family_of(target).wants_sizes:
+        sized = folder / "sized.onnx"
+        sizes = _with_sizes(path, feed, sized)
+        made["as it is"] = sized if sizes else path
+    simplifying = [sys.executable, "-c", _SIMPLIFYING, str(made["as it is"])]
+    made["onnxsim"] = _made(simplifying, folder / "sim.onnx")
+    fixed, report = folder / "fixed.onnx", folder / "report.json"
+    command = [sys.executable, "-m", "graphfix", "run", str(path), "--target", target, "--force"]
+    code = _code([*command, *sizes, "--report", str(report), "-o", str(fixed)])
     made["graphfix"] = fixed if fixed.is_file() else None
     for form, file in made.items():
         if file is None:
@@ -60,7 +72,38 @@ def measured(path: Path, name: str, asker: Asker, target: str, folder: Path) -> 
         names = {info.name for info in onnx.ModelProto.FromString(file.read_bytes()).graph.input}
         given = {name: value for name, value in feed.items() if name in names}
         row[form] = list(asker.verdict(file, given, expected))
-    return {**row, "runs": True, "code": code}
+    return {**row, "runs": True, "code": code, "found": _found(report), "sized": bool(sizes)}
+
+
+def _with_sizes(path: Path, feed: Mapping[str, Any], out: Path) -> list[str]:
+    """Write a model with the sizes of inputs that it leaves open; return graphfix's options.
+
+    Args:
+        path: The model.
+        feed: Its inputs.
+        out: Where to; nothing is written where it leaves none open.
+    """
+    fixing: Any = import_module("onnxruntime.tools.onnx_model_utils")
+    model = onnx.ModelProto.FromString(path.read_bytes())
+    options: list[str] = []
+    for info in model.graph.input:
+        dims = info.type.tensor_type.shape.dim
+        if info.name not in feed or all(dim.HasField("dim_value") for dim in dims):
+            continue
+        shape = feed[info.name].shape
+        fixing.make_input_shape_fixed(model.graph, info.name, list(shape))
+        options += ["--shape", f"{info.name}={'x'.join(map(str, shape))}"]
+    if options:
+        out.write_bytes(model.SerializeToString())
+    return options
+
+
+def _found(report: Path) -> list[str]:
+    """Return the severities of the findings in a model before it was repaired."""
+    if not report.is_file():
+        return []
+    findings = json.loads(report.read_text(encoding="utf-8"))["findings_before"]
+    return sorted({finding["severity"] for finding in findings})
 
 
 def _drawn(path: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -99,12 +142,14 @@ def _code(command: Sequence[str]) -> int:
 def table(engine: str, rows: Sequence[Row]) -> str:
     """Return the page."""
     known = [row for row in rows if row["runs"]]
+    sized = sum(row.get("sized", False) for row in known)
     lines = [
         f"# {engine} on networks",
         "",
         f"{len(known)} models that onnxruntime runs, of {len(rows)} that were tried, in the engine"
         " itself; floats within 1e-3 of each and 1e-4 of the largest number. Made by `python -m"
         f" benchmarks.engines FOLDER --engine {engine}`.",
+        *_note_on_sizes(sized),
         "",
         "| form | " + " | ".join(VERDICTS) + " |",
         "|---" * (len(VERDICTS) + 1) + "|",
@@ -118,6 +163,7 @@ def table(engine: str, rows: Sequence[Row]) -> str:
         "",
         f"graphfix calls {len(fixed)} of them fixed; of these the engine refuses or computes"
         f" wrongly {len(broken)}.",
+        *_agreement(known),
     ]
     left = [row for row in known if row["graphfix"][0] != "equal"]
     if left:
@@ -128,6 +174,32 @@ def table(engine: str, rows: Sequence[Row]) -> str:
             said = words.replace("|", "/").replace("<", "&lt;")[:160]
             lines.append(f"| {row['file']} | {row['code']} | {verdict} | {said} |")
     return "\n".join(lines) + "\n"
+
+
+def _note_on_sizes(sized: int) -> list[str]:
+    if not sized:
+        return []
+    said = f"{sized} of them leave sizes of inputs open; these were fixed in all three forms"
+    return ["", f"{said}, for graphfix with `--shape`."]
+
+
+def _agreement(known: Sequence[Row]) -> list[str]:
+    """Say how what graphfix finds in models as they are agrees with the engine."""
+    pairs = [(set(row["found"]), row["as it is"][0]) for row in known if "found" in row]
+    if not pairs:
+        return []
+    refused = [(bool(found & _REFUSED), said in _TAKES_NOT) for found, said in pairs]
+    agree = sum(one == two for one, two in refused)
+    wrong = [found & _BLOCKS for found, said in pairs if said == "wrong"]
+    equal = [found for found, said in pairs if said == "equal"]
+    lone = sum("wrong" in found for found in equal)
+    return [
+        "",
+        f"What `check` says of the models as they are: taken or not as by the engine {agree} of"
+        f" {len(pairs)}; warned of what the engine computes wrongly"
+        f" {sum(map(bool, wrong))} of {len(wrong)}; called wrong though it is right {lone} of"
+        f" {len(equal)}.",
+    ]
 
 
 def main() -> None:

@@ -80,6 +80,8 @@ class Engine:
             the one that is wanted in the variable ``GRAPHFIX_COMPUTE_CAPABILITY``.
         on_device: Whether it runs on a device, whose driver reserves more addresses than any
             machine has memory: then no limit of memory is set.
+        wants_sizes: Whether it takes more of a model whose inputs have fixed sizes, so that
+            benchmarks fix them, and whoever repairs for it does well to.
     """
 
     family: str = ""
@@ -97,6 +99,7 @@ class Engine:
     arithmetic: str = ""
     capabilities: tuple[str, ...] = ()
     on_device: bool = False
+    wants_sizes: bool = False
 
     def __init__(self, package: str = "", folder: Path | None = None) -> None:
         """Remember where the family lies.

@@ -31,6 +31,7 @@ class OpenCV(Engine):
     spellings = ("cv", "opencv-dnn")
     order = 20
     requirements = MappingProxyType(_WHEELS)
+    wants_sizes = True
 
     def blamed(self, said: str) -> tuple[str, str]:
         """Return the operator and the name of the node that a message of the importer names."""
