@@ -5,7 +5,9 @@ What it does:
     elements where padding does not count.
 
 Why engines need it:
-    MNN divides padded windows over three dimensions by something else, without a word.
+    MNN divides padded windows over three dimensions by something else, without a word. OpenCV 4
+    counts the padding where the file names the producer pytorch, and OpenCV 5 what windows reach
+    beyond it (ceil_mode).
 
 Before:
     y = AveragePool <kernel_shape = [2, 2, 2], pads = [1, 1, 1, 1, 1, 1]> (x)
@@ -14,14 +16,15 @@ After:
     y = Mul (AveragePool <kernel_shape = [2, 2, 2]> (Pad (x)), [[8, 4, 8], ...])
 
 When it refuses:
-    Pads are automatic, sizes are not known, windows are dilated or are cut at the end (ceil_mode),
-    or a window lies in the padding as a whole.
+    Pads are automatic, sizes are not known, windows are dilated, there is nothing to pad, or a
+    window lies in the padding as a whole.
 
 Accuracy:
     Exact up to rounding.
 
 References:
-    https://onnx.ai/onnx/operators/onnx__AveragePool.html; measured on MNN 3.6.1
+    https://onnx.ai/onnx/operators/onnx__AveragePool.html; measured on MNN 3.6.1, and on OpenCV
+    4.8.1, 4.10.0 and 5.0.0
 """
 
 from __future__ import annotations
@@ -31,7 +34,12 @@ import numpy as np
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("AveragePool", removes="shape:AveragePool.padded3d", emits="AveragePool Mul Pad", since=7)
+@rewrite(
+    "AveragePool",
+    removes="shape:AveragePool.padded3d attr:AveragePool.count_include_pad",
+    emits="AveragePool Mul Pad",
+    since=7,
+)
 def averagepool_padded_to_pad(node: NodeView, build: Builder) -> Value:
     """Pad, average and correct, see the module."""
     x, y = node.need(0), node.output(0)
@@ -47,24 +55,28 @@ def averagepool_padded_to_pad(node: NodeView, build: Builder) -> Value:
         raise Refuse("the pads must be written; they are automatic (auto_pad)")
     if any(int(d) != 1 for d in node.attr("dilations", [1] * dims)):
         raise Refuse("no window must be dilated; some are")
-    if not any(pads):
+    reach = [(counts[axis] - 1) * strides[axis] + kernel[axis] for axis in range(dims)]
+    room = [sizes[axis] + sum(pads[axis::dims]) for axis in range(dims)]
+    beyond = [max(0, far - wide) for far, wide in zip(reach, room, strict=True)]
+    if not any(pads) and not any(beyond):
         raise Refuse("there must be padding; there is none")
     factor = np.ones([1] * dims)
+    counts_pads = bool(node.attr("count_include_pad", 0))
     for axis in range(dims):
+        first = pads[axis] if counts_pads else 0
+        last = sizes[axis] + (pads[dims + axis] if counts_pads else 0)
         starts = np.arange(counts[axis]) * strides[axis] - pads[axis]
-        if starts[-1] + kernel[axis] > sizes[axis] + pads[dims + axis]:
-            raise Refuse("no window must be cut at the end; ceil_mode cuts one")
-        counted = np.minimum(starts + kernel[axis], sizes[axis]) - np.maximum(starts, 0)
-        if (counted < 1).any():
+        counted = np.minimum(starts + kernel[axis], last) - np.maximum(starts, -first)
+        if (counted < 1).any() or starts[-1] >= sizes[axis]:
             raise Refuse("each window must meet the input; one lies in the padding as a whole")
         along = [-1 if place == axis else 1 for place in range(dims)]
         factor = factor * (kernel[axis] / counted).reshape(along)
-    padded = _padded(build, x, [0, 0, *pads[:dims], 0, 0, *pads[dims:]])
+    ends = [pads[dims + axis] + beyond[axis] for axis in range(dims)]
+    padded = _padded(build, x, [0, 0, *pads[:dims], 0, 0, *ends])
     # An engine that divides padded windows wrongly may not take pads that are left out.
     none = [0] * 2 * dims
     mean = build.AveragePool(padded, kernel_shape=kernel, strides=strides, pads=none)
-    counts_pads = bool(node.attr("count_include_pad", 0))
-    return mean if counts_pads else build.Mul(mean, _typed(factor, x.dtype))
+    return mean if (factor == 1).all() else build.Mul(mean, _typed(factor, x.dtype))
 
 
 def _padded(build: Builder, x: Value, pads: list[int]) -> Value:

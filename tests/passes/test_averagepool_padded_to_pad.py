@@ -33,10 +33,25 @@ def test_images_in_any_place(place: str) -> None:
     assert_rewrite(PASS, model, feeds=[feed], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("counted", [0, 1])
+@pytest.mark.parametrize("pads", ["0, 0, 0, 0", "1, 1, 1, 1", "1, 0, 0, 1"])
+def test_windows_that_reach_beyond_the_end(counted: int, pads: str) -> None:
+    words = f"kernel_shape = [3, 3], strides = [2, 2], pads = [{pads}], ceil_mode = 1"
+    body = f"@y = AveragePool <{words}, count_include_pad = {counted}> (x)"
+    x = np.random.default_rng(1).standard_normal((1, 2, 8, 10)).astype(np.float32)
+    model = written(body, "float[N,2,8,10] x", "float[N,2,A,B]", opset=19)
+    assert_rewrite(PASS, model, feeds=[{"x": x}], rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("words", "inputs", "output", "reason"),
     [
-        ("pads = [1, 1], ceil_mode = 1, strides = [2]", "float[1,1,5] x", "float[1,1,4]", "ceil"),
+        (
+            "pads = [1, 1], ceil_mode = 1, strides = [2]",
+            "float[1,1,5] x",
+            "float[1,1,4]",
+            "a whole",
+        ),
         ('auto_pad = "SAME_UPPER"', "float[1,1,5] x", "float[1,1,5]", "automatic"),
         ("pads = [0, 0]", "float[1,1,5] x", "float[1,1,4]", "there must be padding"),
         ("pads = [1, 1]", "float[1,1,L] x", "float[1,1,M]", "must be known"),

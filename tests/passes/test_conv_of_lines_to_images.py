@@ -35,6 +35,30 @@ def test_transposed_in_any_place(place: str) -> None:
     assert_rewrite(PASS, model, feeds=[feed], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("opset", [12, 22])
+@pytest.mark.parametrize(
+    ("op", "words"),
+    [
+        ("MaxPool", "pads = [1, 0], dilations = [2], ceil_mode = 1"),
+        ("AveragePool", "pads = [0, 1], count_include_pad = 1"),
+        ("AveragePool", "pads = [1, 0], ceil_mode = 1"),
+    ],
+)
+def test_pools(op: str, words: str, opset: int) -> None:
+    body = f"@y = {op} <kernel_shape = [2], strides = [2], {words}> (x)"
+    model = written(body, "float[N,4,9] x", "float[N,4,L]", opset=opset)
+    done = assert_rewrite(PASS, model, feeds=[{"x": X}], rtol=1e-6, atol=1e-6)
+    assert [o for o in done.ops if o != "Constant"] == ["Unsqueeze", op, "Squeeze"]
+
+
+def test_indices_of_a_pool_are_refused() -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[1, 2, 4] x) => (float[1, 2, 3] y,'
+        " int64[1, 2, 3] i) { y, i = MaxPool <kernel_shape = [2]> (x) }"
+    )
+    assert_refused(PASS, text, "indices")
+
+
 @pytest.mark.parametrize(
     ("words", "inputs", "reason"),
     [
