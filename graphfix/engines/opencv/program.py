@@ -82,7 +82,7 @@ def load(
 def _taken(array: np.ndarray) -> Any:
     """Return an input as OpenCV is to see it: in float32 before 5.0, and with no channels."""
     if int(cv2.__version__.split(".")[0]) < 5:
-        array = array.astype(np.float32)
+        array = array.astype(np.float32).reshape(array.shape or 1)  # a number is a vector of one
     # Without the wrapper a third dimension is taken for the channels of an image.
     return cv2.Mat(np.ascontiguousarray(array), wrap_channels=False) if array.ndim > 2 else array
 

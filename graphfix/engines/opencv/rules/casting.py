@@ -54,8 +54,8 @@ def _is_whole(value: Value, depth: int = 12) -> bool:
 _ROUNDING = frozenset({"Floor", "Ceil", "Round", "Sign"})
 _KEEP_WHOLE = frozenset({
     "Abs", "Add", "Clip", "Concat", "Expand", "Flatten", "Gather", "Identity", "Max", "Min", "Mul",
-    "Neg", "Reshape", "Slice", "Split", "Squeeze", "Sub", "Sum", "Tile", "Transpose", "Unsqueeze",
-    "Where",
+    "Neg", "ReduceMax", "ReduceMin", "ReduceSum", "Reshape", "Slice", "Split", "Squeeze", "Sub",
+    "Sum", "Tile", "Transpose", "Unsqueeze", "Where",
 })  # fmt: skip
 
 

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
+REDUCTIONS = (
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+)
 _DEEPEST = 40
 
 
@@ -28,3 +42,54 @@ def is_known_at_import(value: Value | None, depth: int = _DEEPEST) -> bool:
 def is_computed_at_import(node: NodeView) -> bool:
     """Say whether all inputs of a node are known when the importer reads it."""
     return all(is_known_at_import(value) for value in node.inputs)
+
+
+# Operator -> the inputs that its parser takes from constants alone, by their places.
+_CONSTANTS = {
+    "BatchNormalization": {1: "scale", 2: "B", 3: "mean", 4: "var"},
+    "Clip": {1: "min", 2: "max"},
+    "ConstantOfShape": {0: "input"},
+    "ConvTranspose": {1: "W"},
+    "CumSum": {1: "axis"},
+    "Expand": {1: "shape"},
+    "Pad": {1: "pads"},
+    "Range": {0: "start", 1: "limit", 2: "delta"},
+    "Reshape": {1: "shape"},
+    "Resize": {2: "scales", 3: "sizes"},
+    "Slice": {1: "starts", 2: "ends", 3: "axes", 4: "steps"},
+    "Split": {1: "split"},
+    "Squeeze": {1: "axes"},
+    "Tile": {1: "repeats"},
+    "Unsqueeze": {1: "axes"},
+    "Upsample": {1: "scales"},
+}
+
+
+@rule(
+    tuple(_CONSTANTS),
+    feature="const:{op}.*",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="not found in const blobs in function 'getBlob'",
+    source="onnx_importer.cpp:598 (4.10.0) and the parser of each; measured on 4.10.0",
+)
+def computed_operand(node: NodeView, target: Target) -> Answer:
+    """An input of {op} is computed when the model runs; OpenCV 4 takes only a constant."""
+    for index, name in _CONSTANTS[node.op].items():
+        if not is_known_at_import(node.input(index)):
+            return Yes(
+                feature=f"const:{node.op}.{name}", message=f"{name} of {node.op} is computed"
+            )
+    return False
+
+
+@rule(
+    REDUCTIONS,
+    feature="const:{op}.axes",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.10.0: ReduceSum by an input [1] of axes reduces all of them",
+)
+def computed_axes(node: NodeView, target: Target) -> Answer:
+    """The axes of {op} are computed; OpenCV 4 reduces all of them then."""
+    return not is_known_at_import(node.input(1))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.opencv.rules.importing import (
-    is_computed_at_import,
-    is_known_at_import,
-)
+from graphfix.engines.opencv.rules.importing import is_known_at_import
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
 from graphfix.graph import Variable
 from graphfix.model import Model
 
@@ -78,54 +74,6 @@ def bool_constant(node: NodeView, target: Target) -> Answer:
     return False
 
 
-@rule(
-    feature="rank:{op}.1",
-    versions="..opencv4.10",
-    severity=WRONG,
-    source="measured on 4.8.1 and 4.10.0: [5] - constant [5] gives [5,5]; a vector is a column",
-)
-def vector_with_another(node: NodeView, target: Target) -> Answer:
-    """A vector meets another tensor, for which OpenCV 4 takes it as a column."""
-    if node.op not in _BROADCASTING or len(node.inputs) < 2 or is_computed_at_import(node):
-        return False
-    ranks = [v.rank for v in node.inputs if v is not None]
-    if 1 not in ranks:
-        return False
-    if None in ranks:
-        return Unknown("the rank of an operand")
-    own = {(v.is_constant, v.rank) for v in node.inputs if v is not None}
-    sizes = [v.static_shape for v in node.inputs if v is not None and v.rank == 1]
-    if all(size == (1,) for size in sizes):
-        return False
-    if own == {(False, 1)}:
-        return False
-    if own in ({(True, 1), (False, r)} for r in ranks if r != 1):
-        return False
-    vectors = own - {(True, 0)}
-    return vectors not in ({(False, 1)}, {(True, 1)}) and Yes(feature=f"rank:{node.op}.1")
-
-
-_BROADCASTING = frozenset({
-    "Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean",
-    "Min", "Mod", "Mul", "Or", "Pow", "Sub", "Sum", "Where", "Xor",
-})  # fmt: skip
-
-
-@rule(
-    "Gather",
-    feature="rank:Gather.1",
-    versions="..opencv4.10",
-    severity=WRONG,
-    source="measured on 4.10.0: an input [3] of indices gives [3,1,2] for [3,2]",
-)
-def gather_by_vector(node: NodeView, target: Target) -> Answer:
-    """Indices that are a computed vector are taken as a column."""
-    indices = node.input(1)
-    if indices is None or is_known_at_import(indices):
-        return False
-    return indices.rank == 1
-
-
 @model_rule(
     feature="io:constant-output",
     versions="..opencv4.10",
@@ -137,3 +85,24 @@ def constant_output(model: Model, target: Target) -> list[Answer]:
     """An output of the graph is a constant, of which OpenCV makes no layer."""
     ends = (Value(end) for end in model.graph.outputs if isinstance(end, Variable))
     return [Yes(message=f"{end.name} is a constant") for end in ends if is_known_at_import(end)]
+
+
+@model_rule(
+    feature="io:unused-input",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="inputs.size() == requiredOutputs in function 'getMemoryShapes'",
+    source="layer_internals.hpp:309 (4.10.0); measured on 4.8.1 and 4.10.0",
+)
+def unused_input(model: Model, target: Target) -> list[Answer]:
+    """An input of the graph is read by no layer: only its shape is asked for, or nothing."""
+    ends = (Value(end) for end in model.graph.inputs if isinstance(end, Variable))
+    return [
+        Yes(message=f"nothing reads {end.name}")
+        for end in ends
+        if end.is_tensor and not end.is_graph_output and not _is_read(end)
+    ]
+
+
+def _is_read(end: Value) -> bool:
+    return any(user.op not in ("Shape", "Size") for user in end.consumers)

@@ -8,6 +8,7 @@ import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.opencv.rules.importing import REDUCTIONS
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -101,18 +102,6 @@ def instance_norm_behind_conv(node: NodeView, target: Target) -> Answer:
     return True
 
 
-_REDUCTIONS = (
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-)
 _KEEP_LAYOUT = frozenset({
     "Add", "AveragePool", "BatchNormalization", "Clip", "Div", "Dropout", "Elu", "Erf",
     "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "MaxPool", "Mul", "PRelu", "Relu",
@@ -163,6 +152,34 @@ def conv_transpose_rank(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    ("AveragePool", "Conv", "MaxPool"),
+    feature="rank:{op}.3",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.8.1 and 4.10.0: pads [2, 0] are taken for [2, 2]",
+)
+def pads_of_lines(node: NodeView, target: Target) -> Answer:
+    """{op} along one dimension pads its end as its beginning."""
+    pads = [int(size) for size in node.attr("pads", ())]
+    return len(pads) == 2 and pads[0] != pads[1]
+
+
+@rule(
+    "ConvTranspose",
+    feature="attr:ConvTranspose.pads",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="Unsupported asymmetric padding in deconvolution layer in function 'finalize'",
+    source="convolution_layer.cpp:1581 (4.10.0); measured",
+)
+def conv_transpose_pads(node: NodeView, target: Target) -> Answer:
+    """ConvTranspose pads its end as its beginning."""
+    pads = [int(size) for size in node.attr("pads", ())]
+    half = len(pads) // 2
+    return pads[:half] != pads[half:]
+
+
+@rule(
     "ConvTranspose",
     feature="attr:ConvTranspose.auto_pad",
     versions="opencv",
@@ -209,7 +226,7 @@ def gemm_vector(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    _REDUCTIONS,
+    REDUCTIONS,
     feature="attr:{op}.all-axes",
     versions="..opencv4.10",
     severity=REJECT,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.model import Model
 
 
 @rule(
@@ -19,30 +20,92 @@ def pool_same_lower(node: NodeView, target: Target) -> Answer:
     return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
-@rule(
-    "AveragePool",
+@model_rule(
     feature="attr:AveragePool.count_include_pad",
     versions="..opencv4.10",
     severity=WRONG,
-    source="measured on 4.8.1 and 4.10.0",
+    source="measured on 4.8.1 and 4.10.0: the padding is counted where the file names the producer"
+    " pytorch, and nowhere else, whatever count_include_pad says",
 )
-def average_of_padding(node: NodeView, target: Target) -> Answer:
-    """AveragePool never counts its padding."""
-    if not node.attr("count_include_pad", 0):
+def average_of_padding(model: Model, target: Target) -> list[Answer]:
+    """AveragePool counts its padding, or not, by the producer of the file."""
+    counts = model.proto.producer_name == "pytorch"
+    pools = (
+        NodeView(node)
+        for graph in model.graphs()
+        for node in graph.nodes
+        if node.op == "AveragePool" and not node.domain
+    )
+    how = "counts" if counts else "does not count"
+    return [
+        Yes(message=f"OpenCV {how} the padding of this AveragePool", node=pool)
+        for pool in pools
+        if bool(pool.attr("count_include_pad", 0)) != counts and _is_padded(pool)
+    ]
+
+
+def _is_padded(pool: NodeView) -> bool:
+    if any(pool.attr("pads", ())):
+        return True
+    if pool.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
+        return True
+    return bool(pool.attr("count_include_pad", 0) and pool.attr("ceil_mode", 0)) and bool(
+        _sticks_out(pool)
+    )
+
+
+@rule(
+    "AveragePool",
+    feature="attr:AveragePool.count_include_pad",
+    versions="opencv5.0..",
+    severity=WRONG,
+    source="measured on 5.0.0: what windows reach beyond the padding is counted, too",
+)
+def average_beyond_padding(node: NodeView, target: Target) -> Answer:
+    """AveragePool counts what its last windows reach beyond the padding with ceil_mode."""
+    return bool(node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0)) and _sticks_out(
+        node
+    )
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="attr:{op}.ceil_mode",
+    versions="opencv",
+    severity=WRONG,
+    source="measured on 4.8.1, 4.10.0 and 5.0.0: a window of 2 by strides of 3 over 9 gives 4",
+)
+def pool_behind_the_end(node: NodeView, target: Target) -> Answer:
+    """{op} with ceil_mode has a window that begins behind the input."""
+    axes = _windows(node)
+    if not node.attr("ceil_mode", 0) or axes is None:
         return False
-    return any(node.attr("pads", ())) or bool(node.attr("ceil_mode", 0) and _sticks_out(node))
+    return any(
+        -(-(size + before + after - wide) // step) * step >= size + before
+        for size, wide, step, before, after in axes
+    )
 
 
 def _sticks_out(node: NodeView) -> bool:
-    """Say whether the last windows may reach beyond the input."""
+    """Say whether the last windows may reach beyond the padded input."""
+    axes = _windows(node)
+    if axes is None:
+        return True
+    return any((size + before + after - wide) % step for size, wide, step, before, after in axes)
+
+
+def _windows(node: NodeView) -> list[tuple[int, int, int, int, int]] | None:
+    """Return size, window, stride and pads of each axis; None where a size is not known."""
     data = node.input(0)
     sizes = None if data is None else data.static_shape
-    window = node.attr("kernel_shape", ())
-    if sizes is None or len(sizes) != len(window) + 2:
-        return True
-    strides = node.attr("strides", ()) or [1] * len(window)
-    steps = zip(sizes[2:], window, strides, strict=True)
-    return any((size - wide) % stride for size, wide, stride in steps)
+    dilated = any(int(step) != 1 for step in node.attr("dilations", ()))
+    window = [int(size) for size in node.attr("kernel_shape", ())]
+    count = len(window)
+    if sizes is None or len(sizes) != count + 2 or dilated:
+        return None
+    strides = [int(step) for step in node.attr("strides", ())] or [1] * count
+    pads = [int(size) for size in node.attr("pads", ())] or [0] * (2 * count)
+    return list(zip(sizes[2:], window, strides, pads[:count], pads[count:], strict=True))
 
 
 @rule(

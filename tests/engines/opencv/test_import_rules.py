@@ -1,0 +1,93 @@
+"""What OpenCV 4 makes of operands that are computed, vectors, and padding by the producer."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engines.cases import No, Yes, assert_no, assert_yes, check, model_of
+
+OLD, NEW = "opencv4.10", "opencv5.0"
+ROW = "<int64 i = {0}, float k = {2.0}> { r = Gather (x, i) y = Mul (r, k) }"
+POOL = "kernel_shape = [3, 3], strides = [2, 2]"
+IMAGE = "(float[1,2,8,8] x) => (float[1,2,A,B] y)"
+
+YES = [
+    Yes("(float[2,3] x, float[2] u) => (float[2,3] y) { y = Relu (x) }",
+        "unused-input", "io:unused-input", "reject", "requiredOutputs", OLD),
+    Yes("(float[2,3] x, float[3,2] u) => (float[3,2] y) { s = Shape (u) y = Reshape (x, s) }",
+        "unused-input", "io:unused-input", "reject", "requiredOutputs", OLD),
+    Yes(f"(float[2,4] x) => (float[4] y) {ROW}",
+        "vector-with-another", "rank:Mul.1", "wrong", "", OLD),
+    Yes("(float[2,4] x, float[4] z) => (float[4] y) <int64 i = {0}>"
+        " { r = Gather (x, i) y = Mul (r, z) }",
+        "vector-with-another", "rank:Mul.1", "wrong", "", OLD),
+    Yes("(float[4] x, float[2,4] z) => (float[2,4] y) { y = Mul (x, z) }",
+        "vector-with-another", "rank:Mul.1", "wrong", "", OLD),
+    Yes("(float[2,3] x, int64 i) => (float[3] y) { y = Gather (x, i) }",
+        "gather-by-vector", "rank:Gather.1", "wrong", "", OLD),
+    Yes("(float[1,4] x, int64[2] s) => (float[A,B] y) { y = Expand (x, s) }",
+        "computed-operand", "const:Expand.shape", "reject", "getBlob", OLD),
+    Yes("(float[3,4] x, int64[1] s) => (float[A,4] y) <int64[1] e = {3}> { y = Slice (x, s, e) }",
+        "computed-operand", "const:Slice.starts", "reject", "getBlob", OLD),
+    Yes("(float[3,4] x, float l) => (float[3,4] y) { y = Clip (x, l) }",
+        "computed-operand", "const:Clip.min", "reject", "getBlob", OLD),
+    Yes("(float[3,4] x, int64[1] a) => (float[A,B] y) { y = ReduceSum (x, a) }",
+        "computed-axes", "const:ReduceSum.axes", "wrong", "", OLD),
+    Yes("(float[1,2,9] x) => (float[1,2,9] y) <float[2,1,3] w = {1.0,2.0,3.0,4.0,5.0,6.0}>"
+        " { y = Conv <kernel_shape = [3], pads = [2, 0], group = 2> (x, w) }",
+        "pads-of-lines", "rank:Conv.3", "wrong", "", OLD),
+    Yes("(float[1,2,9] x) => (float[1,2,8] y) { y = MaxPool <kernel_shape = [3], pads = [0, 1]>"
+        " (x) }", "pads-of-lines", "rank:MaxPool.3", "wrong", "", OLD),
+    Yes("(float[1,1,4,4] x) => (float[1,1,A,B] y) <float[1,1,1,1] w = {1.0}> { y = ConvTranspose"
+        " <kernel_shape = [1, 1], pads = [1, 0, 0, 0]> (x, w) }",
+        "conv-transpose-pads", "attr:ConvTranspose.pads", "reject", "asymmetric", OLD),
+    Yes("(float[1,2,9,9] x) => (float[1,2,3,3] y) { y = MaxPool <kernel_shape = [2, 2],"
+        " strides = [3, 3], ceil_mode = 1> (x) }",
+        "pool-behind-the-end", "attr:MaxPool.ceil_mode", "wrong", "", NEW),
+    Yes(f"{IMAGE} {{ y = AveragePool <{POOL}, ceil_mode = 1, count_include_pad = 1> (x) }}",
+        "average-beyond-padding", "attr:AveragePool.count_include_pad", "wrong", "", NEW, 19),
+]  # fmt: skip
+
+NO = [
+    No("(float[2,3] x, float[2,3] u) => (float[2,3] y) { y = Add (x, u) }", "unused-input", OLD),
+    No("(float[2,3] x, float[2] u) => (float[2,3] y) { y = Relu (x) }", "unused-input", NEW),
+    No(f"(float[2,4] x) => (float[4] y) {ROW}", "vector-with-another", NEW),
+    No("(float[4] x, float[4] z) => (float[4] y) { y = Mul (x, z) }", "vector-with-another", OLD),
+    No("(float[2,3] x) => (float[3] y) <int64 i = {1}> { y = Gather (x, i) }",
+       "gather-by-vector", OLD),
+    No("(float[3,1] x, float[3,4] z) => (float[3,4] y) { s = Shape (z) y = Expand (x, s) }",
+       "computed-operand", OLD),
+    No("(float[1,4] x, int64[2] s) => (float[A,B] y) { y = Expand (x, s) }",
+       "computed-operand", NEW),
+    No("(float[3,4] x) => (float[1,4] y) <int64[1] a = {0}> { y = ReduceSum (x, a) }",
+       "computed-axes", OLD),
+    No("(float[1,2,9] x) => (float[1,2,9] y) { y = MaxPool <kernel_shape = [3], pads = [1, 1]>"
+       " (x) }", "pads-of-lines", OLD),
+    No("(float[1,2,9,9] x) => (float[1,2,A,B] y) { y = MaxPool <kernel_shape = [2, 2],"
+       " strides = [2, 2], ceil_mode = 1> (x) }", "pool-behind-the-end", NEW),
+    No(f"{IMAGE} {{ y = AveragePool <{POOL}, ceil_mode = 1> (x) }}",
+       "average-beyond-padding", NEW, 19),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", YES, ids=lambda case: f"{case.rule}-{case.target}")
+def test_yes(case: Yes) -> None:
+    assert_yes(case)
+
+
+@pytest.mark.parametrize("case", NO, ids=lambda case: f"{case.rule}-{case.target}")
+def test_no(case: No) -> None:
+    assert_no(case)
+
+
+@pytest.mark.parametrize("producer", ["pytorch", "keras"])
+@pytest.mark.parametrize("counted", [0, 1])
+@pytest.mark.parametrize("pads", ["1, 1, 1, 1", "0, 0, 0, 0"])
+def test_the_producer_says_whether_padding_counts(producer: str, counted: int, pads: str) -> None:
+    words = f"{POOL}, pads = [{pads}], count_include_pad = {counted}"
+    model = model_of(f"{IMAGE} {{ y = AveragePool <{words}> (x) }}")
+    model.producer_name = producer
+    found = [f for f in check(model, OLD) if f.rule == "average-of-padding"]
+    wanted = "1" in pads and bool(counted) != (producer == "pytorch")
+    assert [f.node.op for f in found] == (["AveragePool"] if wanted else [])
+    assert not [f for f in check(model, NEW) if f.rule == "average-of-padding"]
