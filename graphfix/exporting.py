@@ -342,12 +342,14 @@ def _write_value_infos(graph: Graph, target: GraphProto) -> bool:
         return False
     kept = {tensor.name: _declaration(tensor) for node in graph.nodes for tensor in node.outputs}
     kept.update((constant.name, None) for constant in graph.initializers)
-    before = {name for node in source.node for name in node.output}
-    before.update(initializer.name for initializer in source.initializer)
+    computed = {name for node in source.node for name in node.output}
+    before = computed | {initializer.name for initializer in source.initializer}
+    folded = computed & {constant.name for constant in graph.initializers}
     touched = False
     for position in reversed(range(len(source.value_info))):
         original = source.value_info[position]
-        gone = original.name in before and original.name not in kept
+        # A constant says its own shape; what is declared may hold symbols that are numbers now.
+        gone = original.name in folded or (original.name in before and original.name not in kept)
         if gone or original.name in graph.redeclared:
             del target.value_info[position]
             touched = True

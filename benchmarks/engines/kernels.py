@@ -65,11 +65,23 @@ class Asker:
     ) -> tuple[str, str]:
         """Return what becomes of a model, and the engine's words.
 
+        A process that other models ran in before may have had its memory spoilt by them, so what
+        ends it is asked for once more in a new one.
+
         Args:
             path: The model.
             given: Its inputs.
             expected: What it computes.
         """
+        used = self._host is not None and self._host.alive
+        verdict, words = self._asked(path, given, expected)
+        if used and verdict == "crashed":
+            return self._asked(path, given, expected)
+        return verdict, words
+
+    def _asked(
+        self, path: Path, given: Mapping[str, Array], expected: Mapping[str, Array]
+    ) -> tuple[str, str]:
         if self._host is None or not self._host.alive:
             self.close()
             self._host = self._family.host(self._name, seconds=self._seconds, memory=self._memory)

@@ -32,7 +32,7 @@ _UNITS = {
     "": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
     "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30,
 }  # fmt: skip
-_OFTEN = ("bisect", "reduce", "replay")  # run a model, or several, any number of times
+_OFTEN = ("bisect", "edit", "reduce", "replay")  # run a model, or several, any number of times
 _TIMEOUT, _MEMORY, _SIZES = "graphfix.timeout", "graphfix.max_memory", "graphfix.sizes"
 
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "check": LazyCommand(
         "graphfix.cli.check_command:check", "List what a target rejects or computes wrongly."
     ),
+    "edit": LazyCommand("graphfix.cli.edit_command:edit", "Change a model by hand, and prove it."),
     "compare": LazyCommand(
         "graphfix.cli.compare_command:compare", "Compare what two models compute."
     ),

@@ -7,14 +7,63 @@ first input (``rank``), to values by the attribute, or to nothing where it is th
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from onnx import defs
 
+from graphfix.engines.versioned import unpacked
+
 OLDEST = 7  # the oldest opset that was asked for
 Kinds = Mapping[str, Sequence[str]]
+
+
+def measured_profiles(
+    facts: Path,
+    family: str,
+    title: str,
+    *,
+    newest: int,
+    judged: Collection[str],
+    untaken: Collection[str],
+    contrib: Sequence[str] = (),
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name and the table of a profile for each release that was measured, oldest first.
+
+    Args:
+        facts: What `benchmarks.engines.facts` has written.
+        family: The family.
+        title: What it is called for people.
+        newest: The newest opset of the models; the engine does not look at the number.
+        judged: Operators that rules of the family judge instead.
+        untaken: Operators that are not taken, though too few of their forms were asked about.
+        contrib: Operators of com.microsoft that are taken.
+    """
+    store = json.loads(facts.read_text(encoding="utf-8"))
+    for release in store["names"]:
+        said = unpacked(store, release)
+        name = f"{family}{release}"
+        refused, wrong = (consistent(said.get(kind, {}), judged) for kind in ("refused", "wrong"))
+        rows = operator_rows(refused, wrong, newest)
+        rows |= {op: {"supported": False} for op in untaken if op in rows}
+        with_since([(name, rows)])
+        domains = ["", "ai.onnx", *(["com.microsoft"] if contrib else [])]
+        table: dict[str, Any] = {
+            "name": name,
+            "family": family,
+            "version": release,
+            "title": f"{title} {release}",
+            "source": "measured: models of one operator each, run in the wheel",
+            "domains": domains,
+            **({"contrib": list(contrib)} if contrib else {}),
+            "functions": False,
+            "opset": {"min": OLDEST, "max": newest, "rejects_above": False},
+            "ops": dict(sorted(rows.items())),
+        }
+        yield name, table
 
 
 def operator_rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,25 +100,32 @@ def _text(path: str) -> str:
         return ""
 
 
-def limit_memory(size: int) -> None:
-    """Let this process take `size` bytes of address space more than it has now.
+@contextlib.contextmanager
+def limited_memory(size: int) -> Generator[None]:
+    """Let this process take `size` bytes of address space more than it has now, until it leaves.
 
     Relative to the present size, because shared libraries and thread stacks alone reserve
-    hundreds of megabytes that hold nothing. Without effect where the system has no such limit.
+    hundreds of megabytes that hold nothing. Taken back, because a child that stays counts its
+    next request from what the system gives, not from what the last one was left. Without effect
+    where the system has no such limit.
     """
     try:
         import resource
     except ImportError:  # Windows
+        yield
         return
     _lift_data_limit()
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = _address_space() + size
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
-    try:
+    with contextlib.suppress(ValueError, OSError):  # macOS refuses it; the timeout remains
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-    except (ValueError, OSError):
-        return  # macOS refuses this limit; the timeout remains
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def _lift_data_limit() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from graphfix.errors import EngineFailed, GraphfixError
-from graphfix.worker.limits import Limits, limit_memory
+from graphfix.worker.limits import Limits, limited_memory
 from graphfix.worker.messages import Message, out_of_memory, write_answer, write_error
 
 Task = Callable[[Path, Any, Limits], object]
@@ -28,10 +29,10 @@ def serve(folder: Path) -> None:
     # Its libraries are mapped before the limit is counted from.
     import_module("onnxruntime")
     memory = message.limits.allowed()
-    if memory is not None and message.limits.held:
-        limit_memory(memory)
+    held = memory if message.limits.held else None
     try:
-        write_answer(folder, task(folder, request, replace(message.limits, memory=memory)))
+        with nullcontext() if held is None else limited_memory(held):
+            write_answer(folder, task(folder, request, replace(message.limits, memory=memory)))
     except GraphfixError as error:
         write_error(folder, error)
     except MemoryError as error:

@@ -50,7 +50,7 @@ _INTEGERS = (
 )
 
 
-@rewrite("Not", removes="dtype:Not.*", emits="Cast Equal Not")
+@rewrite("Not", removes="dtype:Not.* model:element-type", emits="Cast Equal Not")
 def not_of_numbers_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare with zero, see the module."""
     x = node.need(0)

@@ -16,7 +16,7 @@ def test_examples_stand_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]
     assert "130 Ctrl-C" in said
 
 
-WITH_CODES = ("run", "check", "compare", "diff", "bisect", "reduce", "replay", "inspect")
+WITH_CODES = ("run", "check", "edit", "compare", "diff", "bisect", "reduce", "replay", "inspect")
 
 
 @pytest.mark.parametrize("command", WITH_CODES)

@@ -389,3 +389,12 @@ def test_a_constant_joined_with_itself_counts_once(times: int) -> None:
     )
     model.graph.initializer.append(numpy_helper.from_array(np.arange(20_000), "c"))
     assert_untouched(PASS, model)
+
+
+def test_what_was_declared_of_a_node_is_dropped_with_it() -> None:
+    text = HEAD + (
+        "g (float[4] x) => (float[4] y) <float[4] w = {1, 2, 3, 4}, float[n] a, float[4] b>"
+        "{ a = Neg (w) b = Mul (x, a) y = Neg (b) }"
+    )
+    done = assert_rewrite(PASS, text, feeds=[{"x": X[0, 0]}], after=["Mul", "Neg"])
+    assert [info.name for info in done.after.graph.value_info] == ["b"]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphfix.api import check as check_model
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
@@ -68,3 +69,9 @@ def test_bool_is_right_as_it_is() -> None:
 
 def test_leaves_other_operators_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("target", ["mnn3.6", "tract0.23", "tvm0.27"])
+def test_a_file_that_breaks_the_types_of_onnx_is_mended_by_it(target: str) -> None:
+    (found,) = check_model(onnx.parser.parse_model(written(BODY, "float[3] x", "bool[3]")), target)
+    assert found.removed_by == (PASS,)

@@ -56,6 +56,17 @@ def test_requests_are_served_by_one_process_as_the_host_is_then(
     assert (second["timeout"], second["memory_limit"]) == (30.0, 1 << 30)
 
 
+def test_each_request_may_take_what_the_system_gives_not_what_the_last_one_left(
+    child: Standing, tmp_path: Path
+) -> None:
+    shared = Limits(30.0)  # no number: a share of what is free, counted in the child
+    given = [
+        _ask(child, tmp_path / str(number), "state", shared)["memory_limit"] for number in range(30)
+    ]
+    # A share of four fifths of the last four fifths would be a thousandth by now.
+    assert given[-1] > given[0] / 2
+
+
 def test_errors_are_told_and_it_goes_on(child: Standing, tmp_path: Path) -> None:
     first = _ask(child, tmp_path / "a", "state")
     with pytest.raises(UsageError, match="told"):

@@ -8,13 +8,12 @@ Facts: ``facts/kernels.json``, written by ``python -m benchmarks.engines.facts``
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.measured import consistent, operator_rows, with_since
-from graphfix.engines.versioned import unpacked, write_profiles
+from graphfix.engines.measured import measured_profiles
+from graphfix.engines.versioned import write_profiles
 
 FACTS = Path(__file__).parent / "facts" / "kernels.json"
 # What these do depends on attributes, parameters and indices that were drawn; rules judge them.
@@ -64,26 +63,7 @@ _NEWEST = 26  # of the models that were asked for; the number of an opset is not
 
 def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names and the tables of the profiles, oldest first."""
-    store = json.loads(FACTS.read_text(encoding="utf-8"))
-    for release in store["names"]:
-        said = unpacked(store, release)
-        name = f"mnn{release}"
-        refused = consistent(said.get("refused", {}), _RULED)
-        rows = operator_rows(refused, consistent(said.get("wrong", {}), _RULED), _NEWEST)
-        rows |= {op: {"supported": False} for op in _UNTAKEN if op in rows}
-        with_since([(name, rows)])
-        table = {
-            "name": name,
-            "family": "mnn",
-            "version": release,
-            "title": f"MNN {release}",
-            "source": "measured: models of one operator each, run in the wheel",
-            "domains": ["", "ai.onnx"],
-            "functions": False,
-            "opset": {"min": 7, "max": _NEWEST, "rejects_above": False},
-            "ops": dict(sorted(rows.items())),
-        }
-        yield name, table
+    return measured_profiles(FACTS, "mnn", "MNN", newest=_NEWEST, judged=_RULED, untaken=_UNTAKEN)
 
 
 if __name__ == "__main__":

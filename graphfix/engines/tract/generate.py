@@ -8,13 +8,12 @@ Facts: ``facts/kernels.json``, written by ``python -m benchmarks.engines.facts``
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.measured import consistent, operator_rows, with_since
-from graphfix.engines.versioned import unpacked, write_profiles
+from graphfix.engines.measured import measured_profiles
+from graphfix.engines.versioned import write_profiles
 
 FACTS = Path(__file__).parent / "facts" / "kernels.json"
 # Of com.microsoft; measured by a model for each.
@@ -48,27 +47,15 @@ _NEWEST = 26  # of the models that were asked for; the number of an opset is not
 
 def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names and the tables of the profiles, oldest first."""
-    store = json.loads(FACTS.read_text(encoding="utf-8"))
-    for release in store["names"]:
-        said = unpacked(store, release)
-        name = f"tract{release}"
-        refused = consistent(said.get("refused", {}), _RULED)
-        rows = operator_rows(refused, consistent(said.get("wrong", {}), _RULED), _NEWEST)
-        rows |= {op: {"supported": False} for op in _UNTAKEN if op in rows}
-        with_since([(name, rows)])
-        table = {
-            "name": name,
-            "family": "tract",
-            "version": release,
-            "title": f"tract {release}",
-            "source": "measured: models of one operator each, run in the wheel",
-            "domains": ["", "ai.onnx", "com.microsoft"],
-            "contrib": list(_CONTRIB),
-            "functions": False,
-            "opset": {"min": 7, "max": _NEWEST, "rejects_above": False},
-            "ops": dict(sorted(rows.items())),
-        }
-        yield name, table
+    return measured_profiles(
+        FACTS,
+        "tract",
+        "tract",
+        newest=_NEWEST,
+        judged=_RULED,
+        untaken=_UNTAKEN,
+        contrib=_CONTRIB,
+    )
 
 
 if __name__ == "__main__":

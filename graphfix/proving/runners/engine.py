@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from onnx import NodeProto
+
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.evaluators import OpKey
 from graphfix.proving.values.kinds import Feed, Value
@@ -16,6 +18,14 @@ class Engine(Protocol):
 
     def run(self, feed: Feed) -> dict[str, Value]:
         """Return the outputs by name; raises `EngineFailed`."""
+        ...
+
+
+class Watched(Engine, Protocol):
+    """A loaded model that can be asked from another thread what it is at."""
+
+    def at_work(self) -> list[NodeProto]:
+        """Return the node that is at work, or those of which it is one; the run is lost then."""
         ...
 
 

@@ -1,21 +1,16 @@
-"""The node at which a model has been at work too long: onnxruntime's profile of a run tells."""
+"""The node at which a model has been at work too long: whatever runs it is asked."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from threading import Thread
 
-from onnx import GraphProto, ModelProto
+from onnx import GraphProto, NodeProto
 
-from graphfix.protos import all_nodes, bodies_of, called, copied, names_read
+from graphfix.protos import called
 from graphfix.proving.runners.opening import RunnableModel
-from graphfix.proving.runners.ort_engine import OrtEngine
 from graphfix.proving.values.kinds import Feed, Value
 
-_MARK = "graphfix-node-"
-# What onnxruntime calls the end of a node (sequential_executor.cc).
-_EVENT = re.compile(rf"{_MARK}(\d+)_kernel_time")
 _MOST_NAMED = 3
 
 
@@ -33,9 +28,9 @@ class StillAtWork(Exception):  # noqa: N818 - what became of a run, no error
 
 
 class WatchedEngine:
-    """A model in onnxruntime, each of whose runs may take some seconds.
+    """A model each of whose runs may take some seconds.
 
-    One that takes longer is ended behind the node it is at, where that ends.
+    One that takes longer is named the node of; in onnxruntime it is ended behind that.
     """
 
     def __init__(self, model: RunnableModel, scratch: Path, seconds: float) -> None:
@@ -47,12 +42,10 @@ class WatchedEngine:
             seconds: How long a run may take.
 
         Raises:
-            EngineFailed: onnxruntime does not take it.
+            EngineFailed: No engine takes it.
         """
         self._graph = model.proto.graph
-        self._engine = OrtEngine(
-            _marked(model.proto), model.folder, profile=str(scratch / "profile")
-        )
+        self._engine = model.open_watched(scratch)
         self._seconds = seconds
         self.name = self._engine.name
 
@@ -61,7 +54,7 @@ class WatchedEngine:
 
         Raises:
             StillAtWork: It is not over in time; nothing is to be run after that.
-            EngineFailed: onnxruntime does not run it.
+            EngineFailed: The engine does not run it.
         """
         results: list[dict[str, Value] | BaseException] = []
 
@@ -81,48 +74,15 @@ class WatchedEngine:
         return results[0]
 
     def _at(self) -> str:
-        places = at_work(self._graph, _finished(self._engine.stop()))
-        if not 0 < len(places) <= _MOST_NAMED:
+        nodes = self._engine.at_work()
+        if not 0 < len(nodes) <= _MOST_NAMED:
             return ""
-        return " or ".join(_text(self._graph, at) for at in places)
+        return " or ".join(_text(self._graph, node) for node in nodes)
 
 
-def _text(graph: GraphProto, at: int) -> str:
-    node = graph.node[at]
-    return f"{called(node.op_type, node.name, node.output)} (node {at})"
-
-
-def _marked(model: ModelProto) -> ModelProto:
-    """Return a copy whose nodes are named after their places; those of bodies have no names."""
-    copy = copied(model)
-    for number, node in enumerate(copy.graph.node):
-        for body in bodies_of(node):
-            for inner in all_nodes(body.node):
-                inner.name = ""
-        node.name = f"{_MARK}{number}"
-    return copy
-
-
-def _finished(profile: Path) -> set[int]:
-    """Return the places of the nodes that a profile says are done."""
-    text = profile.read_text(encoding="utf-8", errors="replace")
-    return {int(number) for number in _EVENT.findall(text)}
-
-
-def at_work(graph: GraphProto, finished: set[int]) -> list[int]:
-    """Return the places of the nodes of which one is at work.
-
-    A node that onnxruntime wrote out as others, such as a call of a function, is done where a
-    reader of its outputs is; constants are no nodes to it.
-
-    Args:
-        graph: The main graph, in an order in which it can be computed.
-        finished: The places of nodes that are done.
-    """
-    makers = {name: at for at, node in enumerate(graph.node) for name in node.output if name}
-    read = [{makers[name] for name in names_read(n) if name in makers} for n in graph.node]
-    done = finished | {at for at, node in enumerate(graph.node) if node.op_type == "Constant"}
-    for at in range(len(read) - 1, -1, -1):
-        if at in done:
-            done |= read[at]
-    return [at for at, needed in enumerate(read) if at not in done and needed <= done]
+def _text(graph: GraphProto, node: NodeProto) -> str:
+    """Name a node, with its place in the graph; one that an inlined function left has none."""
+    text = called(node.op_type, node.name, node.output)
+    made = list(node.output)
+    at = next((at for at, known in enumerate(graph.node) if list(known.output) == made), None)
+    return text if at is None else f"{text} (node {at})"

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import overload
 
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.proving.runners.engine import Engine, MissingOperator
+from graphfix.proving.runners.engine import Engine, MissingOperator, Watched
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, operators_of
 from graphfix.proving.runners.ort_engine import OrtEngine, TooNew
+from graphfix.proving.runners.profiled_engine import ProfiledEngine
 from graphfix.proving.runners.reference_engine import ReferenceEngine
 from graphfix.proving.runners.turns import Turns
 
@@ -61,6 +65,17 @@ class RunnableModel:
             return self.turns.open(lambda: _opened(self, mapped=True))
         return _opened(self)
 
+    def open_watched(self, scratch: Path) -> Watched:
+        """Load it in the same engine, which can be asked what it is at.
+
+        Args:
+            scratch: A folder for what is noted meanwhile.
+
+        Raises:
+            EngineFailed: As `open`.
+        """
+        return _opened(self, mapped=self.turns is not None, scratch=scratch)
+
     def open_optimised(self) -> Engine:
         """Load it in onnxruntime alone, which may rewrite the graph.
 
@@ -73,7 +88,7 @@ class RunnableModel:
             lambda: OrtEngine(self.proto, self.folder, optimised=True, mapped=True)
         )
 
-    def open_reference(self) -> Engine:
+    def open_reference(self) -> Watched:
         """Load it in the reference evaluator.
 
         Raises:
@@ -82,31 +97,43 @@ class RunnableModel:
         return ReferenceEngine(self.proto, self.folder, self.evaluators)
 
 
-def _opened(model: RunnableModel, *, mapped: bool = False) -> Engine:
+@overload
+def _opened(model: RunnableModel, *, mapped: bool = False, scratch: Path) -> Watched: ...
+@overload
+def _opened(model: RunnableModel, *, mapped: bool = False) -> Engine: ...
+def _opened(model: RunnableModel, *, mapped: bool = False, scratch: Path | None = None) -> Engine:
     operators = operators_of(model.proto)
     foreign = {key for key in operators if key in model.evaluators or key in _MISREAD}
+    in_pieces = partial(_in_pieces, model, mapped=mapped, scratch=scratch)
     if foreign:
-        return _first(lambda: _in_pieces(model, foreign, mapped=mapped), model.open_reference)
+        return _first(lambda: in_pieces(foreign), model.open_reference)
     try:
+        if scratch is not None:
+            return ProfiledEngine(model.proto, model.folder, scratch, mapped=mapped)
         return OrtEngine(model.proto, model.folder, mapped=mapped)
     except MissingOperator as error:
         key = error.key
-        return _first(
-            lambda: _in_pieces(model, {key}, mapped=mapped), model.open_reference, told=error
-        )
+        return _first(lambda: in_pieces({key}), model.open_reference, told=error)
     except TooNew as error:
-        return _opened(model.of(error.lowered), mapped=mapped)
+        lowered = model.of(error.lowered)
+        if scratch is not None:
+            return _opened(lowered, mapped=mapped, scratch=scratch)
+        return _opened(lowered, mapped=mapped)
     except EngineFailed as error:
         return _first(model.open_reference, told=error)
 
 
-def _in_pieces(model: RunnableModel, foreign: set[OpKey], *, mapped: bool) -> Engine:
+def _in_pieces(
+    model: RunnableModel, foreign: set[OpKey], *, mapped: bool, scratch: Path | None
+) -> Watched:
     from graphfix.proving.runners.pieces import PiecewiseEngine  # few models need it
 
-    return PiecewiseEngine(model.proto, model.folder, model.evaluators, foreign, mapped=mapped)
+    return PiecewiseEngine(
+        model.proto, model.folder, model.evaluators, foreign, mapped=mapped, scratch=scratch
+    )
 
 
-def _first(*openers: Callable[[], Engine], told: EngineFailed | None = None) -> Engine:
+def _first(*openers: Callable[[], Watched], told: EngineFailed | None = None) -> Watched:
     for opener in openers:
         try:
             return opener()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from graphfix.protos import all_nodes, copied, names_read
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, key_of
 from graphfix.proving.runners.ort_engine import OrtEngine, is_foreign
+from graphfix.proving.runners.profiled_engine import ProfiledEngine
 from graphfix.proving.runners.reference_engine import ReferenceEngine
 from graphfix.proving.values.kinds import Array, Feed, Value
 from graphfix.schemas import form_of, minimal_ir
@@ -51,8 +53,11 @@ class PiecewiseEngine:
         foreign: set[OpKey],
         *,
         mapped: bool = False,
+        scratch: Path | None = None,
     ) -> None:
         """Cut the main graph; onnxruntime maps external data of its pieces where `mapped`.
+
+        With `scratch`, a folder, its pieces note there what they have done, see `at_work`.
 
         Raises:
             EngineFailed: A foreign operator stands in the body of an If, Loop or Scan.
@@ -61,6 +66,9 @@ class PiecewiseEngine:
         self._model = inlined(model)
         self._folder = folder
         self._mapped = mapped
+        self._scratch = scratch
+        self._at: _Piece | None = None
+        self._running: Engine | None = None
         self._evaluators = evaluators
         self._foreign = set(foreign)
         self._initializers = {tensor.name: tensor for tensor in self._model.graph.initializer}
@@ -104,6 +112,7 @@ class PiecewiseEngine:
         for piece in self._pieces:
             if not piece.wanted:
                 continue
+            self._at, self._running = piece, None
             if piece.foreign and self._has_model(piece.nodes[0]):
                 node = piece.nodes[0]
                 inputs = [self._array(name, values) if name else None for name in node.input]
@@ -111,10 +120,16 @@ class PiecewiseEngine:
                 values.update(zip(node.output, results, strict=True))
             else:
                 inputs_here = {n: values[n] for n in _names_read(piece.nodes) if n in values}
-                engine = self._engine(piece, inputs_here)
-                values.update(engine.run(inputs_here))
+                self._running = self._engine(piece, inputs_here)
+                values.update(self._running.run(inputs_here))
         outputs = [info.name for info in self._model.graph.output]
         return {n: values[n] if n in values else self._array(n, values) for n in outputs}
+
+    def at_work(self) -> list[onnx.NodeProto]:
+        """Return the nodes of which one is at work; all of a piece without `scratch`."""
+        if isinstance(self._running, ProfiledEngine):
+            return self._running.at_work()
+        return [] if self._at is None else self._at.nodes
 
     def _has_model(self, node: onnx.NodeProto) -> bool:
         return key_of(node) in self._evaluators
@@ -133,13 +148,18 @@ class PiecewiseEngine:
             model = self._piece_model(piece, types)
             if not piece.foreign:
                 try:
-                    piece.engines[signature] = OrtEngine(model, self._folder, mapped=self._mapped)
+                    piece.engines[signature] = self._in_onnxruntime(model)
                 except MissingOperator as error:
                     key = _blamed(error.key, piece.nodes, model)
                     raise MissingOperator(key, error.message) from None
             else:
                 piece.engines[signature] = self._foreign_engine(piece.nodes[0], model)
         return piece.engines[signature]
+
+    def _in_onnxruntime(self, model: onnx.ModelProto) -> Engine:
+        if self._scratch is not None:
+            return ProfiledEngine(model, self._folder, self._scratch, mapped=self._mapped)
+        return OrtEngine(model, self._folder, mapped=self._mapped)
 
     def _foreign_engine(self, node: onnx.NodeProto, model: onnx.ModelProto) -> Engine:
         doubled = _in_doubles(model)

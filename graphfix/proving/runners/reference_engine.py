@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ class ReferenceEngine:
             copy = copied(model)
             onnx.external_data_helper.load_external_data_for_model(copy, folder)
             model = copy
+        self._at: list[onnx.NodeProto] = []
         try:
             self._evaluator = _evaluator_class(evaluators)(_with_new_modes(model))
         except (UsageError, MemoryError):
@@ -93,6 +95,20 @@ class ReferenceEngine:
             raise EngineFailed(
                 " ".join(str(error).split())[:_LONGEST_TEXT], where=self.name
             ) from error
+
+        for node in self._evaluator.rt_nodes_:
+            node.run = self._noted(node.onnx_node, node.run)
+
+    def _noted(self, node: onnx.NodeProto, run: Callable[..., Any]) -> Callable[..., Any]:
+        def noting(*args: Any, **kwargs: Any) -> Any:
+            self._at = [node]
+            return run(*args, **kwargs)
+
+        return noting
+
+    def at_work(self) -> list[onnx.NodeProto]:
+        """Return the node of the main graph that is at work, or was last."""
+        return self._at
 
     def run(self, feed: Feed) -> dict[str, Value]:
         """Run once; see `graphfix.proving.runners.engine.Engine`."""

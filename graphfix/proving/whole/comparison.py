@@ -141,7 +141,7 @@ def prepare(task: Task) -> Prepared | Verification:
 def node_at_work(task: Task) -> str:
     """Return at which node a model is at work after a part of the time; empty if none is found.
 
-    Only what onnxruntime runs is looked at. The process is to end after it.
+    The process is to end after it.
     """
     from graphfix.proving.runners.node_at_work import StillAtWork, WatchedEngine
 

@@ -55,6 +55,17 @@ YES = [
         18,
     ),
     wrong(
+        "(float[4] x, int64[1] k) => (int64[a] y) { v, y = TopK (x, k) }",
+        "order-of-equal-elements",
+        "form:TopK.ties",
+    ),
+    wrong(
+        "(float[2,9,2] x, int64[1] a) => (float[b,c,d] y) { y = ReduceL2 (x, a) }",
+        "axes-as-an-input",
+        "form:ReduceL2.18",
+        18,
+    ),
+    wrong(
         SCATTER + '{ y = ScatterElements <reduction = "max"> (x, i, u) }',
         "scatter-reductions",
         "attr:ScatterElements.reduction=max",
@@ -188,6 +199,13 @@ NO = [
         "(int32[2] x, int32[2] z) => (int32[2] y) { y = Mod <fmod = 1> (x, z) }", "mod-truncated", M
     ),
     No(SCATTER + "{ y = ScatterElements (x, i, u) }", "scatter-reductions", M, 18),
+    No(
+        "(float[4] x, int64[1] k) => (float[a] v) { v, y = TopK (x, k) }",
+        "order-of-equal-elements",
+        M,
+    ),
+    No("(float[2,2] x) => (float[1,1] y) { y = ReduceL2 (x) }", "axes-as-an-input", M, 18),
+    No("(float[2,2] x) => (float[2,1] y) { y = ReduceL2 <axes = [1]> (x) }", "axes-as-an-input", M),
     No(
         SCATTER + '{ y = ScatterElements <axis = 1, reduction = "none"> (x, i, u) }',
         "scatter-axis-behind-reduction",

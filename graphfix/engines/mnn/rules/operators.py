@@ -105,6 +105,33 @@ def last_of_the_largest(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "TopK",
+    feature="form:TopK.ties",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: of [0.6, 0.1, 0.1] it gives 0, 2, 1; ONNX wants the lower index first",
+)
+def order_of_equal_elements(node: NodeView, target: Target) -> Answer:
+    """Indices of elements that are equal come in another order."""
+    indices = node.output(1)
+    return indices is not None and (indices.is_used or indices.is_graph_output)
+
+
+@rule(
+    ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"),
+    feature="form:{op}.18",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: axes that are an input are not read; ReduceMax, Mean, Min, Prod, Sum are",
+)
+def axes_as_an_input(node: NodeView, target: Target) -> Answer:
+    """{op} of opset 18 goes over all axes, whichever are given."""
+    if node.opset < 18 or node.input(1) is None:
+        return None
+    return Yes(feature=f"form:{node.op}.18")
+
+
+@rule(
     "Cast",
     feature="form:Cast.to-bool",
     versions="mnn",

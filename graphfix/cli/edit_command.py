@@ -1,0 +1,125 @@
+"""`graphfix edit`: change a model by hand, and prove what each change promises."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphfix.cli.edit_options import EDITS, edit_options
+from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
+from graphfix.cli.streams import STANDARD, ModelPath, shown, source, write_out
+from graphfix.cli.template import offer_template
+
+_ORDER = "graphfix.edits"
+
+
+class _InOrder(click.Command):
+    """A command that keeps the order in which different options were given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Note the edits in their order, then parse as ever."""
+        parser = self.make_parser(ctx)
+        values, _, order = parser.parse_args(args=list(args))
+        given: dict[str, list[str]] = {}
+        edits: list[tuple[str, str]] = []
+        for param in order:
+            name = EDITS.get(param.name or "")
+            if name is None:
+                continue
+            left = given.setdefault(name, list(values[param.name or ""]))
+            edits.append((name, left.pop(0)))
+        ctx.meta[_ORDER] = edits
+        return super().parse_args(ctx, args)
+
+
+@click.command(
+    cls=_InOrder, context_settings=CONTEXT, short_help="Change a model by hand, and prove it."
+)
+@model_argument
+@edit_options
+@click.option(
+    "-o",
+    "--output",
+    type=ModelPath(),
+    metavar="OUT",
+    help="Where to write; - is standard output, and the report goes to stderr then.",
+)
+@click.option("--force", is_flag=True, help="Overwrite OUT even if graphfix did not write it.")
+@click.option(
+    "--verify",
+    type=click.Choice(["auto", "off"]),
+    default="auto",
+    show_default=True,
+    help="Prove what each edit promises, or nothing.",
+)
+@click.option(
+    "--inputs",
+    type=FILE,
+    metavar="FILE.npz",
+    help="Prove on these inputs, arrays named after the inputs.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="For the generated inputs.",
+)
+@click.option(
+    "--data",
+    type=click.Choice(["keep", "copy", "link", "inline"]),
+    default="keep",
+    show_default=True,
+    help="What to do with external data.",
+)
+@click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")
+@output_options
+def edit(*, as_json: bool, model: Path, no_provenance: bool, **asked: Any) -> int:
+    """Change MODEL by hand: edits in the order given, all of them or none.
+
+    Nodes and tensors are named by name, by a pattern ('*/attn/*'), by operator
+    (op:Mod) or by place in the file (index:12). Each edit says what it did and proves
+    what it promises; MODEL itself is never changed.
+
+    Exit codes: 0 written and proved; 1 written, but something could not be shown; 2
+    wrong usage, or the edit cannot be done; 3 MODEL cannot be read or is not a model;
+    4 a promise does not hold, nothing written; 5 a fault in graphfix; 130 Ctrl-C.
+    """
+    out = asked["output"] == STANDARD
+    if out and as_json:
+        raise click.UsageError("--json and -o - exclude each other: both want standard output")
+    if out and sys.stdout.isatty():
+        raise click.UsageError("standard output is a terminal, which shows no model")
+    from graphfix.cli.console import emit, emit_json, say, stdout_kept, style_for
+    from graphfix.cli.progress import progress_hooks
+    from graphfix.worker.single_thread import single_threaded
+
+    with single_threaded():
+        from graphfix.edits.files import EditRequest, edit_file
+    for name in EDITS:
+        asked.pop(name, None)
+    edits = click.get_current_context().meta[_ORDER]
+    if asked["verify"] != "off":
+        offer_template()
+    request = EditRequest(source(model), edits, provenance=not no_provenance, **asked)
+    raw: list[bytes] = []
+    with progress_hooks() as hooks, stdout_kept():
+        found = edit_file(request, hooks, raw.append)
+    for result in raw:
+        write_out(result)
+    if as_json:
+        from graphfix.rendering.edit_views import edit_json
+
+        emit_json(edit_json(shown(model), request.output, found))
+        return found.exit_code
+    from graphfix.rendering.edit_views import edit_text
+
+    text = edit_text(
+        shown(model), request.output, found, style=style_for(sys.stderr if out else sys.stdout)
+    )
+    (say if out else emit)(text)
+    return found.exit_code

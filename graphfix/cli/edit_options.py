@@ -1,0 +1,44 @@
+"""The options of `graphfix edit`, one for each edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Option, form of its text, what it does.
+_OPTIONS = (
+    ("rename", "OLD=NEW", "Rename a tensor: an input, an output or an inner one."),
+    ("rename-node", "OLD=NEW", "Rename a node."),
+    ("prefix", "TEXT", "Put TEXT before the names of all nodes and inner tensors."),
+    ("dim", "N=1", "Give the size that inputs call N a value."),
+    ("shape", "NAME=1x3xHxW", "Declare the shape of an input: numbers, symbols, ? as it is."),
+    ("extract", "IN,IN:OUT,OUT", "Take out what computes tensors from others."),
+    ("split", "T,T=front.onnx,back.onnx", "Cut in two at tensors; needs no -o."),
+    ("keep-outputs", "A,B", "Drop all other outputs, and what only they need."),
+    ("drop-output", "NAME", "Drop an output, and what only it needs."),
+    ("add-output", "TENSOR", "Give an inner tensor out as well."),
+    (
+        "drop-input",
+        "NAME=VALUE|@FILE.npy",
+        "Store a value in the place of an input; NAME alone where nothing reads it.",
+    ),
+    ("reorder-inputs", "A,B", "Put inputs first, in this order."),
+    ("reorder-outputs", "A,B", "Put outputs first, in this order."),
+)
+
+# The parameter of each option -> the name of its edit.
+EDITS = {f"edit_{name.replace('-', '_')}": name for name, _, _ in _OPTIONS}
+
+
+def edit_options(function: Function) -> Function:
+    """Add an option for each edit; all may be repeated."""
+    for name, form, text in reversed(_OPTIONS):
+        parameter = f"edit_{name.replace('-', '_')}"
+        function = click.option(f"--{name}", parameter, multiple=True, metavar=form, help=text)(
+            function
+        )
+    return function

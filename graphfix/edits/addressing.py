@@ -1,0 +1,206 @@
+"""Nodes and tensors as users name them: by name, pattern, operator or index.
+
+A name that is there is that name, whatever else it looks like. Then ``op:Mod`` and
+``op:domain::Mod`` stand for every node of an operator (or what they compute), ``index:12`` for
+a node of the main graph by its place in the file, and ``*``, ``?`` and ``[...]`` are wildcards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
+
+from graphfix.errors import UsageError
+from graphfix.protos import all_graphs, bodies_of, called, normal_domain
+
+_WILD = frozenset("*?[")
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A node, and where it stands.
+
+    Attributes:
+        node: The node, of the model that was asked for.
+        index: Its place among the nodes of its graph.
+        graph: The graph, body or function.
+        root: The main graph or the function.
+    """
+
+    node: NodeProto
+    index: int
+    graph: GraphProto | FunctionProto
+    root: GraphProto | FunctionProto
+
+    @property
+    def text(self) -> str:
+        """The node as a sentence names it."""
+        return called(self.node.op_type, self.node.name, self.node.output)
+
+
+def roots(proto: ModelProto) -> Iterator[GraphProto | FunctionProto]:
+    """Walk the main graph and the local functions."""
+    yield proto.graph
+    yield from proto.functions
+
+
+def graphs_of(root: GraphProto | FunctionProto) -> Iterator[GraphProto | FunctionProto]:
+    """Walk a main graph or a function, and every body below it."""
+    if isinstance(root, GraphProto):
+        yield from all_graphs(root)
+        return
+    yield root
+    for node in root.node:
+        for body in bodies_of(node):
+            yield from all_graphs(body)
+
+
+def places(proto: ModelProto) -> Iterator[Place]:
+    """Walk every node: those of the main graph first, then bodies, then functions."""
+    for root in roots(proto):
+        for graph in graphs_of(root):
+            for index, node in enumerate(graph.node):
+                yield Place(node, index, graph, root)
+
+
+def find_nodes(proto: ModelProto, address: str, where: str) -> list[Place]:
+    """Return the nodes that an address names, at least one.
+
+    Raises:
+        UsageError: None is named so; the nearest names are told.
+    """
+    known = list(places(proto))
+    found = [place for place in known if place.node.name == address]
+    if not found and address.startswith("op:"):
+        found = [place for place in known if _is_operator(place.node, address[3:])]
+    if not found and address.startswith("index:"):
+        found = _at_index(proto, known, address, where)
+    if not found and is_pattern(address):
+        found = [p for p in known if p.node.name and fnmatchcase(p.node.name, address)]
+    if not found:  # nodes without a name are known by what they compute
+        found = [place for place in known if address and address in place.node.output]
+    if found:
+        return found
+    names = [place.node.name for place in known if place.node.name]
+    operators = [f"op:{place.node.op_type}" for place in known]
+    raise unknown("node", address, operators if address.startswith("op:") else names, where)
+
+
+def find_node(proto: ModelProto, address: str, where: str) -> Place:
+    """Return the one node that an address names.
+
+    Raises:
+        UsageError: None is named so, or several are.
+    """
+    found = find_nodes(proto, address, where)
+    if len(found) > 1:
+        raise UsageError(
+            f"{address!r} names {len(found)} nodes",
+            where=where,
+            hint=f"one is needed: {_listed(place.text for place in found)}",
+        )
+    return found[0]
+
+
+def find_tensors(proto: ModelProto, address: str, where: str) -> list[str]:
+    """Return the tensors of the main graph that an address names, at least one.
+
+    Raises:
+        UsageError: None is named so; the nearest names are told.
+    """
+    names = tensors_of(proto.graph)
+    if address in names:
+        return [address]
+    if address.startswith(("op:", "index:")):
+        nodes = [p.node for p in find_nodes(proto, address, where) if p.graph is proto.graph]
+        return [name for node in nodes for name in node.output if name]
+    found = [name for name in names if fnmatchcase(name, address)] if is_pattern(address) else []
+    if not found:
+        raise unknown("tensor", address, names, where)
+    return found
+
+
+def find_tensor(proto: ModelProto, address: str, where: str) -> str:
+    """Return the one tensor of the main graph that an address names.
+
+    Raises:
+        UsageError: None is named so, or several are.
+    """
+    found = find_tensors(proto, address, where)
+    if len(found) > 1:
+        raise UsageError(
+            f"{address!r} names {len(found)} tensors",
+            where=where,
+            hint=f"one is needed: {_listed(found)}",
+        )
+    return found[0]
+
+
+def tensors_of(graph: GraphProto | FunctionProto) -> dict[str, None]:
+    """Return the names that a graph or function defines itself, in order."""
+    if isinstance(graph, FunctionProto):
+        found = dict.fromkeys(graph.input)
+    else:
+        found = dict.fromkeys(info.name for info in graph.input)
+        found.update((tensor.name, None) for tensor in graph.initializer)
+        found.update((sparse.values.name, None) for sparse in graph.sparse_initializer)
+    found.update((name, None) for node in graph.node for name in node.output if name)
+    return found
+
+
+def matching(names: Iterable[str], address: str, kind: str, where: str) -> list[str]:
+    """Return the names that an address is or matches, at least one.
+
+    Raises:
+        UsageError: There is none; the nearest are told.
+    """
+    known = list(names)
+    found = [address] if address in known else []
+    if not found and is_pattern(address):
+        found = [name for name in known if fnmatchcase(name, address)]
+    if not found:
+        raise unknown(kind, address, known, where)
+    return found
+
+
+def is_pattern(address: str) -> bool:
+    """Say whether an address has wildcards."""
+    return not _WILD.isdisjoint(address)
+
+
+def unknown(kind: str, name: str, known: Iterable[str], where: str) -> UsageError:
+    """Return the error of a name that is not there, with the nearest that are."""
+    names = list(dict.fromkeys(known))
+    near = get_close_matches(name, names, _SHOWN, 0.5) if len(names) <= 100_000 else []
+    if not near:
+        near = names[:_SHOWN]
+    listed = _listed(near) if near else "none"
+    few = len(names) <= _SHOWN
+    hint = f"it has: {listed}" if few else f"the nearest of {len(names)}: {listed}"
+    return UsageError(f"the model has no {kind} {name!r}", where=where, hint=hint)
+
+
+def _listed(names: Iterable[str]) -> str:
+    shown = list(names)
+    text = ", ".join(shown[:_SHOWN])
+    return f"{text} and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else text
+
+
+def _is_operator(node: NodeProto, operator: str) -> bool:
+    domain, given, op = operator.rpartition("::")
+    return node.op_type == op and (not given or normal_domain(node.domain) == normal_domain(domain))
+
+
+def _at_index(proto: ModelProto, known: list[Place], address: str, where: str) -> list[Place]:
+    text = address.removeprefix("index:")
+    count = len(proto.graph.node)
+    if not text.isdecimal() or int(text) >= count:
+        raise UsageError(
+            f"{address!r} is no place of a node", where=where, hint=f"index:0 to index:{count - 1}"
+        )
+    return [p for p in known if p.graph is proto.graph and p.index == int(text)]

@@ -1,0 +1,277 @@
+"""Edits of what a model takes and gives: outputs kept, dropped and added, inputs dropped, order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from onnx import ModelProto, TensorProto, ValueInfoProto, numpy_helper
+
+from graphfix.edits.addressing import find_tensors, matching
+from graphfix.edits.arrays import array_of
+from graphfix.edits.parts import declared, unread, without_outputs
+from graphfix.edits.step import Equal, Step, Subject
+from graphfix.errors import UsageError
+from graphfix.protos import copied
+from graphfix.storage.weights import type_name
+from graphfix.submodels import add_outputs
+
+GIVEN = ("graphfix.edits", "Given")
+
+
+@dataclass(frozen=True, slots=True)
+class KeepOutputs:
+    """Keep these outputs, in this order, and drop all others with what only they need.
+
+    Attributes:
+        names: Names or patterns of outputs.
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--keep-outputs"
+
+    def apply(self, subject: Subject) -> Step:
+        """Drop the others; see `graphfix.edits.step.Edit`."""
+        known = {info.name: info for info in subject.proto.graph.output}
+        kept = _matching_each(known, self.names, "output", self.option)
+        return _with_outputs(subject, [known[name] for name in kept])
+
+
+@dataclass(frozen=True, slots=True)
+class DropOutput:
+    """Drop outputs with what only they need.
+
+    Attributes:
+        name: A name or a pattern of outputs.
+    """
+
+    name: str
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--drop-output"
+
+    def apply(self, subject: Subject) -> Step:
+        """Drop them; see `graphfix.edits.step.Edit`."""
+        known = {info.name: info for info in subject.proto.graph.output}
+        gone = matching(known, self.name, "output", self.option)
+        left = [info for name, info in known.items() if name not in gone]
+        if not left:
+            raise UsageError("no output would be left", where=f"{self.option} {self.name}")
+        return _with_outputs(subject, left)
+
+
+@dataclass(frozen=True, slots=True)
+class AddOutput:
+    """Give inner tensors out as well.
+
+    Attributes:
+        tensor: A tensor of the main graph; a name, a pattern, ``op:Mod``, ``index:12``.
+    """
+
+    tensor: str
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--add-output"
+
+    def apply(self, subject: Subject) -> Step:
+        """Add them; see `graphfix.edits.step.Edit`."""
+        where = f"{self.option} {self.tensor}"
+        outputs = list(subject.proto.graph.output)
+        there = {info.name for info in outputs}
+        found = find_tensors(subject.proto, self.tensor, where)
+        new = [name for name in found if name in subject.scope.makers and name not in there]
+        if not new:
+            if found[0] in there:
+                raise UsageError(f"{found[0]!r} is an output already", where=where)
+            raise UsageError(f"no node computes {found[0]!r}", where=where)
+        infos = [declared(subject, name, where) for name in new]
+        proto = copied(subject.proto)
+        proto.graph.output.extend(infos)
+        kept = [info for info in proto.graph.value_info if info.name not in new]
+        proto.graph.ClearField("value_info")
+        proto.graph.value_info.extend(kept)
+        before = copied(subject.proto)
+        add_outputs(before.graph, new)
+        said = tuple(f"tensor {name!r} is an output" for name in new)
+        return Step(proto, said, (_equal(before, proto),))
+
+
+@dataclass(frozen=True, slots=True)
+class ReorderInputs:
+    """Put the inputs into another order.
+
+    Attributes:
+        names: The inputs; those that are not named come behind them in the order they had.
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--reorder-inputs"
+
+    def apply(self, subject: Subject) -> Step:
+        """Reorder them; see `graphfix.edits.step.Edit`."""
+        proto = copied(subject.proto)
+        infos = _reordered(proto.graph.input, self.names, "input", self.option)
+        proto.graph.ClearField("input")
+        proto.graph.input.extend(infos)
+        said = f"the inputs are {', '.join(info.name for info in infos)}"
+        return Step(proto, (said,), (_equal(subject.proto, proto),))
+
+
+@dataclass(frozen=True, slots=True)
+class ReorderOutputs:
+    """Put the outputs into another order.
+
+    Attributes:
+        names: The outputs; those that are not named come behind them in the order they had.
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--reorder-outputs"
+
+    def apply(self, subject: Subject) -> Step:
+        """Reorder them; see `graphfix.edits.step.Edit`."""
+        proto = copied(subject.proto)
+        infos = _reordered(proto.graph.output, self.names, "output", self.option)
+        proto.graph.ClearField("output")
+        proto.graph.output.extend(infos)
+        again = copied(proto)
+        again.graph.ClearField("output")
+        again.graph.output.extend(subject.proto.graph.output)
+        said = f"the outputs are {', '.join(info.name for info in infos)}"
+        return Step(proto, (said,), (_equal(subject.proto, again),))
+
+
+@dataclass(frozen=True, slots=True)
+class DropInput:
+    """Drop an input: nothing reads it, or it has a value from now on.
+
+    Attributes:
+        name: The input.
+        value: Its value: numbers ``1``, ``0.5,0.25``, or ``@file.npy``; None where nothing reads
+            the input. One number fills the whole shape.
+    """
+
+    name: str
+    value: str | np.ndarray[tuple[int, ...], np.dtype[np.generic]] | None = None
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--drop-input"
+
+    def apply(self, subject: Subject) -> Step:
+        """Put the value in its place; see `graphfix.edits.step.Edit`."""
+        where = f"{self.option} {self.name}"
+        known = {info.name: info for info in subject.proto.graph.input}
+        (name,) = matching(known, self.name, "input", where)[:1]
+        if name in subject.scope.stored:
+            raise UsageError(f"{name!r} has a value already", where=where)
+        proto = copied(subject.proto)
+        kept = [info for info in proto.graph.input if info.name != name]
+        proto.graph.ClearField("input")
+        proto.graph.input.extend(kept)
+        if name in unread(subject.proto):
+            before = copied(subject.proto)
+            before.graph.ClearField("input")
+            before.graph.input.extend(kept)
+            return Step(
+                proto, (f"input {name!r}, which nothing reads, is gone",), (_equal(before, proto),)
+            )
+        if self.value is None:
+            raise UsageError(
+                f"input {name!r} is read", where=where, hint=f"give it a value: {name}=0"
+            )
+        tensor = _value(known[name], self.value, where)
+        proto.graph.initializer.append(tensor)
+        proto.ir_version = max(proto.ir_version, 4)  # before, each stored tensor was an input
+        array = numpy_helper.to_array(tensor)
+        said = f"input {name!r} is {type_name(tensor.data_type)}{list(array.shape)}, stored"
+        text = "the outputs are those of the model as it was, fed with that value"
+        claim = Equal(
+            text,
+            _fed(subject.proto, tensor, kept),
+            proto,
+            numpy={GIVEN: "graphfix.edits.numpy_models:given"},
+        )
+        return Step(proto, (said,), (claim,))
+
+
+def _value(
+    info: ValueInfoProto, value: str | np.ndarray[tuple[int, ...], np.dtype[np.generic]], where: str
+) -> TensorProto:
+    kind = info.type.tensor_type
+    if info.type.WhichOneof("value") != "tensor_type" or not kind.elem_type:
+        raise UsageError(f"input {info.name!r} is no tensor", where=where)
+    sizes: list[int | None] | None = None
+    if kind.HasField("shape"):
+        sizes = [d.dim_value if d.HasField("dim_value") else None for d in kind.shape.dim]
+    array = array_of(value, kind.elem_type, sizes, where)
+    tensor = numpy_helper.from_array(array, info.name)
+    tensor.data_type = kind.elem_type
+    return tensor
+
+
+def _fed(proto: ModelProto, tensor: TensorProto, inputs: Sequence[ValueInfoProto]) -> ModelProto:
+    """Return a model whose input numpy gives, as a caller would."""
+    before = copied(proto)
+    graph = before.graph
+    graph.ClearField("input")
+    graph.input.extend(inputs)
+    nodes = list(graph.node)
+    graph.ClearField("node")
+    node = graph.node.add(domain=GIVEN[0], op_type=GIVEN[1], output=[tensor.name])
+    node.attribute.add(name="value", type=4, t=tensor)
+    graph.node.extend(nodes)
+    before.opset_import.add(domain=GIVEN[0], version=1)
+    return before
+
+
+def _with_outputs(subject: Subject, outputs: Sequence[ValueInfoProto]) -> Step:
+    proto = without_outputs(subject, outputs)
+    before = copied(subject.proto)
+    before.graph.ClearField("output")
+    before.graph.output.extend(outputs)
+    count = len(subject.proto.graph.node) - len(proto.graph.node)
+    said = [f"the outputs are {', '.join(info.name for info in outputs)}"]
+    if count:
+        said.append(f"{count} nodes that only others needed are gone")
+    idle = [name for name in unread(proto) if name not in unread(subject.proto)]
+    if idle:
+        said.append(f"nothing reads {', '.join(idle)} any more; --drop-input {idle[0]} drops it")
+    return Step(proto, tuple(said), (_equal(before, proto),))
+
+
+def _equal(before: ModelProto, after: ModelProto) -> Equal:
+    return Equal("the outputs are those of the model as it was", before, after)
+
+
+def _matching_each(
+    known: dict[str, ValueInfoProto], names: Sequence[str], kind: str, option: str
+) -> list[str]:
+    found = [name for one in names for name in matching(known, one, kind, option)]
+    return list(dict.fromkeys(found))
+
+
+def _reordered(
+    infos: Sequence[ValueInfoProto], names: Sequence[str], kind: str, option: str
+) -> list[ValueInfoProto]:
+    known = {info.name: info for info in infos}
+    first = _matching_each(known, names, kind, option)
+    return [known[name] for name in dict.fromkeys([*first, *known])]

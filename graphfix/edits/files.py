@@ -1,0 +1,89 @@
+"""Edits of files: where results go, and that nothing is written before all are there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphfix._version import __version__
+from graphfix.edits.engine import Edited, edit
+from graphfix.edits.reading import written
+from graphfix.errors import UsageError
+from graphfix.files import PROVENANCE, check_writable
+from graphfix.hooks import Hook
+from graphfix.model import Model
+from graphfix.pipeline.model_files import as_model, save
+from graphfix.pipeline.streams import STANDARD, bytes_of, check_stream_output
+
+
+@dataclass(frozen=True, slots=True)
+class EditRequest:
+    """Everything that `graphfix edit` can be asked.
+
+    Attributes:
+        model: The file, or the model that came from standard input.
+        edits: Name and text of each edit, in order.
+        output: Where the result goes; None where edits write files of their own.
+    """
+
+    model: Path | Model
+    edits: Sequence[tuple[str, str]]
+    output: Path | None = None
+    force: bool = False
+    verify: str = "auto"
+    inputs: Path | None = None
+    seed: int = 0
+    sizes: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    data: str = "keep"
+    provenance: bool = True
+
+
+def edit_file(
+    request: EditRequest, hooks: Sequence[Hook] = (), put: Callable[[bytes], object] = len
+) -> Edited:
+    """Edit a file and write the result; nothing where a claim is shown to be wrong.
+
+    Args:
+        request: What is asked for.
+        hooks: Told of stages.
+        put: Takes the bytes of a result that goes to standard output.
+
+    Raises:
+        InvalidModel: The file is not a model; nothing is written.
+        UsageError: A name is wrong, or the result may not be written; nothing is written.
+    """
+    edits = [written(name, text) for name, text in request.edits]
+    model = as_model(request.model)
+    if request.output is None and not any(name == "split" for name, _ in request.edits):
+        raise UsageError("where the result goes is not said", hint="give -o OUT.onnx")
+    if request.output == STANDARD:
+        check_stream_output(model, request.data)
+    elif request.output is not None:
+        check_writable(request.output, request.model, force=request.force)
+    how: dict[str, Any] = {
+        "verify": request.verify,
+        "inputs": request.inputs,
+        "seed": request.seed,
+        "shapes": request.sizes,
+    }
+    found = edit(model, edits, hooks=hooks, **how)
+    for path in found.parts:
+        check_writable(path, request.model, force=request.force)
+    if found.exit_code == 4:
+        return found
+    for hook in hooks:
+        hook.stage("save")
+    files = dict(found.parts)
+    if request.output is not None:
+        files[request.output] = found.model
+    for path, each in files.items():
+        if request.provenance:
+            each.metadata[f"{PROVENANCE}version"] = __version__
+            each.metadata[f"{PROVENANCE}edits"] = " ".join(step.option for step in found.steps)
+        if path == STANDARD:
+            put(bytes_of(each, request.data))
+        else:
+            save(each, path, data=request.data)
+    return found

@@ -1,0 +1,118 @@
+"""Every edit as a function: a model goes in, what became of it comes out.
+
+Each takes a loaded model, a path or a ModelProto, which is not changed, and by keyword what
+`graphfix.edits.edit` takes: ``verify``, ``inputs``, ``seed``, ``shapes``. Each raises `UsageError`
+for a name that is not known or an edit that cannot be done, and `InvalidModel` for what is no
+model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from onnx import ModelProto
+
+from graphfix.edits.arrays import Array
+from graphfix.edits.cutting import Extract, Split
+from graphfix.edits.ends import (
+    AddOutput,
+    DropInput,
+    DropOutput,
+    KeepOutputs,
+    ReorderInputs,
+    ReorderOutputs,
+)
+from graphfix.edits.engine import Edited, edit
+from graphfix.edits.names import Prefix, Rename, RenameNode
+from graphfix.edits.sizes import Dim, Shape
+from graphfix.model import Model
+
+ModelLike = Model | str | Path | ModelProto
+
+
+class How(TypedDict, total=False):
+    """How an edit is proved; see `graphfix.edits.edit`."""
+
+    verify: str
+    inputs: str | Path | Mapping[str, Any] | None
+    seed: int
+    shapes: Mapping[str, Sequence[int]] | None
+
+
+def rename(model: ModelLike, old: str, new: str, **how: Unpack[How]) -> Edited:
+    """Rename a tensor, or those that a pattern with one ``*`` matches."""
+    return edit(model, [Rename(old, new)], **how)
+
+
+def rename_node(model: ModelLike, old: str, new: str, **how: Unpack[How]) -> Edited:
+    """Rename a node."""
+    return edit(model, [RenameNode(old, new)], **how)
+
+
+def prefix(model: ModelLike, text: str, **how: Unpack[How]) -> Edited:
+    """Put a prefix before the names of all nodes and inner tensors."""
+    return edit(model, [Prefix(text)], **how)
+
+
+def dim(model: ModelLike, symbol: str, size: int, **how: Unpack[How]) -> Edited:
+    """Give a symbolic size a value, wherever it is declared."""
+    return edit(model, [Dim(symbol, size)], **how)
+
+
+def shape(
+    model: ModelLike, name: str, sizes: Sequence[int | str | None], **how: Unpack[How]
+) -> Edited:
+    """Declare the shape of an input: numbers, symbols, None for what stays as it is."""
+    return edit(model, [Shape(name, tuple(sizes))], **how)
+
+
+def extract(
+    model: ModelLike, begin: Sequence[str], end: Sequence[str], **how: Unpack[How]
+) -> Edited:
+    """Take out what computes the tensors of `end` from those of `begin`."""
+    return edit(model, [Extract(tuple(begin), tuple(end))], **how)
+
+
+def split(
+    model: ModelLike,
+    tensors: Sequence[str],
+    front: str | Path,
+    back: str | Path,
+    **how: Unpack[How],
+) -> Edited:
+    """Cut a model in two at some tensors; ``parts`` of the result has both, nothing is written."""
+    return edit(model, [Split(tuple(tensors), Path(front), Path(back))], **how)
+
+
+def keep_outputs(model: ModelLike, names: Sequence[str], **how: Unpack[How]) -> Edited:
+    """Drop all other outputs, and what only they need."""
+    return edit(model, [KeepOutputs(tuple(names))], **how)
+
+
+def drop_output(model: ModelLike, name: str, **how: Unpack[How]) -> Edited:
+    """Drop an output, and what only it needs."""
+    return edit(model, [DropOutput(name)], **how)
+
+
+def add_output(model: ModelLike, tensor: str, **how: Unpack[How]) -> Edited:
+    """Give an inner tensor out as well."""
+    return edit(model, [AddOutput(tensor)], **how)
+
+
+def drop_input(
+    model: ModelLike, name: str, value: str | Array | None = None, **how: Unpack[How]
+) -> Edited:
+    """Store a value in the place of an input; no value where nothing reads it."""
+    return edit(model, [DropInput(name, value)], **how)
+
+
+def reorder_inputs(model: ModelLike, names: Sequence[str], **how: Unpack[How]) -> Edited:
+    """Put inputs first, in this order."""
+    return edit(model, [ReorderInputs(tuple(names))], **how)
+
+
+def reorder_outputs(model: ModelLike, names: Sequence[str], **how: Unpack[How]) -> Edited:
+    """Put outputs first, in this order."""
+    return edit(model, [ReorderOutputs(tuple(names))], **how)

@@ -1,0 +1,206 @@
+"""Edits of names: of tensors, of nodes, and of everything by a prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import translate
+from re import fullmatch
+
+from onnx import FunctionProto, GraphProto, ModelProto
+
+from graphfix.diffing.renaming import rename_tensors
+from graphfix.edits.addressing import (
+    find_nodes,
+    find_tensor,
+    graphs_of,
+    is_pattern,
+    places,
+    roots,
+    tensors_of,
+    unknown,
+)
+from graphfix.edits.renaming import (
+    rename_function,
+    rename_inner,
+    rename_main,
+    restored_ends,
+)
+from graphfix.edits.step import Claim, Equal, SameStructure, Step, Subject
+from graphfix.errors import UsageError
+from graphfix.protos import all_nodes, copied
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """Give tensors another name: inputs, outputs and inner ones, of bodies and functions too.
+
+    Attributes:
+        old: The tensor; a name, or a pattern with one ``*`` for what the new name keeps.
+        new: Its new name; with a ``*`` where the old one has it.
+    """
+
+    old: str
+    new: str
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--rename"
+
+    def apply(self, subject: Subject) -> Step:
+        """Rename in a copy; see `graphfix.edits.step.Edit`."""
+        where = f"{self.option} {self.old}={self.new}"
+        proto = copied(subject.proto)
+        said: list[str] = []
+        main = self._chosen(proto.graph, where)
+        if not main and self.old.startswith(("op:", "index:")):
+            main = {find_tensor(proto, self.old, where): self.new}
+        if main:
+            rename_main(proto, main, where)
+            said += [f"tensor {old!r} is called {new!r}" for old, new in main.items()]
+        else:
+            for root in roots(proto):
+                inner: dict[str, str] = {}
+                for graph in graphs_of(root):
+                    inner |= self._chosen(graph, where)
+                if inner:
+                    rename_inner(root, inner, where)
+                    place = f" of {root.name}" if isinstance(root, FunctionProto) else ""
+                    said += [f"tensor {a!r}{place} is called {b!r}" for a, b in inner.items()]
+        if not said:
+            known = [name for graph in _graphs(proto) for name in tensors_of(graph)]
+            raise unknown("tensor", self.old, known, where)
+        return Step(proto, tuple(said), _claims(subject.proto, proto))
+
+    def _chosen(self, graph: GraphProto | FunctionProto, where: str) -> dict[str, str]:
+        """Return the new names of the tensors that a graph defines itself."""
+        return _new_names(tensors_of(graph), self.old, self.new, where)
+
+
+@dataclass(frozen=True, slots=True)
+class RenameNode:
+    """Give nodes another name.
+
+    Attributes:
+        old: The node; a name, ``op:Mod``, ``index:12``, or a pattern with one ``*``.
+        new: Its new name.
+    """
+
+    old: str
+    new: str
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--rename-node"
+
+    def apply(self, subject: Subject) -> Step:
+        """Rename in a copy; see `graphfix.edits.step.Edit`."""
+        where = f"{self.option} {self.old}={self.new}"
+        proto = copied(subject.proto)
+        found = find_nodes(proto, self.old, where)
+        names = _new_names([p.node.name for p in found], self.old, self.new, where)
+        if not names and len(found) > 1:
+            raise UsageError(f"{self.old!r} names {len(found)} nodes", where=where)
+        if not self.new:
+            raise UsageError("the new name is empty", where=where)
+        new = [names.get(place.node.name, self.new) for place in found]
+        others = {p.node.name for p in places(proto)} - {p.node.name for p in found}
+        for name in new:
+            if name in others or new.count(name) > 1:
+                raise UsageError(f"a node is called {name!r} already", where=where)
+        said: list[str] = []
+        for place, name in zip(found, new, strict=True):
+            said.append(f"{place.text} is called {name!r}")
+            place.node.name = name
+        return Step(proto, tuple(said), _claims(subject.proto, proto))
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Put a prefix before every name but those of inputs, outputs and operators.
+
+    Attributes:
+        prefix: What comes before the names of nodes and inner tensors, bodies and functions
+            included.
+    """
+
+    prefix: str
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--prefix"
+
+    def apply(self, subject: Subject) -> Step:
+        """Rename in a copy; see `graphfix.edits.step.Edit`."""
+        if not self.prefix:
+            raise UsageError("the prefix is empty", where=self.option)
+        proto = copied(subject.proto)
+        graph = proto.graph
+        kept = {info.name for info in (*graph.input, *graph.output)}
+        count = prefix_all(proto, self.prefix, kept)
+        said = f"{count} names of nodes and tensors begin with {self.prefix!r}"
+        return Step(proto, (said,), _claims(subject.proto, proto))
+
+
+def prefix_all(proto: ModelProto, prefix: str, kept: set[str]) -> int:
+    """Put a prefix before all names of a model but some tensors of its main graph, in place.
+
+    Returns:
+        How many names have it.
+    """
+    count = 0
+
+    def choose(name: str, main: bool = False) -> str:
+        nonlocal count
+        if main and name in kept:
+            return name
+        count += 1
+        new = prefix + name
+        while new in kept:
+            new = prefix + new
+        return new
+
+    rename_tensors(proto.graph, choose)
+    for info in proto.training_info:
+        for binding in (*info.initialization_binding, *info.update_binding):
+            if binding.key not in kept:
+                binding.key = prefix + binding.key
+    for function in proto.functions:
+        rename_function(function, choose)
+    for root in roots(proto):
+        for node in all_nodes(root.node):
+            if node.name:
+                node.name = prefix + node.name
+                count += 1
+    return count
+
+
+def _graphs(proto: ModelProto) -> list[GraphProto | FunctionProto]:
+    return [graph for root in roots(proto) for graph in graphs_of(root)]
+
+
+def _new_names(
+    known: Mapping[str, None] | list[str], old: str, new: str, where: str
+) -> dict[str, str]:
+    """Return the new names of those that are `old`, or match it."""
+    if old in known:
+        return {old: new}
+    if not is_pattern(old):
+        return {}
+    names = [name for name in known if fullmatch(translate(old), name)]
+    if not names:
+        return {}
+    if old.count("*") != 1 or new.count("*") != 1 or set("?[") & set(old):
+        raise UsageError(
+            "a pattern of names has one *, and so has the new name", where=where, hint="a*=b*"
+        )
+    head, _, tail = old.partition("*")
+    return {name: new.replace("*", name[len(head) : len(name) - len(tail)]) for name in names}
+
+
+def _claims(before: ModelProto, after: ModelProto) -> tuple[Claim, ...]:
+    text = "the outputs are those of the model as it was"
+    return (SameStructure(before, after), Equal(text, before, restored_ends(after, before)))

@@ -1,0 +1,103 @@
+"""The proof of what an edit claims: by structure, and by numbers as a run proves its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnx import ModelProto
+
+from graphfix.diffing.engine import diff_models
+from graphfix.edits.step import Claim, SameStructure
+from graphfix.model import Model
+from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.verifying import on_disk
+from graphfix.proving.models import compare_files
+from graphfix.proving.runners.evaluators import OpKey
+from graphfix.proving.whole.options import ComparisonOptions
+from graphfix.registry import shipped_passes
+from graphfix.report import Verdict, Verification
+
+_FAILED = frozenset({Verdict.MISMATCH, Verdict.LOSSY})
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A claim, and what became of it.
+
+    Attributes:
+        claim: The claim in words.
+        verification: What the comparison found.
+    """
+
+    claim: str
+    verification: Verification
+
+    @property
+    def equal(self) -> bool:
+        """Whether the claim was shown."""
+        return self.verification.status is Verdict.EQUAL
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the claim was shown to be wrong."""
+        return self.verification.status in _FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class HowToProve:
+    """On which inputs claims are proved.
+
+    Attributes:
+        inputs: The user's, as an .npz file; None where they are made.
+        seed: For those that are made.
+        shapes: Sizes of dynamic inputs, by name.
+    """
+
+    inputs: Path | None = None
+    seed: int = 0
+    shapes: dict[str, tuple[int, ...]] | None = None
+
+
+def prove(claim: Claim, base_dir: str, how: HowToProve) -> Proof:
+    """Prove one claim.
+
+    Args:
+        claim: The claim.
+        base_dir: Where the external data of its models lies.
+        how: On which inputs.
+
+    Raises:
+        InvalidModel: One of the models cannot be read.
+        UsageError: The user's inputs do not fit the models.
+    """
+    if isinstance(claim, SameStructure):
+        return Proof(claim.text, _structure(claim, base_dir))
+    known = _evaluators(claim.before, base_dir) | _evaluators(claim.after, base_dir)
+    names = {info.name for info in claim.before.graph.input}
+    asked = {name: sizes for name, sizes in (how.shapes or {}).items() if name in names}
+    options = ComparisonOptions(
+        inputs=how.inputs,
+        seed=how.seed,
+        evaluators={**known, **claim.numpy},
+        bindings={**asked, **claim.shapes},
+    )
+    with on_disk(claim.before, base_dir) as before, on_disk(claim.after, base_dir) as after:
+        return Proof(claim.text, compare_files(before, after, options))
+
+
+def _evaluators(proto: ModelProto, base_dir: str) -> dict[OpKey, str]:
+    return evaluators_for(Model(proto, base_dir=base_dir), shipped_passes())
+
+
+def _structure(claim: SameStructure, base_dir: str) -> Verification:
+    found = diff_models(claim.before, claim.after, (base_dir, base_dir))
+    if found.same:
+        return Verification(Verdict.EQUAL, method="compared as they are written")
+    parts = (
+        *(f"{c.where}: {c.field}" for c in (*found.metadata, *found.interface, *found.types)),
+        *(f"{n.op} {n.name!r}" for n in (*found.removed, *found.added)),
+        *(f"{n.before.op} {n.before.name!r}" for n in found.nodes),
+        *(weight.name for weight in found.weights),
+    )
+    return Verification(Verdict.MISMATCH, f"written otherwise: {'; '.join(parts[:3])}")

@@ -1,0 +1,142 @@
+"""Edits as the command line and recipes write them: an option's name and one text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphfix.edits.cutting import Extract, Split
+from graphfix.edits.ends import (
+    AddOutput,
+    DropInput,
+    DropOutput,
+    KeepOutputs,
+    ReorderInputs,
+    ReorderOutputs,
+)
+from graphfix.edits.names import Prefix, Rename, RenameNode
+from graphfix.edits.sizes import Dim, Shape
+from graphfix.edits.step import Edit, Step, Subject
+from graphfix.edits.words import Known, between, listed, malformed, pair, shape
+from graphfix.errors import UsageError
+
+Read = Callable[[str, Known], Edit]
+
+
+def _rename(text: str, known: Known) -> Edit:
+    return Rename(*pair(text, "--rename", "OLD=NEW"))
+
+
+def _rename_node(text: str, known: Known) -> Edit:
+    return RenameNode(*pair(text, "--rename-node", "OLD=NEW"))
+
+
+def _prefix(text: str, known: Known) -> Edit:
+    return Prefix(text)
+
+
+def _dim(text: str, known: Known) -> Edit:
+    symbol, size = pair(text, "--dim", "N=1")
+    if not size.isdecimal():
+        raise malformed(text, "--dim", "N=1")
+    return Dim(symbol, int(size))
+
+
+def _shape(text: str, known: Known) -> Edit:
+    return Shape(*shape(text, "--shape", "NAME=1x3xHxW"))
+
+
+def _extract(text: str, known: Known) -> Edit:
+    inputs, outputs = between(text, known, "--extract", "IN,IN:OUT,OUT")
+    return Extract(tuple(inputs), tuple(outputs))
+
+
+def _split(text: str, known: Known) -> Edit:
+    form = "TENSOR,TENSOR=front.onnx,back.onnx"
+    tensors, files = pair(text, "--split", form)
+    paths = listed(files, "--split", form)
+    if len(paths) != 2:
+        raise malformed(text, "--split", form)
+    return Split(listed(tensors, "--split", form), Path(paths[0]), Path(paths[1]))
+
+
+def _keep_outputs(text: str, known: Known) -> Edit:
+    return KeepOutputs(listed(text, "--keep-outputs", "A,B"))
+
+
+def _drop_output(text: str, known: Known) -> Edit:
+    return DropOutput(text)
+
+
+def _add_output(text: str, known: Known) -> Edit:
+    return AddOutput(text)
+
+
+def _drop_input(text: str, known: Known) -> Edit:
+    if "=" not in text or text in known:
+        return DropInput(text)
+    return DropInput(*pair(text, "--drop-input", "NAME=VALUE or NAME=@FILE.npy"))
+
+
+def _reorder_inputs(text: str, known: Known) -> Edit:
+    return ReorderInputs(listed(text, "--reorder-inputs", "A,B"))
+
+
+def _reorder_outputs(text: str, known: Known) -> Edit:
+    return ReorderOutputs(listed(text, "--reorder-outputs", "A,B"))
+
+
+READERS: Mapping[str, Read] = {
+    "rename": _rename,
+    "rename-node": _rename_node,
+    "prefix": _prefix,
+    "dim": _dim,
+    "shape": _shape,
+    "extract": _extract,
+    "split": _split,
+    "keep-outputs": _keep_outputs,
+    "drop-output": _drop_output,
+    "add-output": _add_output,
+    "drop-input": _drop_input,
+    "reorder-inputs": _reorder_inputs,
+    "reorder-outputs": _reorder_outputs,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An edit as it is written, read once the tensors that it may name are known.
+
+    Attributes:
+        name: Its name, such as ``rename-node``.
+        text: The rest.
+    """
+
+    name: str
+    text: str
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return f"--{self.name}"
+
+    def apply(self, subject: Subject) -> Step:
+        """Edit a copy of the model; see `graphfix.edits.step.Edit`."""
+        known = frozenset(subject.scope.makers) | frozenset(
+            [*subject.scope.inputs, *subject.scope.stored]
+        )
+        return READERS[self.name](self.text, known).apply(subject)
+
+
+def written(name: str, text: str) -> Written:
+    """Return an edit of the command line or a recipe.
+
+    Raises:
+        UsageError: There is no such edit, or the text is not of its form.
+    """
+    read = READERS.get(name)
+    if read is None:
+        raise UsageError(f"there is no edit {name!r}", hint=f"known: {', '.join(READERS)}")
+    read(text, frozenset())
+    return Written(name, text)

@@ -1,0 +1,124 @@
+"""What an edit takes and gives: a model at its turn, the model after it, and what it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from onnx import ModelProto
+
+from graphfix.diffing.scopes import Scope
+from graphfix.proving.runners.evaluators import OpKey
+from graphfix.reducing.typing import Types, Typist
+
+NO_NUMPY: Mapping[OpKey, str] = {}
+
+
+class Subject:
+    """A model at the turn of an edit.
+
+    Attributes:
+        proto: The model; never changed, an edit copies it.
+        base_dir: Where its external data lies.
+    """
+
+    def __init__(self, proto: ModelProto, base_dir: str) -> None:
+        """Take a model; nothing is computed before it is asked for."""
+        self.proto = proto
+        self.base_dir = base_dir
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The main graph, indexed.
+
+        Raises:
+            InvalidModel: Its nodes form a cycle.
+        """
+        return Scope.of_graph(self.proto.graph, "main")
+
+    @cached_property
+    def types(self) -> Types:
+        """What is known of the tensors; the model is run where inference knows too little."""
+        return Typist(self.base_dir).types(self.proto)
+
+    @cached_property
+    def inferred(self) -> Types:
+        """What inference alone knows of the tensors."""
+        return Typist(self.base_dir).inferred(self.proto)
+
+
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """The claim that two models, with the same inputs and outputs, compute the same.
+
+    Attributes:
+        text: The claim in words, which an equal verdict is printed with.
+        before: The first model.
+        after: The second.
+        numpy: Numpy models of operators that stand in one of them for what numpy does.
+        shapes: Sizes of inputs to compare at.
+    """
+
+    text: str
+    before: ModelProto
+    after: ModelProto
+    numpy: Mapping[OpKey, str] = field(default_factory=lambda: NO_NUMPY)
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+
+
+@dataclass(frozen=True, slots=True)
+class SameStructure:
+    """The claim that two models are the same up to names: nodes, attributes, weights, metadata.
+
+    Attributes:
+        before: The first model.
+        after: The second.
+    """
+
+    before: ModelProto
+    after: ModelProto
+
+    @property
+    def text(self) -> str:
+        """The claim in words."""
+        return "the same nodes, attributes, weights and metadata under other names"
+
+
+Claim = Equal | SameStructure
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What an edit makes of a model.
+
+    Attributes:
+        proto: The model after it.
+        said: What was done, one line each.
+        claims: What is to be proved of it.
+        parts: Further models that it makes, by the file that they go to.
+    """
+
+    proto: ModelProto
+    said: tuple[str, ...]
+    claims: tuple[Claim, ...]
+    parts: Mapping[Path, ModelProto] = field(default_factory=dict[Path, ModelProto])
+
+
+class Edit(Protocol):
+    """One edit of a model."""
+
+    @property
+    def option(self) -> str:
+        """The option of the command line that asks for it."""
+        ...
+
+    def apply(self, subject: Subject) -> Step:
+        """Edit a copy of the model.
+
+        Raises:
+            UsageError: A name is not known, or what is asked for cannot be done here.
+        """
+        ...
