@@ -28,6 +28,7 @@ _OPTIONS = (
     ),
     ("reorder-inputs", "A,B", "Put inputs first, in this order."),
     ("reorder-outputs", "A,B", "Put outputs first, in this order."),
+    ("join", "OTHER.onnx:OUT=IN,...", "Join a model behind this one, or in front of it."),
 )
 
 # The parameter of each option -> the name of its edit.

@@ -16,6 +16,7 @@ from graphfix.edits.functions import (
     drop_input,
     drop_output,
     extract,
+    join,
     keep_outputs,
     prefix,
     rename,
@@ -25,6 +26,7 @@ from graphfix.edits.functions import (
     shape,
     split,
 )
+from graphfix.edits.joining import Join
 from graphfix.edits.names import Prefix, Rename, RenameNode
 from graphfix.edits.proving import Proof
 from graphfix.edits.sizes import Dim, Shape
@@ -39,6 +41,7 @@ __all__ = [
     "Edit",
     "Edited",
     "Extract",
+    "Join",
     "KeepOutputs",
     "Prefix",
     "Proof",
@@ -54,6 +57,7 @@ __all__ = [
     "drop_output",
     "edit",
     "extract",
+    "join",
     "keep_outputs",
     "prefix",
     "rename",

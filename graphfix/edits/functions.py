@@ -25,6 +25,7 @@ from graphfix.edits.ends import (
     ReorderOutputs,
 )
 from graphfix.edits.engine import Edited, edit
+from graphfix.edits.joining import Join
 from graphfix.edits.names import Prefix, Rename, RenameNode
 from graphfix.edits.sizes import Dim, Shape
 from graphfix.model import Model
@@ -116,3 +117,10 @@ def reorder_inputs(model: ModelLike, names: Sequence[str], **how: Unpack[How]) -
 def reorder_outputs(model: ModelLike, names: Sequence[str], **how: Unpack[How]) -> Edited:
     """Put outputs first, in this order."""
     return edit(model, [ReorderOutputs(tuple(names))], **how)
+
+
+def join(
+    model: ModelLike, other: str | Path, links: Sequence[tuple[str, str]], **how: Unpack[How]
+) -> Edited:
+    """Join the model of a file behind this one, or in front: pairs of an output and an input."""
+    return edit(model, [Join(Path(other), tuple(links))], **how)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+
+from graphfix.proving.runners.engine import Engine
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.values.kinds import Feed
+from graphfix.storage.reading import read_model
 
 Array = np.ndarray[Any, Any]
 
@@ -12,3 +20,29 @@ Array = np.ndarray[Any, Any]
 def given(_: list[Array | None], attributes: dict[str, object]) -> tuple[Array, ...]:
     """Give a stored value, as a caller would feed it."""
     return (cast("Array", attributes["value"]),)
+
+
+def run_file(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Array, ...]:
+    """Run the model of a file, as a program that holds it would.
+
+    The attributes are its ``path``, the names of its ``inputs`` in the order given and of its
+    ``outputs``, and the ``numpy`` models of its operators, ``DOMAIN|OP|PLACE`` each.
+    """
+    names = cast("list[str]", attributes.get("inputs", []))
+    places = tuple(cast("list[str]", attributes.get("numpy", [])))
+    engine = _opened(cast("str", attributes["path"]), places)
+    feed = {n: v for n, v in zip(names, inputs, strict=True) if v is not None}
+    outputs = engine.run(cast("Feed", feed))
+    return tuple(np.asarray(outputs[n]) for n in cast("list[str]", attributes["outputs"]))
+
+
+@lru_cache(maxsize=4)
+def _opened(path: str, places: tuple[str, ...]) -> Engine:
+    """Load a model once for all inputs of a proof; the process ends with it."""
+    numpy: dict[tuple[str, str], str] = {}
+    for place in places:
+        domain, op, function = place.split("|")
+        numpy[domain, op] = function
+    file = Path(path)
+    model = RunnableModel(read_model(file).proto, str(file.parent), Evaluators(numpy))
+    return model.open()

@@ -15,6 +15,7 @@ from graphfix.edits.ends import (
     ReorderInputs,
     ReorderOutputs,
 )
+from graphfix.edits.joining import Join
 from graphfix.edits.names import Prefix, Rename, RenameNode
 from graphfix.edits.sizes import Dim, Shape
 from graphfix.edits.step import Edit, Step, Subject
@@ -87,6 +88,18 @@ def _reorder_outputs(text: str, known: Known) -> Edit:
     return ReorderOutputs(listed(text, "--reorder-outputs", "A,B"))
 
 
+def _join(text: str, known: Known) -> Edit:
+    form = "OTHER.onnx:OUT=IN,OUT=IN"
+    path, given, rest = text.partition(".onnx:")
+    path = f"{path}.onnx" if given else path
+    if not given:
+        path, given, rest = text.partition(":")
+    if not path or not given:
+        raise malformed(text, "--join", form)
+    links = tuple(pair(link, "--join", form) for link in listed(rest, "--join", form))
+    return Join(Path(path), links)
+
+
 READERS: Mapping[str, Read] = {
     "rename": _rename,
     "rename-node": _rename_node,
@@ -101,6 +114,7 @@ READERS: Mapping[str, Read] = {
     "drop-input": _drop_input,
     "reorder-inputs": _reorder_inputs,
     "reorder-outputs": _reorder_outputs,
+    "join": _join,
 }
 
 

@@ -96,3 +96,8 @@ def restored_ends(proto: ModelProto, model: ModelProto) -> ModelProto:
 
     rename_tensors(copy.graph, choose)
     return copy
+
+
+def rename_ends(proto: ModelProto, names: Mapping[str, str]) -> None:
+    """Rename tensors of a main graph in place, to names that its own tensors do not have."""
+    rename_tensors(proto.graph, lambda name, main: names.get(name, name) if main else name)

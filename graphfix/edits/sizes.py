@@ -40,7 +40,7 @@ class Dim:
         known = {
             dim.dim_param
             for info in subject.proto.graph.input
-            for dim in _dims(info.type)
+            for dim in dims_of(info.type)
             if dim.dim_param
         }
         if self.symbol not in known:
@@ -111,12 +111,12 @@ def _bound(
             while len(shape.dim) < len(shapes[info.name]):
                 shape.dim.add()
             for dim, size in zip(shape.dim, shapes[info.name], strict=True):
-                _set(dim, size)
+                set_size(dim, size)
     for graph in all_graphs(proto.graph):
         for info in (*graph.input, *graph.output, *graph.value_info):
-            for dim in _dims(info.type):
+            for dim in dims_of(info.type):
                 if dim.dim_param in symbols:
-                    _set(dim, symbols[dim.dim_param])
+                    set_size(dim, symbols[dim.dim_param])
     _follow(proto, subject.base_dir)
     return proto
 
@@ -130,29 +130,31 @@ def _follow(proto: ModelProto, base_dir: str) -> None:
             continue
         if info.type.HasField("tensor_type") and not info.type.tensor_type.HasField("shape"):
             info.type.CopyFrom(known)
-        ours, theirs = list(_dims(info.type)), list(_dims(known))
+        ours, theirs = list(dims_of(info.type)), list(dims_of(known))
         if len(ours) != len(theirs):
             continue
         for dim, inferred in zip(ours, theirs, strict=True):
             if not dim.HasField("dim_value") and inferred.HasField("dim_value"):
-                _set(dim, inferred.dim_value)
+                set_size(dim, inferred.dim_value)
 
 
-def _set(dim: TensorShapeProto.Dimension, size: Size) -> None:
+def set_size(dim: TensorShapeProto.Dimension, size: Size) -> None:
+    """Declare a size: a number or a symbol; None leaves it as it is."""
     if isinstance(size, int):
         dim.dim_value = size
     elif size is not None:
         dim.dim_param = size
 
 
-def _dims(kind: TypeProto) -> Iterator[TensorShapeProto.Dimension]:
+def dims_of(kind: TypeProto) -> Iterator[TensorShapeProto.Dimension]:
+    """Walk the declared dimensions of a type."""
     form = kind.WhichOneof("value")
     if form == "tensor_type":
         yield from kind.tensor_type.shape.dim
     elif form == "sequence_type":
-        yield from _dims(kind.sequence_type.elem_type)
+        yield from dims_of(kind.sequence_type.elem_type)
     elif form == "optional_type":
-        yield from _dims(kind.optional_type.elem_type)
+        yield from dims_of(kind.optional_type.elem_type)
 
 
 def _step(subject: Subject, proto: ModelProto, said: list[str]) -> Step:

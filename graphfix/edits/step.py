@@ -60,6 +60,8 @@ class Equal:
         after: The second.
         numpy: Numpy models of operators that stand in one of them for what numpy does.
         shapes: Sizes of inputs to compare at.
+        made_first: Whether `before` is what the edit made, and `after` what it is to be equal to:
+            inputs are made for the first, which shows what they are used for.
     """
 
     text: str
@@ -67,6 +69,7 @@ class Equal:
     after: ModelProto
     numpy: Mapping[OpKey, str] = field(default_factory=lambda: NO_NUMPY)
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    made_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,52 @@
+"""Nodes that stand in a proof for what is done outside of the model: another model, numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from onnx import ModelProto, NodeProto, helper
+
+from graphfix.model import Model
+from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.proving.runners.evaluators import OpKey
+from graphfix.registry import shipped_passes
+
+DOMAIN = "graphfix.edits"
+NUMPY: Mapping[OpKey, str] = {
+    (DOMAIN, "Given"): "graphfix.edits.numpy_models:given",
+    (DOMAIN, "RunFile"): "graphfix.edits.numpy_models:run_file",
+}
+
+
+def run_of(
+    path: Path,
+    model: Model,
+    names: tuple[Sequence[str], Sequence[str]],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> NodeProto:
+    """Return a node that runs the model of a file.
+
+    Args:
+        path: The file.
+        model: What is in it.
+        names: Its inputs and outputs that are fed and read.
+        inputs: What they are fed with.
+        outputs: What they are called.
+    """
+    known = evaluators_for(model, shipped_passes())
+    places = [f"{domain}|{op}|{place}" for (domain, op), place in known.items()]
+    node = helper.make_node("RunFile", inputs, outputs, domain=DOMAIN)
+    node.attribute.append(helper.make_attribute("path", str(path.absolute())))
+    for name, texts in (("inputs", names[0]), ("outputs", names[1]), ("numpy", places)):
+        if texts:
+            node.attribute.append(helper.make_attribute(name, list(texts)))
+    return node
+
+
+def with_import(proto: ModelProto) -> ModelProto:
+    """Return the model itself, once it imports the domain of these nodes."""
+    if all(entry.domain != DOMAIN for entry in proto.opset_import):
+        proto.opset_import.add(domain=DOMAIN, version=1)
+    return proto
