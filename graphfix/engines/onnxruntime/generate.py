@@ -22,6 +22,9 @@ from graphfix.storage.weights import type_name
 FACTS = Path(__file__).parent / "facts"
 _LOWEST = 7  # the oldest opset of the measurements
 _ANY = 26  # the highest version that was asked for: a domain that takes it is not looked at
+# Registered by the wheels without a single operator: "org.pytorch.aten:ATen(-1) is not a
+# registered function/op" (1.32; ATen is built in by --enable_training_ops or ENABLE_ATEN alone).
+_EMPTY = frozenset({"org.pytorch.aten"})
 _NOTES = (
     "Measured on the CPU provider of the wheel for Linux: other providers have other kernels.",
     "float16 without a kernel is computed in float32, by casts that the engine inserts itself.",
@@ -46,7 +49,7 @@ def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
             "version": release,
             "title": f"ONNX Runtime {release}",
             "source": f"measured on the wheel onnxruntime {kernels['release']}",
-            "domains": ["", "ai.onnx", *sorted({"ai.onnx.ml", "com.microsoft", *domains})],
+            "domains": ["", "ai.onnx", *sorted({"ai.onnx.ml", "com.microsoft", *domains} - _EMPTY)],
             "functions": kernels["functions"],
             "ir_max": limits["ir"],
             "contrib": kernels.get("contrib", []),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.common_rules import is_function, typed_values
+from graphfix.engines.common_rules import aten_name, is_function, typed_values
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.features import operator_feature
@@ -178,7 +178,7 @@ def not_registered(node: NodeView, target: Target) -> Answer:
         return None
     shown = node.op if target.version < (1, 11) else f"{domain}:{node.op}(-1)"
     return Yes(
-        feature=operator_feature(node.op, domain),
+        feature=operator_feature(node.op, domain, aten_name(node)),
         message=f"{target.title} has no {domain}::{node.op}",
         text=f"Fatal error: {shown} is not a registered function/op",
     )

@@ -63,6 +63,16 @@ YES = [
         13,
     ),
     Yes(
+        "(float[2] x) => (float[2] y) "
+        '{ y = org.pytorch.aten.ATen <operator: string = "celu"> (x) }',
+        "not-registered",
+        "op:aten::celu",
+        "reject",
+        "Fatal error: org.pytorch.aten:ATen(-1) is not a registered function/op",
+        "ort-1.31",
+        13,
+    ),
+    Yes(
         "(float[2] x) => (float[2] y) { y = mine.Own (x) }",
         "not-registered",
         "op:mine::Own",
