@@ -9,7 +9,9 @@ import numpy as np
 import onnx
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from graphfix.report import EXACT, Status
+from graphfix.authoring import has_pytorch, run_in_pytorch
+from graphfix.authoring.declaring import Evaluate
+from graphfix.report import EXACT, Accuracy, Status
 from graphfix.testing import Rewritten, assert_same, outputs_of, run_pass
 from tests.passes.resize_models import IR
 
@@ -129,4 +131,93 @@ def becomes(
     given = outputs_of(done.after, feed)
     wanted = [expected] if isinstance(expected, np.ndarray) else list(expected)
     assert_same(dict(zip(given, wanted, strict=True)), given, rtol=rtol, atol=atol)
+    return done
+
+
+def called(
+    operator: str,
+    inputs: Sequence[Any],
+    expected: Sequence[Array],
+    *,
+    fed: int = 1,
+    overload: str = "",
+    opset: int = 17,
+    dynamic: bool = False,
+    used: int | None = None,
+) -> tuple[ModelProto, dict[str, Array]]:
+    """Return a model that calls an operator in the exporter's layout, and what it is fed.
+
+    Args:
+        operator: The operator.
+        inputs: Its arguments: arrays, numbers, lists, None.
+        expected: What it gives.
+        fed: How many of the first ones are inputs of the graph; the others are constants.
+        overload: The overload.
+        opset: The opset.
+        dynamic: Whether sizes are open; equal ones bear one name.
+        used: How many results are outputs of the graph; None for all.
+    """
+    names = [f"x{at}" if value is not None else "" for at, value in enumerate(inputs)]
+    arrays = {n: np.asarray(v) for n, v in zip(names, inputs, strict=True) if v is not None}
+    feed = {name: arrays[name] for name in names[:fed] if name}
+    given = [
+        helper.make_tensor_value_info(
+            name,
+            helper.np_dtype_to_tensor_dtype(a.dtype),
+            [f"N{d}" if dynamic else d for d in a.shape],
+        )
+        for name, a in feed.items()
+    ]
+    results = [
+        helper.make_tensor_value_info(
+            f"y{at}", helper.np_dtype_to_tensor_dtype(np.asarray(e).dtype), [None] * np.ndim(e)
+        )
+        for at, e in enumerate(expected)
+    ]
+    node = helper.make_node(
+        "ATen", names, [r.name for r in results], "call", domain=PYTORCH,
+        operator=operator, overload_name=overload,
+    )  # fmt: skip
+    kept = [numpy_helper.from_array(a, n) for n, a in arrays.items() if n not in feed]
+    graph = helper.make_graph([node], "g", given, results[:used], kept)
+    imports = [helper.make_opsetid("", opset), helper.make_opsetid(PYTORCH, 1)]
+    ir = max(IR.get(opset, 10), 4)
+    return helper.make_model(graph, opset_imports=imports, ir_version=ir), feed
+
+
+def replaced(
+    declared: str,
+    evaluate: Evaluate,
+    operator: str,
+    inputs: Sequence[Any],
+    *,
+    accuracy: Accuracy = EXACT,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    **how: Any,
+) -> Rewritten:
+    """Assert that a pass replaces a call and computes what its numpy model says.
+
+    Where PyTorch is installed, that model is held to PyTorch.
+    """
+    overload = how.get("overload", "")
+    arrays = [None if value is None else np.asarray(value) for value in inputs]
+    names = {"operator": operator, "overload_name": overload}
+    expected = list(evaluate(arrays, names))
+    if has_pytorch():
+        said = list(run_in_pytorch(operator, overload, arrays))
+        expected = expected[: len(said)]
+        for one, other in zip(expected, said, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(one, other, rtol=max(rtol, 1e-5), atol=max(atol, 1e-6))
+    model, feed = called(operator, inputs, expected, **how)
+    done = run_pass(declared, model)
+    (outcome,) = done.outcomes
+    assert outcome.status is Status.APPLIED, outcome
+    assert [site.accuracy for site in outcome.sites] == [accuracy]
+    assert "ATen" not in done.ops
+    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
+    given = outputs_of(done.after, feed)
+    wanted = dict(zip(given, expected, strict=False))
+    assert_same(wanted, given, rtol=rtol, atol=atol)
     return done

@@ -1,0 +1,175 @@
+"""A table of operators that one pass replaces: how each is written, and what numpy says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.passes.aten._arguments import ArrayCall, Call, Schemas, call_of, operator_of
+
+Shape = tuple[int | str | None, ...]
+Written = Value | tuple[Value | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One operator.
+
+    Attributes:
+        schema: The names of its arguments, in order.
+        write: Builds what replaces a call.
+        model: Computes what PyTorch does, with numpy.
+        infer: Says types and shapes of what a call gives.
+        note: What is to be said where the result is approximate; empty where it is exact.
+    """
+
+    schema: tuple[str, ...]
+    write: Callable[[Builder, Call], Written]
+    model: Callable[[ArrayCall], Any]
+    infer: Callable[[Call], Sequence[InferredType | None]]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The operators of one pass.
+
+    Attributes:
+        functions: By name, or by ``name.overload`` where overloads differ.
+    """
+
+    functions: Mapping[str, Function]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The operators, without overloads."""
+        return tuple(dict.fromkeys(name.partition(".")[0] for name in self.functions))
+
+    @property
+    def schemas(self) -> Schemas:
+        """The arguments of each."""
+        return {name: function.schema for name, function in self.functions.items()}
+
+    def of(self, operator: str, overload: str) -> Function:
+        """Return the entry of an operator.
+
+        Raises:
+            Refuse: It has none with this overload.
+        """
+        found = self.functions.get(f"{operator}.{overload}", self.functions.get(operator))
+        if found is None:
+            raise Refuse(f"overload {overload!r} of {operator} must be one of this pass; it is not")
+        return found
+
+    def infer(self, node: NodeView) -> Sequence[InferredType | None]:
+        """Say what a call gives."""
+        call = call_of(node, self.schemas)
+        return self.of(call.operator, call.overload).infer(call)
+
+    def evaluate(self, inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+        """Compute a call with numpy."""
+        text = str(attributes["operator"]).removeprefix("aten::")
+        operator, _, overload = text.partition(".")
+        found = self.of(operator, str(attributes.get("overload_name", "") or overload))
+        with np.errstate(all="ignore"):
+            result = found.model(ArrayCall(inputs, attributes, found.schema))
+        several: Sequence[Any] = cast("Any", result if isinstance(result, tuple) else (result,))
+        return tuple(np.asarray(one) for one in several)
+
+    def write(self, node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+        """Build what replaces a call.
+
+        Raises:
+            Refuse: The call is none of this family, or none that its entry can write.
+        """
+        operator, overload = operator_of(node)
+        call = call_of(node, self.schemas)
+        result = self.of(operator, overload).write(build, call)
+        several = result if isinstance(result, tuple) else (result,)
+        missing = len(node.outputs) - len(several)
+        return (*several, *([None] * missing))[: len(node.outputs)]
+
+
+def like(name: str = "self") -> Callable[[Call], Sequence[InferredType | None]]:
+    """Return what infers a result of the type and shape of an argument."""
+
+    def infer(call: Call) -> Sequence[InferredType | None]:
+        x = call.need(name)
+        return (InferredType(x.elem_type, x.shape) if x.elem_type else None,)
+
+    return infer
+
+
+def ranked(call: Call, name: str = "self", least: int = 0) -> tuple[Value, int]:
+    """Return a tensor and its rank.
+
+    Raises:
+        Refuse: Its rank or dtype is unknown, or the rank is less than `least`.
+    """
+    x = call.need(name)
+    if x.rank is None or not x.elem_type:
+        raise Refuse(f"the rank and the dtype of {x.name} must be known")
+    if x.rank < least:
+        raise Refuse(f"the rank of {x.name} must be at least {least}; it is {x.rank}")
+    return x, x.rank
+
+
+def axis_in(call: Call, name: str, rank: int, default: int | None = None) -> int:
+    """Return an axis, counted from the front.
+
+    Raises:
+        Refuse: It is missing, computed at run time, or not within the rank.
+    """
+    axis = call.number(name, default)
+    # A scalar has one axis to PyTorch.
+    if axis is None or not -max(rank, 1) <= int(axis) < max(rank, 1):
+        raise Refuse(f"{name} of {call.operator} must lie in rank {rank}; it is {axis}")
+    return int(axis) % max(rank, 1)
+
+
+def unused(call: Call, output: int, what: str) -> None:
+    """Hold a call to an output that nothing reads.
+
+    Raises:
+        Refuse: It is used.
+    """
+    value = call.node.output(output)
+    if value is not None and value.is_used:
+        raise Refuse(f"{what} of {call.operator} must not be used; it is")
+
+
+def without(shape: Shape | None, axis: int, *, keep: bool = False) -> Shape:
+    """Return a shape whose axis is gone, or of size one."""
+    assert shape is not None  # the callers have looked at the rank
+    return (*shape[:axis], *((1,) if keep else ()), *shape[axis + 1 :])
+
+
+def broadcast(first: Shape, second: Shape) -> Shape:
+    """Return the shape of two that broadcast; None where a size depends on which is one."""
+    rank = max(len(first), len(second))
+    one = (1,) * (rank - len(first)) + first
+    other = (1,) * (rank - len(second)) + second
+    found: list[int | str | None] = []
+    for a, b in zip(one, other, strict=True):
+        if a == b and a is not None:
+            found.append(a)
+        elif a == 1 or b == 1:
+            found.append(b if a == 1 else a)
+        elif isinstance(a, int) or isinstance(b, int):
+            found.append(a if isinstance(a, int) else b)
+        else:
+            found.append(None)
+    return tuple(found)
+
+
+def integers(like_: Value) -> bool:
+    """Say whether a value holds integers or booleans."""
+    return like_.dtype is not None and like_.dtype.kind in "iub"
+
+
+INT64 = TensorProto.INT64

@@ -1,0 +1,65 @@
+"""A running maximum, minimum or product along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphfix.authoring import Array, Builder, Refuse, Value
+
+
+def scanned(build: Builder, op: str, x: Value, axis: int) -> Value:
+    """Combine each element with all before it.
+
+    Args:
+        build: The builder.
+        op: ``Max``, ``Min`` or ``Mul``.
+        x: Numbers of rank 1 or more.
+        axis: The axis, not negative.
+    """
+    size = x.dim(axis)
+    if size is None:
+        return _walked(build, op, x, axis)
+    reach = 1
+    while reach < size:
+        head = build.Slice(x, starts=[0], ends=[reach], axes=[axis])
+        later = build.Slice(x, starts=[reach], ends=[size], axes=[axis])
+        earlier = build.Slice(x, starts=[0], ends=[size - reach], axes=[axis])
+        x = build.Concat(head, build.multi(op, later, earlier)[0], axis=axis)
+        reach *= 2
+    return x
+
+
+def _neutral(op: str, dtype: np.dtype[np.generic]) -> Array:
+    if op == "Mul":
+        return np.ones((), dtype)
+    low = op == "Max"
+    if dtype.kind == "f":
+        return np.array(-np.inf if low else np.inf, dtype)
+    limits = np.iinfo(str(dtype))
+    return np.array(limits.min if low else limits.max, dtype)
+
+
+def _walked(build: Builder, op: str, x: Value, axis: int) -> Value:
+    """Walk the axis; the state begins with what changes nothing, so that it may be empty."""
+    if build.opset < 9:
+        raise Refuse(f"the opset must be at least 9, which has Scan; it is {build.opset}")
+    rank, dtype = x.rank, x.dtype
+    assert rank is not None
+    assert dtype is not None
+    shape = (*(x.shape or ())[:axis], *(x.shape or ())[axis + 1 :])
+    state = build.constant(_neutral(op, dtype))
+    if rank > 1:
+        others = np.array([a for a in range(rank) if a != axis], dtype=np.int64)
+        state = build.Expand(state, build.Gather(build.Shape(x), others, axis=0))
+
+    def step(inner: Builder, *given: Value) -> Sequence[Value]:
+        total = inner.multi(op, given[0], given[1])[0]
+        return inner.Identity(total), inner.Identity(total)
+
+    body = build.body([("total", x.elem_type, shape), ("element", x.elem_type, shape)], step)
+    return build.multi(
+        "Scan", state, x, outputs=2, body=body, num_scan_inputs=1,
+        scan_input_axes=[axis], scan_output_axes=[axis],
+    )[1]  # fmt: skip

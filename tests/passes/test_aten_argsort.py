@@ -1,0 +1,59 @@
+"""aten-argsort: places and values, ties in their order, at the ends of the integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_argsort import FAMILY
+from graphfix.testing import assert_refused, assert_untouched
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+
+PASS = "aten-argsort"
+TIES = np.array([[2, 1, 1, 3, 2], [0, -1, 0, -1, 5]])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "int32", "uint8"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_places_of_equal_numbers_stay_in_order(dtype: str, descending: bool) -> None:
+    x = TIES.astype(dtype)
+    for axis in (0, 1, -1):
+        done = replaced(
+            PASS, FAMILY.evaluate, "argsort", [x, True, axis, descending], overload="stable"
+        )
+        assert "TopK" in done.ops
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("opset", [11, 13, 17, 18])
+def test_values_and_places(dynamic: bool, opset: int) -> None:
+    x = array_of(3, 4)
+    replaced(PASS, FAMILY.evaluate, "sort", [x, 0, True], dynamic=dynamic, opset=opset)
+    replaced(PASS, FAMILY.evaluate, "argsort", [x, -1, False], dynamic=dynamic, opset=opset)
+    replaced(PASS, FAMILY.evaluate, "msort", [x], dynamic=dynamic, opset=opset)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_the_ends_of_the_integers(kind: Any) -> None:
+    limits = np.iinfo(kind)
+    x = np.array([0, limits.max, limits.min, -1, limits.min + 1], kind)
+    replaced(PASS, FAMILY.evaluate, "sort", [x, 0, False])
+
+
+def test_scalars_and_empty_lines() -> None:
+    replaced(PASS, FAMILY.evaluate, "sort", [np.float32(3), 0, False])
+    replaced(PASS, FAMILY.evaluate, "argsort", [np.zeros((2, 0), np.float32), 1, False])
+
+
+def test_refusals() -> None:
+    model, _ = called("argsort", [array_of(3), 1, False], [np.zeros(3, np.int64)])
+    assert_refused(PASS, model, "dim of argsort must lie in rank 1; it is 1")
+    model, _ = called("argsort", [TIES, 1, False], [TIES], opset=10)
+    assert_refused(PASS, model, "the opset must be at least 11 to sort integers; it is 10")
+    assert_refused(PASS, aten_model("msort", None), "the rank and the dtype of x must be known")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("topk", [3, 3]))
