@@ -1,0 +1,64 @@
+"""aten-cummax: running maxima, minima and products, with places, ties and NaN."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_cummax import FAMILY
+from graphfix.testing import assert_refused, assert_untouched
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+
+PASS = "aten-cummax"
+
+
+@pytest.mark.parametrize("operator", ["cummax", "cummin"])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_values_and_the_last_place_of_equal_ones(operator: str, dynamic: bool) -> None:
+    for x in (
+        array_of(3, 7),
+        np.round(array_of(3, 7)),
+        np.array([[2, 2, 1, 3, 3], [5, 4, 4, 6, 0]]),
+    ):
+        for axis in (0, -1):
+            replaced(PASS, FAMILY.evaluate, operator, [x, axis], dynamic=dynamic)
+
+
+@pytest.mark.parametrize("operator", ["cummax", "cummin"])
+def test_what_is_no_number_stays(operator: str) -> None:
+    x = np.array([1, 3, np.nan, 5, np.nan, -np.inf, np.inf], np.float32)
+    replaced(PASS, FAMILY.evaluate, operator, [x, 0])
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_products(dynamic: bool) -> None:
+    x = array_of(2, 9)
+    replaced(PASS, FAMILY.evaluate, "cumprod", [x, 1, None], dynamic=dynamic, rtol=1e-5)
+
+
+def test_products_of_integers_wrap_around() -> None:
+    x = np.array([3, 1 << 40, -7, 1 << 30, 5])
+    replaced(PASS, FAMILY.evaluate, "cumprod", [x, 0, None])
+    narrow = np.array([100, 100, 2], np.int8)
+    replaced(PASS, FAMILY.evaluate, "cumprod", [narrow, 0, None])
+    replaced(PASS, FAMILY.evaluate, "cumprod", [np.array([True, True, False]), 0, None])
+
+
+def test_scalars_and_one_element() -> None:
+    replaced(PASS, FAMILY.evaluate, "cummax", [np.float32(3), 0])
+    replaced(PASS, FAMILY.evaluate, "cummax", [array_of(1), 0])
+    replaced(PASS, FAMILY.evaluate, "cumprod", [array_of(0, 2), 0, None])
+
+
+def test_refusals() -> None:
+    x = array_of(3)
+    model, _ = called("cumprod", [x, 0, 7], [x])
+    assert_refused(PASS, model, "the dtype of cumprod must be that of x0; another one is given")
+    model, _ = called("cummax", [x, 2], [x])
+    assert_refused(PASS, model, "dim of cummax must lie in rank 1; it is 2")
+    model, _ = called("cummax", [np.arange(3), 0], [np.arange(3)], opset=11)
+    assert_refused(PASS, model, "the opset must be at least 12, which compares integers; it is 11")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("cumsum", [3, 3]))
