@@ -27,7 +27,7 @@ MODELS: dict[str, tuple[str, set[str]]] = {
     "table of bytes": (
         f"(float[2,2] x, int64[2] i) => (float[2,2] y) <{W}, float s = {{0.5}}, int8 z = {{0}}> "
         "{ r = Gather (w, i) d = DequantizeLinear (r, s, z) y = Add (x, d) }",
-        set(),
+        {"trt10.10", "trt11.1", "trt8.6"},
     ),
     "transposed weights": (
         f"(float[2,3] x) => (float[2,3] y) <{W}, float s = {{0.5}}, int8 z = {{0}}> "
