@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
-
-from onnx.defs import OpSchema
-from onnx.helper import get_attribute_value
+from typing import cast
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Limit, Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
-from graphfix.schemas import Form, form_of
+from graphfix.schemas import Form, default_of, form_of
 
 _SOURCE = "the profile of the target: limits of the operator"
 
@@ -70,7 +67,7 @@ def stated_rank(node: NodeView, target: Target) -> Answer:
 def stated_attribute(node: NodeView, target: Target) -> Answer:
     """{op} does not take an attribute of this value."""
     for form, limit in _limits(node, target, "attribute"):
-        found = _text(node.attr(limit.name, _default(form.schema, limit.name)))
+        found = _text(node.attr(limit.name, default_of(form, limit.name)))
         if found and found not in limit.values:
             return Yes(
                 feature=f"attr:{node.op}.{limit.name}={found}",
@@ -95,20 +92,10 @@ def stated_absence(node: NodeView, target: Target) -> Answer:
     return None
 
 
-def _default(schema: OpSchema, name: str) -> Any:
-    """Return the default of an attribute; None where it has none, or the form lacks it."""
-    attribute = schema.attributes.get(name)
-    if attribute is None or not attribute.default_value.name:
-        return None
-    return get_attribute_value(attribute.default_value)
-
-
 def _text(value: object) -> str:
     """Return a value as profiles spell it: ``linear``, ``0``, ``1.0``, ``1 1``; empty for none."""
     if value is None:
         return ""
-    if isinstance(value, bytes):
-        return value.decode()
     if isinstance(value, list | tuple):
         return " ".join(_text(each) for each in cast("Sequence[object]", value))
     return str(value)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onnx.helper import get_attribute_value
-
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import is_function, typed_values
 from graphfix.engines.profile import Lacks, Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.schemas import Form, form_of
+from graphfix.schemas import Form, default_of, form_of
 
 RANK = "rank"
 _SOURCE = "the profile of the target: models of one operator, run in the engine"
@@ -75,16 +73,13 @@ def _of_form(
 def _valued(
     node: NodeView, form: Form | None, kinds: Mapping[str, frozenset[str]] | None, what: str
 ) -> Answer:
-    for name in kinds or {}:
-        formal = None if form is None else form.schema.attributes.get(name)
-        if formal is None:
+    for name, values in (kinds or {}).items():
+        if form is None or name not in form.attributes:
             continue
-        default = formal.default_value
-        value = node.attr(name, get_attribute_value(default) if default.name else None)
-        text = value.decode() if isinstance(value, bytes) else str(value)
-        if value is not None and text in (kinds or {})[name]:
-            feature = f"attr:{node.op}.{name}={text}"
-            return Yes(feature=feature, message=f"{what} with {name}={text}")
+        value = node.attr(name, default_of(form, name))
+        if value is not None and str(value) in values:
+            feature = f"attr:{node.op}.{name}={value}"
+            return Yes(feature=feature, message=f"{what} with {name}={value}")
     return None
 
 

@@ -18,9 +18,8 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.exporting import export_node
 from graphfix.graph import Graph, Variable, is_empty
 from graphfix.inference import SMALL_ELEMENTS, merge_type, type_of
-from graphfix.opset.fitting import default_of
 from graphfix.protos import normal_domain
-from graphfix.schemas import Form, form_of
+from graphfix.schemas import Form, default_of, form_of
 
 
 def has_body(form: Form) -> bool:

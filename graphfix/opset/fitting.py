@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import onnx
 from onnx import TensorProto, TypeProto
 from onnx.defs import OpSchema
 
-from graphfix.attributes import AttributeRef, decode_attribute
+from graphfix.attributes import AttributeRef
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.graph import Tensor, is_empty
 from graphfix.inference import type_of
 from graphfix.opset.verdicts import Verdict
-from graphfix.schemas import Form
+from graphfix.schemas import Form, default_of
 
 REMOVED = object()
 
@@ -44,12 +43,6 @@ def edits_to_fit(node: NodeView, source: Form, target: Form, verdict: Verdict) -
     _slots(node.node.inputs, source, target, outputs=False)
     _slots(node.node.outputs, source, target, outputs=True)
     return edits
-
-
-def default_of(form: Form, name: str) -> Any:
-    """Return the default of an attribute; None where the schema has none."""
-    proto = form.schema.attributes[name].default_value
-    return decode_attribute(proto) if proto.type != onnx.AttributeProto.UNDEFINED else None
 
 
 def _attributes(node: NodeView, source: Form, target: Form, verdict: Verdict) -> Edits:

@@ -47,8 +47,7 @@ def read(node: NodeView) -> tuple[list[Term], tuple[str, ...]]:
     Raises:
         Refuse: A rank is unknown, or the equation does not fit the operands.
     """
-    given = node.attr("equation")
-    equation = (given.decode() if isinstance(given, bytes) else str(given)).replace(" ", "")
+    equation = str(node.attr("equation")).replace(" ", "")
     operands = [node.need(place) for place in range(len(node.inputs))]
     words, arrow, result = equation.partition("->")
     texts = words.split(",")

@@ -49,7 +49,7 @@ def conv_of_lines_to_images(node: NodeView, build: Builder) -> Value:
     weights = [] if node.op in _POOLS else [node.need(1)]
     if x.rank != 3:
         raise Refuse(f"the input must be of rank 3; its rank is {x.rank}")
-    if node.attr("auto_pad", "NOTSET") not in ("NOTSET", b"NOTSET"):
+    if node.attr("auto_pad", "NOTSET") != "NOTSET":
         raise Refuse("the pads must be written; they are automatic (auto_pad)")
     if node.output(1) is not None:
         raise Refuse("the indices must not be asked for; they are")

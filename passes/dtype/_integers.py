@@ -42,7 +42,7 @@ def refused(view: NodeView, narrow: frozenset[int], taken: tuple[str, ...]) -> s
     """Return why a node cannot be computed on wider integers; empty where it can."""
     if view.domain or view.op not in (*taken, *FORMED):
         return told(view, narrow)
-    if view.attr("reduction", "none") not in ("none", b"none"):
+    if view.attr("reduction", "none") != "none":
         return told(view, narrow, f"{view.op} with a reduction")
     if view.op == "MaxPool" and (len(view.outputs) > 1 or view.attr("ceil_mode", 0)):
         return told(view, narrow, "MaxPool with indices or windows outside of the data")

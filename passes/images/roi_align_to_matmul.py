@@ -48,7 +48,7 @@ def roi_align_to_matmul(node: NodeView, build: Builder) -> Value:
     """Multiply by what bins take of rows and columns, see the module."""
     x, rois, batch = node.need(0), node.need(1), node.need(2)
     mode = node.attr("mode", "avg")
-    if (mode.decode() if isinstance(mode, bytes) else mode) != "avg":
+    if mode != "avg":
         raise Refuse(f"the mode must be avg; it is {mode}")
     if int(node.attr("sampling_ratio", 0)) <= 0:
         raise Refuse(
@@ -72,7 +72,7 @@ def _weights(node: NodeView, x: Value, rois: Value, axis: int, build: Builder) -
     assert x.dtype is not None
     default = "half_pixel" if node.opset >= 16 else "output_half_pixel"
     given = node.attr("coordinate_transformation_mode", default)
-    half = (given.decode() if isinstance(given, bytes) else given) == "half_pixel"
+    half = given == "half_pixel"
     bins = int(node.attr("output_height" if axis == 2 else "output_width", 1))
     samples = int(node.attr("sampling_ratio", 0))
     scale = float(np.float32(node.attr("spatial_scale", 1.0)))

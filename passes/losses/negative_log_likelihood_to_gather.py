@@ -64,7 +64,6 @@ def negative_log_likelihood_to_gather(node: NodeView, build: Builder) -> Value:
     if counted is not None:
         loss = build.Where(counted, loss, np.zeros((), x.dtype))  # not times 0: x may be infinite
     how = node.attr("reduction", "mean")
-    how = how.decode() if isinstance(how, bytes) else how
     if how not in ("mean", "none", "sum"):
         raise Refuse(f"the reduction must be mean, sum or none; it is {how!r}")
     if how == "none":

@@ -140,11 +140,7 @@ def _flags_of_branches(node: NodeView) -> list[int]:
 
 
 def _modes(node: NodeView) -> list[str]:
-    return [_text(mode) for mode in node.attr("nodes_modes", [])]
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
+    return list(node.attr("nodes_modes", []))
 
 
 def _numbers(node: NodeView, name: str, kind: np.dtype[Any]) -> Array:

@@ -43,7 +43,6 @@ def pad_negative_to_slice(node: NodeView, build: Builder) -> Value:
         raise Refuse("a pad must be negative; none is")
     before, after = np.split(pads, 2)
     mode = node.attr("mode", "constant")
-    mode = mode.decode() if isinstance(mode, bytes) else str(mode)
     mixed = ((before < 0) & (after > 0)) | ((before > 0) & (after < 0))
     if mode != "constant" and mixed.any():
         raise Refuse(f"an axis that is cut must not be padded as well in mode {mode}; one is")

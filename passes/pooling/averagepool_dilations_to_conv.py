@@ -48,7 +48,7 @@ def averagepool_dilations_to_conv(node: NodeView, build: Builder) -> Value:
     dims = len(shape) - 2
     if len(sizes) < dims or len(counts) < dims:
         raise Refuse("the channels and the sizes must be known")
-    if node.attr("auto_pad", b"NOTSET") not in (b"NOTSET", "NOTSET"):
+    if node.attr("auto_pad", "NOTSET") != "NOTSET":
         raise Refuse("the pads must be written; they are automatic (auto_pad)")
     if 0 in sizes or min(counts) < 1:
         raise Refuse("the input and the output must not be empty; one is")

@@ -51,7 +51,7 @@ def averagepool_padded_to_pad(node: NodeView, build: Builder) -> Value:
     dims = len(kernel)
     strides = [int(s) for s in node.attr("strides", [1] * dims)]
     pads = [int(p) for p in node.attr("pads", [0] * 2 * dims)]
-    if node.attr("auto_pad", b"NOTSET") not in (b"NOTSET", "NOTSET"):
+    if node.attr("auto_pad", "NOTSET") != "NOTSET":
         raise Refuse("the pads must be written; they are automatic (auto_pad)")
     if any(int(d) != 1 for d in node.attr("dilations", [1] * dims)):
         raise Refuse("no window must be dilated; some are")

@@ -58,7 +58,7 @@ def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | N
         raise Refuse(f"{x.name} must be floating point; it is {x.type_name}")
     if node.output(1) is None:
         raise Refuse("there must be an Indices output; there is none")
-    if node.attr("auto_pad", b"NOTSET") not in (b"NOTSET", "NOTSET"):
+    if node.attr("auto_pad", "NOTSET") != "NOTSET":
         raise Refuse("the pads must be written; they are automatic (auto_pad)")
     sizes, results = shape[2:], out[2:]
     dims = len(sizes)

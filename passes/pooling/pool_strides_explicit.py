@@ -41,7 +41,7 @@ def pool_strides_explicit(node: NodeView, build: Builder) -> tuple[Value | None,
     """Add the attributes."""
     dims = len(list(node.attr("kernel_shape")))
     written = {"strides": [1] * dims, "pads": [0] * 2 * dims}
-    if node.attr("auto_pad", "NOTSET") not in ("NOTSET", b"NOTSET"):
+    if node.attr("auto_pad", "NOTSET") != "NOTSET":
         del written["pads"]
     if all(map(node.has, written)):
         raise Refuse("strides or pads must be left out; they are written")

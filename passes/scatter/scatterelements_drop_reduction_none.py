@@ -37,7 +37,6 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 def scatterelements_drop_reduction_none(node: NodeView, build: Builder) -> Value:
     """Leave the attribute out."""
     how = node.attr("reduction", "")
-    how = how.decode() if isinstance(how, bytes) else how
     if how != "none":
         raise Refuse(f"the reduction must be none; it is {how or 'left out'}")
     inputs = (node.need(place) for place in range(3))

@@ -43,7 +43,7 @@ _LENGTHS = 4
 def rnn_reverse_by_flipping(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Flip, run and flip back, see the module."""
     direction = node.attr("direction", "forward")
-    if direction not in ("reverse", b"reverse"):
+    if direction != "reverse":
         raise Refuse(f"the direction must be reverse; it is {direction}")
     if node.attr("layout", 0):
         raise Refuse("time must stand first; the batch does (layout)")

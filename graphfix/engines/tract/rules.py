@@ -81,12 +81,8 @@ def celu_slope(node: NodeView, target: Target) -> Answer:
 )
 def grid_sample_cubic_border(node: NodeView, target: Target) -> Answer:
     """Cubic GridSample with the border repeated computes something else."""
-    mode, padding = _text(node.attr("mode", "linear")), _text(node.attr("padding_mode", "zeros"))
+    mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
     return mode in ("bicubic", "cubic") and padding == "border"
-
-
-def _text(value: object) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 @rule(
@@ -162,7 +158,7 @@ def no_value(node: NodeView, target: Target) -> Answer:
 )
 def reverse_direction(node: NodeView, target: Target) -> Answer:
     """A cell that runs in reverse is run forward."""
-    if _text(node.attr("direction", "forward")) != "reverse":
+    if node.attr("direction", "forward") != "reverse":
         return None
     return Yes(feature=f"attr:{node.op}.direction=reverse")
 
@@ -176,7 +172,7 @@ def reverse_direction(node: NodeView, target: Target) -> Answer:
 )
 def automatic_pads_of_dilated_windows(node: NodeView, target: Target) -> Answer:
     """Pads that are automatic are those of a window that is not dilated."""
-    automatic = _text(node.attr("auto_pad", "NOTSET")) in ("SAME_UPPER", "SAME_LOWER")
+    automatic = node.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER")
     if not automatic or all(int(d) == 1 for d in node.attr("dilations", ())):
         return None
     return Yes(feature=f"attr:{node.op}.auto_pad")
@@ -299,7 +295,7 @@ def branches_of_unlike_shapes(node: NodeView, target: Target) -> Answer:
 )
 def nearest_of_opset_10(node: NodeView, target: Target) -> Answer:
     """Nearest Resize of opset 10 takes other elements, as if pixels stood at half places."""
-    return node.opset == 10 and _text(node.attr("mode", "nearest")) == "nearest"
+    return node.opset == 10 and node.attr("mode", "nearest") == "nearest"
 
 
 @rule(

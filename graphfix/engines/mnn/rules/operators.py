@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.mnn.rules.wheel import WHEEL, text
+from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.model import Model
@@ -54,7 +54,7 @@ def negative_indices(node: NodeView, target: Target) -> Answer:
 )
 def scatter_reductions(node: NodeView, target: Target) -> Answer:
     """What is scattered replaces the data instead of being added to it or compared with it."""
-    how = text(node.attr("reduction", "none"))
+    how = node.attr("reduction", "none")
     if how == "none":
         return None
     return Yes(feature=f"attr:{node.op}.reduction={how}")
@@ -72,7 +72,7 @@ def scatter_axis_behind_reduction(node: NodeView, target: Target) -> Answer:
     names = list(node.node.attrs)
     if "axis" not in names or "reduction" not in names or not int(node.attr("axis")):
         return None
-    alone = text(node.attr("reduction")) == "none"
+    alone = node.attr("reduction") == "none"
     return alone and names.index("reduction") < names.index("axis")
 
 
@@ -186,7 +186,7 @@ def no_value(node: NodeView, target: Target) -> Answer:
 )
 def reverse_direction(node: NodeView, target: Target) -> Answer:
     """A cell that runs in reverse computes something else."""
-    if text(node.attr("direction", "forward")) != "reverse":
+    if node.attr("direction", "forward") != "reverse":
         return None
     return Yes(feature=f"attr:{node.op}.direction=reverse")
 

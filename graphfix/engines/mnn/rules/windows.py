@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.mnn.rules.wheel import WHEEL, text
+from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -18,7 +18,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 )
 def grid_sample_modes(node: NodeView, target: Target) -> Answer:
     """Cubic GridSample, and one that reflects, are computed as linear ones with the border."""
-    mode, padding = text(node.attr("mode", "linear")), text(node.attr("padding_mode", "zeros"))
+    mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
     if mode in ("bicubic", "cubic"):
         return Yes(feature="attr:GridSample.mode=cubic")
     if padding == "reflection":
@@ -50,8 +50,8 @@ def padded_average_in_space(node: NodeView, target: Target) -> Answer:
 )
 def resize_nearest_mode(node: NodeView, target: Target) -> Answer:
     """Nearest Resize that rounds up takes other elements."""
-    how = text(node.attr("nearest_mode", "round_prefer_floor"))
-    if text(node.attr("mode", "nearest")) != "nearest" or how in ("floor", "round_prefer_floor"):
+    how = node.attr("nearest_mode", "round_prefer_floor")
+    if node.attr("mode", "nearest") != "nearest" or how in ("floor", "round_prefer_floor"):
         return None
     return Yes(feature=f"attr:Resize.nearest_mode={how}")
 
@@ -65,8 +65,8 @@ def resize_nearest_mode(node: NodeView, target: Target) -> Answer:
 )
 def resize_cubic(node: NodeView, target: Target) -> Answer:
     """Cubic Resize with pixels at half places computes something else."""
-    where = text(node.attr("coordinate_transformation_mode", "half_pixel"))
-    return text(node.attr("mode", "nearest")) == "cubic" and "half_pixel" in where
+    where = node.attr("coordinate_transformation_mode", "half_pixel")
+    return node.attr("mode", "nearest") == "cubic" and "half_pixel" in where
 
 
 @rule(
@@ -80,7 +80,7 @@ def resize_cubic(node: NodeView, target: Target) -> Answer:
 def resize_linear_rank(node: NodeView, target: Target) -> Answer:
     """Linear Resize takes images alone."""
     x = node.input(0)
-    if x is None or text(node.attr("mode", "nearest")) == "nearest":
+    if x is None or node.attr("mode", "nearest") == "nearest":
         return None
     if x.rank is None:
         return Unknown(f"rank of {x.name}")
