@@ -3,9 +3,9 @@
     python -m benchmarks.tensorrt.builds CORPUS [--every N] [--rows FILE] [-o FILE]
 
 Needs the engine (``graphfix targets --install trt-rtx1.7``) and no GPU. Each file is repaired, and
-what ends with exit code 0 is built for compute capability 8.6, with the sizes of the inputs that
-lie beside the file, or 1. Rows are kept in a file of JSON lines, so that a run goes on where it
-stopped; ``--every 10`` takes each tenth file.
+what ends with exit code 0 is built for compute capability 8.6, with input sizes that onnxruntime
+runs the file with. Rows are kept in a file of JSON lines, so that a run goes on where it stopped;
+``--every 10`` takes each tenth file.
 """
 
 from __future__ import annotations
@@ -18,21 +18,50 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 
 import graphfix
 from benchmarks import RESULTS
 from graphfix.engines.engine import engine_of
 from graphfix.engines.hosting.host import Host
 from graphfix.errors import EngineFailed, GraphfixError
+from graphfix.proving.inputs.maker import FeedMaker
+from graphfix.proving.models import run_model
 
 _TARGET = "trt-rtx1.7"
-_SECONDS = 120.0
+_SECONDS = 180.0
+_RUNNING = 120.0
+_ATTEMPTS = (0, 3, 9, 16, 22)
 
 
-def row(file: Path, name: str, runs: bool, host: Host) -> dict[str, Any]:
+class Builder:
+    """The engine, started anew where a file has killed it."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._host: Host | None = None
+
+    def objection(self, path: Path, sizes: dict[str, list[int]]) -> str:
+        """Return why the engine does not build a file; empty where it does."""
+        if self._host is None or not self._host.alive:
+            self.close()
+            self._host = engine_of("trt-rtx").host(_TARGET, seconds=_SECONDS)
+        try:
+            self._host.load(path, sizes)
+        except EngineFailed as error:
+            return error.message[:200]
+        return ""
+
+    def close(self) -> None:
+        """End the engine."""
+        if self._host is not None:
+            self._host.close()
+
+
+def row(file: Path, name: str, runs: bool, builder: Builder) -> dict[str, Any]:
     """Return what becomes of one file."""
-    given = file.with_suffix(".npz")
-    found: dict[str, Any] = {"name": name, "runs": runs, "before": _built(host, file, given)}
+    sizes = _sizes(file, runs)
+    found: dict[str, Any] = {"name": name, "runs": runs, "before": builder.objection(file, sizes)}
     try:
         result = graphfix.run(file, _TARGET)
     except GraphfixError as error:
@@ -42,21 +71,27 @@ def row(file: Path, name: str, runs: bool, host: Host) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "result.onnx")
             graphfix.save(result.model, path)
-            found["after"] = _built(host, path, given)
+            found["after"] = builder.objection(path, sizes)
     return found
 
 
-def _built(host: Host, path: Path, given: Path) -> str:
-    """Return why the engine does not build a file; empty where it does."""
-    shapes: dict[str, list[int]] = {}
-    if given.is_file():
-        with np.load(given, allow_pickle=False) as archive:
-            shapes = {name: list(archive[name].shape) for name in archive.files}
+def _sizes(file: Path, runs: bool) -> dict[str, list[int]]:
+    """Return the sizes of the inputs: such that onnxruntime runs the file, where it can."""
     try:
-        host.load(path, shapes)
-    except EngineFailed as error:
-        return error.message[:200]
-    return ""
+        maker = FeedMaker(onnx.ModelProto.FromString(file.read_bytes()))
+        drawn = [maker.draw(0, attempt) for attempt in (_ATTEMPTS if runs else _ATTEMPTS[:1])]
+    except Exception as error:  # damaged files of the corpus
+        print(f"{file.name}: {error}")
+        return {}
+    for feed in drawn[:-1]:
+        try:
+            run_model(file, [feed], timeout=_RUNNING)
+        except GraphfixError:
+            continue
+        drawn = [feed]
+        break
+    arrays = {name: value for name, value in drawn[-1].items() if isinstance(value, np.ndarray)}
+    return {name: list(array.shape) for name, array in arrays.items()}
 
 
 def rows(corpus: Path, every: int, kept: Path) -> Iterator[dict[str, Any]]:
@@ -68,20 +103,16 @@ def rows(corpus: Path, every: int, kept: Path) -> Iterator[dict[str, Any]]:
             done.add(known["name"])
             yield known
     entries = sorted(json.loads((corpus / "index.json").read_text()), key=lambda e: e["file"])
-    engine = engine_of("trt-rtx")
-    host = engine.host(_TARGET, seconds=_SECONDS)
+    builder = Builder()
     with kept.open("a", encoding="utf-8") as stream:
         for entry in entries[::every]:
             if entry["file"] in done:
                 continue
-            if not host.alive:
-                host.close()
-                host = engine.host(_TARGET, seconds=_SECONDS)
-            found = row(corpus / entry["file"], entry["file"], bool(entry["ort_run"]), host)
+            found = row(corpus / entry["file"], entry["file"], bool(entry["ort_run"]), builder)
             stream.write(json.dumps(found) + "\n")
             stream.flush()
             yield found
-    host.close()
+    builder.close()
 
 
 def table(found: list[dict[str, Any]]) -> Iterator[str]:
