@@ -5,7 +5,8 @@
 Each model of `benchmarks.engines.probes` is loaded and run in the engine, one process for many, a
 new one after a death. A row of the file says of a model: ``equal``, ``wrong`` (it computes other
 numbers than onnxruntime), ``refused`` or ``crashed`` (death, or out of time), with the engine's
-words. A further run goes on behind the rows that are there.
+words; ``taken`` where nothing here runs what the engine has taken. A further run goes on behind
+the rows that are there.
 
 The models are made once, which takes some minutes, and lie below ``$GRAPHFIX_PROBES`` or in the
 user's cache folder. The target needs no profile yet: profiles are made of these rows.
@@ -31,7 +32,7 @@ from graphfix.engines.engine import Engine, engine_of
 from graphfix.engines.hosting.host import Host, Refused
 from graphfix.engines.hosting.runner import HostedRunner
 from graphfix.engines.targets import load_target
-from graphfix.errors import EngineFailed
+from graphfix.errors import EngineFailed, NoDevice
 from graphfix.storage.weights import dtype_of
 
 _SECONDS = 30.0
@@ -89,6 +90,8 @@ class Asker:
         try:
             runner = HostedRunner(self._host, model, path, parts=2, static=self._static)
             found = runner.run(given)
+        except NoDevice as none:
+            return "taken", none.message[:_WORDS]
         except Refused as refused:
             return "refused", refused.message[:_WORDS]
         except EngineFailed as failed:
