@@ -28,6 +28,9 @@ class OpenVINO(Engine):
     newest_python = MappingProxyType({"openvino2023.0": "3.11", "openvino2024.0": "3.12"})
 
     def blamed(self, said: str) -> tuple[str, str]:
-        """Return the operator, and the name or the output of the node, in a refusal."""
-        found = _NODE.search(said)
-        return (found["op"], found["name"]) if found else ("", "")
+        """Return the operator, and the name or the output of the node, in a refusal.
+
+        A refusal that names several is of one, and of what follows it: it names none for sure.
+        """
+        found = {(match["op"], match["name"]) for match in _NODE.finditer(said)}
+        return found.pop() if len(found) == 1 else ("", "")

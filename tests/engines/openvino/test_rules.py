@@ -78,3 +78,5 @@ def test_a_refusal_names_its_node() -> None:
     said = "While validating ONNX node '<Node(GridSample): c>': GridSample is only supported for 4D"
     assert engine_of("openvino").blamed(said) == ("GridSample", "c")
     assert engine_of("openvino").blamed("No conversion rule found") == ("", "")
+    follows = f"{said} While validating ONNX node '<Node(Conv): d>'"
+    assert engine_of("openvino").blamed(follows) == ("", ""), "which is first is not said"
