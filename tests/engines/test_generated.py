@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ def facts() -> dict[str, dict[str, Any]]:
 def test_every_operator_of_the_tables_is_carried_over() -> None:
     known = facts()
     since = list(known).index("8.0")  # the names of entries are those of profiles from there on
-    assert len(known) - since == 19
+    assert len(known) - since == 21
     for version, entry in list(known.items())[since:]:
         target = load_target(f"trt{version}")
         assert target.opset_max == entry["max_opset"]
@@ -58,3 +59,17 @@ def test_a_restriction_without_wording_is_refused() -> None:
     )
     with pytest.raises(ValueError, match="no wording for the restriction"):
         reworded("Only on Tuesdays")
+
+
+def test_what_is_told_of_versions_lies_between_what_was_read() -> None:
+    told = tomllib.loads((generate.FACTS / "told.toml").read_text())
+    assert set(told).isdisjoint(facts())
+    power = [load_target(f"trt10.{minor}").ops["Pow"].dtypes for minor in range(10, 17)]
+    assert [("int32" in (found or ())) for found in power] == [False] * 2 + [True] * 5
+    before, after = (load_target(f"trt10.{minor}").ops for minor in (10, 14))
+    own = {op for op in (*before, *after) if not op.startswith("TRT_")}
+    changed = {op for op in own if before.get(op) != after.get(op)}
+    assert changed == {"Pow", "Attention"}
+    assert [load_target(f"trt11.{minor}").ops["DFT"].supported for minor in range(5)] == [
+        False, False, True, True, True,
+    ]  # fmt: skip

@@ -35,7 +35,7 @@ Relu = { supported = true, dtypes = ["float32"] }
 
 
 def test_the_profiles_that_are_promised_are_there_in_order() -> None:
-    tens = [f"trt10.{minor}" for minor in range(11)]
+    tens = [f"trt10.{minor}" for minor in range(17)]
     first = [name for name in target_names() if name.startswith(("trt", "ort"))]
     assert (
         first
@@ -54,8 +54,7 @@ def test_the_profiles_that_are_promised_are_there_in_order() -> None:
             "trt8.6",
             "trt9.3",
             *tens,
-            "trt10.15",
-            "trt11.1",
+            *(f"trt11.{minor}" for minor in range(5)),
             *(f"trt-rtx1.{minor}" for minor in range(4, 8)),
             *(f"ort-1.{minor}" for minor in range(4, 32)),
         ]
@@ -142,8 +141,9 @@ def test_trt8_says_once_what_to_type_on_an_older_jetson() -> None:
         ("trt8.1", "trt8.0"),
         ("trt8.3.4", "trt8.2"),
         ("trt8.9", "trt8.6"),
-        ("trt10.12", "trt10.10"),
-        ("trt10.99", "trt10.15"),
+        ("trt9.4", "trt9.3"),
+        ("trt10.99", "trt10.16"),
+        ("trt11.9", "trt11.4"),
         ("trt6.5", "trt6"),
         ("tensorrt-7.9", "trt7.2"),
     ],
@@ -158,7 +158,7 @@ def test_a_minor_that_is_not_listed_is_the_next_lower_one(name: str, lower: str)
     ("name", "hint"),
     [
         ("trt9.0", "trt9.3"),
-        ("trt11.0", "trt11.1"),
+        ("trt5.0", "trt5.1"),
         ("trt4.0", "trt5.1"),
         ("tr8.6", "trt8.6"),
         ("trt12", "trt10.2"),

@@ -3,9 +3,10 @@
     python -m graphfix.engines.tensorrt.generate [SUPPORT.json ...]
 
 Facts: ``facts/operators.json`` (docs/operators.md of onnx-tensorrt and the importers that its code
-registers, by version), ``facts/plugins.toml`` and, for TensorRT for RTX, ``facts/rtx.json``, which
-says what its own parser imports (``benchmarks/tensorrt/rtx_operators.py``). A file that is named
-adds versions to the first, or takes the place of what it says of them: version -> ``parser_ref``,
+registers, by version), ``facts/told.toml`` (what is told of the versions between),
+``facts/plugins.toml`` and, for TensorRT for RTX, ``facts/rtx.json``, which says what its own parser
+imports (``benchmarks/tensorrt/rtx_operators.py``). A file that is named adds versions to the first,
+or takes the place of what it says of them: version -> ``parser_ref``,
 ``max_opset``, ``min_opset``, ``registered_importers`` and, by operator, ``ops``, as the table and
 the code have them.
 """
@@ -35,9 +36,8 @@ _ENTRIES = {
     "trt7.1": "7.1",
     "trt7.2": "7.2.1",
     **{f"trt{minor}": minor for minor in ("8.0", "8.2", "8.4", "8.5", "8.6", "9.3")},
-    **{f"trt10.{minor}": f"10.{minor}" for minor in range(11)},
-    "trt10.15": "10.15",
-    "trt11.1": "11.1",
+    **{f"trt10.{minor}": f"10.{minor}" for minor in range(17)},
+    **{f"trt11.{minor}": f"11.{minor}" for minor in range(5)},
 }
 _DTYPES = {
     "FP32": "float32",
@@ -54,7 +54,9 @@ _DTYPES = {
 }
 # TensorRT for RTX, and the entry of the TensorRT whose parser it shares: what it refuses of 2,699
 # models differs between 1.5 and 1.6 (NonZero, 5-D GridSample), as its parser's own number does.
-_RTX = {"1.4": "10.15", "1.5": "10.15", "1.6": "11.1", "1.7": "11.1"}
+# From 1.6 on it also reads the modes linear and cubic of GridSample, and 11.2 is the first that is
+# told to have five dimensions there.
+_RTX = {"1.4": "10.15", "1.5": "10.15", "1.6": "11.2", "1.7": "11.2"}
 _TITLES = {"trt": "TensorRT", "trt-rtx": "TensorRT for RTX"}
 # Importers that are no operators: how the parser finds plugins and local functions.
 _PSEUDO = {"FallbackPluginImporter", "LocalFunctionImporter"}
@@ -130,11 +132,11 @@ _NOTES: tuple[tuple[str, str], ...] = (
         "The stated lowest opset is 9; the parser's code only warns, and only below 7.",
     ),
     (
-        "trt10.15..",
+        "trt10.14..",
         "Only the operator table was read, not the code: TensorRT's own TRT_ operators are not"
         " listed.",
     ),
-    ("trt11.1", "CropAndResizeDynamic is there as plugin_version 2 only."),
+    ("trt11", "CropAndResizeDynamic is there as plugin_version 2 only."),
     (
         "trt-rtx",
         "Element types and restrictions of operators are those of the table of the TensorRT that it"
@@ -146,8 +148,9 @@ _NOTES: tuple[tuple[str, str], ...] = (
 def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names and the tables of the profiles, oldest first."""
     store = json.loads((FACTS / "operators.json").read_text(encoding="utf-8"))
-    entries = {name: unpacked(store, entry) for name, entry in _ENTRIES.items()}
-    entries |= dict(_rtx(store))
+    told = tomllib.loads((FACTS / "told.toml").read_text(encoding="utf-8"))
+    entries = {name: _entry(store, told, entry) for name, entry in _ENTRIES.items()}
+    entries |= dict(_rtx(store, told))
     rows = {name: _rows(entry) for name, entry in entries.items()}
     since: dict[tuple[str, str], str] = {}
     for name, table in rows.items():
@@ -161,13 +164,26 @@ def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield name, _profile(name, entry, rows[name])
 
 
-def _rtx(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
+def _entry(store: Store, told: Mapping[str, Row], version: str) -> dict[str, Any]:
+    """Return what is known of a version: what was read, or that of another with what is told."""
+    if version not in told:
+        return unpacked(store, version)
+    known = _entry(store, told, told[version]["table"])
+    news: Mapping[str, Row] = told[version].get("ops", {})
+    registered: list[str] | None = known.get("registered_importers")
+    if registered is not None:
+        known["registered_importers"] = sorted({*registered, *news})
+    sources = "; ".join(filter(None, (known.get("told", ""), told[version]["source"])))
+    return {**known, "ops": {**known["ops"], **news}, "told": sources}
+
+
+def _rtx(store: Store, told: Mapping[str, Row]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the entries of TensorRT for RTX: the table of what it is like, its own importers."""
     measured = json.loads((FACTS / "rtx.json").read_text(encoding="utf-8"))
     known: set[str] = set()
     for version, own in measured.items():
         known = known.union(own["new"]).difference(own["gone"])
-        entry = unpacked(store, _RTX[version])
+        entry = _entry(store, told, _RTX[version])
         entry["parser_ref"] = f"{entry['parser_ref']}, and tensorrt-rtx {own['build']}"
         entry["registered_importers"] = sorted(known)
         entry["like"] = f"trt{_RTX[version]}"
@@ -202,7 +218,8 @@ def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Ma
         "like": like,
         "title": f"{_TITLES[parsed.family]} {number}{full}",
         "source": f"onnx-tensorrt {facts['parser_ref']}: operator table"
-        + (", registered importers" if "registered_importers" in facts else ""),
+        + (", registered importers" if "registered_importers" in facts else "")
+        + (f"; {facts['told']}" if facts.get("told") else ""),
         "domains": ["", "ai.onnx"],
         "functions": in_range(target, "trt9.0.."),
         "plugins": plugins,
@@ -270,17 +287,21 @@ def _plugins(name: str, target: VersionedName) -> tuple[list[str], str]:
 
 
 def add(support: Mapping[str, Any], facts: Path = FACTS / "operators.json") -> None:
-    """Put what is known of versions into the facts.
+    """Put what is known of versions into the facts, in the order of the profiles.
 
     Args:
-        support: Version -> what was read of it; newer than those that are there, or one of them.
+        support: Version -> what was read of it.
         facts: The file.
     """
     known: dict[str, Mapping[str, Any]] = {}
     if facts.is_file():
         store = json.loads(facts.read_text(encoding="utf-8"))
         known |= {version: unpacked(store, version) for version in store["names"]}
-    known |= {version: _condensed(entry) for version, entry in support.items()}
+    order = {version: place for place, version in enumerate(_ENTRIES.values())}
+    for version, entry in support.items():
+        place = order.get(version, len(order))
+        later = {n: known.pop(n) for n in list(known) if n != version and order.get(n, -1) > place}
+        known = {**known, version: _condensed(entry), **later}
     facts.write_text(written(packed(known)), encoding="utf-8")
 
 

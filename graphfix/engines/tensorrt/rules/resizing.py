@@ -303,7 +303,8 @@ def resize_policy_refused(node: NodeView, target: Target) -> Answer:
     feature="form:GridSample.mode",
     versions="trt8.5..trt11.1",
     severity=WRONG,
-    source="builtin_op_importers.cpp:4378-4390 (8.6.1); NVIDIA/TensorRT issue 4646",
+    source="builtin_op_importers.cpp:4378-4390 (8.6.1); NVIDIA/TensorRT issue 4646; the parsers of "
+    "tensorrt-rtx 1.4.0 make a nearest layer of linear, those of 1.6.1 and 1.7.1 a linear one",
 )
 def grid_sample_mode(node: NodeView, target: Target) -> Answer:
     """GridSample reads any mode but bilinear and bicubic as nearest, linear and cubic too."""
@@ -316,11 +317,11 @@ def grid_sample_mode(node: NodeView, target: Target) -> Answer:
 @rule(
     "GridSample",
     feature="rank:GridSample",
-    versions="trt8.5..trt10.15, trt-rtx1.4..trt-rtx1.5",
+    versions="trt8.5..trt11.1",
     severity=REJECT,
     text="Error Code 4: Internal Error ({op}: GridSample input and grid must have rank 4)",
-    source="builtin_op_importers.cpp:4356 (8.6.1), NvInfer.h 8.6.1:6433; tensorrt-rtx 1.5.0 "
-    "refuses five dimensions, 1.6.1, which is like 11.1, builds them",
+    source="builtin_op_importers.cpp:4356 (8.6.1), NvInfer.h 8.6.1:6433, operators.md (11.1); "
+    "five dimensions are new in 11.2 (its release notes) and in tensorrt-rtx 1.6.1",
 )
 def grid_sample_rank(node: NodeView, target: Target) -> Answer:
     """GridSample takes four dimensions."""
