@@ -5,20 +5,16 @@ All of it was measured on the wheel 0.23.9, with inputs bound to the shapes that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.redeclaring import declared_in_symbols
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import NodeView
+from graphfix.engines.known_early import of_shapes_alone
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.model import Model
 from graphfix.schemas import form_of
 
 _WHEEL = "measured on tract 0.23.9"
-# Operators that give sizes of a tensor, and those whose sizes depend on numbers.
-_MEASURES = frozenset({"Shape", "Size"})
-_COUNTS = frozenset({"Compress", "NonMaxSuppression", "NonZero", "Unique"})
 _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 # Operator -> inputs that must be known once shapes are.
 _NEEDED: dict[str, tuple[int, ...]] = {
@@ -217,51 +213,6 @@ def parameter_known_late(node: NodeView, target: Target) -> Answer:
             "wants to know it before",
         )
     return None
-
-
-def of_shapes_alone(value: Value) -> bool:
-    """Say whether a value follows from constants and from the shapes of what is fed.
-
-    The size of a tensor that numbers decide on, such as what NonZero finds, does not.
-    """
-    for found in _behind(value, _measures):
-        maker = found.producer
-        if found.is_constant:
-            continue
-        if maker is None or (_measures(found) and not _is_sized_early(maker.need(0))):
-            return False
-    return True
-
-
-def _measures(value: Value) -> bool:
-    maker = value.producer
-    return maker is not None and maker.op in _MEASURES and not maker.domain
-
-
-def _is_sized_early(value: Value) -> bool:
-    """Say whether numbers that are fed have no part in the sizes of a tensor."""
-    walked = _behind(value, _is_sized)
-    makers = (found.producer for found in walked if not _is_sized(found))
-    return not any(maker is not None and maker.op in _COUNTS for maker in makers)
-
-
-def _is_sized(value: Value) -> bool:
-    return value.shape is not None and all(isinstance(size, int) for size in value.shape)
-
-
-def _behind(value: Value, ends: Callable[[Value], bool]) -> Iterator[Value]:
-    """Walk a value and what it is computed of, each once, up to constants and where it ends."""
-    front, seen = [value], {id(value.tensor)}
-    while front:
-        found = front.pop()
-        yield found
-        maker = found.producer
-        if found.is_constant or maker is None or ends(found):
-            continue
-        for operand in maker.inputs:
-            if operand is not None and id(operand.tensor) not in seen:
-                seen.add(id(operand.tensor))
-                front.append(operand)
 
 
 @rule(

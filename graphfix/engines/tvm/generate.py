@@ -21,7 +21,9 @@ FACTS = Path(__file__).parent / "facts"
 _NAME = "tvm0.27"
 _NEWEST = 26  # the newest opset that was asked for
 # Whether it takes these depends on inputs and attributes that were drawn, which limits judge.
-_DRAWN = ("OneHot", "Pad", "Reshape", "Resize", "Slice", "Split", "TopK")
+_DRAWN = ("OneHot", "Pad", "Reshape", "Resize", "Split", "TopK")
+# These may be computed of sizes, which rules judge.
+_OF_SIZES = ("ConstantOfShape input", "Resize sizes")
 # apache/tvm@5d4dc87213 python/tvm/relax/frontend/onnx/onnx_frontend.py, _get_convert_map
 _CONTRIB = ("BiasGelu", "EmbedLayerNormalization", "FastGelu", "Gelu", "SkipLayerNormalization")
 _NOTES = (
@@ -45,7 +47,8 @@ def profile() -> dict[str, Any]:
     ops |= {op: {"supported": False} for op in ops if op not in imported}
     with_since([(_NAME, ops)])
     for op, names in constants.items():
-        if ops[op]["supported"]:
+        names = [name for name in names if f"{op} {name}" not in _OF_SIZES]
+        if ops[op]["supported"] and names:
             ops[op]["limits"] = [f"constant {name}" for name in names]
     return {
         "name": _NAME,

@@ -1,0 +1,56 @@
+"""What is known once shapes are: for engines that load a model for the sizes of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from graphfix.authoring.views import Value
+
+# Operators that give sizes of a tensor, and those whose sizes depend on numbers.
+_MEASURES = frozenset({"Shape", "Size"})
+_COUNTS = frozenset({"Compress", "NonMaxSuppression", "NonZero", "Unique"})
+
+
+def of_shapes_alone(value: Value) -> bool:
+    """Say whether a value follows from constants and from the shapes of what is fed.
+
+    The size of a tensor that numbers decide on, such as what NonZero finds, does not.
+    """
+    for found in _behind(value, _measures):
+        maker = found.producer
+        if found.is_constant:
+            continue
+        if maker is None or (_measures(found) and not _is_sized_early(maker.need(0))):
+            return False
+    return True
+
+
+def _measures(value: Value) -> bool:
+    maker = value.producer
+    return maker is not None and maker.op in _MEASURES and not maker.domain
+
+
+def _is_sized_early(value: Value) -> bool:
+    """Say whether numbers that are fed have no part in the sizes of a tensor."""
+    walked = _behind(value, _is_sized)
+    makers = (found.producer for found in walked if not _is_sized(found))
+    return not any(maker is not None and maker.op in _COUNTS for maker in makers)
+
+
+def _is_sized(value: Value) -> bool:
+    return value.shape is not None and all(isinstance(size, int) for size in value.shape)
+
+
+def _behind(value: Value, ends: Callable[[Value], bool]) -> Iterator[Value]:
+    """Walk a value and what it is computed of, each once, up to constants and where it ends."""
+    front, seen = [value], {id(value.tensor)}
+    while front:
+        found = front.pop()
+        yield found
+        maker = found.producer
+        if found.is_constant or maker is None or ends(found):
+            continue
+        for operand in maker.inputs:
+            if operand is not None and id(operand.tensor) not in seen:
+                seen.add(id(operand.tensor))
+                front.append(operand)

@@ -1,0 +1,115 @@
+"""The rules of TVM: sizes that are no tensors, Resize, Scatter and what is silently wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engines.cases import No, Yes, assert_no, assert_yes
+
+T = "tvm0.27"
+SCATTER = "(float[3,3] x, int64[1,3] i, float[1,3] u) => (float[3,3] y) "
+BOXES = "(float[1,4,4] b, float[1,1,4] s, int64[1] k, float[1] i, float[1] t) => (int64[n,3] y) "
+LINE = "(float[N,4] x) => (float[N] y) <int64 zero = {0}, int64 one = {1}> "
+COUNT = "{ s = Shape <start = 0, end = 1> (x) n = Squeeze (s) r = Range (zero, n, one) "
+
+
+def reject(graph: str, rule: str, feature: str, text: str = "", opset: int = 17) -> Yes:
+    return Yes(graph, rule, feature, "reject", text, T, opset)
+
+
+YES = [
+    reject(
+        "(float[N,4] x) => (int64[2] y) <int64[2] d = {1, 1}> { s = Shape (x) y = Sub (s, d) }",
+        "reads-no-sizes",
+        "shape:Sub",
+        "cannot handle ShapeExpr inputs",
+    ),
+    reject(
+        "(float[N,4] x) => (float[a,b] y) <int64[3] z = {0, 0, 0}>"
+        "{ s = Shape <end = 1> (x) p = Concat <axis = 0> (z, s) y = Pad (x, p) }",
+        "reads-no-sizes",
+        "shape:Pad",
+    ),
+    reject(
+        "(float[N,4] x) => (float[a,4] y) <int64 z = {0}, int64[1] a = {0}, int64[1] b = {1}>"
+        "{ s = Shape (x) g = Gather (s, z) n = Unsqueeze (g, a) r = Concat <axis = 0> (n, b)"
+        " y = Tile (x, r) }",
+        "reads-no-sizes",
+        "shape:Tile",
+    ),
+    reject(
+        "(float[2,4] x, int64[2] s) => (float[a,b] y) { y = Reshape (x, s) }",
+        "sizes-known-late",
+        "const:Reshape.shape",
+        "the given one is relax.TensorType",
+    ),
+    reject(LINE + COUNT + "y = Cast <to = 1> (r) }", "computed-range", "const:Range.limit"),
+    reject(
+        "(float[1,1,2,2] x) => (float[1,1,4,4] y) <float[0] r = {}, float[0] e = {},"
+        " int64[4] s = {1, 1, 4, 4}> { y = Resize (x, r, e, s) }",
+        "scales-and-sizes",
+        "form:empty-constant",
+        "Only one of scales and sizes",
+        11,
+    ),
+    reject(
+        SCATTER + '{ y = ScatterElements <reduction = "max"> (x, i, u) }',
+        "reduction-of-a-later-opset",
+        "attr:ScatterElements.reduction=max",
+        opset=16,
+    ),
+    Yes(
+        BOXES + "{ y = NonMaxSuppression (b, s, k, i) }",
+        "no-score-threshold",
+        "attr:NonMaxSuppression.score_threshold",
+        "wrong",
+        "",
+        T,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", YES, ids=lambda case: case.feature)
+def test_yes(case: Yes) -> None:
+    assert_yes(case)
+
+
+NO = [
+    No(
+        "(float[N,4] x) => (float[a] y) <int64[1] m = {-1}, int64[1] z = {0}>"
+        "{ s = Shape (x) p = Slice (s, z, m) q = Concat <axis = 0> (p, m) y = Reshape (x, q) }",
+        "reads-no-sizes",
+        T,
+    ),
+    No(
+        "(float[N,4] x) => (float y) <int64 z = {0}, int64 w = {3}>"
+        "{ s = Shape (x) n = Gather (s, z) m = Mul (n, w) y = Cast <to = 1> (m) }",
+        "reads-no-sizes",
+        T,
+    ),
+    No(
+        "(float[N,4] x, float[K,2] z) => (float[a,b] y) { s = Shape (z) y = Reshape (x, s) }",
+        "sizes-known-late",
+        T,
+    ),
+    No(LINE.replace("float[N] y", "int64[N] r") + COUNT + "}", "computed-range", T),
+    No(
+        "(float[1,1,2,2] x) => (float[1,1,4,4] y) <int64[4] s = {1, 1, 4, 4}>"
+        "{ y = Resize (x, , , s) }",
+        "scales-and-sizes",
+        T,
+    ),
+    No(
+        SCATTER + '{ y = ScatterElements <reduction = "max"> (x, i, u) }',
+        "reduction-of-a-later-opset",
+        T,
+        18,
+    ),
+    No(SCATTER + "{ y = ScatterElements (x, i, u) }", "reduction-of-a-later-opset", T, 16),
+    No(BOXES + "{ y = NonMaxSuppression (b, s, k, i, t) }", "no-score-threshold", T),
+]
+
+
+@pytest.mark.parametrize("case", NO, ids=lambda case: case.rule)
+def test_no(case: No) -> None:
+    assert_no(case)
