@@ -8,6 +8,8 @@ from typing import Any
 
 from onnx import AttributeProto
 
+from graphfix.schemas import Form
+
 
 @dataclass(frozen=True, slots=True)
 class AttributeRef:
@@ -130,6 +132,14 @@ def decode_attribute(proto: AttributeProto) -> Any:
     if kind == AttributeProto.TYPE_PROTO:
         return proto.tp
     return proto
+
+
+def default_of(form: Form, name: str) -> Any:
+    """Return the default of an attribute; None where the form has none, or no such attribute."""
+    formal = form.schema.attributes.get(name)
+    if formal is None or formal.default_value.type == AttributeProto.UNDEFINED:
+        return None
+    return decode_attribute(formal.default_value)
 
 
 def _text(raw: bytes) -> str | bytes:

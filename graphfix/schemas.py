@@ -10,8 +10,6 @@ from typing import Any
 import onnx
 from onnx.defs import OpSchema
 
-from graphfix.attributes import decode_attribute
-
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -60,14 +58,6 @@ def form_of(op: str, opset: int, domain: str = "") -> Form | None:
         tuple(parameter.name for parameter in schema.outputs),
         bool(schema.outputs) and schema.outputs[-1].option == variadic,
     )
-
-
-def default_of(form: Form, name: str) -> Any:
-    """Return the default of an attribute; None where the form has none, or no such attribute."""
-    formal = form.schema.attributes.get(name)
-    if formal is None or formal.default_value.type == onnx.AttributeProto.UNDEFINED:
-        return None
-    return decode_attribute(formal.default_value)
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto
 
-from graphfix.attributes import AttributeRef, decode_attribute
+from graphfix.attributes import AttributeRef, decode_attribute, default_of
 from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.reshaping import reshaped
@@ -19,7 +19,7 @@ from graphfix.exporting import export_node
 from graphfix.graph import Graph, Variable, is_empty
 from graphfix.inference import SMALL_ELEMENTS, merge_type, type_of
 from graphfix.protos import normal_domain
-from graphfix.schemas import Form, default_of, form_of
+from graphfix.schemas import Form, form_of
 
 
 def has_body(form: Form) -> bool:

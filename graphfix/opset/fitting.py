@@ -7,13 +7,13 @@ from typing import Any
 from onnx import TensorProto, TypeProto
 from onnx.defs import OpSchema
 
-from graphfix.attributes import AttributeRef
+from graphfix.attributes import AttributeRef, default_of
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.graph import Tensor, is_empty
 from graphfix.inference import type_of
 from graphfix.opset.verdicts import Verdict
-from graphfix.schemas import Form, default_of
+from graphfix.schemas import Form
 
 REMOVED = object()
 

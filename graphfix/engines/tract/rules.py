@@ -9,8 +9,10 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.redeclaring import declared_in_symbols
 from graphfix.authoring.views import NodeView
 from graphfix.engines.known_early import of_shapes_alone
+from graphfix.engines.operands import has_negative_pads, holds_negatives
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.inference import shapes_contradict
 from graphfix.model import Model
 from graphfix.schemas import form_of
 
@@ -127,9 +129,7 @@ def cumsum_axis(node: NodeView, target: Target) -> Answer:
 )
 def gather_nd_negative(node: NodeView, target: Target) -> Answer:
     """Indices below 0 end the process."""
-    indices = node.input(1)
-    array = indices.array() if indices is not None else None
-    return array is not None and bool((array < 0).any())
+    return holds_negatives(node.input(1))
 
 
 @rule(
@@ -226,15 +226,8 @@ def parameter_known_late(node: NodeView, target: Target) -> Answer:
 def branches_of_unlike_shapes(node: NodeView, target: Target) -> Answer:
     """The branches give tensors of unlike ranks or sizes."""
     then, other = (node.attr(name) for name in ("then_branch", "else_branch"))
-    for a, b in zip(then.outputs, other.outputs, strict=False):
-        if a.shape is None or b.shape is None:
-            continue
-        if len(a.shape) != len(b.shape):
-            return True
-        pairs = zip(a.shape, b.shape, strict=True)
-        if any(isinstance(i, int) and isinstance(j, int) and i != j for i, j in pairs):
-            return True
-    return None
+    pairs = zip(then.outputs, other.outputs, strict=False)
+    return any(shapes_contradict(one.shape, two.shape) for one, two in pairs)
 
 
 @rule(
@@ -271,8 +264,4 @@ def resize_antialias(node: NodeView, target: Target) -> Answer:
 )
 def negative_padding(node: NodeView, target: Target) -> Answer:
     """Negative pads are not taken."""
-    if node.opset < 11:
-        return any(int(pad) < 0 for pad in node.attr("pads", ()))
-    pads = node.input(1)
-    array = pads.array() if pads is not None else None
-    return array is not None and bool((array < 0).any())
+    return has_negative_pads(node)

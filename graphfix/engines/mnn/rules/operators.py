@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.mnn.rules.wheel import WHEEL
+from graphfix.engines.operands import holds_negatives
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.model import Model
@@ -38,9 +39,7 @@ def mod_truncated(node: NodeView, target: Target) -> Answer:
 )
 def negative_indices(node: NodeView, target: Target) -> Answer:
     """Indices below 0 read something else."""
-    indices = node.input(1)
-    array = indices.array() if indices is not None else None
-    if array is None or not (array < 0).any():
+    if not holds_negatives(node.input(1)):
         return None
     return Yes(feature=f"form:{node.op}.negative-indices")
 
@@ -85,9 +84,7 @@ def scatter_axis_behind_reduction(node: NodeView, target: Target) -> Answer:
 )
 def scatter_negative_indices(node: NodeView, target: Target) -> Answer:
     """Indices below 0 write somewhere else."""
-    indices = node.input(1)
-    array = indices.array() if indices is not None else None
-    if array is None or not (array < 0).any():
+    if not holds_negatives(node.input(1)):
         return None
     return Yes(feature=f"form:{node.op}.negative-indices")
 

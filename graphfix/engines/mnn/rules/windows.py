@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.mnn.rules.wheel import WHEEL
+from graphfix.engines.operands import has_negative_pads
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -153,11 +154,7 @@ def dilated_maximum(node: NodeView, target: Target) -> Answer:
 )
 def negative_padding(node: NodeView, target: Target) -> Answer:
     """What negative pads cut off is cut somewhere else."""
-    if node.opset < 11:
-        return any(int(pad) < 0 for pad in node.attr("pads", ()))
-    pads = node.input(1)
-    array = pads.array() if pads is not None else None
-    return array is not None and bool((array < 0).any())
+    return has_negative_pads(node)
 
 
 @rule(

@@ -7,6 +7,7 @@ import numpy as np
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.opencv.rules.importing import is_computed_at_import
+from graphfix.engines.operands import has_negative_pads, holds_negatives
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -57,9 +58,7 @@ def pad_mode_rank(node: NodeView, target: Target) -> Answer:
 )
 def pad_negative(node: NodeView, target: Target) -> Answer:
     """Pad never crops."""
-    value = node.input(1)
-    pads = node.attr("pads", None) if value is None else value.array()
-    return pads is not None and bool((np.asarray(pads) < 0).any())
+    return has_negative_pads(node)
 
 
 @rule(
@@ -73,9 +72,7 @@ def slice_backwards(node: NodeView, target: Target) -> Answer:
     """Slice walks forwards."""
     if is_computed_at_import(node):
         return False
-    steps = node.input(4)
-    values = steps.array() if steps is not None else None
-    return values is not None and bool((values < 0).any())
+    return holds_negatives(node.input(4))
 
 
 @rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.operands import has_negative_pads, holds_negatives
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import needs_constant, refuses_types
@@ -167,8 +168,7 @@ def gather_negative(node: NodeView, target: Target) -> Answer:
     indices = node.input(1)
     if indices is None or not is_weights(indices):
         return None
-    values = indices.array()
-    return values is not None and values.size > 0 and bool((values < 0).any())
+    return holds_negatives(indices)
 
 
 @rule(
@@ -388,11 +388,7 @@ def pad_dims(node: NodeView, target: Target) -> Answer:
 def pad_negative(node: NodeView, target: Target) -> Answer:
     """Negative pads are refused."""
     value = node.input(1)
-    if value is None or not is_weights(value):
-        pads = node.attr("pads", [])
-        return any(pad < 0 for pad in pads)
-    array = value.array()
-    return array is not None and bool((array < 0).any())
+    return has_negative_pads(node) if value is None or is_weights(value) else None
 
 
 @rule(
