@@ -7,7 +7,8 @@ What it does:
 
 Why engines need it:
     TensorRT for RTX leaves NonZero to a plugin that it does not ship. It takes a size that is
-    computed from floats where a layer such as a convolution stands before it.
+    computed from floats where a layer such as a convolution stands before it; the versions of
+    TensorRT that lack NonZero do not, so that they are no better off.
 
 Before:
     i = NonZero (x)                    x: [2, 3]
@@ -45,7 +46,7 @@ _MOST = 3840  # NvInfer.h 8.6.1:7335
 
 @rewrite(
     "NonZero",
-    removes="op:NonZero",
+    removes="op:NonZero.plugin",
     emits="Cast Concat Conv Div Mod Mul Reshape Slice TopK Unsqueeze",
     since=11,
     claims="nan inf",

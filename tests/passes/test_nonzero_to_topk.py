@@ -65,6 +65,15 @@ def test_other_operators_are_left_alone() -> None:
 def test_for_tensorrt_for_rtx() -> None:
     text = written("@y = NonZero (x)", "float[2, 3] x", "int64[2, n]")
     result = graphfix.run(parse(text), "trt-rtx1.7", verify="full")
-    assert [f.feature for f in result.report.findings_before if f.blocks] == ["op:NonZero"]
+    assert [f.feature for f in result.report.findings_before if f.blocks] == ["op:NonZero.plugin"]
     assert [f.feature for f in result.report.findings_after if f.blocks] == []
     assert result.exit_code == 0
+
+
+def test_an_engine_that_takes_no_size_of_a_convolution_is_left_with_nonzero_alone() -> None:
+    """GatherND is repaired for TensorRT 7.0, and two findings of a computed size do not come."""
+    text = written(
+        "i = NonZero (x) t = Transpose (i) @y = GatherND (x, t)", "float[2,3] x", "float[n]"
+    )
+    result = graphfix.run(parse(text), "trt7.0")
+    assert [f.feature for f in result.report.findings_after if f.blocks] == ["op:NonZero"]
