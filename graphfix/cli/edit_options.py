@@ -29,6 +29,17 @@ _OPTIONS = (
     ("reorder-inputs", "A,B", "Put inputs first, in this order."),
     ("reorder-outputs", "A,B", "Put outputs first, in this order."),
     ("join", "OTHER.onnx:OUT=IN,...", "Join a model behind this one, or in front of it."),
+    ("input-type", "NAME=uint8", "Take an input as another element type."),
+    ("output-type", "NAME=float32", "Give an output out as another element type."),
+    ("layout", "NAME=NHWC|NCHW", "Take an input, or give an output, in the other layout."),
+    ("normalize", "NAME=MEAN/STD", "Compute (x - MEAN) / STD of an input; a,b,c per channel."),
+    ("swap-channels", "NAME", "Take an image as BGR for RGB, or RGB for BGR."),
+    ("delete", "NODE", "Take a node out; what read its output reads its input."),
+    ("insert", "TENSOR=sub.onnx", "Put a model between a tensor and what reads it."),
+    ("replace", "NODE=sub.onnx", "Put a model in the place of a node."),
+    ("replace-op", "[DOMAIN::]OP=sub.onnx", "The same for every node of an operator."),
+    ("set", "NODE.ATTRIBUTE=VALUE", "Give an attribute another value."),
+    ("weights", "NAME=@FILE.npy", "Give a stored tensor other values."),
 )
 
 # The parameter of each option -> the name of its edit.

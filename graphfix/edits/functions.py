@@ -27,7 +27,10 @@ from graphfix.edits.ends import (
 from graphfix.edits.engine import Edited, edit
 from graphfix.edits.joining import Join
 from graphfix.edits.names import Prefix, Rename, RenameNode
+from graphfix.edits.nodes import Delete, Insert, Replace
+from graphfix.edits.preprocessing import InputType, Layout, Normalize, OutputType, SwapChannels
 from graphfix.edits.sizes import Dim, Shape
+from graphfix.edits.values import SetAttribute, SetWeights
 from graphfix.model import Model
 
 ModelLike = Model | str | Path | ModelProto
@@ -124,3 +127,62 @@ def join(
 ) -> Edited:
     """Join the model of a file behind this one, or in front: pairs of an output and an input."""
     return edit(model, [Join(Path(other), tuple(links))], **how)
+
+
+def input_type(model: ModelLike, name: str, type: str, **how: Unpack[How]) -> Edited:
+    """Let an input have another element type, such as ``uint8``."""
+    return edit(model, [InputType(name, type)], **how)
+
+
+def output_type(model: ModelLike, name: str, type: str, **how: Unpack[How]) -> Edited:
+    """Give an output out with another element type."""
+    return edit(model, [OutputType(name, type)], **how)
+
+
+def layout(model: ModelLike, name: str, order: str, **how: Unpack[How]) -> Edited:
+    """Take an input, or give an output, as ``NHWC`` or ``NCHW``."""
+    return edit(model, [Layout(name, order)], **how)
+
+
+def normalize(
+    model: ModelLike, name: str, mean: Sequence[float], std: Sequence[float], **how: Unpack[How]
+) -> Edited:
+    """Compute ``(x - mean) / std`` of an input in the file."""
+    return edit(model, [Normalize(name, tuple(mean), tuple(std))], **how)
+
+
+def swap_channels(model: ModelLike, name: str, **how: Unpack[How]) -> Edited:
+    """Take an image with its three channels in the other order."""
+    return edit(model, [SwapChannels(name)], **how)
+
+
+def delete(model: ModelLike, node: str, **how: Unpack[How]) -> Edited:
+    """Take nodes out: what read their output reads their input."""
+    return edit(model, [Delete(node)], **how)
+
+
+def insert(model: ModelLike, tensor: str, path: str | Path, **how: Unpack[How]) -> Edited:
+    """Put the model of a file between a tensor and what reads it."""
+    return edit(model, [Insert(tensor, Path(path))], **how)
+
+
+def replace(model: ModelLike, node: str, path: str | Path, **how: Unpack[How]) -> Edited:
+    """Put the model of a file in the place of nodes."""
+    return edit(model, [Replace(node, Path(path))], **how)
+
+
+def replace_op(model: ModelLike, operator: str, path: str | Path, **how: Unpack[How]) -> Edited:
+    """Put the model of a file in the place of every node of an operator, ``[DOMAIN::]OP``."""
+    return edit(model, [Replace(f"op:{operator}", Path(path), "--replace-op")], **how)
+
+
+def set_attribute(
+    model: ModelLike, node: str, attribute: str, value: str, **how: Unpack[How]
+) -> Edited:
+    """Give an attribute of nodes another value, as text."""
+    return edit(model, [SetAttribute(node, attribute, value)], **how)
+
+
+def set_weights(model: ModelLike, name: str, value: str | Array, **how: Unpack[How]) -> Edited:
+    """Give a stored tensor other values."""
+    return edit(model, [SetWeights(name, value)], **how)

@@ -13,6 +13,7 @@ from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Feed
 from graphfix.storage.reading import read_model
+from graphfix.storage.weights import dtype_of
 
 Array = np.ndarray[Any, Any]
 
@@ -46,3 +47,37 @@ def _opened(path: str, places: tuple[str, ...]) -> Engine:
     file = Path(path)
     model = RunnableModel(read_model(file).proto, str(file.parent), Evaluators(numpy))
     return model.open()
+
+
+def cast_to(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Array, ...]:
+    """Cast with `numpy.ndarray.astype`."""
+    dtype = dtype_of(cast("int", attributes["to"]))
+    assert dtype is not None, "the edit has asked for it"
+    return (_one(inputs).astype(dtype),)
+
+
+def transpose(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Array, ...]:
+    """Move axes with `numpy.transpose`."""
+    return (np.transpose(_one(inputs), cast("list[int]", attributes["perm"])),)
+
+
+def normalize(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Array, ...]:
+    """Compute ``(x - mean) / std``."""
+    mean, std = cast("Array", attributes["mean"]), cast("Array", attributes["std"])
+    return ((_one(inputs) - mean) / std,)
+
+
+def reverse(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Array, ...]:
+    """Reverse an axis with `numpy.flip`."""
+    return (np.flip(_one(inputs), cast("int", attributes["axis"])),)
+
+
+def _one(inputs: list[Array | None]) -> Array:
+    (array,) = inputs
+    assert array is not None, "the edit has named it"
+    return array
+
+
+def hand_on(inputs: list[Array | None], _: dict[str, object]) -> tuple[Array, ...]:
+    """Give what comes in."""
+    return (_one(inputs),)

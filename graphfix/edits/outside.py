@@ -15,6 +15,11 @@ from graphfix.registry import shipped_passes
 DOMAIN = "graphfix.edits"
 NUMPY: Mapping[OpKey, str] = {
     (DOMAIN, "Given"): "graphfix.edits.numpy_models:given",
+    (DOMAIN, "Cast"): "graphfix.edits.numpy_models:cast_to",
+    (DOMAIN, "Transpose"): "graphfix.edits.numpy_models:transpose",
+    (DOMAIN, "Normalize"): "graphfix.edits.numpy_models:normalize",
+    (DOMAIN, "Reverse"): "graphfix.edits.numpy_models:reverse",
+    (DOMAIN, "Pass"): "graphfix.edits.numpy_models:hand_on",
     (DOMAIN, "RunFile"): "graphfix.edits.numpy_models:run_file",
 }
 

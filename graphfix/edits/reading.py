@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphfix.edits.arrays import numbers
 from graphfix.edits.cutting import Extract, Split
 from graphfix.edits.ends import (
     AddOutput,
@@ -17,8 +18,11 @@ from graphfix.edits.ends import (
 )
 from graphfix.edits.joining import Join
 from graphfix.edits.names import Prefix, Rename, RenameNode
+from graphfix.edits.nodes import Delete, Insert, Replace
+from graphfix.edits.preprocessing import InputType, Layout, Normalize, OutputType, SwapChannels
 from graphfix.edits.sizes import Dim, Shape
 from graphfix.edits.step import Edit, Step, Subject
+from graphfix.edits.values import SetAttribute, SetWeights
 from graphfix.edits.words import Known, between, listed, malformed, pair, shape
 from graphfix.errors import UsageError
 
@@ -100,6 +104,63 @@ def _join(text: str, known: Known) -> Edit:
     return Join(Path(path), links)
 
 
+def _input_type(text: str, known: Known) -> Edit:
+    return InputType(*pair(text, "--input-type", "NAME=uint8"))
+
+
+def _output_type(text: str, known: Known) -> Edit:
+    return OutputType(*pair(text, "--output-type", "NAME=float32"))
+
+
+def _layout(text: str, known: Known) -> Edit:
+    return Layout(*pair(text, "--layout", "NAME=NHWC"))
+
+
+def _normalize(text: str, known: Known) -> Edit:
+    name, rest = pair(text, "--normalize", "NAME=MEAN/STD")
+    mean, given, std = rest.partition("/")
+    if not given:
+        raise malformed(text, "--normalize", "NAME=MEAN/STD")
+    values = (numbers(part, f"--normalize {text}") for part in (mean, std))
+    one, two = (tuple(float(value) for value in array) for array in values)
+    return Normalize(name, one, two)
+
+
+def _swap_channels(text: str, known: Known) -> Edit:
+    return SwapChannels(text)
+
+
+def _delete(text: str, known: Known) -> Edit:
+    return Delete(text)
+
+
+def _insert(text: str, known: Known) -> Edit:
+    tensor, path = pair(text, "--insert", "TENSOR=sub.onnx")
+    return Insert(tensor, Path(path))
+
+
+def _replace(text: str, known: Known) -> Edit:
+    node, path = pair(text, "--replace", "NODE=sub.onnx")
+    return Replace(node, Path(path))
+
+
+def _replace_op(text: str, known: Known) -> Edit:
+    operator, path = pair(text, "--replace-op", "DOMAIN::OP=sub.onnx")
+    return Replace(f"op:{operator}", Path(path), "--replace-op")
+
+
+def _set(text: str, known: Known) -> Edit:
+    name, value = pair(text, "--set", "NODE.ATTRIBUTE=VALUE")
+    node, given, attribute = name.rpartition(".")
+    if not given or not node or not attribute:
+        raise malformed(text, "--set", "NODE.ATTRIBUTE=VALUE")
+    return SetAttribute(node, attribute, value)
+
+
+def _weights(text: str, known: Known) -> Edit:
+    return SetWeights(*pair(text, "--weights", "NAME=@FILE.npy"))
+
+
 READERS: Mapping[str, Read] = {
     "rename": _rename,
     "rename-node": _rename_node,
@@ -115,6 +176,17 @@ READERS: Mapping[str, Read] = {
     "reorder-inputs": _reorder_inputs,
     "reorder-outputs": _reorder_outputs,
     "join": _join,
+    "input-type": _input_type,
+    "output-type": _output_type,
+    "layout": _layout,
+    "normalize": _normalize,
+    "swap-channels": _swap_channels,
+    "delete": _delete,
+    "insert": _insert,
+    "replace": _replace,
+    "replace-op": _replace_op,
+    "set": _set,
+    "weights": _weights,
 }
 
 

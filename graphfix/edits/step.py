@@ -79,14 +79,18 @@ class SameStructure:
     Attributes:
         before: The first model.
         after: The second.
+        but: What differs: the first output of a node, the name of a weight.
     """
 
     before: ModelProto
     after: ModelProto
+    but: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
         """The claim in words."""
+        if self.but:
+            return "nothing else is written otherwise"
         return "the same nodes, attributes, weights and metadata under other names"
 
 

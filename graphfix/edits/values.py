@@ -1,0 +1,146 @@
+"""Edits of values: attributes of nodes, and stored weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+from graphfix.attributes import decode_attribute
+from graphfix.edits.addressing import find_nodes, unknown
+from graphfix.edits.arrays import Array, array_of
+from graphfix.edits.step import Equal, SameStructure, Step, Subject
+from graphfix.errors import UsageError
+from graphfix.protos import copied, normal_domain
+from graphfix.schemas import form_of
+from graphfix.storage.weights import type_name
+
+_READ: dict[int, Callable[[str], object]] = {
+    AttributeProto.INT: int,
+    AttributeProto.FLOAT: float,
+    AttributeProto.STRING: str,
+}
+_LISTS: dict[int, Callable[[str], object]] = {
+    AttributeProto.INTS: int,
+    AttributeProto.FLOATS: float,
+    AttributeProto.STRINGS: str,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SetAttribute:
+    """Give an attribute of nodes another value.
+
+    Attributes:
+        node: The nodes; a name, a pattern, ``op:Mod``, ``index:12``.
+        attribute: The attribute.
+        value: Its value, as text: ``3``, ``0.5``, ``1,2``, ``linear``.
+    """
+
+    node: str
+    attribute: str
+    value: str
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--set"
+
+    def apply(self, subject: Subject) -> Step:
+        """Set it; see `graphfix.edits.step.Edit`."""
+        where = f"{self.option} {self.node}.{self.attribute}={self.value}"
+        proto = copied(subject.proto)
+        found = find_nodes(proto, self.node, where)
+        said: list[str] = []
+        for place in found:
+            node = place.node
+            kind = self._kind(proto, node, where)
+            new = helper.make_attribute(self.attribute, self._read(kind, where), attr_type=kind)
+            old = [each for each in node.attribute if each.name == self.attribute]
+            was = f", it was {_text(old[0])}" if old else ""
+            if old:
+                old[0].CopyFrom(new)
+            else:
+                node.attribute.append(new)
+            said.append(f"{self.attribute} of {place.text} is {_text(new)}{was}")
+        but = frozenset(name for place in found for name in place.node.output[:1])
+        return Step(proto, tuple(said), _claims(subject.proto, proto, but))
+
+    def _kind(self, proto: ModelProto, node: NodeProto, where: str) -> int:
+        """Return the type of the attribute: as it is written, as the operator has it."""
+        names = [each.name for each in node.attribute]
+        for each in node.attribute:
+            if each.name == self.attribute:
+                return each.type
+        domain = normal_domain(node.domain)
+        versions = {normal_domain(e.domain): e.version for e in proto.opset_import}
+        form = form_of(node.op_type, versions.get(domain, 1), domain)
+        if form is None:
+            raise unknown(f"{node.op_type} with the attribute", self.attribute, names, where)
+        known = form.schema.attributes
+        if self.attribute not in known:
+            raise unknown(f"{node.op_type} with the attribute", self.attribute, known, where)
+        return AttributeProto.AttributeType.Value(
+            str(known[self.attribute].type).rpartition(".")[2]
+        )
+
+    def _read(self, kind: int, where: str) -> Any:
+        try:
+            if kind in _READ:
+                return _READ[kind](self.value)
+            if kind in _LISTS:
+                return [_LISTS[kind](part) for part in self.value.split(",") if part]
+        except ValueError:
+            pass
+        name = AttributeProto.AttributeType.Name(kind)
+        raise UsageError(f"{self.value!r} is no {name}", where=where)
+
+
+@dataclass(frozen=True, slots=True)
+class SetWeights:
+    """Give a stored tensor other values.
+
+    Attributes:
+        name: The tensor: an initializer, or what a Constant gives.
+        value: An array, ``@file.npy``, or numbers; one number fills the whole shape.
+    """
+
+    name: str
+    value: str | Array
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--weights"
+
+    def apply(self, subject: Subject) -> Step:
+        """Store them; see `graphfix.edits.step.Edit`."""
+        where = f"{self.option} {self.name}"
+        proto = copied(subject.proto)
+        stored: dict[str, TensorProto] = {t.name: t for t in proto.graph.initializer}
+        for node in proto.graph.node:
+            for attribute in node.attribute if node.op_type == "Constant" else ():
+                if attribute.name == "value":
+                    stored[node.output[0]] = attribute.t
+        if self.name not in stored:
+            raise unknown("stored tensor", self.name, stored, where)
+        tensor = stored[self.name]
+        array = array_of(self.value, tensor.data_type, list(tensor.dims), where)
+        new = numpy_helper.from_array(array, tensor.name)
+        new.data_type = tensor.data_type
+        new.doc_string = tensor.doc_string
+        tensor.CopyFrom(new)
+        said = f"{self.name!r} has other values, {type_name(new.data_type)}{list(array.shape)}"
+        return Step(proto, (said,), _claims(subject.proto, proto, frozenset({self.name})))
+
+
+def _claims(
+    before: ModelProto, after: ModelProto, but: frozenset[str]
+) -> tuple[SameStructure, Equal]:
+    return (SameStructure(before, after, but), Equal("it runs", after, after))
+
+
+def _text(attribute: AttributeProto) -> str:
+    return str(decode_attribute(attribute))
