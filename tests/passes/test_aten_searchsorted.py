@@ -1,0 +1,78 @@
+"""aten-searchsorted: places in sorted sequences on either side, and counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_searchsorted import FAMILY
+from graphfix.testing import assert_refused, assert_untouched
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+
+PASS = "aten-searchsorted"
+LIMITS = np.array([-1, 0, 0, 0.5, 2], np.float32)
+VALUES = np.array([[-2, -1, 0, 0.2], [0.5, 2, 3, np.nan], [np.inf, -np.inf, -0.0, 1]], np.float32)
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_either_side_of_a_sequence(right: bool, narrow: bool, dynamic: bool) -> None:
+    inputs = [VALUES, LIMITS, narrow, right]
+    replaced(PASS, FAMILY.evaluate, "bucketize", inputs, overload="Tensor", fed=2, dynamic=dynamic)
+    inputs = [LIMITS, VALUES, narrow, right, None, None]
+    replaced(
+        PASS, FAMILY.evaluate, "searchsorted", inputs, overload="Tensor", fed=2, dynamic=dynamic
+    )
+
+
+def test_a_sequence_for_each_line() -> None:
+    entries = np.sort(array_of(3, 5), axis=1)
+    values = np.concatenate([entries[:, 1:3], array_of(3, 2, seed=8)], axis=1)
+    for right in (False, True):
+        inputs = [entries, values, False, right, None, None]
+        replaced(PASS, FAMILY.evaluate, "searchsorted", inputs, overload="Tensor", fed=2)
+
+
+def test_integers_scalars_and_nothing() -> None:
+    limits = np.array([1, 3, 3, 9])
+    replaced(PASS, FAMILY.evaluate, "bucketize", [np.arange(11), limits, False, True],
+             overload="Tensor")  # fmt: skip
+    replaced(PASS, FAMILY.evaluate, "bucketize", [np.int64(4), limits, False, False],
+             overload="Tensor")  # fmt: skip
+    replaced(PASS, FAMILY.evaluate, "bucketize", [np.zeros(0, np.int64), limits, False, False],
+             overload="Tensor")  # fmt: skip
+
+
+@pytest.mark.parametrize("least", [0, 3, 12])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_counts_are_as_long_as_the_largest_number(least: int, dynamic: bool) -> None:
+    x = np.array([3, 0, 7, 3, 3])
+    replaced(PASS, FAMILY.evaluate, "bincount", [x, None, least], dynamic=dynamic)
+    weights = array_of(5)
+    replaced(
+        PASS, FAMILY.evaluate, "bincount", [x, weights, least], fed=2, dynamic=dynamic, rtol=1e-6
+    )
+
+
+def test_counts_of_nothing_and_of_small_integers() -> None:
+    replaced(PASS, FAMILY.evaluate, "bincount", [np.zeros(0, np.int64), None, 0])
+    replaced(PASS, FAMILY.evaluate, "bincount", [np.zeros(0, np.int64), None, 2])
+    replaced(PASS, FAMILY.evaluate, "bincount", [np.array([1, 1, 0], np.int32), None, 0])
+
+
+def test_refusals() -> None:
+    places = np.zeros((3, 4), np.int64)
+    inputs = [LIMITS, VALUES, False, False, None, np.arange(5)]
+    model, _ = called("searchsorted", inputs, [places], fed=2)
+    assert_refused(PASS, model, "the sequence must be sorted by itself; a sorter is given")
+    model, _ = called("bucketize", [VALUES, LIMITS.astype(np.float64), False, False], [places])
+    assert_refused(PASS, model, "the types must be one; they are float32 and float64")
+    model, _ = called("bucketize", [VALUES, LIMITS, False, False], [places], opset=11)
+    assert_refused(PASS, model, "the opset must be at least 12 for GreaterOrEqual; it is 11")
+    model, _ = called("bincount", [VALUES, None, 0], [places])
+    assert_refused(PASS, model, "x0 must be a vector of integers; it is float32 of rank 2")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("histc", [3, 3]))
