@@ -100,3 +100,34 @@ def pull_pivot(
     pivot = only_row(build, build.Mul(matrix, here), rank - 2)
     rest = pick(build, build.Equal(place, row_numbers(rank, 1, rows)), head, tail)
     return pivot, rest, place
+
+
+def signed_pivots(build: Builder, matrix: Value, size: int) -> list[Value]:
+    """Return the pivots of stacks of `size` x `size` matrices, [..., 1, 1] each.
+
+    An exchange of rows turns the sign of its pivot, so that their product is the determinant.
+    """
+    rank = matrix.rank
+    assert rank is not None  # square_matrices has looked
+    one = build.constant(_one(matrix))
+    found: list[Value] = []
+    for step in range(size):
+        rows = size - step
+        row, rest, place = pull_pivot(build, matrix, rows, rows)
+        pivot = cut(build, row, rank - 1, 0, 1)
+        factor = pivot
+        if place is not None:
+            # The first row stays in its place or is exchanged, which turns the sign.
+            stays = build.Equal(place, np.zeros((1,) * rank, dtype=np.int64))
+            same = build.Cast(stays, to=matrix.elem_type)
+            factor = build.Mul(pivot, build.Sub(build.Add(same, same), one))
+        found.append(factor)
+        if rows == 1:
+            break
+        # A pivot of zero means a column of zeros: whatever it is divided by, zero is subtracted.
+        some = build.Cast(build.Greater(build.Abs(pivot), 0.0), to=matrix.elem_type)
+        divisor = build.Add(pivot, build.Sub(one, some))
+        share = build.Div(cut(build, rest, rank - 1, 0, 1), divisor)
+        moved = build.Mul(share, cut(build, row, rank - 1, 1, rows))
+        matrix = build.Sub(cut(build, rest, rank - 1, 1, rows), moved)
+    return found

@@ -52,7 +52,7 @@ from graphfix.authoring import (
     rewrite,
 )
 from graphfix.passes.aten._arguments import call_of, features, matching
-from graphfix.passes.aten._pivoting import cut, pull_pivot, square_matrices
+from graphfix.passes.aten._pivoting import signed_pivots, square_matrices
 
 NAMES = ("linalg_det", "det")
 SCHEMAS = {"linalg_det": ("A",), "det": ("self",), "Det": ("X",)}
@@ -94,7 +94,10 @@ def aten_linalg_det(node: NodeView, build: Builder) -> Value:
     if not 0 < size <= build.option("max_unrolled"):
         raise Refuse(f"the matrices must have 1 to max_unrolled rows; they have {size}")
     half = x.elem_type == TensorProto.FLOAT16
-    product = _product(build, build.Cast(x, to=TensorProto.FLOAT) if half else x, size)
+    work = build.Cast(x, to=TensorProto.FLOAT) if half else x
+    product, *others = signed_pivots(build, work, size)
+    for pivot in others:
+        product = build.Mul(product, pivot)
     rank = x.rank
     assert rank is not None
     kept = [dim if isinstance(dim, int) else -1 for dim in (x.shape or ())[:-2]]
@@ -103,32 +106,3 @@ def aten_linalg_det(node: NodeView, build: Builder) -> Value:
     else:
         result = build.Squeeze(product, axes=[rank - 2, rank - 1])
     return build.Cast(result, to=TensorProto.FLOAT16) if half else result
-
-
-def _product(build: Builder, matrix: Value, size: int) -> Value:
-    """Return the determinants as [..., 1, 1]."""
-    rank = matrix.rank
-    assert rank is not None
-    one = build.constant(np.ones((), dtype=matrix.dtype))
-    product: Value | None = None
-    for step in range(size):
-        rows = size - step
-        row, rest, place = pull_pivot(build, matrix, rows, rows)
-        pivot = cut(build, row, rank - 1, 0, 1)
-        factor = pivot
-        if place is not None:
-            # The first row stays in its place or is exchanged, which turns the sign.
-            stays = build.Equal(place, np.zeros((1,) * rank, dtype=np.int64))
-            same = build.Cast(stays, to=matrix.elem_type)
-            factor = build.Mul(pivot, build.Sub(build.Add(same, same), one))
-        product = factor if product is None else build.Mul(product, factor)
-        if rows == 1:
-            break
-        # A pivot of zero means a column of zeros: whatever it is divided by, zero is subtracted.
-        some = build.Cast(build.Greater(build.Abs(pivot), 0.0), to=matrix.elem_type)
-        divisor = build.Add(pivot, build.Sub(one, some))
-        share = build.Div(cut(build, rest, rank - 1, 0, 1), divisor)
-        moved = build.Mul(share, cut(build, row, rank - 1, 1, rows))
-        matrix = build.Sub(cut(build, rest, rank - 1, 1, rows), moved)
-    assert product is not None
-    return product

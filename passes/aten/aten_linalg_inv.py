@@ -63,14 +63,7 @@ from graphfix.authoring import (
     rewrite,
 )
 from graphfix.passes.aten._arguments import call_of, features, matching
-from graphfix.passes.aten._pivoting import (
-    cut,
-    only_row,
-    pick,
-    pull_pivot,
-    row_numbers,
-    square_matrices,
-)
+from graphfix.passes.aten._eliminating import EMITS, eliminated
 
 NAMES = ("linalg_inv", "inverse", "linalg_inv_ex")
 SCHEMAS = {
@@ -79,7 +72,6 @@ SCHEMAS = {
     "linalg_inv_ex": ("A", "check_errors"),
     "Inverse": ("X",),
 }
-LARGEST_CONSTANT = 1 << 14
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
@@ -124,10 +116,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     (*matching(NAMES), "com.microsoft::Inverse", "Inverse"),
     removes=(*features(NAMES), "op:com.microsoft::Inverse op:Inverse"),
-    emits=(
-        "Abs Add ArgMax Cast Concat ConstantOfShape Div Equal Expand Gather Loop Mul Range "
-        "ReduceMax ReduceMin ReduceSum Reshape Shape Slice Sub Where"
-    ),
+    emits=EMITS,
     options={
         "max_unrolled": Option(
             int, 8, "Largest matrix that is eliminated without a Loop, about 19 nodes a row."
@@ -143,120 +132,5 @@ def aten_linalg_inv(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     if info is not None and info.is_used:
         raise Refuse("the error counts of linalg_inv_ex must not be used; they are")
     x = call.need(call.schema[0])
-    size = square_matrices(x)
-    if size == 0:
-        raise Refuse("the matrices must not be empty; they are")
-    half = x.elem_type == TensorProto.FLOAT16
-    work = build.Cast(x, to=TensorProto.FLOAT) if half else x
-    if size is not None and size <= build.option("max_unrolled"):
-        inverse = _unrolled(build, work, size)
-    else:
-        inverse = _looped(build, work, size)
-    if half:
-        inverse = build.Cast(inverse, to=TensorProto.FLOAT16)
+    inverse = eliminated(build, x, None, build.option("max_unrolled"))
     return (inverse, *([None] * (len(node.outputs) - 1)))
-
-
-def _unrolled(build: Builder, x: Value, size: int) -> Value:
-    rank = x.rank
-    assert rank is not None
-    matrix = build.Concat(x, _identity(build, x, size), axis=rank - 1)
-    width = 2 * size
-    for step in range(size):
-        pivot, rest, _ = pull_pivot(build, matrix, size - step, size)
-        row = build.Div(cut(build, pivot, rank - 1, 1, width), cut(build, pivot, rank - 1, 0, 1))
-        if size == 1:
-            return row
-        factor = cut(build, rest, rank - 1, 0, 1)
-        others = build.Sub(cut(build, rest, rank - 1, 1, width), build.Mul(factor, row))
-        matrix = build.Concat(others, row, axis=rank - 2)
-        width -= 1
-    return matrix
-
-
-def _identity(build: Builder, x: Value, size: int) -> Value:
-    """Return identity matrices in the shape of `x`."""
-    rank = x.rank
-    assert rank is not None
-    eye = np.eye(size, dtype=x.dtype).reshape((1,) * (rank - 2) + (size, size))
-    static = x.static_shape
-    if static is not None and np.prod(static, dtype=np.int64) <= LARGEST_CONSTANT:
-        return build.constant(np.ascontiguousarray(np.broadcast_to(eye, static)))
-    if rank == 2:
-        return build.constant(eye)
-    return _spread(build, build.constant(eye), x)
-
-
-def _spread(build: Builder, eye: Value, x: Value) -> Value:
-    if build.opset >= 8:
-        return build.Expand(eye, build.Shape(x))
-    # Expand came with opset 8. Only a matrix with infinities or NaN, which has no inverse, shows.
-    return build.Add(build.Mul(x, 0.0), eye)
-
-
-def _looped(build: Builder, x: Value, size: int | None) -> Value:
-    """Eliminate in a Loop; columns are rotated, so that the state keeps its shape."""
-    rank = x.rank
-    assert rank is not None
-    numbers, trips, ends = _counting(build, x, size)
-    if size is not None:
-        eye = _identity(build, x, size)
-        live = build.constant(np.ones((size, 1), dtype=x.dtype))
-    else:
-        across = build.Reshape(numbers, [1, -1])
-        eye = _spread(build, build.Cast(build.Equal(numbers, across), to=x.elem_type), x)
-        one = np.ones(1, dtype=x.dtype)
-        live = build.ConstantOfShape(build.Shape(numbers), value=one)
-    later = cut(build, numbers, 0, 1)
-    state = build.Concat(x, eye, axis=rank - 1)
-    zero = np.zeros((1, 1), dtype=x.dtype)
-
-    def step(inner: Builder, *inputs: Value) -> Sequence[Value]:
-        _, going, matrix, alive = inputs
-        # Finished rows count less than any entry, so that they are never the pivot.
-        size_of = inner.Mul(inner.Abs(cut(inner, matrix, rank - 1, 0, 1)), alive)
-        score = inner.Sub(size_of, inner.Sub(inner.constant(np.ones((), x.dtype)), alive))
-        place = inner.ArgMax(score, axis=rank - 2, keepdims=1)
-        here = inner.Cast(inner.Equal(place, numbers), to=x.elem_type)
-        pivot = only_row(inner, inner.Mul(matrix, here), rank - 2)
-        head, tail = cut(inner, matrix, rank - 2, 0, 1), cut(inner, matrix, rank - 2, 1)
-        rest = pick(inner, inner.Equal(place, later), head, tail)
-        row = inner.Div(pivot, cut(inner, pivot, rank - 1, 0, 1))
-        others = inner.Sub(rest, inner.Mul(cut(inner, rest, rank - 1, 0, 1), row))
-        moved = inner.Concat(others, row, axis=rank - 2)
-        turned = inner.Concat(
-            cut(inner, moved, rank - 1, 1), cut(inner, moved, rank - 1, 0, 1), axis=rank - 1
-        )
-        return inner.Identity(going), turned, inner.Concat(cut(inner, alive, 0, 1), zero, axis=0)
-
-    body = build.body(
-        [
-            ("step", TensorProto.INT64, ()),
-            ("going", TensorProto.BOOL, ()),
-            ("matrix", x.elem_type, state.shape),
-            ("live", x.elem_type, live.shape),
-        ],
-        step,
-    )
-    # TensorRT refuses a body that reads a condition which is not given.
-    always = build.constant(np.array(True))
-    result = build.multi("Loop", trips, always, state, live, outputs=2, body=body)[0]
-    return build.Slice(result, starts=[0], ends=ends, axes=[rank - 1])
-
-
-def _counting(build: Builder, x: Value, size: int | None) -> tuple[Value, Value, Any]:
-    """Return 0..N-1 as a column, N as a scalar, and N as a list for Slice."""
-    if size is not None:
-        numbers = build.constant(row_numbers(2, 0, size))
-        return numbers, build.constant(np.array(size, dtype=np.int64)), [size]
-    if build.opset < 11:
-        raise Refuse(
-            f"the size of the matrices must be known, or the opset at least 11; it is {build.opset}"
-        )
-    rank = x.rank
-    assert rank is not None
-    shape = build.Shape(x)
-    trips = build.Gather(shape, build.constant(np.array(rank - 1, dtype=np.int64)), axis=0)
-    zero, one = (build.constant(np.array(n, dtype=np.int64)) for n in (0, 1))
-    numbers = build.Reshape(build.Range(zero, trips, one), [-1, 1])
-    return numbers, trips, cut(build, shape, 0, rank - 1, rank)

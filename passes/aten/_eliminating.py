@@ -1,0 +1,169 @@
+"""Gauss-Jordan elimination of stacks of square matrices, with what stands beside them.
+
+Each step takes the row with the largest entry of the first column as pivot, as LAPACK does,
+divides it, subtracts it from all others and drops the column; the finished row goes to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import Builder, Refuse, Value
+from graphfix.passes.aten._pivoting import (
+    END,
+    cut,
+    only_row,
+    pick,
+    pull_pivot,
+    row_numbers,
+    square_matrices,
+)
+
+LARGEST_CONSTANT = 1 << 14
+EMITS = (
+    "Abs Add ArgMax Cast Concat ConstantOfShape Div Equal Expand Gather Loop Mul Range "
+    "ReduceMax ReduceMin ReduceSum Reshape Shape Slice Sub Where"
+)
+
+
+def eliminated(build: Builder, x: Value, beside: Value | None, most: int) -> Value:
+    """Return X with x X = beside, in the type of the matrices; float16 is computed in float32.
+
+    Args:
+        build: The builder.
+        x: Square matrices, [..., N, N].
+        beside: [..., N, K] of the same type and the same sizes in front; None for the identity.
+        most: The largest N that is eliminated without a Loop.
+
+    Raises:
+        Refuse: The matrices are not square floats, or empty, or their size is open below opset 11.
+    """
+    size = square_matrices(x)
+    if size == 0:
+        raise Refuse("the matrices must not be empty; they are")
+    half = x.elem_type == TensorProto.FLOAT16
+    work = build.Cast(x, to=TensorProto.FLOAT) if half else x
+    other = build.Cast(beside, to=TensorProto.FLOAT) if half and beside is not None else beside
+    if size is not None and size <= most:
+        found = _unrolled(build, work, other, size)
+    else:
+        found = _looped(build, work, other, size)
+    return build.Cast(found, to=TensorProto.FLOAT16) if half else found
+
+
+def _unrolled(build: Builder, x: Value, beside: Value | None, size: int) -> Value:
+    rank = x.rank
+    assert rank is not None
+    if beside is None:
+        beside = _identity(build, x, size)
+    across = beside.dim(rank - 1)
+    matrix = build.Concat(x, beside, axis=rank - 1)
+    width = END if across is None else size + across
+    for step in range(size):
+        pivot, rest, _ = pull_pivot(build, matrix, size - step, size)
+        row = build.Div(cut(build, pivot, rank - 1, 1, width), cut(build, pivot, rank - 1, 0, 1))
+        if size == 1:
+            return row
+        factor = cut(build, rest, rank - 1, 0, 1)
+        others = build.Sub(cut(build, rest, rank - 1, 1, width), build.Mul(factor, row))
+        matrix = build.Concat(others, row, axis=rank - 2)
+        width = width if across is None else width - 1
+    return matrix
+
+
+def _identity(build: Builder, x: Value, size: int) -> Value:
+    """Return identity matrices in the shape of `x`."""
+    rank = x.rank
+    assert rank is not None
+    eye = np.eye(size, dtype=x.dtype).reshape((1,) * (rank - 2) + (size, size))
+    static = x.static_shape
+    if static is not None and np.prod(static, dtype=np.int64) <= LARGEST_CONSTANT:
+        return build.constant(np.ascontiguousarray(np.broadcast_to(eye, static)))
+    if rank == 2:
+        return build.constant(eye)
+    return _spread(build, build.constant(eye), x)
+
+
+def _spread(build: Builder, eye: Value, x: Value) -> Value:
+    if build.opset >= 8:
+        return build.Expand(eye, build.Shape(x))
+    # Expand came with opset 8. Only a matrix with infinities or NaN, which has no inverse, shows.
+    return build.Add(build.Mul(x, 0.0), eye)
+
+
+def _looped(build: Builder, x: Value, beside: Value | None, size: int | None) -> Value:
+    """Eliminate in a Loop; columns are rotated, so that the state keeps its shape."""
+    rank = x.rank
+    assert rank is not None
+    numbers, trips, ends = _counting(build, x, size)
+    if size is not None:
+        eye = _identity(build, x, size) if beside is None else beside
+        live = build.constant(np.ones((size, 1), dtype=x.dtype))
+    else:
+        across = build.Reshape(numbers, [1, -1])
+        if beside is None:
+            eye = _spread(build, build.Cast(build.Equal(numbers, across), to=x.elem_type), x)
+        else:
+            eye = beside
+        one = np.ones(1, dtype=x.dtype)
+        live = build.ConstantOfShape(build.Shape(numbers), value=one)
+    later = cut(build, numbers, 0, 1)
+    state = build.Concat(x, eye, axis=rank - 1)
+    zero = np.zeros((1, 1), dtype=x.dtype)
+
+    def step(inner: Builder, *inputs: Value) -> Sequence[Value]:
+        _, going, matrix, alive = inputs
+        # Finished rows count less than any entry, so that they are never the pivot.
+        size_of = inner.Mul(inner.Abs(cut(inner, matrix, rank - 1, 0, 1)), alive)
+        score = inner.Sub(size_of, inner.Sub(inner.constant(np.ones((), x.dtype)), alive))
+        place = inner.ArgMax(score, axis=rank - 2, keepdims=1)
+        here = inner.Cast(inner.Equal(place, numbers), to=x.elem_type)
+        pivot = only_row(inner, inner.Mul(matrix, here), rank - 2)
+        head, tail = cut(inner, matrix, rank - 2, 0, 1), cut(inner, matrix, rank - 2, 1)
+        rest = pick(inner, inner.Equal(place, later), head, tail)
+        row = inner.Div(pivot, cut(inner, pivot, rank - 1, 0, 1))
+        others = inner.Sub(rest, inner.Mul(cut(inner, rest, rank - 1, 0, 1), row))
+        moved = inner.Concat(others, row, axis=rank - 2)
+        turned = inner.Concat(
+            cut(inner, moved, rank - 1, 1), cut(inner, moved, rank - 1, 0, 1), axis=rank - 1
+        )
+        return inner.Identity(going), turned, inner.Concat(cut(inner, alive, 0, 1), zero, axis=0)
+
+    body = build.body(
+        [
+            ("step", TensorProto.INT64, ()),
+            ("going", TensorProto.BOOL, ()),
+            ("matrix", x.elem_type, state.shape),
+            ("live", x.elem_type, live.shape),
+        ],
+        step,
+    )
+    # TensorRT refuses a body that reads a condition which is not given.
+    always = build.constant(np.array(True))
+    result = build.multi("Loop", trips, always, state, live, outputs=2, body=body)[0]
+    if beside is not None:
+        width = beside.dim(rank - 1)
+        ends = [width] if width is not None else cut(build, build.Shape(beside), 0, rank - 1, rank)
+    return build.Slice(result, starts=[0], ends=ends, axes=[rank - 1])
+
+
+def _counting(build: Builder, x: Value, size: int | None) -> tuple[Value, Value, Any]:
+    """Return 0..N-1 as a column, N as a scalar, and N as a list for Slice."""
+    if size is not None:
+        numbers = build.constant(row_numbers(2, 0, size))
+        return numbers, build.constant(np.array(size, dtype=np.int64)), [size]
+    if build.opset < 11:
+        raise Refuse(
+            f"the size of the matrices must be known, or the opset at least 11; it is {build.opset}"
+        )
+    rank = x.rank
+    assert rank is not None
+    shape = build.Shape(x)
+    trips = build.Gather(shape, build.constant(np.array(rank - 1, dtype=np.int64)), axis=0)
+    zero, one = (build.constant(np.array(n, dtype=np.int64)) for n in (0, 1))
+    numbers = build.Reshape(build.Range(zero, trips, one), [-1, 1])
+    return numbers, trips, cut(build, shape, 0, rank - 1, rank)
