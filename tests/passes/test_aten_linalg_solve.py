@@ -1,0 +1,91 @@
+"""aten-linalg-solve: systems, triangles, Cholesky factors and powers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_linalg_solve import FAMILY
+from graphfix.testing import assert_refused, assert_untouched
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+
+PASS = "aten-linalg-solve"
+CLOSE: dict[str, Any] = {"rtol": 1e-3, "atol": 1e-4}
+
+
+def matrices(*shape: int) -> Any:
+    """Return matrices that are far from singular and need their rows exchanged."""
+    x = array_of(*shape)
+    return x + 3 * np.eye(shape[-1], dtype=np.float32)[::-1]
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("size", [1, 3, 11])
+def test_systems(dynamic: bool, size: int) -> None:
+    how: dict[str, Any] = {"fed": 2, "dynamic": dynamic, **CLOSE}
+    a = matrices(2, size, size)
+    replaced(PASS, FAMILY.evaluate, "linalg_solve", [a, array_of(2, size, 5), True], **how)
+    replaced(PASS, FAMILY.evaluate, "linalg_solve", [a, array_of(2, 5, size), False], **how)
+    if not dynamic:  # open sizes leave open whether it is vectors
+        replaced(PASS, FAMILY.evaluate, "linalg_solve", [a, array_of(size, 5), True], **how)
+    replaced(PASS, FAMILY.evaluate, "linalg_solve", [a[0], array_of(size), True], **how)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_triangles_read_their_half_alone(upper: bool, unit: bool, dynamic: bool) -> None:
+    a = array_of(2, 4, 4) + 4 * np.eye(4, dtype=np.float32)
+    outside = np.tril(np.ones((4, 4)), -1) if upper else np.triu(np.ones((4, 4)), 1)
+    a[:, outside > 0] = np.nan
+    how: dict[str, Any] = {"fed": 2, "dynamic": dynamic, **CLOSE}
+    b = array_of(2, 4, 3)
+    replaced(PASS, FAMILY.evaluate, "linalg_solve_triangular", [a, b, upper, True, unit], **how)
+    turned = array_of(2, 3, 4)
+    replaced(
+        PASS, FAMILY.evaluate, "linalg_solve_triangular", [a, turned, upper, False, unit], **how
+    )
+    clean = np.where(np.isnan(a), 0, a)
+    for transposed in (False, True):
+        inputs = [b, clean, upper, transposed, unit]
+        replaced(PASS, FAMILY.evaluate, "triangular_solve", inputs, **how)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_factors_of_cholesky(upper: bool) -> None:
+    x = array_of(2, 3, 3)
+    factor = np.linalg.cholesky(x @ np.swapaxes(x, -1, -2) + np.eye(3, dtype=np.float32))
+    factor = np.swapaxes(factor, -1, -2).copy() if upper else factor
+    inputs = [array_of(2, 3, 2), factor, upper]
+    replaced(PASS, FAMILY.evaluate, "cholesky_solve", inputs, fed=2, **CLOSE)
+    replaced(PASS, FAMILY.evaluate, "cholesky_inverse", [factor, upper], **CLOSE)
+
+
+@pytest.mark.parametrize("power", [-2, -1, 0, 1, 2, 5])
+def test_powers(power: int) -> None:
+    x = matrices(2, 3, 3)
+    replaced(PASS, FAMILY.evaluate, "linalg_matrix_power", [x, power], **CLOSE)
+
+
+def test_float64() -> None:
+    a, b = matrices(3, 3).astype(np.float64), array_of(3, 2).astype(np.float64)
+    replaced(PASS, FAMILY.evaluate, "linalg_solve", [a, b, True], fed=2, rtol=1e-9, atol=1e-9)
+
+
+def test_refusals() -> None:
+    a, b = matrices(3, 3), array_of(3, 2)
+    model, _ = called("linalg_solve", [array_of(2, 3), b, True], [b], fed=2)
+    assert_refused(PASS, model, "the matrices must be square; they are 2 by 3")
+    counts = np.zeros((), np.int32)
+    model, _ = called("linalg_solve_ex", [a, b, True, False], [b, counts], fed=2)
+    assert_refused(PASS, model, "the error counts of linalg_solve_ex must not be used; it is")
+    model, _ = called("linalg_matrix_power", [a, 65], [a])
+    assert_refused(PASS, model, "the power must be at most 64; it is 65")
+    model, _ = called("linalg_solve", [a, b.astype(np.float64), True], [b], fed=2)
+    assert_refused(PASS, model, "the types must be one; they are float32 and float64")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("linalg_svd", [3, 3]))
