@@ -14,7 +14,7 @@ Before:
 After:
     before = Cast (Greater (row, column)) + Cast (Equal (row, column)) * lower_triangle
     chosen = Equal (ReduceSum (before), [0, 1])      # [1, 4, 2]
-    values = ReduceSum (Where (chosen, column, 0))
+    values = ReduceSum (Where (chosen, column, 0))   # of integers, ReduceMax of the smallest
     indices = Cast (ReduceSum (Cast (chosen) * [0, 1, 2, 3]))
 
 When it refuses:
@@ -23,7 +23,8 @@ When it refuses:
     integers of 32 or 64 bits.
 
 Accuracy:
-    Exact: each sum has one number that is not 0. NaN has no place in an order.
+    Exact: each sum has one number that is not 0, and each maximum one that counts. NaN has no
+    place in an order.
 
 References:
     https://onnx.ai/onnx/operators/onnx__TopK.html; measured on OpenCV 4.8.1 and 4.10.0
@@ -32,6 +33,7 @@ References:
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 import numpy as np
 from onnx import TensorProto
@@ -45,7 +47,7 @@ _ALONG = 1 << 10
 @rewrite(
     "TopK",
     removes="op:TopK",
-    emits=("Add Cast Equal Greater Less Mul ReduceSum Squeeze Transpose Unsqueeze Where"),
+    emits=("Add Cast Equal Greater Less Mul ReduceMax ReduceSum Squeeze Transpose Unsqueeze Where"),
     since=11,
 )
 def topk_by_counting(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
@@ -66,7 +68,7 @@ def topk_by_counting(node: NodeView, build: Builder) -> tuple[Value | None, ...]
     ties = build.Mul(same, _in_last(np.tri(size, k=-1), last + 1))
     places = build.ReduceSum(build.Add(ahead, ties), axes=[last], keepdims=1)
     chosen = build.Equal(places, _in_last(np.arange(count)[None], last + 1))
-    zero = np.zeros([1] * (last + 1), x.dtype)
+    others = np.full([1] * (last + 1), _left_out(x.dtype), x.dtype)
     numbers = build.Cast(chosen, to=TensorProto.FLOAT)
     counted = build.Mul(numbers, _in_last(np.arange(size)[:, None], last + 1))
     back = [order.index(place) for place in range(rank)]
@@ -75,12 +77,20 @@ def topk_by_counting(node: NodeView, build: Builder) -> tuple[Value | None, ...]
         if node.output(place) is None:
             results.append(None)
             continue
-        made = counted if place else build.Where(chosen, column, zero)
-        result = build.ReduceSum(made, axes=[last - 1], keepdims=0)
+        made = counted if place else build.Where(chosen, column, others)
+        # Engines add integers as floats, which hold none beyond 2^53.
+        whole = x.dtype is not None and x.dtype.kind == "i" and not place
+        reduced = build.ReduceMax if whole else build.ReduceSum
+        result = reduced(made, axes=[last - 1], keepdims=0)
         result = build.Squeeze(result, axes=[0]) if rank == 1 else result
         result = result if back == list(range(rank)) else build.Transpose(result, perm=back)
         results.append(build.Cast(result, to=TensorProto.INT64) if place else result)
     return tuple(results)
+
+
+def _left_out(dtype: np.dtype[Any] | None) -> int:
+    """Return what stands for elements that are not chosen: nothing in a sum, or in a maximum."""
+    return int(np.iinfo(dtype).min) if dtype is not None and dtype.kind == "i" else 0
 
 
 def _in_last(array: Array, rank: int) -> Array:

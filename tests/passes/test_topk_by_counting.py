@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 from tests.passes.lowering_models import PLACES
 
 PASS = "topk-by-counting"
@@ -94,6 +94,16 @@ def test_in_a_branch_and_a_function(place: str) -> None:
         " { k = Constant <value_ints = [2]> ()  v, i = TopK (a, k) }"
     )
     assert_rewrite(PASS, text, feeds=[{"x": drawn(2, 5)}])
+
+
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_integers_that_no_float_holds(opset: int) -> None:
+    text = topk("1,4 -> 1,3", k=3, opset=opset, kind="int64")
+    x = np.array([[2**53 + 1, -(2**63), 2**62 + 3, 2**53]], np.int64)
+    done = assert_rewrite(PASS, text, feeds=[{"x": x}])
+    found = outputs_of(done.after, {"x": x})
+    np.testing.assert_array_equal(found["v"], [[2**62 + 3, 2**53 + 1, 2**53]])
+    np.testing.assert_array_equal(found["i"], [[2, 0, 3]])
 
 
 @pytest.mark.parametrize(
