@@ -141,11 +141,11 @@ def recurrent_unrolling(node: NodeView, build: Builder) -> tuple[Value | None, .
 
 def _directions(node: NodeView) -> tuple[bool, ...]:
     """Say of each direction whether it runs backward; refuse what is not written out."""
-    named = _text(node.attr("direction", "forward"))
+    named = str(node.attr("direction", "forward"))
     if named not in _DIRECTIONS:
         raise Refuse(f"the direction must be one of ONNX; it is {named}")
     usual = [name.lower() for name in _USUAL[node.op]] * len(_DIRECTIONS[named])
-    given = [_text(name).lower() for name in node.attr("activations", ())]
+    given = [str(name).lower() for name in node.attr("activations", ())]
     if given and given != usual:
         raise Refuse(f"the activations must be the usual ones; they are {', '.join(given)}")
     for name in ("activation_alpha", "activation_beta", "clip", "input_forget", "layout"):
@@ -220,7 +220,3 @@ def _results(
         if wanted[place]:
             found[place] = stacked([kept[place - 1] for kept in last])
     return tuple(found)
-
-
-def _text(value: object) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)

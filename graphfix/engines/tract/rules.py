@@ -59,6 +59,18 @@ def declared_symbols(model: Model, target: Target) -> Answer:
 
 
 @rule(
+    "DFT",
+    feature="op:DFT",
+    versions="tract",
+    severity=WRONG,
+    source=f"{_WHEEL}: of 8 elements it gives 8 numbers where 4 or 12 are asked for",
+)
+def transform_of_a_length(node: NodeView, target: Target) -> Answer:
+    """The length of the transform is not looked at."""
+    return node.input(1) is not None
+
+
+@rule(
     "Celu",
     feature="op:Celu",
     versions="tract",

@@ -144,7 +144,6 @@ def scales_and_sizes(node: NodeView, target: Target) -> Answer:
 def reduction_of_a_later_opset(node: NodeView, target: Target) -> Answer:
     """{op} compares, which ONNX has from opset 18 on."""
     how = node.attr("reduction", "none")
-    how = how.decode() if isinstance(how, bytes) else str(how)
     if how not in ("max", "min") or node.opset >= 18:
         return None
     return Yes(feature=f"attr:{node.op}.reduction={how}")

@@ -55,6 +55,19 @@ YES = [
         18,
     ),
     wrong(
+        POOL + "<float[8] r = {0, 0, 0, 0, 1, 1, 1, 1}, int64[4] s = {1, 1, 4, 4}>"
+        '{ y = Resize <coordinate_transformation_mode = "tf_crop_and_resize"> (x, r, , s) }',
+        "resize-crop",
+        "attr:Resize.coordinate_transformation_mode=tf_crop_and_resize",
+    ),
+    wrong(
+        "(float[1,1,8,8] x, float[2,4] r, int64[2] b) => (float[2,1,1,1] y) "
+        "{ y = RoiAlign (x, r, b) }",
+        "regions-of-opset-10",
+        "form:RoiAlign.10",
+        15,
+    ),
+    wrong(
         "(float[4] x, int64[1] k) => (int64[a] y) { v, y = TopK (x, k) }",
         "order-of-equal-elements",
         "form:TopK.ties",
@@ -202,6 +215,12 @@ NO = [
     No(
         "(float[4] x, int64[1] k) => (float[a] v) { v, y = TopK (x, k) }",
         "order-of-equal-elements",
+        M,
+    ),
+    No(
+        "(float[1,1,8,8] x, float[2,4] r, int64[2] b) => (float[2,1,1,1] y) "
+        "{ y = RoiAlign (x, r, b) }",
+        "regions-of-opset-10",
         M,
     ),
     No("(float[2,2] x) => (float[1,1] y) { y = ReduceL2 (x) }", "axes-as-an-input", M, 18),

@@ -19,6 +19,14 @@ BRANCHES = (
 
 YES = [
     Yes(
+        "(float[1,8,1] x, int64 n) => (float[1,a,2] y) { y = DFT <axis = 1> (x, n) }",
+        "transform-of-a-length",
+        "op:DFT",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
         "(float[N] x) => (float[N] y) <float[N] a> { a = Exp (x) y = Neg (a) }",
         "declared-symbols",
         "shape:declared-symbols",
@@ -157,6 +165,11 @@ YES = [
 ]
 
 NO = [
+    No(
+        "(float[1,8,1] x) => (float[1,8,2] y) { y = DFT <axis = 1> (x) }",
+        "transform-of-a-length",
+        T,
+    ),
     No(
         "(float[2] x) => (float[2] y) <float[2] a> { a = Exp (x) y = Neg (a) }",
         "declared-symbols",

@@ -59,6 +59,31 @@ def resize_nearest_mode(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "Resize",
+    feature="attr:Resize.coordinate_transformation_mode=tf_crop_and_resize",
+    versions="mnn",
+    severity=WRONG,
+    source=WHEEL,
+)
+def resize_crop(node: NodeView, target: Target) -> Answer:
+    """Resize of a region computes something else."""
+    mode = node.attr("coordinate_transformation_mode", "half_pixel")
+    return bool(mode == "tf_crop_and_resize")
+
+
+@rule(
+    "RoiAlign",
+    feature="form:RoiAlign.10",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: from opset 16 on both coordinate modes are equal",
+)
+def regions_of_opset_10(node: NodeView, target: Target) -> Answer:
+    """RoiAlign of opset 10 moves the regions by half a pixel."""
+    return node.opset < 16
+
+
+@rule(
+    "Resize",
     feature="attr:Resize.mode=cubic",
     versions="mnn",
     severity=WRONG,
