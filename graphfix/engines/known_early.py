@@ -25,6 +25,17 @@ def of_shapes_alone(value: Value) -> bool:
     return True
 
 
+def counted_late(value: Value) -> bool:
+    """Say whether numbers that are fed decide on how many elements a value has."""
+    return not _is_sized(value) and not _is_sized_early(value)
+
+
+def is_made_of(value: Value, op: str) -> bool:
+    """Say whether an operator of ONNX has a part in a value."""
+    makers = (found.producer for found in _behind(value, lambda _: False))
+    return any(maker is not None and maker.op == op and not maker.domain for maker in makers)
+
+
 def _measures(value: Value) -> bool:
     maker = value.producer
     return maker is not None and maker.op in _MEASURES and not maker.domain

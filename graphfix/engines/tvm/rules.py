@@ -7,7 +7,7 @@ apache/tvm@5d4dc87213 python/tvm/relax/frontend/onnx/onnx_frontend.py.
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_early import of_shapes_alone
+from graphfix.engines.known_early import counted_late, is_made_of, of_shapes_alone
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -159,3 +159,44 @@ def reduction_of_a_later_opset(node: NodeView, target: Target) -> Answer:
 def no_score_threshold(node: NodeView, target: Target) -> Answer:
     """The threshold of scores is left out, and 0 is taken for it."""
     return node.input(4) is None
+
+
+@rule(
+    "Reshape",
+    feature="shape:Reshape.behind-nms",
+    versions="tvm",
+    severity=WRONG,
+    source=f"{_WHEEL}: what is gathered at 5 boxes of 20 comes out with 20 rows",
+)
+def reshaped_selection(node: NodeView, target: Target) -> Answer:
+    """What NonMaxSuppression has selected is reshaped to as many rows as there are boxes."""
+    data = node.need(0)
+    return counted_late(data) and is_made_of(data, "NonMaxSuppression")
+
+
+@rule(
+    "Expand",
+    feature="shape:Expand.counted",
+    versions="tvm",
+    severity=REJECT,
+    text="'Var' object has no attribute 'value'",
+    source=_WHEEL,
+)
+def expanded_selection(node: NodeView, target: Target) -> Answer:
+    """What is expanded has a size that depends on numbers that are fed."""
+    return counted_late(node.need(0))
+
+
+@rule(
+    ("ArgMax", "ArgMin"),
+    feature="attr:{op}.axis",
+    versions="tvm",
+    severity=REJECT,
+    text="Axis is out of bounds",
+    source=f"{_WHEEL}: from opset 11 on it is taken",
+)
+def axis_from_the_end(node: NodeView, target: Target) -> Answer:
+    """The axis is counted from the end, which ONNX allows from opset 11 on."""
+    if node.opset >= 11 or int(node.attr("axis", 0)) >= 0:
+        return None
+    return Yes(feature=f"attr:{node.op}.axis")

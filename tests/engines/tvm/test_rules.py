@@ -9,6 +9,16 @@ from tests.engines.cases import No, Yes, assert_no, assert_yes
 T = "tvm0.27"
 SCATTER = "(float[3,3] x, int64[1,3] i, float[1,3] u) => (float[3,3] y) "
 BOXES = "(float[1,4,4] b, float[1,1,4] s, int64[1] k, float[1] i, float[1] t) => (int64[n,3] y) "
+FOUND = (
+    "(float[6] x) => (float[a,b] y) "
+    "<int64[2] h = {{-1, 1}}, int64[2] k = {{1, 3}}, int64[1] u = {{1}}>"
+    "{{ n = NonZero (x) t = Transpose <perm = [1, 0]> (n) g = GatherND (x, t) {} }}"
+)
+SELECTED = (
+    "(float[1,4,4] b, float[1,1,4] s, int64[1] k, float[1] i, float[1] t, float[4,2] f) => "
+    "(float[a,b] y) <int64 z = {{2}}, int64[2] h = {{-1, 2}}> "
+    "{{ n = NonMaxSuppression (b, s, k, i, t) g = Gather <axis = 1> (n, z) v = Gather (f, g) {} }}"
+)
 LINE = "(float[N,4] x) => (float[N] y) <int64 zero = {0}, int64 one = {1}> "
 COUNT = "{ s = Shape <start = 0, end = 1> (x) n = Squeeze (s) r = Range (zero, n, one) "
 
@@ -18,6 +28,26 @@ def reject(graph: str, rule: str, feature: str, text: str = "", opset: int = 17)
 
 
 YES = [
+    Yes(
+        SELECTED.format("y = Reshape (v, h)"),
+        "reshaped-selection",
+        "shape:Reshape.behind-nms",
+        "wrong",
+        "",
+        T,
+    ),
+    reject(
+        FOUND.format("r = Unsqueeze (g, u) y = Expand (r, k)"),
+        "expanded-selection",
+        "shape:Expand.counted",
+    ),
+    reject(
+        "(float[3,4] x) => (int64[3,1] y) { y = ArgMin <axis = -1> (x) }",
+        "axis-from-the-end",
+        "attr:ArgMin.axis",
+        "Axis is out of bounds",
+        9,
+    ),
     reject(
         "(float[N,4] x) => (int64[2] y) <int64[2] d = {1, 1}> { s = Shape (x) y = Sub (s, d) }",
         "reads-no-sizes",
@@ -75,6 +105,14 @@ def test_yes(case: Yes) -> None:
 
 
 NO = [
+    No(FOUND.format("y = Reshape (g, h)"), "reshaped-selection", T),
+    No(
+        "(float[N,1] x, float[M,3] z) => (float[M,3] y) { s = Shape (z) y = Expand (x, s) }",
+        "expanded-selection",
+        T,
+    ),
+    No("(float[3,4] x) => (int64[1,4] y) { y = ArgMin (x) }", "axis-from-the-end", T, 9),
+    No("(float[3,4] x) => (int64[3,1] y) { y = ArgMin <axis = -1> (x) }", "axis-from-the-end", T),
     No(
         "(float[N,4] x) => (float[a] y) <int64[1] m = {-1}, int64[1] z = {0}>"
         "{ s = Shape (x) p = Slice (s, z, m) q = Concat <axis = 0> (p, m) y = Reshape (x, q) }",
