@@ -56,6 +56,10 @@ def facts(rows: Sequence[Row]) -> dict[str, Any]:
     return found
 
 
+def _right(rows: Sequence[Row]) -> set[str]:
+    return {f"{row['op']} {row['since']}" for row in rows if row["verdict"] == "equal"}
+
+
 def _blamed(rows: Sequence[Row], bad: Callable[[Row], bool]) -> dict[str, list[str]]:
     """Return the traits with which every row is bad, not by chance; those of most rows first."""
     groups: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -102,13 +106,19 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--family", required=True, help="the name of its folder")
+    parser.add_argument(
+        "--right", action="store_true", help="say of which forms a model was right, too"
+    )
     parser.add_argument("rows", nargs="+", metavar="VERSION=ROWS", help="oldest first")
     given = parser.parse_args()
     tables: dict[str, Any] = {}
     for text in given.rows:
         version, _, path = text.partition("=")
         lines = Path(path).read_text(encoding="utf-8").splitlines()
-        table = facts([json.loads(line) for line in lines])
+        several = [json.loads(line) for line in lines]
+        table = facts(several)
+        if given.right:
+            table["right"] = {key: {} for key in sorted(_right(several))}
         tables[version] = {key: value for key, value in table.items() if value}
     target = ROOT / "graphfix" / "engines" / given.family / "facts" / "kernels.json"
     target.parent.mkdir(exist_ok=True)

@@ -176,6 +176,12 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, help="JSON lines; goes on where they end")
     parser.add_argument("--only", nargs="+", default=[], metavar="OP")
     parser.add_argument(
+        "--type",
+        default="",
+        metavar="NAME",
+        help="only models of this type: float32",
+    )
+    parser.add_argument(
         "--each", type=int, default=0, metavar="N", help="stop at N right models of a form, or 4N"
     )
     parser.add_argument("--seconds", type=float, default=_SECONDS, help="for each model")
@@ -195,6 +201,8 @@ def main() -> None:
             random.Random(0).shuffle(models)
         for path, row in models:
             if row["name"] in done or (given.only and row["op"] not in given.only):
+                continue
+            if given.type and next(iter(row["types"].values()), given.type) != given.type:
                 continue
             form = (row["op"], row["since"])
             if given.each and (right[form] >= given.each or asked[form] >= 4 * given.each):

@@ -1,0 +1,83 @@
+"""TensorFlow Lite as an engine family: files that onnx2tf converts and LiteRT runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from graphfix.engines.engine import Engine
+from graphfix.engines.interface import NextStep, Written
+
+if TYPE_CHECKING:
+    from graphfix.engines.profile import Target
+
+_NODE = re.compile(r"onnx_op_name: (?P<name>\S+)")
+_MISSING = re.compile(r"No module named 'onnx2tf\.ops\.(?P<op>\w+)'")
+# As the program beside this file has them: it converts what the line converts.
+_LAID_OUT = (3, 4, 5)
+_IMAGING = frozenset(
+    {
+        "AveragePool",
+        "BatchNormalization",
+        "Conv",
+        "ConvTranspose",
+        "DepthToSpace",
+        "GlobalAveragePool",
+        "GlobalMaxPool",
+        "GridSample",
+        "GroupNormalization",
+        "InstanceNormalization",
+        "LRN",
+        "LpPool",
+        "MaxPool",
+        "Resize",
+        "RoiAlign",
+        "SpaceToDepth",
+        "Upsample",
+    }
+)
+
+
+class TFLite(Engine):
+    """Google's TensorFlow Lite (LiteRT), by the converter onnx2tf."""
+
+    family = "tflite"
+    title = "TFLite by onnx2tf"
+    spellings = ("onnx2tf", "litert")
+    order = 14
+    requirements = MappingProxyType({"tflite1.29": ("onnx2tf==1.29.24",)})
+    newest_python = MappingProxyType({"tflite1.29": "3.12"})
+
+    def blamed(self, said: str) -> tuple[str, str]:
+        """Return the operator and the name of the node in a message of onnx2tf."""
+        node, missing = _NODE.search(said), _MISSING.search(said)
+        name = re.sub("^wa/", "/", node["name"].rstrip(":")) if node else ""
+        return missing["op"] if missing else "", name
+
+    def next_step(self, written: Written, target: Target) -> NextStep:
+        """Return the line that converts the file with onnx2tf, as the runner does it.
+
+        Source: the help text of onnx2tf 1.29.24. ``-k`` and ``-kat`` keep the layout of inputs,
+        ``-ois`` sets their sizes, and ``-osd`` takes names that TensorFlow's pattern refuses.
+        """
+        inputs, operators = written.contents()
+        words = ["onnx2tf", "-i", written.path, "-o", "converted", "-osd"]
+        pictures = [name for name, shape in inputs if len(shape) in _LAID_OUT]
+        if pictures and not _IMAGING.isdisjoint(operators):
+            words += ["-k", *pictures]
+        elif inputs:
+            words += ["-kat", *(name for name, _ in inputs)]
+        sizes = [
+            f"{name}:" + ",".join(_size(size, place) for place, size in enumerate(shape))
+            for name, shape in inputs
+            if not all(isinstance(size, int) for size in shape)
+        ]
+        words += ["-ois", *sizes] if sizes else []
+        line = " ".join(map(shlex.quote, words))
+        return NextStep(line, "Convert it", "Put a size for each <name>." if sizes else "")
+
+
+def _size(size: int | str | None, place: int) -> str:
+    return str(size) if isinstance(size, int) else f"<{size or f'dim{place}'}>"

@@ -1,0 +1,85 @@
+"""The TFLite profile, made from what onnx2tf imports and from what its files compute in LiteRT.
+
+    python -m graphfix.engines.tflite.generate
+
+Facts: ``facts/kernels.json``, written by ``python -m benchmarks.engines.facts`` from the rows of
+``python -m benchmarks.engines.kernels --engine tflite1.29 --each 1``, and ``facts/importer.json``,
+the modules of ``onnx2tf.ops``, one for each operator that is imported.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from graphfix.engines.measured import operator_rows, with_since
+from graphfix.engines.versioned import unpacked, write_profiles
+
+FACTS = Path(__file__).parent / "facts"
+_NAME = "tflite1.29"
+_NEWEST = 26  # the newest opset that was asked for
+# What these do depends on attributes and parameters that were drawn, which rules judge.
+_RULED = (
+    "ArgMax",
+    "Clip",
+    "ConvTranspose",
+    "Einsum",
+    "GRU",
+    "Gather",
+    "GridSample",
+    "GroupNormalization",
+    "InstanceNormalization",
+    "LSTM",
+    "LayerNormalization",
+    "LogSoftmax",
+    "MaxPool",
+    "Mod",
+    "Pad",
+    "RNN",
+    "Resize",
+    "ScatterElements",
+    "ScatterND",
+    "Softmax",
+)
+# Refused in most of the models that were asked for, or wrong.
+_UNTAKEN = ("Attention", "MaxUnpool")
+_NOTES = (
+    "Measured on up to four models of each form, converted by onnx2tf for inputs of fixed sizes"
+    " and run in LiteRT without TensorFlow's own operators (Flex).",
+)
+
+
+def profile() -> dict[str, Any]:
+    """Return the table of the profile."""
+    store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
+    known = unpacked(store, "1.29")
+    ops = operator_rows(_whole(known.get("refused", {})), _whole(known.get("wrong", {})), _NEWEST)
+    imported = set(json.loads((FACTS / "importer.json").read_text(encoding="utf-8")))
+    ops |= {op: {"supported": False} for op in ops if op not in imported or op in _UNTAKEN}
+    with_since([(_NAME, ops)])
+    return {
+        "name": _NAME,
+        "family": "tflite",
+        "version": "1.29",
+        "title": "TFLite by onnx2tf 1.29",
+        "source": "measured on onnx2tf 1.29.24 with ai-edge-litert 2.1.0",
+        "domains": ["", "ai.onnx"],
+        "functions": False,
+        "notes": list(_NOTES),
+        "opset": {"min": 7, "max": _NEWEST, "rejects_above": False},
+        "ops": ops,
+    }
+
+
+def _whole(found: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of whole forms: four models are too few to blame a type or a rank."""
+    return {
+        form: kinds
+        for form, kinds in found.items()
+        if not kinds and form.partition(" ")[0] not in _RULED
+    }
+
+
+if __name__ == "__main__":
+    write_profiles(Path(__file__).parent, {_NAME: profile()})

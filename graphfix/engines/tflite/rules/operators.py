@@ -1,0 +1,242 @@
+"""TFLite: names, outputs, cells, indices and normalizations."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.tflite.rules import MEASURED
+from graphfix.model import Model
+
+_CELLS = {"GRU": (3, 5), "LSTM": (3, 5, 6), "RNN": (3, 5)}  # bias and first states
+_SOFTMAX_OF_ONE_AXIS = 13  # the opset
+_MANY = 6
+
+
+@model_rule(
+    feature="io:name",
+    versions="tflite",
+    severity=REJECT,
+    text="'ascii' codec can't encode character '\\xdf' in position 0",
+    source=MEASURED,
+)
+def name_beyond_ascii(model: Model, target: Target) -> list[Answer]:
+    """An input has a name that is not ASCII."""
+    return [
+        Yes(message=f"the name of input {tensor.name} is not ASCII, which {target.title} wants")
+        for tensor in model.graph.inputs
+        if not tensor.name.isascii()
+    ]
+
+
+@rule(
+    "Mod",
+    feature="attr:Mod.fmod=1",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: the remainder has the sign of the divisor",
+)
+def mod_truncated(node: NodeView, target: Target) -> Answer:
+    """Mod with fmod of floats gives the sign of the divisor."""
+    x = node.input(0)
+    if not node.attr("fmod", 0) or x is None:
+        return None
+    if not x.elem_type:
+        return Unknown(f"dtype of {x.name}")
+    return x.dtype is None or x.dtype.kind == "f"
+
+
+@rule(
+    "ScatterElements",
+    feature="attr:ScatterElements.reduction",
+    versions="tflite",
+    severity=REJECT,
+    source=f"{MEASURED}: reduction add ends the conversion",
+)
+def scatter_elements_reduction(node: NodeView, target: Target) -> Answer:
+    """ScatterElements that adds or compares is not converted."""
+    how = _reduction(node)
+    return how != "none" and Yes(feature=f"attr:ScatterElements.reduction={how}")
+
+
+@rule(
+    "ScatterND",
+    feature="attr:ScatterND.reduction",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: reductions add and min",
+)
+def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
+    """What is scattered replaces the data instead of being added to it or compared with it."""
+    how = _reduction(node)
+    return how != "none" and Yes(feature=f"attr:ScatterND.reduction={how}")
+
+
+def _reduction(node: NodeView) -> str:
+    how = node.attr("reduction", "none")
+    return how.decode() if isinstance(how, bytes) else str(how)
+
+
+@rule(
+    ("GRU", "LSTM", "RNN"),
+    feature="form:{op}.unset-input",
+    versions="tflite",
+    severity=REJECT,
+    text="'NoneType' object is not subscriptable; An `initial_state` was passed that is not "
+    "compatible with `cell.state_size`",
+    source=f"{MEASURED}: with a bias and first states they are taken",
+)
+def cell_without_states(node: NodeView, target: Target) -> Answer:
+    """A cell that lacks its bias or a first state is not converted."""
+    if all(node.input(place) is not None for place in _CELLS[node.op]):
+        return None
+    return Yes(feature=f"form:{node.op}.unset-input")
+
+
+@rule(
+    ("GRU", "LSTM", "RNN"),
+    feature="attr:{op}.layout=1",
+    versions="tflite",
+    severity=REJECT,
+    source=MEASURED,
+)
+def cell_by_batch(node: NodeView, target: Target) -> Answer:
+    """A cell whose batch comes first is not converted."""
+    return bool(node.attr("layout", 0)) and Yes(feature=f"attr:{node.op}.layout=1")
+
+
+@rule(
+    ("Softmax", "LogSoftmax"),
+    feature="form:{op}.flattened",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: over the last axis, and from opset 13 on, they are equal",
+)
+def softmax_of_flattened(node: NodeView, target: Target) -> Answer:
+    """Before opset 13 all axes from the given one on are one, and here it is that one alone."""
+    x, axis = node.input(0), int(node.attr("axis", 1))
+    if node.opset >= _SOFTMAX_OF_ONE_AXIS or x is None or axis == -1:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return x.rank > 0 and axis % x.rank != x.rank - 1 and Yes(feature=f"form:{node.op}.flattened")
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.negative-steps",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: starts -1, ends -7 and steps -1 of 6",
+)
+def slice_backwards(node: NodeView, target: Target) -> Answer:
+    """A slice that runs backwards gives other elements."""
+    steps = node.input(4)
+    if steps is None:
+        return None
+    array = steps.array()
+    return Unknown(f"values of {steps.name}") if array is None else bool((array < 0).any())
+
+
+@rule(
+    "OneHot",
+    feature="op:OneHot",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: the values 0 and 1 are equal",
+)
+def one_hot_values(node: NodeView, target: Target) -> Answer:
+    """The values of OneHot are others than 0 and 1, and the first of them is counted twice."""
+    values = node.input(2)
+    array = values.array() if values is not None else None
+    return array is None or array.tolist() != [0, 1]
+
+
+@rule(
+    "Transpose",
+    feature="rank:Transpose",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: perm 5, 3, 1, 0, 2, 4",
+)
+def transpose_of_many_axes(node: NodeView, target: Target) -> Answer:
+    """A tensor of six axes or more is put into another order."""
+    x = node.input(0)
+    if x is None:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return x.rank >= _MANY and Yes(feature=f"rank:Transpose.{x.rank}")
+
+
+@model_rule(
+    feature="io:constant-output",
+    versions="tflite",
+    severity=REJECT,
+    text="1 of 2 outputs came",
+    source=f"{MEASURED}: such an output is left out",
+)
+def constant_output(model: Model, target: Target) -> list[Answer]:
+    """An output does not depend on an input."""
+    return [
+        Yes(message=f"output {tensor.name} is constant, and {target.title} leaves it out")
+        for tensor in model.graph.outputs
+        if Value(tensor).is_constant
+    ]
+
+
+@rule(
+    "LayerNormalization",
+    feature="form:LayerNormalization.axes",
+    versions="tflite",
+    severity=REJECT,
+    text="Eager execution of tf.constant with unsupported shape",
+    source=f"{MEASURED}: over the last axis it is taken",
+)
+def normalization_of_several_axes(node: NodeView, target: Target) -> Answer:
+    """LayerNormalization over more than the last axis is not converted."""
+    x, axis = node.input(0), int(node.attr("axis", -1))
+    if x is None or axis == -1:
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else axis % x.rank != x.rank - 1
+
+
+@rule(
+    ("Conv", "ConvTranspose"),
+    feature="const:{op}.W",
+    versions="tflite",
+    severity=REJECT,
+    text="list index out of range; axes don't match array",
+    source=MEASURED,
+)
+def computed_weights(node: NodeView, target: Target) -> Answer:
+    """The weights are fed or computed."""
+    weights = node.input(1)
+    return weights is not None and not weights.is_constant and Yes(feature=f"const:{node.op}.W")
+
+
+@rule(
+    "ArgMax",
+    feature="attr:ArgMax.select_last_index",
+    versions="tflite",
+    severity=REJECT,
+    source=MEASURED,
+)
+def last_of_equals(node: NodeView, target: Target) -> Answer:
+    """The last of several maxima is not found."""
+    return bool(node.attr("select_last_index", 0))
+
+
+@rule(
+    "Clip",
+    feature="form:Clip.no-bounds",
+    versions="tflite",
+    severity=REJECT,
+    text="'tf_node'",
+    source=MEASURED,
+)
+def clip_without_bounds(node: NodeView, target: Target) -> Answer:
+    """A Clip with neither bound is not converted."""
+    given = [node.input(1), node.input(2), node.attr("min", None), node.attr("max", None)]
+    return all(bound is None for bound in given)

@@ -1,0 +1,258 @@
+"""The rules of TFLite."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes
+
+T = "tflite1.29"
+X = "(float[2,3] x) => (float[2,3] y) "
+IMAGE = "(float[1,2,5,5] x) => (float[A,B,C,D] y) "
+SCALED = IMAGE + "<float[4] s = {{1.0, 1.0, {}}}> {{ y = Resize <{}> (x, , s) }}"
+CELL = "(float[4,2,3] x, float[1,6,3] w, float[1,6,2] r, float[1,12] b, float[1,2,2] h) "
+WEIGHTS = "(float[1,2,5,5] x, float[2,2,2,2] w) => (float[A,B,C,D] y) "
+
+YES = [
+    Yes(
+        "(float[2] x, float[2] k) => (float[2] y, float[2] z) <float[2] z = {1.0, 2.0}> "
+        "{ y = Add (x, k) }",
+        "constant-output",
+        "io:constant-output",
+        "reject",
+        "1 of 2 outputs came",
+        T,
+    ),
+    Yes(
+        "(float[2] x, float[2] k) => (float[2] y) { y = Mod <fmod = 1> (x, k) }",
+        "mod-truncated",
+        "attr:Mod.fmod=1",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        "(float[4,3] x, int64[2,1] i, float[2,3] u) => (float[4,3] y) "
+        '{ y = ScatterND <reduction = "add"> (x, i, u) }',
+        "scatter-nd-reduction",
+        "attr:ScatterND.reduction=add",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        "(float[4,3] x, int64[2,3] i, float[2,3] u) => (float[4,3] y) "
+        '{ y = ScatterElements <reduction = "mul"> (x, i, u) }',
+        "scatter-elements-reduction",
+        "attr:ScatterElements.reduction=mul",
+        "reject",
+        "",
+        T,
+    ),
+    Yes(
+        CELL + "=> (float[4,1,2,2] y) { y = GRU <hidden_size = 2> (x, w, r, b) }",
+        "cell-without-states",
+        "form:GRU.unset-input",
+        "reject",
+        "'NoneType' object",
+        T,
+    ),
+    Yes(
+        X + "{ y = Softmax <axis = 0> (x) }",
+        "softmax-of-flattened",
+        "form:Softmax.flattened",
+        "wrong",
+        "",
+        T,
+        11,
+    ),
+    Yes(
+        X + "<int64[1] s = {-1}, int64[1] e = {-9}, int64[1] a = {1}> "
+        "{ y = Slice (x, s, e, a, s) }",
+        "slice-backwards",
+        "form:Slice.negative-steps",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        "(int64[2] x) => (float[2,3] y) <int64 d = {3}, float[2] v = {0.5, 1.0}> "
+        "{ y = OneHot (x, d, v) }",
+        "one-hot-values",
+        "op:OneHot",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        "(float[1,1,2,1,2,3] x) => (float[A,B,C,D,E,F] y) "
+        "{ y = Transpose <perm = [5, 4, 3, 2, 1, 0]> (x) }",
+        "transpose-of-many-axes",
+        "rank:Transpose.6",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        "(float[2,3,4] x, float[3,4] s) => (float[2,3,4] y) "
+        "{ y = LayerNormalization <axis = 1> (x, s) }",
+        "normalization-of-several-axes",
+        "form:LayerNormalization.axes",
+        "reject",
+        "unsupported shape",
+        T,
+    ),
+    Yes(WEIGHTS + "{ y = Conv (x, w) }", "computed-weights", "const:Conv.W", "reject", "", T),
+    Yes(
+        "(float[2,3] x) => (int64[2,1] y) { y = ArgMax <axis = 1, select_last_index = 1> (x) }",
+        "last-of-equals",
+        "attr:ArgMax.select_last_index",
+        "reject",
+        "",
+        T,
+    ),
+    Yes(X + "{ y = Clip (x) }", "clip-without-bounds", "form:Clip.no-bounds", "reject", "", T),
+    Yes(
+        IMAGE + '{ y = MaxPool <kernel_shape = [2, 2], auto_pad = "SAME_LOWER"> (x) }',
+        "pool-padded-before",
+        "attr:MaxPool.auto_pad",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        WEIGHTS.replace(", float[2,2,2,2] w", "")
+        + "<float[1,2,1,1] w = {1.0, 2.0}> "
+        + '{ y = Conv <auto_pad = "SAME_LOWER"> (x, w) }',
+        "convolution-padded-before",
+        "attr:Conv.auto_pad",
+        "reject",
+        "Invalid auto_pad",
+        T,
+    ),
+    Yes(
+        "(float[1,2,5,5] x) => (float[A,B,C,D] y, int64[A,B,C,D] i) "
+        "{ y, i = MaxPool <kernel_shape = [2, 2]> (x) }",
+        "pool-indices",
+        "form:MaxPool.indices",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        "(float[2,3] x) => (float[A,B] y) <int64[2] p = {1, 1}, int64[1] a = {1}> "
+        "{ y = Pad (x, p, , a) }",
+        "pad-of-some-axes",
+        "form:Pad.axes",
+        "reject",
+        "cannot reshape",
+        T,
+        18,
+    ),
+    Yes(
+        "(float[2,3] x) => (float[A,B] y) <int64[4] p = {0, 1, 0, 1}> "
+        '{ y = Pad <mode = "wrap"> (x, p) }',
+        "pad-around",
+        "attr:Pad.mode=wrap",
+        "reject",
+        "",
+        T,
+        19,
+    ),
+    Yes(
+        SCALED.format("2.0, 2.0", 'mode = "cubic"'),
+        "resize-cubic",
+        "attr:Resize.mode=cubic",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        SCALED.format("2.0, 2.0", 'nearest_mode = "ceil"'),
+        "resize-rounded-up",
+        "attr:Resize.nearest_mode=ceil",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        SCALED.format("1.5, 2.0", 'mode = "linear"'),
+        "resize-by-part-of-a-pixel",
+        "attr:Resize.coordinate_transformation_mode=half_pixel",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        IMAGE + '<float[4] s = {1.0, 1.0, 2.0, 2.0}> { y = Upsample <mode = "linear"> (x, s) }',
+        "linear-of-opset-10",
+        "form:Upsample.10",
+        "wrong",
+        "",
+        T,
+        9,
+    ),
+]
+
+NO = [
+    No(X + "{ y = Softmax <axis = 1> (x) }", "softmax-of-flattened", T, 11),
+    No(X + "{ y = Softmax <axis = 0> (x) }", "softmax-of-flattened", T, 13),
+    No(
+        CELL + "=> (float[4,1,2,2] y) { y = GRU <hidden_size = 2> (x, w, r, b, , h) }",
+        "cell-without-states",
+        T,
+    ),
+    No(SCALED.format("1.2, 2.0", 'mode = "linear"'), "resize-by-part-of-a-pixel", T),
+    No(
+        SCALED.format(
+            "1.5, 2.0",
+            'mode = "linear", coordinate_transformation_mode = "align_corners"',
+        ),
+        "resize-by-part-of-a-pixel",
+        T,
+    ),
+    No(
+        "(int64[2] x) => (float[2,3] y) <int64 d = {3}, float[2] v = {0.0, 1.0}> "
+        "{ y = OneHot (x, d, v) }",
+        "one-hot-values",
+        T,
+    ),
+    No(
+        "(float[2,3,4] x, float[4] s) => (float[2,3,4] y) "
+        "{ y = LayerNormalization <axis = 2> (x, s) }",
+        "normalization-of-several-axes",
+        T,
+    ),
+    No(X + "<float lo = {0.0}> { y = Clip (x, lo) }", "clip-without-bounds", T),
+]
+
+UNKNOWN = [
+    Unknown(
+        "(float[N,M] x) => (float[A,B] y) <float[2] s = {1.5, 2.0}> "
+        '{ y = Resize <mode = "linear"> (x, , s) }',
+        "resize-by-part-of-a-pixel",
+        "sizes of x",
+        T,
+    ),
+    Unknown(
+        "(float[2,3] x, int64[1] s, int64[1] t) => (float[A,B] y) { y = Slice (x, s, t, s, t) }",
+        "slice-backwards",
+        "values of t",
+        T,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", YES, ids=lambda case: case.rule)
+def test_the_rule_finds(case: Yes) -> None:
+    assert_yes(case)
+
+
+@pytest.mark.parametrize("case", NO, ids=lambda case: case.rule)
+def test_the_rule_says_nothing(case: No) -> None:
+    assert_no(case)
+
+
+@pytest.mark.parametrize("case", UNKNOWN, ids=lambda case: case.rule)
+def test_the_rule_names_what_it_misses(case: Unknown) -> None:
+    assert_unknown(case)
