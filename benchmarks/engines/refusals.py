@@ -41,29 +41,27 @@ _OTHERWISE = "computes-otherwise"
 _PERCENT = 90
 
 
-def refusals(target: str, wanted: int, done: int, folder: Path) -> Iterator[Row]:
+def refusals(target: str, wanted: int, known: Sequence[Row], folder: Path) -> Iterator[Row]:
     """Yield what is said of planted operators, no form of one twice.
 
     Args:
         target: The engine.
         wanted: How many refusals are asked for, those of earlier runs included.
-        done: How many of them there are.
+        known: The rows of earlier runs.
         folder: For models.
     """
-    rng = random.Random(f"{target} {done}")
+    forms = {(row["op"], row["since"]) for row in known if row["engine"] == target}
+    rng = random.Random(f"{target} {len(forms)}")
     probes = list(stored(cache() / "models"))
     rng.shuffle(probes)
     asker = Asker(target)
-    forms: set[tuple[str, int]] = set()
-    for path, known in probes:
-        if done >= wanted:
+    for path, probe in probes:
+        if len(forms) >= wanted:
             break
-        if (known["op"], known["since"]) in forms:
-            continue
-        row = _row(target, asker, path, known, rng, folder)
+        form = (probe["op"], probe["since"])
+        row = None if form in forms else _row(target, asker, path, probe, rng, folder)
         if row is not None:
-            forms.add((known["op"], known["since"]))
-            done += 1
+            forms.add(form)
             yield row
     asker.close()
 
@@ -151,9 +149,7 @@ def main() -> int:
     found: list[Row] = [json.loads(line) for line in lines]
     with tempfile.TemporaryDirectory() as folder, rows.open("a") as stream:
         for engine in given.engines:
-            name = load_target(engine).name
-            done = sum(row["engine"] == name for row in found)
-            for row in refusals(name, given.each, done, Path(folder)):
+            for row in refusals(load_target(engine).name, given.each, tuple(found), Path(folder)):
                 found.append(row)
                 stream.write(json.dumps(row) + "\n")
                 stream.flush()
