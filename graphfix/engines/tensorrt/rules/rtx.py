@@ -6,10 +6,11 @@ The models were built with tensorrt-rtx 1.4.0, 1.5.0, 1.6.1 and 1.7.1 for comput
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
-from graphfix.engines.tensorrt.rules.parsed import engine_type
+from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
+from graphfix.graph import Graph, Tensor
 
 _LARGEST_HEAD = 256
 _BUILT = "tensorrt-rtx 1.7.1, built for compute capability 8.6"
@@ -105,3 +106,45 @@ def attention_kernel(node: NodeView, target: Target) -> Answer:
 def two_dimensions(node: NodeView, target: Target) -> Answer:
     """{op} takes two dimensions or more."""
     return node.need(0).rank == 1 and Yes(feature=f"rank:{node.op}.1")
+
+
+@rule(
+    "If",
+    feature="form:If.in-loop-in-if",
+    versions="trt-rtx",
+    severity=BUILDER,
+    text="graphScope.cpp::analyze: Error Code 2: Internal Error (Assertion "
+    "mScopedOp2Scopes.contains(childScopedOp) failed)",
+    source=_BUILT,
+)
+def if_in_loop_in_if(node: NodeView, target: Target) -> Answer:
+    """An If in a Loop in an If has a condition that no variable of the loop gives.
+
+    That includes a condition which one round hands to the next as it is.
+    """
+    body = node.node.graph
+    loop = body.parent
+    outer = None if loop is None else loop.graph.parent
+    if loop is None or outer is None or (loop.op, outer.op) != ("Loop", "If"):
+        return None
+    if is_weights(node.input(0)) or is_weights(Value(outer.inputs[0])):
+        return None
+    condition = node.node.inputs[0]
+    return not any(maker.graph is body for maker in condition.inputs) or not _varies(
+        condition, body
+    )
+
+
+def _varies(tensor: Tensor, body: Graph) -> bool:
+    """Say whether a tensor is computed from a variable of the loop that a body belongs to."""
+    variables = {id(known) for known in body.inputs}
+    front, seen = [tensor], {id(tensor)}
+    while front:
+        found = front.pop()
+        if id(found) in variables:
+            return True
+        for maker in found.inputs:
+            fresh = [each for each in maker.inputs if id(each) not in seen]
+            seen.update(id(each) for each in fresh)
+            front += fresh
+    return False

@@ -36,7 +36,42 @@ def scatter(reduction: str) -> str:
     )
 
 
+def if_in_loop(condition: str, computed: str = "", outer: str = "If (c)") -> str:
+    """An If in a Loop in an If; the inner one has a condition."""
+    inner = (
+        f"If ({condition}) <then_branch = h () => (float[2] p) {{ p = Neg (v) }}, "
+        "else_branch = l () => (float[2] q) { q = Abs (v) }>"
+    )
+    body = (
+        "b (int64 i, bool k, float[2] v, bool d) => (bool ko, float[2] w, bool e) "
+        f"{{ ko = Identity (k) e = Identity (d) {computed} w = {inner} }}"
+    )
+    loop = f"y, r = Loop (n, t, x, c) <body = {body}>"
+    if outer == "none":
+        return (
+            f"(float[2] x, bool c) => (float[2] y) <int64 n = {{3}}, bool t = {{1}}> {{ {loop} }}"
+        )
+    return (
+        "(float[2] x, bool c) => (float[2] z) <int64 n = {3}, bool t = {1}, float o = {0}> "
+        f"{{ z = {outer} <then_branch = th () => (float[2] y) {{ {loop} }}, "
+        "else_branch = el () => (float[2] u) { u = Abs (x) }> }"
+    )
+
+
+_MEAN = "m = ReduceMean <keepdims = 0> (v) g = Greater (m, o)"
+
 YES = [
+    *(
+        Yes(
+            if_in_loop(condition, computed),
+            "if-in-loop-in-if",
+            "form:If.in-loop-in-if",
+            "builder",
+            "graphScope.cpp",
+            "trt-rtx1.4",
+        )
+        for condition, computed in (("c", ""), ("d", ""), ("g", "g = Not (c)"))
+    ),
     Yes(
         "(float[2,3] x) => (int64[2,n] y) { y = NonZero (x) }",
         "nonzero-plugin",
@@ -138,6 +173,10 @@ def test_what_it_refuses(case: Yes) -> None:
 
 
 NO = [
+    No(if_in_loop("g", _MEAN), "if-in-loop-in-if", "trt-rtx1.7"),
+    No(if_in_loop("c", outer="none"), "if-in-loop-in-if", "trt-rtx1.7"),
+    No(if_in_loop("c", outer="If (t)"), "if-in-loop-in-if", "trt-rtx1.7"),
+    No(if_in_loop("t"), "if-in-loop-in-if", "trt-rtx1.7"),
     No("(float[2,3] x) => (int64[2,n] y) { y = NonZero (x) }", "nonzero-plugin", "trt-rtx1.5"),
     No("(float[2,3] x) => (int64[2,n] y) { y = NonZero (x) }", "nonzero-plugin", "trt11.1"),
     No(_NMS, "nms-kernel", "trt11.1"),
