@@ -268,7 +268,7 @@ class _End:
             NUMPY,
             made_first=True,
         )
-        return Step(made, (f"{said}; {count} nodes for it",), (claim,))
+        return Step(made, (f"{said}; {count} node{'s' * (count != 1)} for it",), (claim,))
 
     def _with(self, info: ValueInfoProto, nodes: Nodes) -> ModelProto:
         proto = copied(self.subject.proto)

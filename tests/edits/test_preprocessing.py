@@ -37,7 +37,7 @@ def test_an_input_of_another_type() -> None:
     assert [node.op_type for node in after.graph.node] == ["Cast", "Conv"]
     x = np.random.default_rng(0).integers(0, 256, (2, 3, 4, 5)).astype(np.uint8)
     assert (ran(after, x=x)["y"] == ran(before, x=x.astype(np.float32))["y"]).all()
-    said = "input 'x' is uint8[N, 3, H, W], it was float32[N, 3, H, W]; 1 nodes for it"
+    said = "input 'x' is uint8[N, 3, H, W], it was float32[N, 3, H, W]; 1 node for it"
     assert found.steps[0].said == (said,)
 
 

@@ -1,0 +1,306 @@
+"""Every edit on networks of the open corpus: does the result load, is what it promises shown?
+
+    python -m benchmarks.edits CORPUS [--pattern P] [--rows FILE] [-o FILE]
+
+CORPUS is a folder of models (`../shared/corpus/open`). For each network the edits are chosen from
+what it has: its first input and output, a tensor in the middle that all goes through, a node that
+can be bypassed. An edit that fits nothing in a network (a layout of text, a second output where
+there is one) is left out there, and said so.
+
+Rows go to JSON lines, so that a further run goes on behind them. Writes `results/edits.md` and ends
+with 1 where a result does not load, or a promise is not shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, TensorProto, TypeProto, helper
+
+from benchmarks import RESULTS
+from graphfix import edits
+from graphfix.edits.step import Subject
+from graphfix.errors import GraphfixError, UsageError
+from graphfix.model import Model
+from graphfix.pipeline.model_files import load
+from graphfix.proving.inputs.maker import required_inputs
+from graphfix.storage.weights import load_array
+
+NETWORKS = (
+    "exported/resnet__dynamo__op18.onnx",
+    "exported/mobilenetv2__ts__op11.onnx",
+    "exported/efficientnet__dynamo__op18.onnx",
+    "exported/bert__ts__op17.onnx",
+    "exported/gpt2__ts__op17.onnx",
+    "exported/swin__ts__op17.onnx",
+    "exported/detr__ts__op17.onnx",
+    "exported/lstm_bi__ts__op17.onnx",
+    "thirdparty/silero-vad--silero_vad_16k_op15.onnx",
+    "thirdparty/onnxruntime--gh_issue_18338.onnx",
+)
+MIDDLE = 0.5
+MOST_TRIED = 60
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one edit of one network.
+
+    Attributes:
+        status: ``proved``, ``not shown``, ``wrong``, ``refused``, ``does not load`` or ``absent``.
+        said: What was done, or the reason.
+    """
+
+    network: str
+    edit: str
+    status: str
+    said: str
+    seconds: float
+
+
+class Network:
+    """A network, and what edits find in it."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        """Read a model; models that are joined to it are written to `folder`."""
+        self.model = load(path)
+        self.proto = self.model.to_proto()
+        self.subject = Subject(self.proto, self.model.base_dir)
+        self.folder = folder
+        self.inputs = required_inputs(self.proto.graph)
+        self.outputs = list(self.proto.graph.output)
+
+    def middle(self) -> str:
+        """Return a tensor in the middle that all goes through, or that can at least be cut at."""
+        nodes = self.proto.graph.node
+        order = sorted(range(len(nodes)), key=lambda i: abs(i - MIDDLE * len(nodes)))
+        paths = (self.folder / "front.onnx", self.folder / "back.onnx")
+        for index in order[:MOST_TRIED]:
+            name = nodes[index].output[0]
+            if self.is_float(name) and self.possible(edits.Split((name,), *paths)):
+                return name
+        return ""
+
+    def is_float(self, name: str) -> bool:
+        """Say whether a tensor is known to be of float32."""
+        known = self.subject.inferred.get(name)
+        return known is not None and known.tensor_type.elem_type == TensorProto.FLOAT
+
+    def possible(self, edit: edits.Edit) -> bool:
+        """Say whether an edit can be done here."""
+        try:
+            edits.edit(self.model, [edit], verify="off")
+        except UsageError:
+            return False
+        return True
+
+    def first_possible(self, candidates: Iterable[edits.Edit]) -> edits.Edit | None:
+        """Return the first edit that can be done here."""
+        for number, each in enumerate(candidates):
+            if number < MOST_TRIED and self.possible(each):
+                return each
+        return None
+
+    def helper_model(self, name: str, kind: TypeProto, op: str) -> Path:
+        """Write a model of one node with an input ``from`` and an output ``to`` of one type."""
+        path = self.folder / f"{name}.onnx"
+        ends = [helper.make_value_info(end, kind) for end in ("from", "to")]
+        graph = helper.make_graph(
+            [helper.make_node(op, ["from"], ["to"])], name, ends[:1], ends[1:]
+        )
+        imports = [e for e in self.proto.opset_import if e.domain in ("", "ai.onnx")]
+        made = helper.make_model(graph, opset_imports=imports, ir_version=self.proto.ir_version)
+        path.write_bytes(made.SerializeToString())
+        return path
+
+
+def edits_of(net: Network) -> Iterator[tuple[str, edits.Edit | None]]:
+    """Yield every edit with a form of it that fits the network; None where none does."""
+    graph = net.proto.graph
+    first, last = net.inputs[0], net.outputs[0]
+    middle = net.middle()
+    yield "rename", edits.Rename(first.name, "graphfix_input")
+    yield "rename-node", edits.RenameNode("index:0", "graphfix_node")
+    yield "prefix", edits.Prefix("p/")
+    sizes = [d for i in net.inputs for d in i.type.tensor_type.shape.dim]
+    symbol = next((d.dim_param for d in sizes if d.dim_param), "")
+    yield "dim", edits.Dim(symbol, 2) if symbol else None
+    shape = tuple(
+        d.dim_value if d.HasField("dim_value") else f"size_{axis}"
+        for axis, d in enumerate(first.type.tensor_type.shape.dim)
+    )
+    yield "shape", edits.Shape(first.name, shape)
+    begin = next(iter(net.inputs)).name
+    yield (
+        "extract",
+        net.first_possible(
+            e for e in (edits.Extract((middle,), (last.name,)), edits.Extract((begin,), (middle,)))
+        ),
+    )
+    paths = (net.folder / "front.onnx", net.folder / "back.onnx")
+    yield "split", edits.Split((middle,), *paths) if middle else None
+    yield "keep-outputs", edits.KeepOutputs((last.name,))
+    yield "drop-output", edits.DropOutput(last.name) if len(net.outputs) > 1 else None
+    yield "add-output", edits.AddOutput(middle) if middle else None
+    yield "drop-input", net.first_possible(edits.DropInput(i.name, "1") for i in net.inputs)
+    yield "reorder-inputs", edits.ReorderInputs((net.inputs[-1].name,))
+    yield "reorder-outputs", edits.ReorderOutputs((net.outputs[-1].name,))
+    behind = net.helper_model("behind", last.type, "Identity")
+    yield "join", edits.Join(behind, ((last.name, "from"),))
+    front = net.helper_model("front_of", first.type, "Identity")
+    yield "join in front", edits.Join(front, (("to", first.name),))
+    floats = first.type.tensor_type.elem_type == TensorProto.FLOAT
+    yield "input-type", edits.InputType(first.name, "float64" if floats else "int32")
+    yield "output-type", edits.OutputType(last.name, "float64")
+    ranked = [i.name for i in (*net.inputs, *net.outputs)]
+    yield "layout", net.first_possible(edits.Layout(name, "NHWC") for name in ranked)
+    yield (
+        "normalize",
+        net.first_possible(
+            edits.Normalize(i.name, mean, std)
+            for i in net.inputs
+            for mean, std in (((0.5, 0.25, 0.1), (2.0, 3.0, 4.0)), ((0.5,), (2.0,)))
+        ),
+    )
+    yield "swap-channels", net.first_possible(edits.SwapChannels(i.name) for i in net.inputs)
+    names = [f"index:{i}" for i in range(len(graph.node))]
+    ops = ("Relu", "Clip", "Sigmoid", "Erf", "Tanh", "Add", "Softmax")
+    likely = [f"index:{i}" for i, n in enumerate(graph.node) if n.op_type in ops]
+    yield "delete", net.first_possible(edits.Delete(name) for name in (*likely, *names))
+    kind = net.subject.inferred.get(middle)
+    inner = net.helper_model("inner", kind, "Identity") if kind is not None else None
+    yield "insert", edits.Insert(middle, inner) if inner is not None else None
+    yield "replace", _replaced(net)
+    yield (
+        "set",
+        net.first_possible(
+            edits.SetAttribute(f"index:{i}", name, value)
+            for i, node in enumerate(graph.node)
+            for name, value in (("epsilon", "0.001"), ("beta", "1"))
+            if name in {attribute.name for attribute in node.attribute} or node.op_type == "Gemm"
+        ),
+    )
+    weight = next((t for t in graph.initializer if t.data_type == 1 and len(t.dims) > 1), None)
+    if weight is None:
+        yield "weights", None
+    else:
+        values = load_array(weight, net.model.base_dir) * np.float32(1.01)
+        yield "weights", edits.SetWeights(weight.name, values)
+
+
+def _replaced(net: Network) -> edits.Edit | None:
+    for index, node in enumerate(net.proto.graph.node):
+        kind = net.subject.inferred.get(node.output[0])
+        if node.op_type in ("Relu", "Sigmoid", "Tanh", "Erf", "Sqrt") and kind is not None:
+            return edits.Replace(f"index:{index}", net.helper_model("sub", kind, node.op_type))
+    return None
+
+
+def row_of(net: Network, name: str, option: str, edit: edits.Edit | None) -> Row:
+    """Do one edit and say what became of it."""
+    start = time.perf_counter()
+    if edit is None:
+        return Row(name, option, "absent", "nothing of the kind is in it", 0.0)
+    try:
+        found = edits.edit(net.model, [edit])
+    except GraphfixError as error:
+        return Row(name, option, "refused", str(error), time.perf_counter() - start)
+    models = list(found.parts.values()) or [found.model]
+    trouble = next((t for model in models if (t := _load_trouble(model))), "")
+    status = {0: "proved", 1: "not shown", 4: "wrong"}[found.exit_code]
+    reasons = [p.verification.reason for p in found.proofs if not p.equal]
+    said = trouble or "; ".join(reasons) or "; ".join(found.steps[0].said)
+    seconds = time.perf_counter() - start
+    return Row(name, option, "does not load" if trouble else status, said, seconds)
+
+
+def _load_trouble(model: Model) -> str:
+    """Return what onnxruntime says of a model that it does not load; empty where it loads it."""
+    ort: Any = import_module("onnxruntime")
+    proto: ModelProto = model.to_proto()
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        ort.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return the rows as a page."""
+    networks = list(dict.fromkeys(row.network for row in rows))
+    options = list(dict.fromkeys(row.edit for row in rows))
+    cells = {(row.edit, row.network): row for row in rows}
+    count = {status: sum(row.status == status for row in rows) for status in _STATUSES}
+    lines = [
+        "# Edits on networks",
+        "",
+        "`python -m benchmarks.edits ../shared/corpus/open` on CPU: each edit of `graphfix edit`",
+        "on networks of the open corpus, the result loaded in onnxruntime, its promise proved.",
+        "",
+        f"{sum(row.status != 'absent' for row in rows)} edits: "
+        + ", ".join(f"{number} {status}" for status, number in count.items()),
+        "(absent: nothing of the kind is in the network).",
+        "",
+        f"| edit | {' | '.join(Path(n).stem for n in networks)} |",
+        f"|---|{'---|' * len(networks)}",
+    ]
+    for option in options:
+        found = [cells.get((option, network)) for network in networks]
+        lines.append(f"| {option} | {' | '.join(row.status if row else '' for row in found)} |")
+    others = [row for row in rows if row.status not in ("proved", "absent")]
+    if others:
+        lines += ["", "| network | edit | status | reason |", "|---|---|---|---|"]
+        lines += [
+            f"| {Path(r.network).stem} | {r.edit} | {r.status} | {r.said.replace('|', '/')} |"
+            for r in others
+        ]
+    return "\n".join(lines) + "\n"
+
+
+_STATUSES = ("proved", "not shown", "wrong", "refused", "does not load", "absent")
+
+
+def main() -> int:
+    """Measure what is not measured yet, and write the table."""
+    parser = argparse.ArgumentParser(prog="benchmarks.edits")
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--pattern", default="*")
+    parser.add_argument("--rows", type=Path, default=Path("edits.jsonl"))
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "edits.md")
+    asked = parser.parse_args()
+    rows: list[Row] = []
+    if asked.rows.exists():
+        rows = [Row(**json.loads(line)) for line in asked.rows.read_text("utf-8").splitlines()]
+    known = {(row.network, row.edit) for row in rows}
+    with tempfile.TemporaryDirectory() as folder, asked.rows.open("a", encoding="utf-8") as stream:
+        for name in NETWORKS:
+            if not fnmatch.fnmatch(name, asked.pattern):
+                continue
+            net = Network(asked.corpus / name, Path(folder))
+            for option, edit in edits_of(net):
+                if (name, option) in known:
+                    continue
+                row = row_of(net, name, option, edit)
+                rows.append(row)
+                stream.write(json.dumps(asdict(row)) + "\n")
+                stream.flush()
+                sys.stderr.write(f"{name} {option}: {row.status} {row.said}\n")
+    asked.output.write_text(table(rows), encoding="utf-8")
+    return int(any(row.status in ("wrong", "not shown", "does not load") for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

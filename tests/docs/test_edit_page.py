@@ -1,0 +1,73 @@
+"""docs/edit.md: every command and the Python of the page run, and every edit is on it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from graphfix.cli import main
+from graphfix.cli.edit_options import EDITS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "edit.md").read_text(encoding="utf-8")
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
+NET = (
+    HEAD
+    + """
+g (float[N, 3, 8, 8] x, float[1] scale) => (float[N, 2, 8, 8] y)
+<float[2, 3, 1, 1] k = {1, 2, 3, -1, 0.5, 4}, float[2] bias = {0.5, -1}>
+{
+  [conv] c = Conv (x, k, bias)
+  [act] a = Relu (c)
+  [leaky] l = LeakyRelu <alpha = 0.1> (c)
+  [both] b = Add (a, l)
+  [drop] d = Dropout (b)
+  [last] y = Mul (d, scale)
+}
+"""
+)
+OTHERS = {
+    "head.onnx": "h (float[M, 2, H, W] features) => (float[M, 2, 1, 1] z) "
+    "{ z = GlobalAveragePool (features) }",
+    "resize.onnx": "r (float[M, 3, 16, 16] big) => (float[M, 3, 8, 8] small) "
+    "{ small = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (big) }",
+    "half.onnx": "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) "
+    "<float h = {0.5}> { q = Mul (p, h) }",
+}
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+COMMANDS = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in {"net.onnx": NET, **{k: HEAD + v for k, v in OTHERS.items()}}.items():
+        model = onnx.parser.parse_model(text)
+        (tmp_path / name).write_bytes(model.SerializeToString())
+    np.save(tmp_path / "bias.npy", np.array([1, 2], np.float32))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_is_done_and_proved(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = shlex.split(command)
+    assert words[:2] == ["graphfix", "edit"]
+    assert main(words[1:]) == 0, capsys.readouterr()
+    assert "proved: " in capsys.readouterr().out
+
+
+def test_the_python_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = [text for kind, text in BLOCKS if kind == "python"]
+    exec(compile(code, "edit.md", "exec"), {})
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "0 (\"tensor 'x' is called 'image'\",)"
+    assert [line.endswith(" equal") for line in said[1:]] == [True, True]
+    assert Path("renamed.onnx").is_file()
+
+
+def test_every_edit_is_on_the_page() -> None:
+    on_page = set(re.findall(r"--[a-z-]+", "\n".join(COMMANDS)))
+    assert {f"--{name}" for name in EDITS.values()} <= on_page
