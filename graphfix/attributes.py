@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from onnx import AttributeProto
 
 from graphfix.schemas import Form
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeRef:
+class AttributeRef(Struct, frozen=True):
     """The value of an attribute that is an attribute of the function that the node stands in.
 
     Attributes:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
+
+from msgspec import Struct
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.refusing import Refuse
@@ -146,8 +148,7 @@ def check_model(
     return with_consequences(model, target, assumed, checked.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What the rules say of a model as it is; valid until the model is edited.
 
     Attributes:

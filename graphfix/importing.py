@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 from graphfix.attributes import Attributes
@@ -16,8 +16,7 @@ from graphfix.protos import normal_domain
 _GRAPH = AttributeProto.GRAPH
 
 
-@dataclass(slots=True)
-class _Scope:
+class _Scope(Struct):
     """Names that a node may refer to: those of its graph, then those of the graphs around it."""
 
     tensors: dict[str, Tensor] = field(default_factory=dict[str, Tensor])

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from onnx import ModelProto
 
 KEY = "graphfix_padded_outputs"
 
 
-@dataclass(frozen=True, slots=True)
-class Padding:
+class Padding(Struct, frozen=True):
     """How an output is filled up.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.views import NodeView, Value
@@ -22,8 +23,7 @@ from graphfix.inference import merge_type, shapes_contradict, type_of
 from graphfix.report import NodeRef
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Struct):
     """What a pass built for one node, not yet in the graph.
 
     `shapes` are those of the outputs of the node where it has no schema and the pass knows them:
@@ -37,8 +37,7 @@ class Draft:
     shapes: Sequence[Shape | None] = ()
 
 
-@dataclass(slots=True)
-class Edit:
+class Edit(Struct):
     """One applied site: what came, what went, and for its proof how both looked."""
 
     graph: Graph

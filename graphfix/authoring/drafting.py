@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from graphfix.authoring.applying import Draft
 from graphfix.authoring.building import Builder, returned_values
@@ -20,8 +21,7 @@ from graphfix.report import Accuracy
 from graphfix.schemas import form_of
 
 
-@dataclass(slots=True)
-class Drafted:
+class Drafted(Struct):
     """A draft with the label of its site."""
 
     draft: Draft

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
 from onnx import ModelProto, TypeProto, ValueInfoProto
 
 from graphfix.authoring.applying import (
@@ -29,8 +29,7 @@ from graphfix.model import Model, keep_places
 from graphfix.report import Accuracy, IoChange, NodeRef, Site
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """One recorded site of a pass.
 
     Attributes:
@@ -47,16 +46,14 @@ class Recorded:
     computes: bool = True
 
 
-@dataclass(slots=True)
-class Refused:
+class Refused(Struct):
     """One place that a graph pass would not touch."""
 
     node: NodeRef
     reason: str
 
 
-@dataclass(slots=True)
-class Editor:
+class Editor(Struct):
     """Edits a model on behalf of one graph pass.
 
     Attributes:

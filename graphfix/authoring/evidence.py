@@ -8,8 +8,8 @@ it was loaded from, and weights are not read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from onnx import AttributeProto, NodeProto, TypeProto
 
 from graphfix.authoring.stepped import stepping_nodes
@@ -28,8 +28,7 @@ _SIZES = ("Shape", "Size")
 _FLOATS = frozenset({1, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24})
 
 
-@dataclass(frozen=True, slots=True)
-class TensorFacts:
+class TensorFacts(Struct, frozen=True):
     """What was known of a border tensor when the site was applied.
 
     Attributes:
@@ -53,8 +52,7 @@ class TensorFacts:
         return cls(tensor.elem_type, tensor.shape, tensor.opaque, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """One output of a site: its name before and after, and its element type (0: unknown)."""
 
     before: str
@@ -62,8 +60,7 @@ class Result:
     elem_type: int
 
 
-@dataclass(slots=True)
-class Evidence:
+class Evidence(Struct):
     """Both sides of one site.
 
     Attributes:

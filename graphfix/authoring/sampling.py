@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 
 import numpy as np
+from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
@@ -23,8 +23,7 @@ EMITS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(Struct, frozen=True):
     """How to sample.
 
     Attributes:
@@ -38,8 +37,7 @@ class Sampling:
     aligned: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Extent:
+class _Extent(Struct, frozen=True):
     """A size of the image: a number, or a vector of one int64 computed at run time."""
 
     size: int | Value

@@ -8,9 +8,9 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import click
+from msgspec import Struct
 
 from graphfix.cli.console import emit_json, one_line
 from graphfix.errors import GraphfixError, PassBug
@@ -20,8 +20,7 @@ FAULT = PassBug.exit_code
 _SURROUNDINGS = {errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS}
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """An exception as the user sees it."""
 
     code: int

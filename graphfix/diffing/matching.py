@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graphfix.diffing.contents import Contents, digest
 from graphfix.diffing.scopes import Scope
@@ -14,8 +15,7 @@ Key = Callable[[int, int], object]
 Neighbours = Callable[[int, int], list[tuple[int, int]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """Two scopes whose inputs and outputs are paired.
 
     Attributes:

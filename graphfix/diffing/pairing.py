@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from onnx import GraphProto, SparseTensorProto, TensorProto, ValueInfoProto
 
 from graphfix.diffing.contents import Contents, described
@@ -24,8 +24,7 @@ from graphfix.diffing.statistics import statistics_of
 from graphfix.report import NodeRef
 
 
-@dataclass(slots=True)
-class Found:
+class Found(Struct):
     """What has been found so far; see `graphfix.diffing.difference.Difference`."""
 
     metadata: list[FieldChange] = field(default_factory=list[FieldChange])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 import onnx
+from msgspec import Struct, field
 from onnx import (
     AttributeProto,
     FunctionProto,
@@ -42,8 +42,7 @@ def inlined(model: ModelProto) -> ModelProto:
     return inline(model)
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(Struct):
     """A graph or a function.
 
     Attributes:

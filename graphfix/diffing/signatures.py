@@ -13,8 +13,9 @@ graph; where several have the same one they are interchangeable.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 from graphfix.diffing.attributes import attribute_key
 from graphfix.diffing.contents import Contents, digest
@@ -32,8 +33,7 @@ class Level(IntEnum):
     BARE = 2  # operator
 
 
-@dataclass(frozen=True, slots=True)
-class Signatures:
+class Signatures(Struct, frozen=True):
     """The hashes of the nodes of a scope, by position; `tensors` are the forward ones by name."""
 
     forward: list[bytes]

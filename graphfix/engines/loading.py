@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from graphfix.engines.engine import engine_of
 from graphfix.engines.interface import Loaded
 from graphfix.worker.limits import Limits
 
 
-@dataclass(frozen=True, slots=True)
-class Loading:
+class Loading(Struct, frozen=True):
     """The family of the engine, the file to load, and the folder of its external data."""
 
     family: str

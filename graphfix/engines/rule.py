@@ -6,9 +6,11 @@ import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
@@ -27,8 +29,7 @@ FALLBACK = Severity.FALLBACK
 NOTE = Severity.NOTE
 
 
-@dataclass(frozen=True, slots=True)
-class Yes:
+class Yes(Struct, frozen=True):
     """A rule's yes that says more than the declaration does; empty fields keep what it says.
 
     Attributes:
@@ -49,8 +50,7 @@ class Yes:
 Answer = bool | str | Yes | Unknown | None
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Says of a node, for a range of targets: yes, no or unknown.
 
     Attributes:
@@ -209,8 +209,7 @@ def _declared(module: str) -> Iterator[Rule]:
     return (value for value in found if isinstance(value, Rule))
 
 
-@dataclass(frozen=True, slots=True)
-class RuleSet:
+class RuleSet(Struct, frozen=True):
     """The rules of one target, by operator.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from graphfix.engines.engine import Engine, engine_of, every_engine
 from graphfix.engines.engine import engines as shipped_engines
@@ -17,8 +18,7 @@ from graphfix.engines.versions import VersionedName, parse_name, sort_key
 from graphfix.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
+class _Index(Struct, frozen=True):
     """The names of the profiles of some engines, without reading the profiles.
 
     Attributes:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct, field
 
 from graphfix.authoring.views import NodeView
 from graphfix.graph import Constant, Node, Tensor, is_empty
@@ -82,8 +84,7 @@ def _given(model: Model) -> dict[int, list[Tensor]]:
     return found
 
 
-@dataclass(slots=True)
-class _Causes:
+class _Causes(Struct):
     """Finds the unknown operator without which a rule could judge; each tensor is asked for once.
 
     The unknown is followed upstream as shape inference goes: element types come from element types,

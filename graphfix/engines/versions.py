@@ -7,9 +7,10 @@ lists of profiles, so a profile that is added between two others falls into the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
+
+from msgspec import Struct
 
 Order = tuple[tuple[int, ...], str]
 
@@ -46,8 +47,7 @@ class HasVersion(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class VersionedName:
+class VersionedName(Struct, frozen=True):
     """A name taken apart: ``acme6-wide`` is ``acme``, ``(6,)`` and ``wide``.
 
     `like` is no part of a name; see `HasVersion`.
@@ -59,8 +59,7 @@ class VersionedName:
     like: VersionedName | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Alternative:
+class _Alternative(Struct, frozen=True):
     """One part of a range between commas; an end that is None is open."""
 
     family: str

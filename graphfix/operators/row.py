@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from math import inf
+
+from msgspec import Struct
 
 
 class Motion(Enum):
@@ -27,8 +28,7 @@ class Draws(Enum):
     TRAINING = "draws where it is told that it is trained"
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(Struct, frozen=True):
     """One row of the table.
 
     Attributes:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from graphfix.authoring.applying import Draft
 from graphfix.authoring.building import Builder, returned_values
@@ -25,8 +27,7 @@ from graphfix.schemas import Form, form_of
 MAX_DEPTH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What is to be done to one node; neither a draft nor edits where it stays as it is.
 
     Attributes:
@@ -47,8 +48,7 @@ class Plan:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Planner:
+class Planner(Struct, frozen=True):
     """Plans one step, for nodes that are in the form of the opset next to the target.
 
     Attributes:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
+
+from msgspec import Struct, field
 
 from graphfix.authoring.workspace import Workspace
 from graphfix.graph import Graph, Node, Tensor, Variable
@@ -29,8 +30,7 @@ def _put_back(thing: object, fields: _Fields) -> None:
         setattr(thing, name, value)
 
 
-@dataclass(slots=True)
-class Snapshot:
+class Snapshot(Struct):
     """Edges, attributes, types and opsets of a model; weights are not copied."""
 
     workspace: Workspace

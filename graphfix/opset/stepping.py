@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from graphfix.authoring.editing import Editor, Recorded
 from graphfix.authoring.refusing import Refuse
@@ -21,8 +21,7 @@ OPSET = "opset"
 DIFFERS = "the form of the other opset computes something else here"
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(Struct, frozen=True):
     """A node that cannot follow a step, and why."""
 
     node: NodeRef

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+
+class Verdict(Struct, frozen=True):
     """The older and the newer form of an operator mean the same, within bounds.
 
     Attributes:

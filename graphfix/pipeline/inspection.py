@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import onnx
+from msgspec import Struct
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.model import Model
@@ -66,8 +66,7 @@ class ExternalFile(NamedTuple):
     outside: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
+class Inspection(Struct, frozen=True):
     """What is in a model file.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
 from onnx import TensorProto
 
 from graphfix.authoring.applying import Draft
@@ -36,8 +36,7 @@ _FRACTIONS = frozenset(
 _RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2}
 
 
-@dataclass(slots=True)
-class Tree:
+class Tree(Struct):
     """A candidate whose emitted nodes are all legal."""
 
     draft: Draft
@@ -50,8 +49,7 @@ class Tree:
         return (_RANK[self.accuracy], len(self.draft.nodes), self.passes[0])
 
 
-@dataclass(slots=True)
-class Rejection:
+class Rejection(Struct):
     """Why one candidate was not taken."""
 
     pass_id: str
@@ -59,8 +57,7 @@ class Rejection:
     bug: PassBug | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """One candidate that was tried for a node: its legal tree, or why there is none.
 
     Attributes:
@@ -80,8 +77,7 @@ class Attempt:
     helped_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """What was tried for a node, and which pass won; empty where none did."""
 
     node: NodeRef
@@ -89,8 +85,7 @@ class Decision:
     chosen: str = ""
 
 
-@dataclass(slots=True)
-class Legaliser:
+class Legaliser(Struct):
     """Finds, for a node with findings, the best tree of rewrites that leaves none.
 
     Attributes:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring.declaring import NAMED, InferredType, Pass
@@ -37,8 +37,7 @@ _NAME = re.compile(r"(?:[^\s:=]+(?:::?[^\s:=]+)*::)?[^\s:=]+")
 _TYPES = {type_name(number): number for number in TensorProto.DataType.values() if number}
 
 
-@dataclass(frozen=True, slots=True)
-class OutputType:
+class OutputType(Struct, frozen=True):
     """What is said of one output.
 
     Attributes:
@@ -54,8 +53,7 @@ class OutputType:
     same_shape: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorTypes:
+class OperatorTypes(Struct, frozen=True):
     """What an operator gives.
 
     Attributes:

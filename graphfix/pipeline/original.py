@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
@@ -14,8 +14,7 @@ from graphfix.pipeline.validation import Validity, misdeclared_outputs, validity
 from graphfix.report import FileFacts
 
 
-@dataclass(frozen=True, slots=True)
-class Original:
+class Original(Struct, frozen=True):
     """What must be known of the model before a pass touches it.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from graphfix.authoring.workspace import Workspace
 from graphfix.model import Model
@@ -15,8 +16,7 @@ from graphfix.pipeline.opset_stages import OLDEST_OPSET
 from graphfix.registry import shipped_passes
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """How low the opset of a model can go.
 
     Attributes:

@@ -7,9 +7,9 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Generator
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from onnx import ModelProto
 
 from graphfix.engines.engine import engine_of, every_engine

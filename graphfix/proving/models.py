@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from graphfix.engines.engine import engine_of
 from graphfix.engines.interface import Meant

@@ -9,9 +9,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
 
 from graphfix.errors import EngineFailed
 
@@ -26,8 +27,7 @@ _LEFT_OUT = frozenset({"device", "generator", "layout", "memory_format", "pin_me
 Number = bool | int | float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """What a file gives for one argument.
 
     Attributes:
@@ -54,8 +54,7 @@ class Argument:
         return (self,) if self.elem_type else ()
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorCall:
+class OperatorCall(Struct, frozen=True):
     """A node that calls an operator.
 
     Attributes:
@@ -85,8 +84,7 @@ def has_pytorch() -> bool:
     return all(importlib.util.find_spec(name) for name in ("torch", "onnxscript"))
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """An operator with what is to be passed to it.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import onnx
+from msgspec import Struct
 
 from graphfix.errors import EngineFailed
 from graphfix.pytorch.call import OperatorCall
@@ -19,8 +19,7 @@ ANSWER = "translated.onnx"
 SECONDS = 180.0
 
 
-@dataclass(frozen=True, slots=True)
-class ExportRequest:
+class ExportRequest(Struct, frozen=True):
     """What a child is to export.
 
     Attributes:

@@ -8,9 +8,10 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from graphfix.errors import UsageError
 
@@ -21,8 +22,7 @@ _MOST_BYTES = 16 << 20
 _SHOWN_LINES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """How a command ended.
 
     Attributes:

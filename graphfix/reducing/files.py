@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from graphfix.files import check_writable
 from graphfix.hooks import Hook
@@ -13,8 +14,7 @@ from graphfix.reducing.engine import reduce
 from graphfix.reducing.reduction import Reduction
 
 
-@dataclass(frozen=True, slots=True)
-class ReduceRequest:
+class ReduceRequest(Struct, frozen=True):
     """Everything that `graphfix reduce` can be asked."""
 
     model: Path

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct, field
 from onnx import ModelProto
 
 from graphfix.errors import InvalidModel, UsageError
@@ -27,8 +27,7 @@ class RunsUsedUp(Exception):  # noqa: N818 - the search is over, which is no err
     """The command ran as often as it may."""
 
 
-@dataclass(slots=True)
-class Oracle:
+class Oracle(Struct):
     """Asks the command, and remembers.
 
     Attributes:

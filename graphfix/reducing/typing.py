@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 from onnx import ModelProto, TypeProto, ValueInfoProto
 
 from graphfix.errors import GraphfixError
@@ -29,8 +29,7 @@ _ATTEMPTS = (0, 3, 9, 16, 22)
 _PATIENCE = 60.0
 
 
-@dataclass(slots=True)
-class Typist:
+class Typist(Struct):
     """Knows the types of the tensors of a model and of its parts, which keep their names.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graphfix.rendering.style import printable
 from graphfix.report import Finding, NodeRef, Severity
@@ -19,8 +20,7 @@ SEVERITY_MEANS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Findings that differ only in their node (and in what they say of it)."""
 
     rule: str

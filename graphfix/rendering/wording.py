@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from os.path import basename
+
+from msgspec import Struct
 
 from graphfix.rendering.style import count
 from graphfix.report import Finding, Report, Status, Verdict, every_site_equal
@@ -32,8 +33,7 @@ class Tone(StrEnum):
     BAD = "bad"
 
 
-@dataclass(frozen=True, slots=True)
-class Headline:
+class Headline(Struct, frozen=True):
     """The first thing a reader sees: a word, then what it means for them."""
 
     word: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
+
+from msgspec import Struct
 
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import EngineFailed
@@ -31,8 +32,7 @@ SECONDS = 120.0
 _MOST_BYTES = 64 * 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """A certificate, and the inputs, by the names of the model, on which both sides differ."""
 
     certificate: Certificate

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from google.protobuf.message import Message
+from msgspec import Struct, field
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorShapeProto, ValueInfoProto
 
 from graphfix.diffing.renaming import rename_tensors
@@ -24,8 +24,7 @@ _OPERATORS = re.compile(r"[+*/()-]")
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-@dataclass(slots=True)
-class Renamer:
+class Renamer(Struct):
     """Gives every tensor, node, dimension and local function of a model a number for a name.
 
     Attributes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
 import onnx
 from google.protobuf.message import DecodeError
+from msgspec import Struct
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.errors import InvalidModel
@@ -24,8 +24,7 @@ LOOKED_AT_FIRST = 1 << 20
 _SHOWN = 80
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFile:
+class ModelFile(Struct, frozen=True):
     """A model file as it was read; external data stays where it is."""
 
     proto: ModelProto

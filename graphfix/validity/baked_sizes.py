@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import cast
 
 import onnx
+from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring.views import NodeView
@@ -21,8 +21,7 @@ KIND = "baked-size"
 Sizes = tuple[int | str | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FreeSide:
+class FreeSide(Struct, frozen=True):
     """A dimension that the caller of a model chooses.
 
     Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from onnx import TypeProto
 
 from graphfix.authoring.views import NodeView
@@ -11,8 +10,7 @@ from graphfix.graph import Tensor
 from graphfix.inference import type_text
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
+class Complaint(Struct, frozen=True):
     """Something that cannot be as the file says it.
 
     Attributes:

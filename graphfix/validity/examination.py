@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 import onnx
+from msgspec import Struct
 from onnx import ModelProto, TypeProto
 
 from graphfix.authoring.views import NodeView
@@ -67,8 +67,7 @@ _ASSIGNED_TWICE = "single static assignment (SSA) form"
 _UNSORTED = "Nodes in a graph must be topologically sorted"
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
+class Examination(Struct, frozen=True):
     """What was found wrong with a file.
 
     Attributes:

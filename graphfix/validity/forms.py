@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
 import onnx
+from msgspec import Struct
 from onnx import AttributeProto
 from onnx.defs import OpSchema
 
@@ -33,8 +33,7 @@ def form_complaints(node: Node, form: Form) -> list[Complaint]:
     return [Complaint(each.kind, each.message + elsewhere, view, text) for each in found]
 
 
-@dataclass(frozen=True, slots=True)
-class _Demands:
+class _Demands(Struct, frozen=True):
     """What a schema asks of a node, read once: each look at a schema copies what it holds.
 
     Attributes:

@@ -7,8 +7,9 @@ called, with the types and the attributes of the call.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from onnx import AttributeProto, NodeProto, TypeProto
 
 from graphfix.authoring.views import NodeView
@@ -31,8 +32,7 @@ MAX_CALLED = 20_000  # nodes of called functions that are looked at
 _DEEPEST = 64
 
 
-@dataclass(slots=True)
-class Calls:
+class Calls(Struct):
     """What is known of the calls of local functions, over the whole walk.
 
     Attributes:

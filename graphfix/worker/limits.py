@@ -6,8 +6,9 @@ import contextlib
 import os
 import time
 from collections.abc import Generator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 DEADLINE = "GRAPHFIX_DEADLINE"
 # What the command line gives engines where a file is small and the user says nothing.
@@ -16,8 +17,7 @@ _SHARE = 0.8
 _INF = float("inf")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What a child may take.
 
     Attributes:

@@ -7,9 +7,10 @@ import json
 import os
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from graphfix.errors import EngineFailed, GraphfixError, InvalidModel, UsageError
 from graphfix.worker.limits import Limits
@@ -58,8 +59,7 @@ def _of_kind(told: object, kind: type[T]) -> T:
     return convert(told, kind, dec_hook=lambda path, text: path(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(Struct, frozen=True):
     """What a child has to share with the process that asks.
 
     Attributes:
@@ -94,8 +94,7 @@ class Host:
         sys.path[:] = self.path
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """A request as it is written.
 
     Attributes:
@@ -124,16 +123,14 @@ class Message:
         return _of_kind(self.request, kind)
 
 
-@dataclass(frozen=True, slots=True)
-class _Error:
+class _Error(Struct, frozen=True):
     kind: str
     message: str
     where: str
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     value: Any = None
     error: _Error | None = None
 

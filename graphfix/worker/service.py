@@ -12,11 +12,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Generator
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed
 from graphfix.worker.limits import Limits, engine_seconds, seconds_left

@@ -6,11 +6,12 @@ import os
 import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_type_hints
+
+from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed, GraphfixError
 from graphfix.worker.limits import Limits, limited_memory

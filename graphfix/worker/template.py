@@ -16,10 +16,11 @@ import socket
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
+
+from msgspec import Struct
 
 from graphfix.worker.dying import die_with_parent
 from graphfix.worker.messages import STDERR, Message, prepare_type
@@ -55,8 +56,7 @@ def send_request(
     socket.send_fds(control, [head + payload], [channel.fileno() for channel in channels])
 
 
-@dataclass(frozen=True, slots=True)
-class _Child:
+class _Child(Struct, frozen=True):
     pid: int
     channel: socket.socket
 

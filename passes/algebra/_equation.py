@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graphfix.authoring import NodeView, Refuse, Value
 
 _DOTS = "..."
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """A tensor and a label for each of its axes; those of an ellipsis are ``.0``, ``.1``, ...
 
     The axes of an ellipsis are counted from the last, as they broadcast.

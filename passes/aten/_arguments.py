@@ -16,10 +16,10 @@ argument's own among those that are not attributes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import Array, Motion, NodeView, Refuse, Value, moving
 
@@ -49,8 +49,7 @@ def features(names: Sequence[str]) -> tuple[str, ...]:
     return (*(f"op:aten::{n}" for n in names), *(f"op:{n}" for n in names))
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One call of an ATen operator.
 
     Attributes:
@@ -153,8 +152,7 @@ def call_of(node: NodeView, schemas: Schemas) -> Call:
     return Call(node, operator, overload, schema)
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayCall:
+class ArrayCall(Struct, frozen=True):
     """The same look-up on arrays and plain attributes, for numpy models of operators."""
 
     inputs: Sequence[Any]

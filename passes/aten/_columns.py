@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import Array, Builder, Refuse, Value
 from graphfix.passes.aten._arguments import ArrayCall, Call
@@ -13,8 +12,7 @@ LARGEST = 1 << 24
 GEOMETRY = ("kernel_size", "dilation", "padding", "stride")
 
 
-@dataclass(frozen=True, slots=True)
-class Windows:
+class Windows(Struct, frozen=True):
     """Windows that slide over images.
 
     Attributes:

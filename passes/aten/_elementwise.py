@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import Array, Builder, Value
 from graphfix.passes.aten._emitting import clipped, polynomial
@@ -18,16 +18,14 @@ _SMALLEST = 1e-38
 _EXPM1 = tuple(1 / math.factorial(k + 1) for k in range(9))
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Struct, frozen=True):
     """One function of one operand."""
 
     write: Callable[[Builder, Value], Value]
     model: Callable[[Array], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Struct, frozen=True):
     """One function of two operands."""
 
     write: Callable[[Builder, Value, Value], Value]

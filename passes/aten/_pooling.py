@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from graphfix.authoring import NodeView, Refuse, Value
 from graphfix.passes.aten._arguments import call_of
@@ -13,8 +14,7 @@ from graphfix.passes.aten._axes import sizes_along, spatial_input
 SCHEMA = ("self", "output_size")
 
 
-@dataclass(frozen=True, slots=True)
-class Pooling:
+class Pooling(Struct, frozen=True):
     """An adaptive pooling.
 
     Attributes:

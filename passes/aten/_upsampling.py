@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, operator_of
@@ -20,8 +20,7 @@ _SCALES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """How one axis is resampled.
 
     Attributes:
@@ -38,8 +37,7 @@ class Line:
     scales: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Upsampling:
+class Upsampling(Struct, frozen=True):
     """An upsampling of [N, C, ...].
 
     Attributes:

@@ -37,11 +37,11 @@ References:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import onnx
+from msgspec import Struct, field
 
 from graphfix.authoring import (
     CANONICAL,
@@ -125,8 +125,7 @@ def fold_constants(editor: Editor) -> None:
         fold.materialise()
 
 
-@dataclass(slots=True)
-class _Fold:
+class _Fold(Struct):
     """What is known of one root, and the nodes that constants can stand for.
 
     Attributes:

@@ -7,9 +7,8 @@ attention_helper.h (PrepareMask); what these say was tried in onnxruntime 1.31.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
@@ -27,8 +26,7 @@ Size = int | Value  # a number where it is known, else an int64 scalar
 Dim = int | str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Lengths:
+class Lengths(Struct, frozen=True):
     """Whose axis has as many queries, past keys (None for none), and keys in all."""
 
     queries: tuple[Value, int]

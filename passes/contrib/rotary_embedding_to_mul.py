@@ -30,9 +30,8 @@ References:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._attention import like, need_rank, numbered, size, wide
@@ -41,8 +40,7 @@ from graphfix.passes.contrib._typing import like_first
 _NAME = "com.microsoft::RotaryEmbedding"
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """Number and size of the heads, and how much of each is turned."""
 
     heads: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from math import prod
+
+from msgspec import Struct, field
 
 from graphfix.authoring import ELEMENTWISE, Graph, NodeView, Refuse, Value, Variable
 
@@ -16,8 +17,7 @@ _ALONG = frozenset({"ArgMax", "ArgMin", "Softmax", "LogSoftmax", "TopK", "Split"
 _REDUCING = frozenset({"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
 
 
-@dataclass(slots=True)
-class _Trail:
+class _Trail(Struct):
     """What became of the rows so far, by tensor."""
 
     graph: Graph

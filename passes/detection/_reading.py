@@ -8,17 +8,15 @@ that was taken is above the threshold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import NodeView, Refuse, Value
 
 _BOXES, _SCORES, _LIMIT, _OVERLAP, _SCORE = range(5)
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(Struct, frozen=True):
     """One node.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+from msgspec import Struct, field
 
 from graphfix.authoring import (
     APPROXIMATE,
@@ -27,8 +27,7 @@ Operands = list[Value | None]
 Written = Callable[[NodeView, Operands, Builder], tuple[Value, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Retyping:
+class Retyping(Struct, frozen=True):
     """What gives way to what.
 
     Attributes:
@@ -60,8 +59,7 @@ class Retyping:
         return value is not None and value.is_tensor and value.elem_type in self.narrow
 
 
-@dataclass(slots=True)
-class _Made:
+class _Made(Struct):
     """The casts back that were put into the graph; held, so that no id is given twice."""
 
     casts: dict[int, Node] = field(default_factory=dict[int, Node])

@@ -32,11 +32,11 @@ References:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from graphfix.authoring import (
     SIZES,
@@ -140,8 +140,7 @@ def _body_of(view: NodeView) -> Graph:
     return body
 
 
-@dataclass(slots=True)
-class _Rounds:
+class _Rounds(Struct):
     """The rounds of one loop.
 
     Attributes:

@@ -35,10 +35,10 @@ References:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
@@ -60,8 +60,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(TensorProto.FLOAT, (rows, int(node.attr("n_targets", 1)))),)
 
 
-@dataclass(slots=True)
-class _Forest:
+class _Forest(Struct):
     """The trees as arrays: one entry for each branch, one for each leaf."""
 
     columns: list[int] = field(default_factory=list[int])

@@ -28,9 +28,8 @@ References:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
@@ -40,8 +39,7 @@ _END = int(np.iinfo(np.int64).max)
 _MAX_BLOCK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """One pad: a number, or element `place` of a vector computed at run time."""
 
     number: int = 0

@@ -35,17 +35,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
 
 _FAR = 2**31 - 1  # beyond any end; larger numbers are no int32, which engines read
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """The pool along one axis: padding before and after, and the size of the output if known."""
 
     kernel: int

@@ -9,11 +9,11 @@ onnxruntime/contrib_ops/cpu/quantization/quant_gemm.cc.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
 import numpy as np
+from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, Refuse, Value
@@ -24,8 +24,7 @@ EXACT = 1 << 24
 _INT32 = 1 << 31
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(Struct, frozen=True):
     """Numbers less their zero point.
 
     Attributes:

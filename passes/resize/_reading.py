@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import NodeView, Refuse, Value
 from graphfix.passes.resize._sampling import COORDINATE_MODES, Axis
@@ -23,8 +23,7 @@ _MODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """The attributes of a Resize or Upsample, with the defaults of its opset.
 
     Attributes:

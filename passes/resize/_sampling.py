@@ -9,11 +9,11 @@ scale that was asked for, not the ratio of the lengths.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import Refuse
 
@@ -31,8 +31,7 @@ COORDINATE_MODES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """One resized axis.
 
     Attributes:
@@ -60,8 +59,7 @@ class Axis:
             raise Refuse(f"axis {self.index} would have {self.size} positions")
 
 
-@dataclass(frozen=True, slots=True)
-class Sampler:
+class Sampler(Struct, frozen=True):
     """Linear or cubic sampling: ``matrix @ x`` along one axis, and what lies outside.
 
     Attributes:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import NodeView, Value
 
@@ -19,8 +19,7 @@ MAX_DEPTH = 40
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-@dataclass(frozen=True, slots=True)
-class Multiple:
+class Multiple(Struct, frozen=True):
     """A positive factor times a dimension of a tensor.
 
     Attributes:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value
 
 MAX_PIECES = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A sequence whose tensors are all known."""
 
     values: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(Struct, frozen=True):
     """A sequence that SplitToSequence made.
 
     Attributes:

@@ -36,9 +36,8 @@ References:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import (
@@ -85,8 +84,7 @@ def topk_in_pieces(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Taking:
+class _Taking(Struct, frozen=True):
     """What is taken: `wanted` elements along an axis, at most `most` at a time."""
 
     build: Builder

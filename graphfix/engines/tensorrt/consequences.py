@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
+
+from msgspec import Struct
 
 from graphfix.authoring.views import NodeView
 from graphfix.engines.tensorrt.as_parsed import as_parsed
@@ -27,8 +29,7 @@ _VOLUME = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AsRead:
+class AsRead(Struct, frozen=True):
     """A model as the engine reads it.
 
     Attributes:

@@ -13,9 +13,9 @@ onnxruntime/core/providers/cpu/tensor/upsamplebase.h (AdjustOutputSizeAsPolicy: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, need_rank, respell
@@ -30,8 +30,7 @@ _END = 2**63 - 1
 BY_LENGTHS = ("align_corners", "tf_crop_and_resize")
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
+class Fitted(Struct, frozen=True):
     """What a policy makes of the bounds.
 
     Attributes:

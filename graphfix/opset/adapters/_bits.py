@@ -6,9 +6,8 @@ page of Cast says (https://onnx.ai/onnx/operators/onnx__Cast.html, "fixed point 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Refuse, Value
@@ -33,8 +32,7 @@ UNSIGNED: dict[int, int] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """How a float type lies in its bits: sign, exponent, mantissa."""
 
     exponent: int

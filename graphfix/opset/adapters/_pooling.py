@@ -7,15 +7,13 @@ are counted, and what ceil_mode adds behind them is not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """One spatial axis of a pool.
 
     Attributes:

@@ -7,9 +7,8 @@ image (border, reflection), then neighbours are read, those outside as 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, reshaped
@@ -18,8 +17,7 @@ from graphfix.opset.adapting import Adapted, adapter
 _CUBIC = -0.75
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
+class _Axis(Struct, frozen=True):
     """One spatial axis.
 
     Attributes:
@@ -31,8 +29,7 @@ class _Axis:
     at: Value
 
 
-@dataclass(frozen=True, slots=True)
-class _Tap:
+class _Tap(Struct, frozen=True):
     """A neighbour along one axis.
 
     Attributes:

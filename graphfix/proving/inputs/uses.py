@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 import onnx
+from msgspec import Struct
 
 from graphfix.operators.table import CARRIES_FIRST
 from graphfix.protos import all_nodes
@@ -21,8 +21,7 @@ _CARRIERS_ANY = frozenset({"Concat", "SequenceConstruct", "Optional"})
 _DEPTH = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """One consumer of an input: the node, the position, and whether a Unsqueeze came before."""
 
     node: onnx.NodeProto

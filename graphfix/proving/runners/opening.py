@@ -8,12 +8,13 @@ onnxruntime is first because the reference evaluator ignores the old semantics o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import overload
 
 import onnx
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.engine import Engine, MissingOperator, Watched
@@ -30,8 +31,7 @@ _MISREAD = frozenset({("", "Bernoulli")})
 _MOST_EXTERNAL = 256 * 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class RunnableModel:
+class RunnableModel(Struct, frozen=True):
     """A model, and what it takes to run it.
 
     Attributes:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+from msgspec import Struct, field
 
 from graphfix.diffing.scopes import inlined
 from graphfix.errors import EngineFailed
@@ -34,8 +34,7 @@ _OLDEST_RUN = 7  # onnxruntime promises no kernels of older forms
 _FLOATS = (onnx.TensorProto.FLOAT16, onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
 
 
-@dataclass(slots=True)
-class _Piece:
+class _Piece(Struct):
     nodes: list[onnx.NodeProto]
     foreign: bool
     wanted: list[str] = field(default_factory=list[str])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
+from msgspec.structs import replace
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto
 
 from graphfix.authoring.evidence import Evidence

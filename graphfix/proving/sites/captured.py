@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import onnx
+from msgspec import Struct, field
 
 from graphfix.errors import GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
@@ -37,8 +37,7 @@ PATIENCE = 5.0
 MOST_ELEMENTS = 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class WholeModel:
+class WholeModel(Struct, frozen=True):
     """How the whole model is run.
 
     Attributes:
@@ -66,8 +65,7 @@ class WholeModel:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureRequest:
+class CaptureRequest(Struct, frozen=True):
     """`WholeModel` as a child is told: with the file of the model, None where it is too big."""
 
     model: Path | None

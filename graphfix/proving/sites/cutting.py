@@ -7,10 +7,10 @@ give the same bytes and one proof serves for all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 import onnx
+from msgspec import Struct, field
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.authoring.evidence import Evidence, TensorFacts
@@ -31,8 +31,7 @@ class CannotCut(Exception):  # noqa: N818 - an answer, not an error
     """Raised where a site cannot be run on its own; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """A site as two models.
 
     Attributes:
@@ -116,8 +115,7 @@ class _Names:
         return self._borders.setdefault(name, f"b{len(self._borders)}")
 
 
-@dataclass(slots=True)
-class Side:
+class Side(Struct):
     """The nodes of one side that its outputs need, in an order that runs, and what they read.
 
     Attributes:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
 import onnx
+from msgspec import Struct
 
 from graphfix.operators.table import MOVES_FIRST
 from graphfix.protos import all_nodes
@@ -99,8 +99,7 @@ _ARITHMETIC = frozenset(
 _DEPTH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """An input of a site that decides what one of its nodes does.
 
     Attributes:

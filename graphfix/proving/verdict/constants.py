@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import onnx
+from msgspec import Struct
 
 from graphfix.protos import all_nodes, bodies_of, copied
 from graphfix.proving.inputs.uses import consumers, uses_of
@@ -16,8 +16,7 @@ from graphfix.proving.values.kinds import Array, is_integer, is_wide_float
 from graphfix.storage.weights import is_external, stored_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """One constant: a running number, the name that nodes read it by, its values."""
 
     number: int
@@ -122,8 +121,7 @@ def _left_alone(model: onnx.ModelProto, most: int) -> set[int]:
     return left
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """What a constant is: floats or integers, how many, and whether a small change need not show.
 
     It need not where the constant only sets sizes, or holds infinite numbers alone.

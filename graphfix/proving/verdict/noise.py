@@ -14,10 +14,11 @@ than one unit (onnxruntime's DFT).
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.engine import Engine
@@ -67,8 +68,7 @@ def _mover(seed: int) -> Change:
     return move
 
 
-@dataclass(slots=True)
-class Measured:
+class Measured(Struct):
     """What noise did to one sample.
 
     Attributes:

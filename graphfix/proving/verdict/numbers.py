@@ -20,10 +20,10 @@ The cap holds whatever the noise and however deep the model.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from graphfix.proving.values.kinds import Array, Value, is_floating, leaves
 
@@ -32,8 +32,7 @@ _CAPS = {"float32": 1e-3, "float16": 1e-2, "bfloat16": 2.0**-6, "float64": 1e-7}
 _EPS = {"float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7, "float64": 2.0**-52}
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """How two values of one output differ.
 
     Attributes:

@@ -8,10 +8,10 @@ other model are run many times on the inputs that the node had;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import onnx
+from msgspec import Struct, field
 
 from graphfix.errors import EngineFailed
 from graphfix.protos import bodies_of, copied
@@ -26,8 +26,7 @@ from graphfix.submodels import add_outputs, with_graph
 _MOST_SAMPLES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Draws:
+class Draws(Struct, frozen=True):
     """What the tests came to.
 
     Attributes:
@@ -149,8 +148,7 @@ def _seedless(node: onnx.NodeProto) -> onnx.NodeProto:
     return copy
 
 
-@dataclass(slots=True)
-class Chance:
+class Chance(Struct):
     """What is needed to compare the random operators of the models as they were.
 
     Attributes:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
+from msgspec import Struct
 
 from graphfix.padding import Padding, padded_outputs
 from graphfix.proving.values.kinds import Feed, Value, numpy_dtype
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(Struct, frozen=True):
     """How to feed and read the other model.
 
     Attributes:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from graphfix.engines.interface import Meant
 from graphfix.proving.runners.evaluators import Listed, OpKey
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonOptions:
+class ComparisonOptions(Struct, frozen=True):
     """How to compare.
 
     Attributes:
@@ -41,8 +41,7 @@ class ComparisonOptions:
     edges: tuple[int, ...] = (1, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRequest:
+class ComparisonRequest(Struct, frozen=True):
     """What a child is to compare.
 
     Attributes:
@@ -62,8 +61,7 @@ class ComparisonRequest:
     meant: Meant = field(default_factory=lambda: Meant((), {}))
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(Struct, frozen=True):
     """A model that a child is to run, with its numpy models."""
 
     path: Path

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 
 import onnx
+from msgspec import Struct
 
 from graphfix.operators.table import DRAWS_BY_DATA, RANDOM
 from graphfix.protos import all_nodes, copied
@@ -14,8 +14,7 @@ from graphfix.shape_inference import infer_shapes
 from graphfix.submodels import add_outputs
 
 
-@dataclass(frozen=True, slots=True)
-class WithoutRandom:
+class WithoutRandom(Struct, frozen=True):
     """A pair of models whose random operators became inputs.
 
     Attributes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import atexit
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from onnx import ModelProto
 
 from graphfix.errors import EngineFailed
@@ -27,8 +27,7 @@ _SECONDS = 60.0
 _BEGUN = "begun"
 
 
-@dataclass(frozen=True, slots=True)
-class SmallSide:
+class SmallSide(Struct, frozen=True):
     """What two models made of the same inputs.
 
     Attributes:
@@ -113,8 +112,7 @@ def _child() -> Standing:
     return child
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """Which inputs the first model ran with, and why one of the two failed; else empty."""
 
     ran: list[bool]

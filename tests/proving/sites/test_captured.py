@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from msgspec.structs import replace
 
 import graphfix
 from graphfix.proving.runners.evaluators import Evaluators
