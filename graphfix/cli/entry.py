@@ -32,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _main(list(arguments), None, own=False)
     words = sys.argv[1:]
     if not hasattr(os, "fork") or not interprets(words):
-        return _main(words, None, own=True)
+        code = _main(words, None, own=True)
+        gc.freeze()  # the process ends: what is left need not be searched for cycles
+        return code
     from graphfix.cli.supervising import supervised
 
     return supervised(lambda page: _main(words, page, own=True))

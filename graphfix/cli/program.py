@@ -80,10 +80,11 @@ class _Program(LazyGroup):
 def _example() -> str:
     """Return what `graphfix.engines.engine.Engine.example` is, without importing any engine."""
     with os.scandir(os.path.join(os.path.dirname(__file__), os.pardir, "engines")) as folders:
-        for folder in sorted(folders, key=lambda entry: entry.name):
+        families = (entry for entry in folders if entry.is_dir())
+        for folder in sorted(families, key=lambda entry: entry.name):
             path = os.path.join(folder.path, "example.txt")
             if os.path.isfile(path):
-                with open(path, encoding="ascii") as file:
+                with open(path, encoding="utf-8") as file:  # ASCII's codec is slow to import
                     return file.read().strip()
     return "NAME"
 
