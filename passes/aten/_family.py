@@ -105,6 +105,24 @@ def like(name: str = "self") -> Callable[[Call], Sequence[InferredType | None]]:
     return infer
 
 
+def by_sizes(
+    model: Callable[[Any, Call], Any],
+) -> Callable[[Call], Sequence[InferredType | None]]:
+    """Return what infers the shape of a move.
+
+    Args:
+        model: Makes the sizes of the result of an array of those of the first argument.
+    """
+
+    def infer(call: Call) -> Sequence[InferredType | None]:
+        x, rank = ranked(call, call.schema[0])
+        sizes = np.empty(rank, dtype=object)
+        sizes[:] = list(x.shape or ())
+        return (InferredType(x.elem_type, tuple(model(sizes, call))),)
+
+    return infer
+
+
 def ranked(call: Call, name: str = "self", least: int = 0) -> tuple[Value, int]:
     """Return a tensor and its rank.
 

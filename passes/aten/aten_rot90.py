@@ -48,7 +48,7 @@ from graphfix.authoring import (
     size_of,
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, axis_in, broadcast, ranked
+from graphfix.passes.aten._family import Family, Function, axis_in, broadcast, by_sizes, ranked
 
 _DIAGONAL = ("self", "offset", "dim1", "dim2")
 
@@ -249,18 +249,6 @@ def _shuffled_places(channels: int, groups: int) -> Array:
     return np.ascontiguousarray(np.transpose(every)).reshape(-1)
 
 
-def _by_model(model: Callable[[Any, Call], Any]) -> Callable[[Call], Sequence[InferredType | None]]:
-    """Return what infers the shape of a move: of numbers that stand for the sizes."""
-
-    def infer(call: Call) -> Sequence[InferredType | None]:
-        x, rank = ranked(call, call.schema[0])
-        sizes = np.empty(rank, dtype=object)
-        sizes[:] = list(x.shape or ())
-        return (InferredType(x.elem_type, tuple(model(sizes, call))),)
-
-    return infer
-
-
 def _rot90_shape(sizes: Any, call: Call) -> Any:
     axes = _axes(call, "dims", len(sizes)) or [0, 1]
     if int(call.number("k", 1)) % 2:
@@ -285,11 +273,6 @@ def _swapped_shape(sizes: Any, call: Call) -> Any:
     if len(sizes):
         sizes[axes] = sizes[axes[::-1]]
     return sizes
-
-
-def _last_swapped(sizes: Any, call: Call) -> Any:
-    del call
-    return (*sizes[:-2], *sizes[-2:][::-1])
 
 
 def _entries(call: ArrayCall, name: str) -> tuple[int, ...]:
@@ -332,29 +315,31 @@ def _rot90_model(call: ArrayCall) -> Any:
     return np.rot90(call.need("self"), int(call.number("k", 1)), axes).copy()
 
 
-def _same(sizes: Any, call: Call) -> Any:
-    del call
-    return sizes
-
-
 _SELF = ("self",)
+_DIAGONALS = Function(_DIAGONAL, _diagonal, _diagonal_model, by_sizes(_diagonal_shape))
 FAMILY = Family(
     {
-        "rot90": Function(("self", "k", "dims"), _rot90, _rot90_model, _by_model(_rot90_shape)),
+        "rot90": Function(("self", "k", "dims"), _rot90, _rot90_model, by_sizes(_rot90_shape)),
         "fliplr": Function(
-            _SELF, _flip(1), lambda c: np.fliplr(c.need("self")).copy(), _by_model(_same)
+            _SELF,
+            _flip(1),
+            lambda c: np.fliplr(c.need("self")).copy(),
+            by_sizes(lambda sizes, _: sizes),
         ),
         "flipud": Function(
-            _SELF, _flip(0), lambda c: np.flipud(c.need("self")).copy(), _by_model(_same)
+            _SELF,
+            _flip(0),
+            lambda c: np.flipud(c.need("self")).copy(),
+            by_sizes(lambda sizes, _: sizes),
         ),
-        "diagonal": Function(_DIAGONAL, _diagonal, _diagonal_model, _by_model(_diagonal_shape)),
-        "diagonal_copy": Function(
-            _DIAGONAL, _diagonal, _diagonal_model, _by_model(_diagonal_shape)
-        ),
+        "diagonal": _DIAGONALS,
+        "diagonal_copy": _DIAGONALS,
         "linalg_diagonal": Function(
-            ("A", *_DIAGONAL[1:]), _diagonal, _diagonal_model, _by_model(_diagonal_shape)
+            ("A", *_DIAGONAL[1:]), _diagonal, _diagonal_model, by_sizes(_diagonal_shape)
         ),
-        "roll": Function(("self", "shifts", "dims"), _roll, _roll_model, _by_model(_same)),
+        "roll": Function(
+            ("self", "shifts", "dims"), _roll, _roll_model, by_sizes(lambda sizes, _: sizes)
+        ),
         "take_along_dim": Function(("self", "indices", "dim"), _taken, _taken_model, _taken_type),
         "movedim": Function(
             ("self", "source", "destination"),
@@ -362,7 +347,7 @@ FAMILY = Family(
             lambda c: np.moveaxis(
                 c.need("self"), _entries(c, "source"), _entries(c, "destination")
             ).copy(),
-            _by_model(lambda sizes, call: sizes[_moved(call, len(sizes))]),
+            by_sizes(lambda sizes, call: sizes[_moved(call, len(sizes))]),
         ),
         **{
             name: Function(
@@ -371,7 +356,7 @@ FAMILY = Family(
                 lambda c: np.swapaxes(
                     c.need("self"), int(c.number(c.schema[1])), int(c.number(c.schema[2]))
                 ).copy(),
-                _by_model(_swapped_shape),
+                by_sizes(_swapped_shape),
             )
             for name, first, second in (
                 ("swapaxes", "axis0", "axis1"),
@@ -382,16 +367,16 @@ FAMILY = Family(
             _SELF,
             _turning("mT"),
             lambda c: np.swapaxes(c.need("self"), -1, -2).copy(),
-            _by_model(_last_swapped),
+            by_sizes(lambda sizes, _: (*sizes[:-2], *sizes[-2:][::-1])),
         ),
         "numpy_T": Function(
             _SELF,
             _turning("numpy_T"),
             lambda c: c.need("self").T.copy(),
-            _by_model(lambda sizes, call: sizes[::-1]),
+            by_sizes(lambda sizes, call: sizes[::-1]),
         ),
         "channel_shuffle": Function(
-            ("self", "groups"), _shuffled, _shuffle_model, _by_model(_same)
+            ("self", "groups"), _shuffled, _shuffle_model, by_sizes(lambda sizes, _: sizes)
         ),
     }
 )
