@@ -61,7 +61,7 @@ def _elu_model(call: ArrayCall, x: Array) -> Any:
 
 
 def _gelu(build: Builder, call: Call, x: Value) -> Value:
-    how = _text(call, "approximate", "none")
+    how = text_of(call, "approximate", "none")
     if how == "tanh":
         cube = build.Mul(build.Mul(x, x), x)
         inner = build.Mul(build.Add(x, build.Mul(cube, 0.044715)), math.sqrt(2 / math.pi))
@@ -72,7 +72,12 @@ def _gelu(build: Builder, call: Call, x: Value) -> Value:
     return build.Mul(build.Mul(x, 0.5), share)
 
 
-def _text(call: Call, name: str, default: str) -> str:
+def text_of(call: Call, name: str, default: str) -> str:
+    """Return an argument that is a text.
+
+    Raises:
+        Refuse: It is computed at run time.
+    """
     if call.node.has(name):
         return str(call.node.attr(name))
     value = call.tensor(name)

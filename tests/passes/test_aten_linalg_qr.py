@@ -1,0 +1,82 @@
+"""aten-linalg-qr: factors with LAPACK's signs and pivots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_linalg_qr import FAMILY
+from graphfix.testing import assert_refused, assert_untouched
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+
+PASS = "aten-linalg-qr"
+CLOSE: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-5}
+
+
+@pytest.mark.parametrize("some", [True, False])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 5, 3), (3, 5), (1, 4), (4, 1), (2, 8, 8)])
+def test_orthogonal_and_triangular(shape: tuple[int, ...], some: bool) -> None:
+    replaced(PASS, FAMILY.evaluate, "qr", [array_of(*shape), some], **CLOSE)
+
+
+def test_columns_that_need_no_reflection() -> None:
+    x = np.triu(array_of(4, 4)).astype(np.float32)
+    x[1] *= -1
+    replaced(PASS, FAMILY.evaluate, "qr", [x, True], **CLOSE)
+    replaced(PASS, FAMILY.evaluate, "qr", [np.zeros((3, 2), np.float32), True], **CLOSE)
+
+
+def test_orthogonal_to_the_last_digit_of_float64() -> None:
+    x = array_of(6, 4).astype(np.float64)
+    replaced(PASS, FAMILY.evaluate, "qr", [x, True], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("operator", ["linalg_slogdet", "slogdet", "logdet"])
+@pytest.mark.parametrize("opset", [11, 17, 18])
+def test_logarithms_and_signs(operator: str, opset: int) -> None:
+    x = array_of(5, 4, 4)
+    x[1] *= 1e-9
+    x[2] *= 1e9
+    replaced(PASS, FAMILY.evaluate, operator, [x], opset=opset, rtol=1e-4, atol=1e-4)
+
+
+def test_a_singular_matrix_has_no_sign() -> None:
+    x = np.array([[[1, 2], [2, 4]], [[0, 0], [0, 0]]], np.float32)
+    replaced(PASS, FAMILY.evaluate, "slogdet", [x], **CLOSE)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 8])
+def test_rows_that_are_exchanged_with_their_multipliers(size: int) -> None:
+    x = array_of(3, size, size)
+    replaced(PASS, FAMILY.evaluate, "linalg_lu_factor", [x, True], **CLOSE)
+    replaced(PASS, FAMILY.evaluate, "linalg_lu_factor", [x[0], True], **CLOSE)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(3, 3), (6, 2), (4, 1)])
+def test_least_squares(rows: int, columns: int) -> None:
+    a, b = array_of(2, rows, columns), array_of(2, rows, 3, seed=8)
+    model, _ = called("linalg_lstsq", [a, b, None, None], [a], fed=2)
+    assert model.graph.node[0].output[:] == ["y0"]
+    expected = FAMILY.evaluate([a, b], {"operator": "linalg_lstsq"})[0]
+    for at in range(2):
+        best: Any = np.linalg.lstsq(a[at], b[at], rcond=None)[0]
+        np.testing.assert_allclose(expected[at], best, rtol=1e-3, atol=1e-4)
+    replaced(PASS, FAMILY.evaluate, "linalg_lstsq", [a, b, None, None], fed=2, used=1, **CLOSE)
+
+
+def test_refusals() -> None:
+    x = array_of(3, 3)
+    model, _ = called("qr", [x, True], [x, x], dynamic=True)
+    assert_refused(PASS, model, "1 to 8 rows and columns; they have None, None")
+    model, _ = called("linalg_lu_factor", [array_of(2, 3), True], [x])
+    assert_refused(PASS, model, "the matrices must be square; they are 2 by 3")
+    model, _ = called("linalg_lu_factor", [x, False], [x])
+    assert_refused(PASS, model, "rows must be exchanged; pivot is False")
+    model, _ = called("linalg_lstsq", [array_of(2, 3), array_of(2, 1), None, None], [x], fed=2)
+    assert_refused(PASS, model, "there must be as many rows as columns")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("linalg_svd", [3, 3]))
