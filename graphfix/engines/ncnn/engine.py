@@ -1,0 +1,51 @@
+"""ncnn as an engine family: files that pnnx converts and ncnn runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from graphfix.engines.engine import Engine
+from graphfix.engines.interface import NextStep, Written
+
+if TYPE_CHECKING:
+    from graphfix.engines.profile import Target
+
+_LACKED = re.compile(r"layer (?P<op>\w+)[^ ]* not exists or registered")
+_RUN = re.compile(r"while running (?P<op>\w+) node\. Name:'(?P<name>[^']*)'")
+# pnnx asks for PyTorch with CUDA, which its program does not need: nothing but these is installed.
+_WHEELS = (
+    "ncnn==1.0.20261020",
+    "pnnx==20261020",
+    "--no-deps",
+    "numpy",
+    "onnx==1.19.1",
+    "protobuf==6.32.1",
+    "ml_dtypes==0.5.3",
+    "typing_extensions",
+)
+
+
+class NCNN(Engine):
+    """Tencent's ncnn, by its converter pnnx."""
+
+    family = "ncnn"
+    title = "ncnn by pnnx"
+    spellings = ("pnnx",)
+    order = 15
+    requirements = MappingProxyType({"ncnn1.0": _WHEELS})
+
+    def blamed(self, said: str) -> tuple[str, str]:
+        """Return the operator and the name of the node in a message of pnnx or ncnn."""
+        for pattern in (_RUN, _LACKED):
+            match = pattern.search(said)
+            if match is not None:
+                found = match.groupdict()
+                return found["op"], found.get("name") or ""
+        return "", ""
+
+    def next_step(self, written: Written, target: Target) -> NextStep:
+        """Return the line that converts the file with pnnx, which reads the sizes of inputs."""
+        return NextStep(f"pnnx {shlex.quote(written.path)} fp16=0", "Convert it")

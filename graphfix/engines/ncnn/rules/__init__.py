@@ -1,0 +1,19 @@
+"""ncnn: what pnnx turns into no layer, and what it turns into one that computes otherwise.
+
+All of it was measured on the wheels ncnn 1.0.20261020 and pnnx 20261020, a model for each, against
+onnxruntime. What pnnx cannot turn into a layer of ncnn it leaves in its file, and ncnn says then
+that there is no such layer. What depends on the operator alone is in the profile.
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView
+
+MEASURED = "measured on ncnn 1.0.20261020 and pnnx 20261020"
+RANK = 4  # of a Mat; a batch of 1 is beside it
+
+
+def text(node: NodeView, name: str, default: str) -> str:
+    """Return an attribute that is text."""
+    value = node.attr(name, default)
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,241 @@
+"""ncnn: outputs, reductions, normalizations and the order of axes."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.ncnn.rules import MEASURED, RANK, text
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.model import Model
+
+_REDUCTIONS = (
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+)
+_SOFTMAX_OF_ONE_AXIS = 13  # the opset
+_FLOAT = 1  # TensorProto.FLOAT
+
+
+@model_rule(
+    feature="io:constant-output",
+    versions="ncnn",
+    severity=REJECT,
+    source=f"{MEASURED}: ncnn gives nothing for it, or pnnx ends",
+)
+def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
+    """An output is constant, an input, or another output."""
+    graph = model.graph
+    seen = {id(tensor) for tensor in graph.inputs}
+    found: list[Answer] = []
+    for tensor in graph.outputs:
+        if Value(tensor).is_constant or id(tensor) in seen:
+            found.append(Yes(message=f"output {tensor.name} is not computed by a layer of its own"))
+        seen.add(id(tensor))
+    return found
+
+
+@rule(
+    _REDUCTIONS,
+    feature="form:{op}.axes-input",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: ReduceSum, ReduceMean and ReduceL1; attributes are read",
+)
+def axes_as_input(node: NodeView, target: Target) -> Answer:
+    """Axes that are an input are not read: nothing is reduced, or everything."""
+    return node.input(1) is not None and Yes(feature=f"form:{node.op}.axes-input")
+
+
+@rule(
+    _REDUCTIONS,
+    feature="form:{op}.noop_with_empty_axes",
+    versions="ncnn",
+    severity=WRONG,
+    source=MEASURED,
+)
+def reduction_of_nothing(node: NodeView, target: Target) -> Answer:
+    """Without axes everything is reduced, also where nothing should be."""
+    nothing = node.input(1) is None and bool(node.attr("noop_with_empty_axes", 0))
+    return nothing and Yes(feature=f"form:{node.op}.noop_with_empty_axes")
+
+
+@rule(
+    ("Softmax", "LogSoftmax"),
+    feature="form:{op}.flattened",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: over the last axis, and from opset 13 on, they are equal",
+)
+def softmax_of_joined_axes(node: NodeView, target: Target) -> Answer:
+    """Before opset 13 all axes from the given one on are one, and here it is that one alone."""
+    x, axis = node.input(0), int(node.attr("axis", 1))
+    if node.opset >= _SOFTMAX_OF_ONE_AXIS or x is None or axis == -1:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return x.rank > 0 and axis % x.rank != x.rank - 1 and Yes(feature=f"form:{node.op}.flattened")
+
+
+@rule(
+    ("Max", "Min"),
+    feature="form:{op}.inputs",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: one and three inputs; two are equal",
+)
+def extremes_of_several(node: NodeView, target: Target) -> Answer:
+    """The third input is not read, and of one alone the whole is reduced."""
+    return len(node.inputs) != 2 and Yes(feature=f"form:{node.op}.inputs")
+
+
+@rule(
+    "Floor",
+    feature="op:Floor",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: a division is a product with the reciprocal",
+)
+def floor_of_a_quotient(node: NodeView, target: Target) -> Answer:
+    """What divides without a remainder may be below the whole number."""
+    x = node.input(0)
+    maker = x.producer if x is not None else None
+    return maker is not None and maker.op == "Div"
+
+
+@rule("Cast", feature="dtype:Cast", versions="ncnn", severity=REJECT, source=MEASURED)
+def cast_to_others(node: NodeView, target: Target) -> Answer:
+    """There is one type of numbers."""
+    return int(node.attr("to", _FLOAT)) != _FLOAT and Yes(feature=f"dtype:Cast.{node.attr('to')}")
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.steps",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer Tensor.slice not exists or registered",
+    source=MEASURED,
+)
+def slice_with_steps(node: NodeView, target: Target) -> Answer:
+    """A slice takes neighbours alone."""
+    steps = node.input(4)
+    if steps is None:
+        return None
+    array = steps.array()
+    return Unknown(f"values of {steps.name}") if array is None else bool((array != 1).any())
+
+
+@rule(
+    "Split",
+    feature="form:Split.uneven",
+    versions="ncnn",
+    severity=REJECT,
+    source=f"{MEASURED}: it ends with SIGSEGV",
+)
+def split_in_equal_parts(node: NodeView, target: Target) -> Answer:
+    """The sizes of the parts must be written down."""
+    return node.input(1) is None and not node.has("split")
+
+
+@rule(
+    "Transpose",
+    feature="form:Transpose.no-perm",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer Transpose not exists or registered",
+    source=MEASURED,
+)
+def transpose_without_order(node: NodeView, target: Target) -> Answer:
+    """The order of the axes must be written down."""
+    return not node.has("perm")
+
+
+@rule(
+    "Transpose",
+    feature="rank:Transpose",
+    versions="ncnn",
+    severity=REJECT,
+    text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
+    source=f"{MEASURED}: five axes with a batch of 1 in front are taken",
+)
+def transpose_of_five_axes(node: NodeView, target: Target) -> Answer:
+    """A tensor has at most four axes beside a batch of 1."""
+    x = node.input(0)
+    if x is None:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    alone = x.rank == RANK + 1 and x.dim(0) == 1
+    return x.rank > RANK and not alone and Yes(feature=f"rank:Transpose.{x.rank}")
+
+
+@rule(
+    "InstanceNormalization",
+    feature="rank:InstanceNormalization.3",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer nn.InstanceNorm1d not exists or registered",
+    source=MEASURED,
+)
+def normalization_of_rows(node: NodeView, target: Target) -> Answer:
+    """InstanceNormalization is for images."""
+    x = node.input(0)
+    if x is None or x.rank == RANK:
+        return None
+    return (
+        Unknown(f"rank of {x.name}")
+        if x.rank is None
+        else Yes(feature=f"rank:InstanceNormalization.{x.rank}")
+    )
+
+
+@rule(
+    "LayerNormalization",
+    feature="form:LayerNormalization.no-bias",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer F.layer_norm not exists or registered",
+    source=f"{MEASURED}: with a bias, over the last axis, it is equal",
+)
+def normalization_without_bias(node: NodeView, target: Target) -> Answer:
+    """LayerNormalization needs a bias, and takes the last axis alone."""
+    x, axis = node.input(0), int(node.attr("axis", -1))
+    last = axis == -1 or (x is not None and x.rank is not None and axis == x.rank - 1)
+    return node.input(2) is None or not last
+
+
+@rule(
+    "DepthToSpace",
+    feature="attr:DepthToSpace.mode=DCR",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer DepthToSpace not exists or registered",
+    source=f"{MEASURED}: mode CRD is equal",
+)
+def depth_first(node: NodeView, target: Target) -> Answer:
+    """Blocks of channels are not taken; columns, rows and depth are."""
+    return text(node, "mode", "DCR") == "DCR"
+
+
+@rule(
+    "GridSample",
+    feature="attr:GridSample.mode",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: linear and nearest with zeros and border are equal",
+)
+def grid_reflected_or_cubic(node: NodeView, target: Target) -> Answer:
+    """Cubic sampling and reflection give other numbers."""
+    mode, padding = text(node, "mode", "linear"), text(node, "padding_mode", "zeros")
+    if mode not in ("bicubic", "cubic") and padding != "reflection":
+        return None
+    return Yes(feature=f"attr:GridSample.mode={mode}")

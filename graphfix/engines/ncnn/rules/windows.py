@@ -1,0 +1,173 @@
+"""ncnn: padding, pooling and resizing."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.ncnn.rules import MEASURED, RANK, text
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+_PLACES = "coordinate_transformation_mode"
+
+
+@rule(
+    "Pad",
+    feature="form:Pad.constant",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer Pad not exists or registered",
+    source=f"{MEASURED}: modes edge and reflect are equal",
+)
+def pad_with_a_constant(node: NodeView, target: Target) -> Answer:
+    """Pads of a constant become no layer."""
+    return text(node, "mode", "constant") == "constant"
+
+
+@rule(
+    "Pad",
+    feature="attr:Pad.outer-dims",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer F.pad not exists or registered",
+    source=MEASURED,
+)
+def pad_of_outer_axes(node: NodeView, target: Target) -> Answer:
+    """Pads of other axes than the last two of an image, or of other modes, become no layer."""
+    mode, x, given = text(node, "mode", "constant"), node.input(0), node.input(1)
+    if mode == "constant" or x is None:
+        return None
+    pads = node.attr("pads", None) if given is None else given.array()
+    if pads is None or x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    outer = [int(pads[place + side]) for place in range(x.rank - 2) for side in (0, x.rank)]
+    return mode == "wrap" or x.rank != RANK or any(outer)
+
+
+@rule(
+    ("AveragePool", "Conv", "ConvTranspose"),
+    feature="attr:{op}.auto_pad",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer AveragePool not exists or registered; layer Conv not exists or registered",
+    source=f"{MEASURED}: MaxPool takes them",
+)
+def padded_before(node: NodeView, target: Target) -> Answer:
+    """Pads that are automatic and stand before the window are not taken."""
+    same = text(node, "auto_pad", "NOTSET") == "SAME_LOWER"
+    return same and Yes(feature=f"attr:{node.op}.auto_pad")
+
+
+@rule(
+    "AveragePool",
+    feature="shape:AveragePool.pads",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer AveragePool not exists or registered",
+    source=MEASURED,
+)
+def pads_of_two_sizes(node: NodeView, target: Target) -> Answer:
+    """Pads before and behind the window differ."""
+    pads = [int(pad) for pad in node.attr("pads", ())]
+    half = len(pads) // 2
+    return pads[:half] != pads[half:]
+
+
+@rule(
+    "MaxPool",
+    feature="form:MaxPool.indices",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer F.max_pool2d not exists or registered",
+    source=MEASURED,
+)
+def pool_with_places(node: NodeView, target: Target) -> Answer:
+    """The places of the maxima are not given."""
+    return len(node.outputs) > 1 and node.outputs[1] is not None
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="attr:{op}.dilations",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer F.max_pool2d not exists or registered; layer F.avg_pool2d not exists",
+    source=MEASURED,
+)
+def pool_with_gaps(node: NodeView, target: Target) -> Answer:
+    """A window has no gaps."""
+    dilated = any(int(step) != 1 for step in node.attr("dilations", ()))
+    return dilated and Yes(feature=f"attr:{node.op}.dilations")
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.coordinate_transformation_mode",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: linear of half_pixel and align_corners is equal",
+)
+def linear_of_other_places(node: NodeView, target: Target) -> Answer:
+    """Linear Resize knows half pixels and aligned corners."""
+    how = text(node, _PLACES, "half_pixel")
+    linear = text(node, "mode", "nearest") == "linear"
+    other = linear and how not in ("half_pixel", "align_corners")
+    return other and Yes(feature=f"attr:Resize.{_PLACES}={how}")
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.nearest_mode",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer Resize not exists or registered",
+    source=MEASURED,
+)
+def nearest_above(node: NodeView, target: Target) -> Answer:
+    """Nearest Resize does not round up."""
+    how = text(node, "nearest_mode", "round_prefer_floor")
+    nearest = text(node, "mode", "nearest") == "nearest"
+    up = nearest and how in ("ceil", "round_prefer_ceil")
+    return up and Yes(feature=f"attr:Resize.nearest_mode={how}")
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.mode=cubic",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: the default of -0.75 is equal",
+)
+def cubic_of_another_slope(node: NodeView, target: Target) -> Answer:
+    """The coefficient of cubic Resize is not read."""
+    cubic = text(node, "mode", "nearest") == "cubic"
+    return cubic and float(node.attr("cubic_coeff_a", -0.75)) != -0.75
+
+
+@rule(
+    "Resize",
+    feature="rank:Resize",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer Resize not exists or registered",
+    source=MEASURED,
+)
+def resize_of_no_image(node: NodeView, target: Target) -> Answer:
+    """Resize is for images."""
+    x = node.input(0)
+    if x is None or x.rank == RANK:
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else Yes(feature=f"rank:Resize.{x.rank}")
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.antialias=1",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer Resize not exists or registered",
+    source=MEASURED,
+)
+def resize_that_smooths(node: NodeView, target: Target) -> Answer:
+    """Resize does not smooth."""
+    return bool(node.attr("antialias", 0))

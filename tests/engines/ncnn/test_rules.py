@@ -1,0 +1,211 @@
+"""The rules of ncnn."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes
+
+T = "ncnn1.0"
+X = "(float[2,3] x) => (float[A,B] y) "
+IMAGE = "(float[1,4,5,5] x) => (float[A,B,C,D] y) "
+SCALED = IMAGE + "<float[4] s = {{1.0, 1.0, 2.0, 2.0}}> {{ y = Resize <{}> (x, , s) }}"
+POOLED = IMAGE + "{{ y = {} <kernel_shape = [2, 2], {}> (x) }}"
+
+
+def yes(graph: str, rule: str, feature: str, severity: str = "reject", opset: int = 13) -> Yes:
+    return Yes(graph, rule, feature, severity, "", T, opset)
+
+
+YES = [
+    yes(
+        "(float[2] x) => (float[2] y, float[2] x) { y = Exp (x) }",
+        "output-without-a-layer",
+        "io:constant-output",
+    ),
+    yes(
+        X + "<int64[1] a = {1}> { y = ReduceSum (x, a) }",
+        "axes-as-input",
+        "form:ReduceSum.axes-input",
+        "wrong",
+    ),
+    yes(
+        X + "{ y = ReduceSum <noop_with_empty_axes = 1> (x) }",
+        "reduction-of-nothing",
+        "form:ReduceSum.noop_with_empty_axes",
+        "wrong",
+    ),
+    yes(
+        X + "{ y = Softmax <axis = 0> (x) }",
+        "softmax-of-joined-axes",
+        "form:Softmax.flattened",
+        "wrong",
+        11,
+    ),
+    yes(X + "{ y = Max (x, x, x) }", "extremes-of-several", "form:Max.inputs", "wrong"),
+    yes(X + "{ d = Div (x, x) y = Floor (d) }", "floor-of-a-quotient", "op:Floor", "wrong"),
+    yes(
+        "(float[2,3] x) => (int64[A,B] y) { y = Cast <to = 7> (x) }",
+        "cast-to-others",
+        "dtype:Cast.7",
+    ),
+    yes(
+        IMAGE + "<int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad (x, p) }",
+        "pad-with-a-constant",
+        "form:Pad.constant",
+    ),
+    yes(
+        IMAGE + '<int64[8] p = {0,1,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
+        "pad-of-outer-axes",
+        "attr:Pad.outer-dims",
+    ),
+    yes(
+        X + "<int64[1] s = {0}, int64[1] e = {3}, int64[1] a = {1}, int64[1] t = {2}> "
+        "{ y = Slice (x, s, e, a, t) }",
+        "slice-with-steps",
+        "form:Slice.steps",
+    ),
+    yes(
+        "(float[4,3] x) => (float[A,B] y, float[A,B] z) { y, z = Split <axis = 0> (x) }",
+        "split-in-equal-parts",
+        "form:Split.uneven",
+    ),
+    yes(
+        IMAGE
+        + '<float[1,4,1,1] w = {1.0,2.0,3.0,4.0}> { y = Conv <auto_pad = "SAME_LOWER"> (x, w) }',
+        "padded-before",
+        "attr:Conv.auto_pad",
+    ),
+    yes(
+        POOLED.format("AveragePool", "pads = [0, 0, 1, 1]"),
+        "pads-of-two-sizes",
+        "shape:AveragePool.pads",
+    ),
+    yes(X + "{ y = Transpose (x) }", "transpose-without-order", "form:Transpose.no-perm"),
+    yes(
+        "(float[2,1,2,1,2] x) => (float[A,B,C,D,E] y) "
+        "{ y = Transpose <perm = [4, 3, 2, 1, 0]> (x) }",
+        "transpose-of-five-axes",
+        "rank:Transpose.5",
+    ),
+    yes(
+        "(float[1,3,4] x, float[3] s, float[3] b) => (float[1,3,4] y) "
+        "{ y = InstanceNormalization (x, s, b) }",
+        "normalization-of-rows",
+        "rank:InstanceNormalization.3",
+    ),
+    yes(
+        "(float[2,4] x, float[4] s) => (float[2,4] y) { y = LayerNormalization (x, s) }",
+        "normalization-without-bias",
+        "form:LayerNormalization.no-bias",
+        opset=17,
+    ),
+    yes(
+        "(float[1,1,4,4] x) => (float[A,B,C,D] y, int64[A,B,C,D] i) "
+        "{ y, i = MaxPool <kernel_shape = [2, 2]> (x) }",
+        "pool-with-places",
+        "form:MaxPool.indices",
+    ),
+    yes(
+        POOLED.format("MaxPool", "dilations = [2, 2]"),
+        "pool-with-gaps",
+        "attr:MaxPool.dilations",
+    ),
+    yes(
+        IMAGE + "{ y = DepthToSpace <blocksize = 2> (x) }",
+        "depth-first",
+        "attr:DepthToSpace.mode=DCR",
+    ),
+    yes(
+        "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
+        '{ y = GridSample <padding_mode = "reflection"> (x, g) }',
+        "grid-reflected-or-cubic",
+        "attr:GridSample.mode=linear",
+        "wrong",
+        16,
+    ),
+    yes(
+        SCALED.format('mode = "linear", coordinate_transformation_mode = "asymmetric"'),
+        "linear-of-other-places",
+        "attr:Resize.coordinate_transformation_mode=asymmetric",
+        "wrong",
+    ),
+    yes(
+        SCALED.format('nearest_mode = "ceil"'),
+        "nearest-above",
+        "attr:Resize.nearest_mode=ceil",
+    ),
+    yes(
+        SCALED.format('mode = "cubic", cubic_coeff_a = -0.5'),
+        "cubic-of-another-slope",
+        "attr:Resize.mode=cubic",
+        "wrong",
+    ),
+    yes(
+        "(float[1,3,4] x) => (float[A,B,C] y) <float[3] s = {1.0, 1.0, 2.0}> "
+        "{ y = Resize (x, , s) }",
+        "resize-of-no-image",
+        "rank:Resize.3",
+    ),
+    yes(
+        SCALED.format('mode = "linear", antialias = 1'),
+        "resize-that-smooths",
+        "attr:Resize.antialias=1",
+        opset=18,
+    ),
+]
+
+NO = [
+    No(X + "{ y = ReduceMean <axes = [1]> (x) }", "axes-as-input", T, 13),
+    No(X + "{ y = Softmax <axis = 1> (x) }", "softmax-of-joined-axes", T, 11),
+    No(X + "{ y = Max (x, x) }", "extremes-of-several", T),
+    No(X + "{ y = Floor (x) }", "floor-of-a-quotient", T),
+    No(
+        IMAGE + '<int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
+        "pad-of-outer-axes",
+        T,
+    ),
+    No(
+        "(float[1,2,1,2,3] x) => (float[A,B,C,D,E] y) "
+        "{ y = Transpose <perm = [0, 3, 2, 1, 4]> (x) }",
+        "transpose-of-five-axes",
+        T,
+    ),
+    No(
+        "(float[2,4] x, float[4] s) => (float[2,4] y) { y = LayerNormalization (x, s, s) }",
+        "normalization-without-bias",
+        T,
+    ),
+    No(POOLED.format("AveragePool", "pads = [1, 1, 1, 1]"), "pads-of-two-sizes", T),
+    No(SCALED.format('mode = "linear"'), "linear-of-other-places", T, 13),
+]
+
+UNKNOWN = [
+    Unknown(
+        "(float[2,3] x, int64[1] s) => (float[A,B] y) { y = Slice (x, s, s, s, s) }",
+        "slice-with-steps",
+        "values of s",
+        T,
+    ),
+    Unknown(
+        "(float x) => (float y) { a = NoSuch (x) y = Transpose <perm = [1, 0]> (a) }",
+        "transpose-of-five-axes",
+        "rank of a",
+        T,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", YES, ids=lambda case: case.rule)
+def test_the_rule_finds(case: Yes) -> None:
+    assert_yes(case)
+
+
+@pytest.mark.parametrize("case", NO, ids=lambda case: case.rule)
+def test_the_rule_says_nothing(case: No) -> None:
+    assert_no(case)
+
+
+@pytest.mark.parametrize("case", UNKNOWN, ids=lambda case: case.rule)
+def test_the_rule_names_what_it_misses(case: Unknown) -> None:
+    assert_unknown(case)
