@@ -6,7 +6,8 @@ What it does:
     and their indices are added up over a mask of one element each.
 
 Why engines need it:
-    OpenCV 4 has no layer for TopK.
+    OpenCV 4 has no layer for TopK, and MNN gives the indices of equal elements in another order
+    than ONNX says.
 
 Before:
     values, indices = TopK (x, 2)                    # x: [1, 4]
@@ -46,7 +47,7 @@ _ALONG = 1 << 10
 
 @rewrite(
     "TopK",
-    removes="op:TopK",
+    removes="op:TopK form:TopK.ties",
     emits=("Add Cast Equal Greater Less Mul ReduceMax ReduceSum Squeeze Transpose Unsqueeze Where"),
     since=11,
 )

@@ -19,6 +19,7 @@ class Tract(Engine):
     family = "tract"
     title = "tract"
     order = 12
+    wants_sizes = True
     requirements = MappingProxyType({"tract0.23": ("tract==0.23.9", "numpy")})
 
     def blamed(self, said: str) -> tuple[str, str]:

@@ -14,4 +14,5 @@ class TVM(Engine):
     title = "TVM"
     spellings = ("apache-tvm",)
     order = 30
+    wants_sizes = True
     requirements = MappingProxyType({"tvm0.27": ("apache-tvm==0.27.0.post1", "numpy", "onnx")})

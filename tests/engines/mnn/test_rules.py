@@ -68,6 +68,11 @@ YES = [
         15,
     ),
     wrong(
+        "(float[6,1] x, float[4] z) => (bool[6,4] y) { y = Greater (x, z) }",
+        "broadcast-comparison",
+        "shape:Greater.broadcast",
+    ),
+    wrong(
         "(float[4] x, int64[1] k) => (int64[a] y) { v, y = TopK (x, k) }",
         "order-of-equal-elements",
         "form:TopK.ties",
@@ -207,6 +212,12 @@ YES = [
 ]
 
 NO = [
+    No(
+        "(int32[6,1] x, int32[4] z) => (bool[6,4] y) { y = Less (x, z) }", "broadcast-comparison", M
+    ),
+    No(
+        "(float[6,4] x, float[4] z) => (bool[6,4] y) { y = Less (x, z) }", "broadcast-comparison", M
+    ),
     No(GRID + "{ y = GridSample (x, g) }", "grid-sample-modes", M),
     No(
         "(int32[2] x, int32[2] z) => (int32[2] y) { y = Mod <fmod = 1> (x, z) }", "mod-truncated", M

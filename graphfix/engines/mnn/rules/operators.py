@@ -10,6 +10,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.model import Model
 
+_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 _BY_BITS = frozenset({"And", "Equal", "Or", "Xor"})
 
 
@@ -99,6 +100,28 @@ def scatter_negative_indices(node: NodeView, target: Target) -> Answer:
 def last_of_the_largest(node: NodeView, target: Target) -> Answer:
     """ArgMax gives the first of several largest, also where the last is asked for."""
     return bool(node.attr("select_last_index", 0))
+
+
+@rule(
+    _COMPARISONS,
+    feature="shape:{op}.broadcast",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: [6, 1] with [1, 4]; integers are equal, and so is one operand alone",
+)
+def broadcast_comparison(node: NodeView, target: Target) -> Answer:
+    """{op} of floats is wrong where each operand is broadcast along an axis of the other."""
+    x, z = node.input(0), node.input(1)
+    if x is None or z is None or (x.dtype is not None and x.dtype.kind != "f"):
+        return None
+    if x.rank is None or z.rank is None or not x.elem_type:
+        return None
+    rank = max(x.rank, z.rank)
+    sizes = [[1] * (rank - len(v.shape or ())) + list(v.shape or ()) for v in (x, z)]
+    pairs = list(zip(*sizes, strict=True))
+    first = any(one == 1 and other != 1 for one, other in pairs)
+    second = any(other == 1 and one != 1 for one, other in pairs)
+    return Yes(feature=f"shape:{node.op}.broadcast") if first and second else None
 
 
 @rule(
