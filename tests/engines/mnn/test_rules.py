@@ -73,6 +73,9 @@ YES = [
         "shape:Greater.broadcast",
     ),
     wrong(
+        "(float[4] x, float[4] z) => (bool[4] y) { y = Less (x, z) }", "order-by-bits", "op:Less"
+    ),
+    wrong(
         "(float[4] x, int64[1] k) => (int64[a] y) { v, y = TopK (x, k) }",
         "order-of-equal-elements",
         "form:TopK.ties",
@@ -212,6 +215,8 @@ YES = [
 ]
 
 NO = [
+    No("(int32[4] x, int32[4] z) => (bool[4] y) { y = Less (x, z) }", "order-by-bits", M),
+    No("(float[4] x) => (bool[4] y) <float z = {0.5}> { y = Less (x, z) }", "order-by-bits", M),
     No(
         "(int32[6,1] x, int32[4] z) => (bool[6,4] y) { y = Less (x, z) }", "broadcast-comparison", M
     ),

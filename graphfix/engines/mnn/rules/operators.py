@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.operands import holds_negatives
 from graphfix.engines.profile import Target
@@ -116,12 +116,32 @@ def broadcast_comparison(node: NodeView, target: Target) -> Answer:
         return None
     if x.rank is None or z.rank is None or not x.elem_type:
         return None
-    rank = max(x.rank, z.rank)
-    sizes = [[1] * (rank - len(v.shape or ())) + list(v.shape or ()) for v in (x, z)]
-    pairs = list(zip(*sizes, strict=True))
+    pairs = list(zip(_aligned(x, z.rank), _aligned(z, x.rank), strict=True))
     first = any(one == 1 and other != 1 for one, other in pairs)
     second = any(other == 1 and one != 1 for one, other in pairs)
     return Yes(feature=f"shape:{node.op}.broadcast") if first and second else None
+
+
+@rule(
+    "Less",
+    feature="op:Less",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: -0.5 counts as less than -1.5; one number as second operand is equal",
+)
+def order_by_bits(node: NodeView, target: Target) -> Answer:
+    """Floats are ordered by their bits, which is another order for negative ones."""
+    x, z = node.input(0), node.input(1)
+    if x is None or z is None or (x.dtype is not None and x.dtype.kind != "f"):
+        return None
+    if z.is_constant and z.rank == 0:
+        return None
+    return True if x.elem_type else Unknown(f"dtype of {x.name}")
+
+
+def _aligned(value: Value, rank: int) -> list[int | str | None]:
+    shape = list(value.shape or ())
+    return [1] * (rank - len(shape)) + shape
 
 
 @rule(
