@@ -243,6 +243,24 @@ def branches_of_unlike_shapes(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "If",
+    feature="op:If",
+    versions="tract",
+    severity=REJECT,
+    text="Duplicate node name: If",
+    source=f"{_WHEEL}: two of them, behind or beside each other",
+)
+def second_if(node: NodeView, target: Target) -> Answer:
+    """Another If stands before it in the graph, and one alone is taken."""
+    for other in node.graph.nodes:
+        if other is node.node:
+            return False
+        if other.op == "If" and not other.domain:
+            return True
+    return False
+
+
+@rule(
     "Resize",
     feature="form:Resize.10",
     versions="tract",

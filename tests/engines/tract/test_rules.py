@@ -17,7 +17,15 @@ BRANCHES = (
     "{{ p = Neg (x) }}, else_branch = b () => (float{} q) {{ q = {} (x) }}> }}"
 )
 
+TWO = (
+    "(float[2] x, bool c) => (float[2] y) { a = If (c) <then_branch = t () => (float[2] p) "
+    "{ p = Neg (x) }, else_branch = e () => (float[2] q) { q = Abs (x) }> "
+    "y = If (c) <then_branch = u () => (float[2] r) { r = Neg (a) }, else_branch = v () => "
+    "(float[2] s) { s = Abs (a) }> }"
+)
+
 YES = [
+    Yes(TWO, "second-if", "op:If", "reject", "Duplicate node name: If", T),
     Yes(
         "(float[1,8,1] x, int64 n) => (float[1,a,2] y) { y = DFT <axis = 1> (x, n) }",
         "transform-of-a-length",
@@ -165,6 +173,7 @@ YES = [
 ]
 
 NO = [
+    No(BRANCHES.format("[2,3]", "Abs"), "second-if", T),
     No(
         "(float[1,8,1] x) => (float[1,8,2] y) { y = DFT <axis = 1> (x) }",
         "transform-of-a-length",
