@@ -180,11 +180,11 @@ def reshaped_selection(node: NodeView, target: Target) -> Answer:
     versions="tvm",
     severity=REJECT,
     text="'Var' object has no attribute 'value'",
-    source=_WHEEL,
+    source=f"{_WHEEL}: to a shape that is computed it is taken",
 )
 def expanded_selection(node: NodeView, target: Target) -> Answer:
-    """What is expanded has a size that depends on numbers that are fed."""
-    return counted_late(node.need(0))
+    """What is expanded to a fixed shape has a size that depends on numbers that are fed."""
+    return node.need(1).is_constant and counted_late(node.need(0))
 
 
 @rule(

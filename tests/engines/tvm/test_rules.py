@@ -111,6 +111,11 @@ NO = [
         "expanded-selection",
         T,
     ),
+    No(
+        FOUND.format("r = Unsqueeze (g, u) s = Shape (r) y = Expand (r, s)"),
+        "expanded-selection",
+        T,
+    ),
     No("(float[3,4] x) => (int64[1,4] y) { y = ArgMin (x) }", "axis-from-the-end", T, 9),
     No("(float[3,4] x) => (int64[3,1] y) { y = ArgMin <axis = -1> (x) }", "axis-from-the-end", T),
     No(
