@@ -60,7 +60,6 @@ _IMAGING = {
     "SpaceToDepth",
     "Upsample",
 }
-_LAST = 20  # lines of what it printed
 _PLACE = re.compile(r"(?:input_|output_|Identity_|Call:)(?P<place>\d+)")
 
 
@@ -227,12 +226,19 @@ def _converted(model: Any, layouts: dict[str, list[str]]) -> Any:
                 verbosity="error",
             )
         except SystemExit:
-            lines = _COLOUR.sub("", said.getvalue()).split("\n")
-            raise RefusedError("convert", " ".join(lines[-_LAST:])) from None
+            raise RefusedError("convert", _complaint(said.getvalue())) from None
         except Exception as error:
             node = getattr(error, "onnx_op_name", None)
             where = f"onnx_op_name: {node}: " if node else ""
             raise RefusedError("convert", f"{where}{error or type(error).__name__}") from None
+
+
+def _complaint(said: str) -> str:
+    """Return the node and the first complaint of what onnx2tf printed before it ended."""
+    lines = _COLOUR.sub("", said).splitlines()
+    told = [line for line in lines if line.startswith("ERROR: ") and "trace log" not in line]
+    node = next((line for line in told if "onnx_op_name" in line), "")
+    return f"{node.replace('ERROR: ', '')} {told[0] if told else 'it ended without a word'}".strip()
 
 
 def _layouts(model: Any) -> dict[str, list[str]]:

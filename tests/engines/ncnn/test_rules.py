@@ -148,6 +148,23 @@ YES = [
         "rank:Resize.3",
     ),
     yes(
+        IMAGE + "{ y = ReduceMax <axes = [2, 3]> (x) }",
+        "extremes-over-several-axes",
+        "attr:ReduceMax.axes",
+    ),
+    yes(
+        X + "<float k = {3.0}> { y = Pow (x, k) }",
+        "power-of-what-may-be-negative",
+        "form:Pow.negative",
+        "wrong",
+    ),
+    yes(
+        "(float[2,4,8] x) => (float[A,B,C,D,E] y) <int64[5] s = {1,2,2,2,8}> "
+        "{ y = Reshape (x, s) }",
+        "reshape-to-five-axes",
+        "rank:Reshape.5",
+    ),
+    yes(
         SCALED.format('mode = "linear", antialias = 1'),
         "resize-that-smooths",
         "attr:Resize.antialias=1",
@@ -158,6 +175,14 @@ YES = [
 NO = [
     No(X + "{ y = ReduceMean <axes = [1]> (x) }", "axes-as-input", T, 13),
     No(X + "{ y = Softmax <axis = 1> (x) }", "softmax-of-joined-axes", T, 11),
+    No(IMAGE + "{ y = ReduceMax <axes = [2]> (x) }", "extremes-over-several-axes", T, 13),
+    No(X + "<float k = {2.0}> { y = Pow (x, k) }", "power-of-what-may-be-negative", T),
+    No(
+        "(float[1,4,8] x) => (float[A,B,C,D,E] y) <int64[5] s = {1,2,2,2,4}> "
+        "{ y = Reshape (x, s) }",
+        "reshape-to-five-axes",
+        T,
+    ),
     No(X + "{ y = Max (x, x) }", "extremes-of-several", T),
     No(X + "{ y = Floor (x) }", "floor-of-a-quotient", T),
     No(

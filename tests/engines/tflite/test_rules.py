@@ -160,6 +160,15 @@ YES = [
         19,
     ),
     Yes(
+        "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
+        '{ y = GridSample <mode = "bicubic"> (x, g) }',
+        "grid-sample-cubic",
+        "attr:GridSample.mode=cubic",
+        "reject",
+        "",
+        T,
+    ),
+    Yes(
         SCALED.format("2.0, 2.0", 'mode = "cubic"'),
         "resize-cubic",
         "attr:Resize.mode=cubic",

@@ -239,3 +239,54 @@ def grid_reflected_or_cubic(node: NodeView, target: Target) -> Answer:
     if mode not in ("bicubic", "cubic") and padding != "reflection":
         return None
     return Yes(feature=f"attr:GridSample.mode={mode}")
+
+
+@rule(
+    ("ReduceMax", "ReduceMin"),
+    feature="attr:{op}.axes",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer ReduceMax not exists or registered; layer ReduceMin not exists or registered",
+    source=f"{MEASURED}: one axis, and all of them, are equal",
+)
+def extremes_over_several_axes(node: NodeView, target: Target) -> Answer:
+    """Several axes at once become no layer."""
+    several = len(node.attr("axes", ())) > 1
+    return several and Yes(feature=f"attr:{node.op}.axes")
+
+
+@rule(
+    "Pow",
+    feature="form:Pow.negative",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: the exponent 3; 2 is equal",
+)
+def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
+    """A power of a number below 0 is another one, unless it is the square."""
+    base, exponent = node.input(0), node.input(1)
+    if base is None or exponent is None:
+        return None
+    known, powers = base.array(), exponent.array()
+    if known is not None and bool((known >= 0).all()):
+        return None
+    return powers is None or bool((powers != 2).any())
+
+
+@rule(
+    "Reshape",
+    feature="rank:Reshape",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer Tensor.reshape not exists or registered",
+    source=f"{MEASURED}: five axes are taken where a batch of 1 stands first before and after",
+)
+def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
+    """A tensor has at most four axes beside a batch of 1."""
+    x, y = node.input(0), node.output(0)
+    if x is None:
+        return None
+    if y.rank is None:
+        return Unknown(f"rank of {y.name}")
+    alone = y.rank == RANK + 1 and x.dim(0) == 1 and y.dim(0) == 1
+    return y.rank > RANK and not alone and Yes(feature=f"rank:Reshape.{y.rank}")

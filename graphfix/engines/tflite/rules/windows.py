@@ -161,3 +161,15 @@ def resize_by_part_of_a_pixel(node: NodeView, target: Target) -> Answer:
     sizes = np.asarray(x.static_shape) * factors
     broken = bool(np.any(np.abs(sizes - np.round(sizes)) > 1e-4))
     return broken and Yes(feature=f"attr:Resize.{_MODE}={mode}")
+
+
+@rule(
+    "GridSample",
+    feature="attr:GridSample.mode=cubic",
+    versions="tflite",
+    severity=REJECT,
+    source=f"{MEASURED}: linear and nearest are equal with every padding",
+)
+def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
+    """Cubic sampling is not converted."""
+    return _text(node, "mode", "linear") in ("bicubic", "cubic")
