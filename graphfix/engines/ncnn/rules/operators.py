@@ -284,7 +284,7 @@ def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
 def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     """A tensor has at most four axes beside a batch of 1."""
     x, y = node.input(0), node.output(0)
-    if x is None:
+    if x is None or y is None:
         return None
     if y.rank is None:
         return Unknown(f"rank of {y.name}")
