@@ -188,6 +188,24 @@ def expanded_selection(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "ScatterND",
+    feature="op:ScatterND",
+    versions="tvm",
+    severity=REJECT,
+    text="ScatterND op requires the updates tensor to have the shape with constraint",
+    source=f"{_WHEEL}: updates whose number follows from the indices are taken",
+)
+def updates_counted_elsewhere(node: NodeView, target: Target) -> Answer:
+    """Numbers decide how many indices there are, and the updates are counted elsewhere."""
+    indices, updates = node.need(1), node.need(2)
+    return (
+        counted_late(indices)
+        and is_made_of(indices, "NonZero")
+        and not is_made_of(updates, "NonZero")
+    )
+
+
+@rule(
     ("ArgMax", "ArgMin"),
     feature="attr:{op}.axis",
     versions="tvm",

@@ -14,6 +14,10 @@ FOUND = (
     "<int64[2] h = {{-1, 1}}, int64[2] k = {{1, 3}}, int64[1] u = {{1}}>"
     "{{ n = NonZero (x) t = Transpose <perm = [1, 0]> (n) g = GatherND (x, t) {} }}"
 )
+PLACED = (
+    "(float[6] x, float[N] v) => (float[6] y) "
+    "{{ n = NonZero (x) t = Transpose <perm = [1, 0]> (n) {} }}"
+)
 SELECTED = (
     "(float[1,4,4] b, float[1,1,4] s, int64[1] k, float[1] i, float[1] t, float[4,2] f) => "
     "(float[a,b] y) <int64 z = {{2}}, int64[2] h = {{-1, 2}}> "
@@ -28,6 +32,12 @@ def reject(graph: str, rule: str, feature: str, text: str = "", opset: int = 17)
 
 
 YES = [
+    reject(
+        PLACED.format("y = ScatterND (x, t, v)"),
+        "updates-counted-elsewhere",
+        "op:ScatterND",
+        "requires the updates tensor",
+    ),
     Yes(
         SELECTED.format("y = Reshape (v, h)"),
         "reshaped-selection",
@@ -105,6 +115,11 @@ def test_yes(case: Yes) -> None:
 
 
 NO = [
+    No(
+        PLACED.format("g = GatherND (x, t) y = ScatterND (x, t, g)"),
+        "updates-counted-elsewhere",
+        T,
+    ),
     No(FOUND.format("y = Reshape (g, h)"), "reshaped-selection", T),
     No(
         "(float[N,1] x, float[M,3] z) => (float[M,3] y) { s = Shape (z) y = Expand (x, s) }",
