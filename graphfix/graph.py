@@ -345,6 +345,7 @@ class Graph:
         opsets: Domain -> version; of the model, or of the function that it lies in.
         base_dir: The folder of external data, for tensors in attributes; kept by roots.
         known_functions: Keys of the local functions that its nodes may call; kept by roots.
+        producer: What the file names as its producer; kept by roots.
         redeclared: What stands for the value_info entries of a name; None where they only go.
     """
 
@@ -359,6 +360,7 @@ class Graph:
         "opsets",
         "outputs",
         "parent",
+        "producer",
         "proto",
         "redeclared",
     )
@@ -384,6 +386,7 @@ class Graph:
         self.attribute = attribute
         self.base_dir = ""
         self.known_functions: frozenset[tuple[str, str, str]] = frozenset()
+        self.producer = ""
         self.redeclared: dict[str, ValueInfoProto | None] = {}
 
     @property

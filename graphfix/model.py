@@ -67,6 +67,7 @@ class Model:
         for root in self.roots():
             root.known_functions = known
             root.base_dir = self.base_dir
+            root.producer = proto.producer_name
 
     @property
     def opset(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import onnx
 import pytest
 
 from tests.engines.cases import No, Yes, assert_no, assert_yes, check, model_of
@@ -91,3 +92,30 @@ def test_the_producer_says_whether_padding_counts(producer: str, counted: int, p
     wanted = "1" in pads and bool(counted) != (producer == "pytorch")
     assert [f.node.op for f in found] == (["AveragePool"] if wanted else [])
     assert not [f for f in check(model, NEW) if f.rule == "average-of-padding"]
+
+
+@pytest.mark.parametrize("target", [OLD, NEW])
+def test_quantized_layers_and_sparse_initializers(target: str) -> None:
+    graph = (
+        "(float[2,3] x) => (float[2,3] y) <float s = {0.5}, int8 z = {3}>"
+        " { q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, z) }"
+    )
+    found = [(f.rule, f.feature, str(f.severity)) for f in check(model_of(graph), target)]
+    assert ("quantize", "op:QuantizeLinear", "wrong") in found
+    assert ("layers-of-bytes", "op:DequantizeLinear", "wrong") in found
+    model = model_of("(float[2] x, float[2] w) => (float[2] y) { y = Add (x, w) }")
+    sparse = model.graph.sparse_initializer.add()
+    sparse.values.name, sparse.values.data_type = "w", onnx.TensorProto.FLOAT
+    sparse.values.dims.append(1)
+    sparse.values.float_data.append(2.0)
+    sparse.indices.data_type = onnx.TensorProto.INT64
+    sparse.indices.dims.append(1)
+    sparse.indices.int64_data.append(1)
+    sparse.dims.append(2)
+    assert "io:sparse-initializer" in [f.feature for f in check(model, target)]
+
+
+def test_an_input_that_is_a_number_is_not_reshaped() -> None:
+    graph = "(float x) => (float[1] y) <int64[1] s = {1}> { y = Reshape (x, s) }"
+    assert [f.feature for f in check(model_of(graph), OLD) if f.blocks] == ["rank:Reshape.0"]
+    assert not [f for f in check(model_of(graph), NEW) if f.blocks]

@@ -106,3 +106,16 @@ def unused_input(model: Model, target: Target) -> list[Answer]:
 
 def _is_read(end: Value) -> bool:
     return any(user.op not in ("Shape", "Size") for user in end.consumers)
+
+
+@model_rule(
+    feature="io:sparse-initializer",
+    versions="opencv",
+    severity=REJECT,
+    text="inp.total() in function 'allocateLayers'",
+    source="measured on 4.10.0 and 5.0.0: the input that it stands for has nothing in it",
+)
+def sparse_initializer(model: Model, target: Target) -> list[Answer]:
+    """A sparse initializer is not read."""
+    sparse = model.proto.graph.sparse_initializer
+    return [Yes(message=f"{tensor.values.name} is a sparse initializer") for tensor in sparse]

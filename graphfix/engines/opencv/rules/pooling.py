@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.model import Model
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 
 
 @rule(
@@ -20,28 +19,18 @@ def pool_same_lower(node: NodeView, target: Target) -> Answer:
     return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
-@model_rule(
+@rule(
+    "AveragePool",
     feature="attr:AveragePool.count_include_pad",
     versions="..opencv4.10",
     severity=WRONG,
     source="measured on 4.8.1 and 4.10.0: the padding is counted where the file names the producer"
     " pytorch, and nowhere else, whatever count_include_pad says",
 )
-def average_of_padding(model: Model, target: Target) -> list[Answer]:
+def average_of_padding(node: NodeView, target: Target) -> Answer:
     """AveragePool counts its padding, or not, by the producer of the file."""
-    counts = model.proto.producer_name == "pytorch"
-    pools = (
-        NodeView(node)
-        for graph in model.graphs()
-        for node in graph.nodes
-        if node.op == "AveragePool" and not node.domain
-    )
-    how = "counts" if counts else "does not count"
-    return [
-        Yes(message=f"OpenCV {how} the padding of this AveragePool", node=pool)
-        for pool in pools
-        if bool(pool.attr("count_include_pad", 0)) != counts and _is_padded(pool)
-    ]
+    counts = node.graph.root.producer == "pytorch"
+    return bool(node.attr("count_include_pad", 0)) != counts and _is_padded(node)
 
 
 def _is_padded(pool: NodeView) -> bool:

@@ -13,6 +13,20 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
 
 @rule(
+    "Reshape",
+    feature="rank:Reshape.0",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="clamped.start < clamped.end",
+    source="shape_utils.hpp:264 (4.10.0); measured",
+)
+def reshape_of_a_number(node: NodeView, target: Target) -> Answer:
+    """An input of the graph that is a single number is given another shape."""
+    data = node.input(0)
+    return data is not None and data.rank == 0 and data.producer is None and not data.is_constant
+
+
+@rule(
     "Unsqueeze",
     feature="form:Unsqueeze.several-axes",
     versions="..opencv4.10",
