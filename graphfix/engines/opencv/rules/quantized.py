@@ -12,8 +12,8 @@ from graphfix.engines.rule import WRONG, Answer, rule
     feature="op:QuantizeLinear",
     versions="opencv",
     severity=WRONG,
-    source="measured on 4.10.0 and 5.0.0: ties are rounded with the zero point added, what is beyond"
-    " int32 wraps around, uint8 is another number on 4.10.0",
+    source="measured on 4.10.0 and 5.0.0: ties are rounded with the zero point added, what is"
+    " beyond int32 wraps around, uint8 is another number on 4.10.0",
 )
 def quantize(node: NodeView, target: Target) -> Answer:
     """QuantizeLinear rounds and saturates otherwise."""

@@ -1,0 +1,129 @@
+"""if-to-where: both branches computed, and one of the results chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+
+PASS = "if-to-where"
+X = np.array([[-1.0, 2.0, np.nan], [np.inf, -0.0, 5.0]], np.float32)
+
+
+def model(
+    then: str, other: str, *, kind: str = "float[2,3]", condition: str = "bool", opset: int = 17
+) -> str:
+    """Return a graph with an If; `then` and `other` give `a` and `b` of `kind`."""
+    return (
+        f'<ir_version: 8, opset_import: ["" : {opset}]> g (float[2,3] x, {condition} c, int64[1] i)'
+        f" => ({kind} y) {{ y = If (c) <then_branch = t () => ({kind} a) {{ {then} }},"
+        f" else_branch = e () => ({kind} b) {{ {other} }}> }}"
+    )
+
+
+def feeds(shape: tuple[int, ...] = ()) -> list[dict[str, Any]]:
+    return [{"x": X, "c": np.full(shape, taken), "i": np.array([1])} for taken in (True, False)]
+
+
+@pytest.mark.parametrize("opset", [9, 13, 17, 21])
+def test_either_branch(opset: int) -> None:
+    text = model("a = Relu (x)", "n = Neg (x) b = Add (n, x)", opset=opset)
+    after = ["Relu", "Neg", "Add", "Where"]
+    assert_rewrite(PASS, text, feeds=feeds(), after=after)
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1)])
+def test_a_condition_with_axes(shape: tuple[int, ...]) -> None:
+    condition = f"bool[{','.join('1' for _ in shape)}]"
+    text = model("a = Relu (x)", "b = Neg (x)", condition=condition)
+    assert_rewrite(PASS, text, feeds=feeds(shape))
+
+
+def test_constants_of_branches_and_other_types() -> None:
+    then = "s = Constant <value = int64[2] {3, 2}> () r = Reshape (x, s) a = Cast <to = 7> (r)"
+    other = "b = Constant <value = int64[3,2] {1, 2, 3, 4, 5, 6}> ()"
+    text = model(then, other, kind="int64[3,2]")
+    feed = [{**one, "x": np.arange(6, dtype=np.float32).reshape(2, 3)} for one in feeds()]
+    done = assert_rewrite(PASS, text, feeds=feed)
+    assert "If" not in done.ops
+
+
+def test_a_dynamic_size_that_both_share() -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[N,3] x, bool c) => (float[N,3] y)'
+        " { y = If (c) <then_branch = t () => (float[N,3] a) { a = Exp (x) },"
+        " else_branch = e () => (float[N,3] b) { b = Identity (x) }> }"
+    )
+    assert_rewrite(PASS, text, feeds=[{"x": X, "c": np.array(True)}])
+
+
+def test_two_outputs_and_an_inner_if() -> None:
+    inner = (
+        "p = If (c) <then_branch = t2 () => (float[2,3] q) { q = Abs (x) },"
+        " else_branch = e2 () => (float[2,3] r) { r = Exp (x) }>"
+    )
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x, bool c) => (float[2,3] y,'
+        f" float[2,3] z) {{ {inner} y, z = If (c) <then_branch = t () => (float[2,3] a,"
+        " float[2,3] a2) { a = Relu (p) a2 = Neg (p) }, else_branch = e () => (float[2,3] b,"
+        " float[2,3] b2) { b = Neg (x) b2 = Relu (x) }> }"
+    )
+    done = assert_rewrite(PASS, text, feeds=[{"x": X, "c": np.array(c)} for c in (True, False)])
+    assert done.ops.count("Where") == 3
+
+
+@given(values=st.lists(st.floats(width=32), min_size=6, max_size=6), taken=st.booleans())
+def test_any_numbers(values: list[float], taken: bool) -> None:
+    x = np.array(values, np.float32).reshape(2, 3)
+    text = model("a = Relu (x)", "b = Sqrt (x)")
+    assert_rewrite(PASS, text, feeds=[{"x": x, "c": np.array(taken), "i": np.array([0])}])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (model("a = Gather (x, i)", "b = Identity (x)", kind="float[A,3]"), "Gather"),
+        (model("a = Div (i, i)", "b = Identity (i)", kind="int64[1]"), "Div"),
+        (model("a = RandomNormalLike (x)", "b = Identity (x)"), "RandomNormalLike"),
+        (model("a = Expand (x, i)", "b = Identity (x)"), "Expand"),
+    ],
+)
+def test_branches_that_may_fail_are_refused(text: str, reason: str) -> None:
+    assert_refused(PASS, text, reason)
+
+
+def test_sizes_that_only_fit_where_the_branch_is_taken() -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[N] x, float[M] z, bool c) =>'
+        " (float[N] y) { y = If (c) <then_branch = t () => (float[N] a) { s = Add (x, z)"
+        " p = ReduceSum <keepdims = 0> (s) a = Add (x, p) },"
+        " else_branch = e () => (float[N] b) { b = Identity (x) }> }"
+    )
+    assert_refused(PASS, text, "Add of a branch may fail")
+
+
+def test_other_shapes_are_refused() -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x, bool c) => (float[A,B] y)'
+        " { y = If (c) <then_branch = t () => (float[2,3] a) { a = Relu (x) },"
+        " else_branch = e () => (float[3,2] b) { b = Transpose (x) }> }"
+    )
+    assert_refused(PASS, text, "the same types and shapes")
+
+
+def test_for_a_target_without_control_flow() -> None:
+    parsed = onnx.parser.parse_model(model("a = Add (x, x)", "b = Sub (x, x)"))
+    result = graphfix.run(parsed, target="opencv4.10", verify="full")
+    assert "If" not in [node.op_type for node in result.model.to_proto().graph.node]
+
+
+def test_leaves_others_alone() -> None:
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[3] x) => (float[3] y) { y = Neg (x) }'
+    assert_untouched(PASS, text)
