@@ -49,8 +49,9 @@ def slice_backwards_to_gather(node: NodeView, build: Builder) -> Value:
     if all(step > 0 for step in steps):
         raise Refuse("a step must be negative; none is")
     forwards: list[tuple[int, int, int, int]] = []
-    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        axis %= x.rank
+    rank = x.rank
+    for start, end, given, step in zip(starts, ends, axes, steps, strict=True):
+        axis = given % rank
         if step > 0:
             forwards.append((start, end, axis, step))
             continue

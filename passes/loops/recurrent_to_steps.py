@@ -29,6 +29,7 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +41,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 _STATES = {"LSTM": (5, 6), "GRU": (5,), "RNN": (5,)}
 _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 _PLAIN = {"clip": 0.0, "input_forget": 0, "layout": 0}
-State = tuple[Value | None, ...]
+State = Sequence[Value | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +76,15 @@ def recurrent_to_steps(node: NodeView, build: Builder) -> tuple[Value | None, ..
     for place, backwards in enumerate(ways):
         weights = _weights(node, build, place)
         projected = build.Add(build.MatMul(x, weights.given), weights.bias)
-        state: State = tuple(
+        state: State = [
             None if start is None else _part(start, place, 0, build) for start in starts
-        )
+        ]
         found: list[Value] = []
         for step in reversed(range(steps)) if backwards else range(steps):
-            state = _stepped(
-                node.op, _part(projected, step, 0, build), state, weights, linear, build
-            )
-            assert state[0] is not None
-            found.append(state[0])
+            gates = _part(projected, step, 0, build)
+            made = _stepped(node.op, gates, state, weights, linear, build)
+            found.append(made[0])
+            state = made
         found = found[::-1] if backwards else found
         joined = build.Concat(*found, axis=0) if len(found) > 1 else found[0]
         sequences.append(build.Unsqueeze(joined, axes=[1]))
@@ -145,7 +145,7 @@ def _part(value: Value, place: int, axis: int, build: Builder, count: int = 1) -
 
 def _stepped(
     op: str, given: Value, state: State, weights: _Weights, linear: bool, build: Builder
-) -> State:
+) -> Sequence[Value]:
     """Return the state after one step: [1, B, H], and for an LSTM the cell too."""
     hidden = state[0]
     if op == "GRU":

@@ -5,7 +5,7 @@ What it does:
     elements where padding does not count.
 
 Why engines need it:
-    MNN divides padded windows over three dimensions by something else, without a word. OpenCV 4
+    MNN divides padded windows over three dimensions by something else, without a word. OpenCV
     counts the padding where the file names the producer pytorch, and OpenCV 5 what windows reach
     beyond it (ceil_mode).
 

@@ -92,6 +92,10 @@ def test_the_producer_says_whether_padding_counts(producer: str, counted: int, p
     wanted = "1" in pads and bool(counted) != (producer == "pytorch")
     assert [f.node.op for f in found] == (["AveragePool"] if wanted else [])
     assert not [f for f in check(model, NEW) if f.rule == "average-of-padding"]
+    left_out = model_of(f"{IMAGE} {{ y = AveragePool <{POOL}, pads = [{pads}]> (x) }}")
+    left_out.producer_name = producer
+    newer = [f for f in check(left_out, NEW) if f.rule == "average-of-padding"]
+    assert bool(newer) == ("1" in pads and producer == "pytorch")
 
 
 @pytest.mark.parametrize("target", [OLD, NEW])

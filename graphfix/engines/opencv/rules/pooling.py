@@ -22,15 +22,19 @@ def pool_same_lower(node: NodeView, target: Target) -> Answer:
 @rule(
     "AveragePool",
     feature="attr:AveragePool.count_include_pad",
-    versions="..opencv4.10",
+    versions="opencv",
     severity=WRONG,
-    source="measured on 4.8.1 and 4.10.0: the padding is counted where the file names the producer"
-    " pytorch, and nowhere else, whatever count_include_pad says",
+    source="measured on 4.8.1, 4.10.0 and 5.0.0: the padding is counted where the file names the"
+    " producer pytorch, and nowhere else, whatever count_include_pad says; by 5.0.0 only where that"
+    " is left out",
 )
 def average_of_padding(node: NodeView, target: Target) -> Answer:
     """AveragePool counts its padding, or not, by the producer of the file."""
+    wanted = bool(node.attr("count_include_pad", 0))
     counts = node.graph.root.producer == "pytorch"
-    return bool(node.attr("count_include_pad", 0)) != counts and _is_padded(node)
+    if target.version >= (5,) and node.has("count_include_pad"):
+        counts = wanted
+    return wanted != counts and _is_padded(node)
 
 
 def _is_padded(pool: NodeView) -> bool:
