@@ -90,11 +90,10 @@ def recurrent_to_steps(node: NodeView, build: Builder) -> tuple[Value | None, ..
         sequences.append(build.Unsqueeze(joined, axes=[1]))
         ends.append([value for value in state if value is not None])
     whole = build.Concat(*sequences, axis=1) if len(sequences) > 1 else sequences[0]
-    last = [
-        build.Concat(*several, axis=0) if len(several) > 1 else several[0]
-        for several in zip(*ends, strict=True)
-    ]
-    results = [whole, *last]
+    results = [whole]
+    for place in range(len(ends[0])):
+        several = [end[place] for end in ends]
+        results.append(build.Concat(*several, axis=0) if len(several) > 1 else several[0])
     return tuple(
         results[place] if node.output(place) is not None else None
         for place in range(len(node.outputs))

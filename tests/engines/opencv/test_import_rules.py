@@ -47,9 +47,16 @@ YES = [
         "pool-behind-the-end", "attr:MaxPool.ceil_mode", "wrong", "", NEW),
     Yes(f"{IMAGE} {{ y = AveragePool <{POOL}, ceil_mode = 1, count_include_pad = 1> (x) }}",
         "average-beyond-padding", "attr:AveragePool.count_include_pad", "wrong", "", NEW, 19),
+    Yes("(float[1,2,2] x) => (float[1,2,2] y, float[1,2,2] n) <float[2] k = {1.0, 2.0},"
+        " float[2] s = {1.0, 1.0}, float[2,2] w = {1.0, 2.0, 3.0, 4.0}>"
+        " { n = InstanceNormalization (x, s, k) t = MatMul (x, w) y = Add (k, t) }",
+        "shared-with-matmul", "const:InstanceNormalization.shared", "reject", "three", OLD),
 ]  # fmt: skip
 
 NO = [
+    No("(float[1,2,2] x) => (float[1,2,2] y, float[1,2,2] n) <float[2] k = {1.0, 2.0},"
+       " float[2] s = {1.0, 1.0}> { n = InstanceNormalization (x, s, k) y = Add (k, x) }",
+       "shared-with-matmul", OLD),
     No("(float[2,3] x, float[2,3] u) => (float[2,3] y) { y = Add (x, u) }", "unused-input", OLD),
     No("(float[2,3] x, float[2] u) => (float[2,3] y) { y = Relu (x) }", "unused-input", NEW),
     No(f"(float[2,4] x) => (float[4] y) {ROW}", "vector-with-another", NEW),
