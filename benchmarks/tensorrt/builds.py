@@ -23,7 +23,7 @@ import onnx
 import graphfix
 from benchmarks import RESULTS
 from graphfix.engines.engine import engine_of
-from graphfix.engines.hosting.host import Host
+from graphfix.engines.hosting.host import Host, Refused
 from graphfix.errors import EngineFailed, GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
@@ -43,12 +43,14 @@ class Builder:
 
     def objection(self, path: Path, sizes: dict[str, list[int]]) -> str:
         """Return why the engine does not build a file; empty where it does."""
-        if self._host is None or not self._host.alive:
-            self.close()
+        if self._host is None:
             self._host = engine_of("trt-rtx").host(_TARGET, seconds=_SECONDS)
         try:
             self._host.load(path, sizes)
+        except Refused as refused:
+            return refused.message[:200]
         except EngineFailed as error:
+            self.close()
             return error.message[:200]
         return ""
 
@@ -56,6 +58,7 @@ class Builder:
         """End the engine."""
         if self._host is not None:
             self._host.close()
+        self._host = None
 
 
 def row(file: Path, name: str, runs: bool, builder: Builder) -> dict[str, Any]:
