@@ -27,10 +27,11 @@ from graphfix.engines.hosting.host import Host, Refused
 from graphfix.errors import EngineFailed, GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
+from graphfix.worker.service import OutOfTime
 
 _TARGET = "trt-rtx1.7"
 _SECONDS = 180.0
-_RUNNING = 120.0
+_RUNNING = 30.0
 _ATTEMPTS = 26
 
 
@@ -85,6 +86,8 @@ def _sizes(file: Path) -> dict[str, list[int]]:
         feed = maker.draw(0, attempt)
         try:
             run_model(file, [feed], timeout=_RUNNING)
+        except OutOfTime:
+            break
         except GraphfixError:
             continue
         arrays = {name: value for name, value in feed.items() if isinstance(value, np.ndarray)}
@@ -116,6 +119,11 @@ def rows(corpus: Path, every: int, kept: Path) -> Iterator[dict[str, Any]]:
 def table(found: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the lines of the results."""
     yield "# What TensorRT for RTX 1.7.1 builds for compute capability 8.6"
+    yield ""
+    yield (
+        "With the first sizes of inputs that onnxruntime runs a file with, or 1; three minutes are"
+        " given to a build. Made by `python -m benchmarks.tensorrt.builds CORPUS`."
+    )
     yield from ("", "| files | number | build as they are | exit code 0 | of these build |")
     yield "|---|---|---|---|---|"
     for title, those in (
