@@ -130,3 +130,15 @@ def test_an_input_that_is_a_number_is_not_reshaped() -> None:
     graph = "(float x) => (float[1] y) <int64[1] s = {1}> { y = Reshape (x, s) }"
     assert [f.feature for f in check(model_of(graph), OLD) if f.blocks] == ["rank:Reshape.0"]
     assert not [f for f in check(model_of(graph), NEW) if f.blocks]
+
+
+@pytest.mark.parametrize("target", [OLD, NEW])
+def test_an_output_without_elements(target: str) -> None:
+    graph = (
+        "(float[2,3] x) => (float[2,0] y) <int64[1] s = {0}, int64[1] a = {1}>"
+        " { y = Slice (x, s, s, a) }"
+    )
+    found = [f for f in check(model_of(graph), target) if f.rule == "empty-output"]
+    assert [(f.feature, f.message) for f in found] == [("io:empty-output", "y has no elements")]
+    given = model_of("(float[2,0] x) => (float[2,0] y) { y = Relu (x) }")
+    assert not [f for f in check(given, target) if f.rule == "empty-output"]

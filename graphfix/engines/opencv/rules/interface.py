@@ -119,3 +119,25 @@ def sparse_initializer(model: Model, target: Target) -> list[Answer]:
     """A sparse initializer is not read."""
     sparse = model.proto.graph.sparse_initializer
     return [Yes(message=f"{tensor.values.name} is a sparse initializer") for tensor in sparse]
+
+
+@model_rule(
+    feature="io:empty-output",
+    versions="opencv",
+    severity=REJECT,
+    source="measured on 4.8.1, 4.10.0 and 5.0.0: a Slice of nothing is refused, or forward gives"
+    " nothing for it; what is made of an empty input is right",
+)
+def empty_output(model: Model, target: Target) -> list[Answer]:
+    """An output of the graph has no elements, and the inputs have."""
+    given, results = (
+        [Value(end) for end in ends if isinstance(end, Variable)]
+        for ends in (model.graph.inputs, model.graph.outputs)
+    )
+    if any(_is_empty(end) for end in given):
+        return []
+    return [Yes(message=f"{end.name} has no elements") for end in results if _is_empty(end)]
+
+
+def _is_empty(end: Value) -> bool:
+    return 0 in (end.static_shape or ())
