@@ -193,10 +193,12 @@ def _agreement(known: Sequence[Row]) -> list[str]:
     wrong = [found & _BLOCKS for found, said in pairs if said == "wrong"]
     equal = [found for found, said in pairs if said == "equal"]
     lone = sum("wrong" in found for found in equal)
+    blocked = sum(bool(found & _BLOCKS) == (said != "equal") for found, said in pairs)
     return [
         "",
         f"What `check` says of the models as they are: taken or not as by the engine {agree} of"
-        f" {len(pairs)}; warned of what the engine computes wrongly"
+        f" {len(pairs)}; a finding where the engine refuses or errs and none where it is right"
+        f" {blocked} of {len(pairs)}; warned of what the engine computes wrongly"
         f" {sum(map(bool, wrong))} of {len(wrong)}; called wrong though it is right {lone} of"
         f" {len(equal)}.",
     ]
