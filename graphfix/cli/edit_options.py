@@ -34,6 +34,7 @@ _OPTIONS = (
     ("layout", "NAME=NHWC|NCHW", "Take an input, or give an output, in the other layout."),
     ("normalize", "NAME=MEAN/STD", "Compute (x - MEAN) / STD of an input; a,b,c per channel."),
     ("swap-channels", "NAME", "Take an image as BGR for RGB, or RGB for BGR."),
+    ("dynamic", "NAME=Nx3x224x224,...", "Free a size of inputs that is fixed."),
     ("delete", "NODE", "Take a node out; what read its output reads its input."),
     ("insert", "TENSOR=sub.onnx", "Put a model between a tensor and what reads it."),
     ("replace", "NODE=sub.onnx", "Put a model in the place of a node."),

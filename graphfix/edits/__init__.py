@@ -1,6 +1,7 @@
 """Edits of a model by hand: rename, cut, join, ...; each says what it did and proves it."""
 
 from graphfix.edits.cutting import Extract, Split
+from graphfix.edits.dynamic import Dynamic
 from graphfix.edits.ends import (
     AddOutput,
     DropInput,
@@ -16,6 +17,7 @@ from graphfix.edits.functions import (
     dim,
     drop_input,
     drop_output,
+    dynamic,
     extract,
     input_type,
     insert,
@@ -53,6 +55,7 @@ __all__ = [
     "Done",
     "DropInput",
     "DropOutput",
+    "Dynamic",
     "Edit",
     "Edited",
     "Extract",
@@ -80,6 +83,7 @@ __all__ = [
     "dim",
     "drop_input",
     "drop_output",
+    "dynamic",
     "edit",
     "extract",
     "input_type",

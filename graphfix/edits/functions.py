@@ -16,6 +16,7 @@ from onnx import ModelProto
 
 from graphfix.edits.arrays import Array
 from graphfix.edits.cutting import Extract, Split
+from graphfix.edits.dynamic import Dynamic
 from graphfix.edits.ends import (
     AddOutput,
     DropInput,
@@ -186,3 +187,10 @@ def set_attribute(
 def set_weights(model: ModelLike, name: str, value: str | Array, **how: Unpack[How]) -> Edited:
     """Give a stored tensor other values."""
     return edit(model, [SetWeights(name, value)], **how)
+
+
+def dynamic(
+    model: ModelLike, sizes: Mapping[str, Sequence[int | str | None]], **how: Unpack[How]
+) -> Edited:
+    """Free a fixed size of inputs: a symbol stands for it, the other sizes are as they are."""
+    return edit(model, [Dynamic(tuple((n, tuple(s)) for n, s in sizes.items()))], **how)

@@ -81,3 +81,35 @@ def _one(inputs: list[Array | None]) -> Array:
 def hand_on(inputs: list[Array | None], _: dict[str, object]) -> tuple[Array, ...]:
     """Give what comes in."""
     return (_one(inputs),)
+
+
+def items(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Array, ...]:
+    """Run the model of a file once for each ``size`` items, and put the outputs together.
+
+    Beside what `run_file` takes, ``in_axes`` and ``out_axes`` say along which axis the items lie;
+    -1 for what is the same for all. Such an output is that of the first run, once all are equal.
+    """
+    size = cast("int", attributes["size"])
+    axes = cast("list[int]", attributes["in_axes"])
+    count = next(
+        value.shape[axis]
+        for value, axis in zip(inputs, axes, strict=True)
+        if axis >= 0 and value is not None
+    )
+    runs: list[tuple[Array, ...]] = []
+    for start in range(0, count, size):
+        taken: list[Array | None] = [
+            value
+            if value is None or axis < 0
+            else np.take(value, range(start, start + size), axis=axis)
+            for value, axis in zip(inputs, axes, strict=True)
+        ]
+        runs.append(run_file(taken, attributes))
+    out_axes = cast("list[int]", attributes["out_axes"])
+    results: list[Array] = []
+    for position, axis in enumerate(out_axes):
+        parts = [run[position] for run in runs]
+        if axis < 0 and not all(np.array_equal(parts[0], part) for part in parts):
+            raise ValueError("an output that does not grow differs from item to item")
+        results.append(parts[0] if axis < 0 else np.concatenate(parts, axis=axis))
+    return tuple(results)

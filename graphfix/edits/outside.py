@@ -20,6 +20,7 @@ NUMPY: Mapping[OpKey, str] = {
     (DOMAIN, "Normalize"): "graphfix.edits.numpy_models:normalize",
     (DOMAIN, "Reverse"): "graphfix.edits.numpy_models:reverse",
     (DOMAIN, "Pass"): "graphfix.edits.numpy_models:hand_on",
+    (DOMAIN, "Items"): "graphfix.edits.numpy_models:items",
     (DOMAIN, "RunFile"): "graphfix.edits.numpy_models:run_file",
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from graphfix.edits.step import Claim, SameStructure
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.verifying import on_disk
+from graphfix.protos import copied
 from graphfix.proving.models import compare_files
 from graphfix.proving.runners.evaluators import OpKey
 from graphfix.proving.whole.options import ComparisonOptions
@@ -83,11 +86,29 @@ def prove(claim: Claim, base_dir: str, how: HowToProve) -> Proof:
         evaluators={**known, **claim.numpy},
         bindings={**asked, **claim.shapes},
     )
-    with on_disk(claim.before, base_dir) as before, on_disk(claim.after, base_dir) as after:
+    with ExitStack() as stack:
+        paths = {
+            name: stack.enter_context(on_disk(proto, base_dir))
+            for name, proto in claim.beside.items()
+        }
+        reference = _with_paths(claim.after, paths) if paths else claim.after
+        before = stack.enter_context(on_disk(claim.before, base_dir))
+        after = stack.enter_context(on_disk(reference, base_dir))
         found = compare_files(before, after, options)
         if claim.made_first and found.status is Verdict.SKIPPED:  # is it the edit that is at fault?
             found = compare_files(after, before, options)
         return Proof(claim.text, found)
+
+
+def _with_paths(proto: ModelProto, paths: Mapping[str, Path]) -> ModelProto:
+    """Return a copy in which the paths of files stand for what stood for them."""
+    copy = copied(proto)
+    for node in copy.graph.node:
+        for attribute in node.attribute:
+            path = paths.get(attribute.s.decode("utf-8", "replace"))
+            if attribute.name == "path" and path is not None:
+                attribute.s = str(path).encode()
+    return copy
 
 
 def _evaluators(proto: ModelProto, base_dir: str) -> dict[OpKey, str]:

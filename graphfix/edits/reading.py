@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graphfix.edits.arrays import numbers
 from graphfix.edits.cutting import Extract, Split
+from graphfix.edits.dynamic import Dynamic
 from graphfix.edits.ends import (
     AddOutput,
     DropInput,
@@ -130,6 +131,11 @@ def _swap_channels(text: str, known: Known) -> Edit:
     return SwapChannels(text)
 
 
+def _dynamic(text: str, known: Known) -> Edit:
+    form = "NAME=Nx3x224x224 or NAME=Nx16,NAME=Nx16"
+    return Dynamic(tuple(shape(part, "--dynamic", form) for part in text.split(",")))
+
+
 def _delete(text: str, known: Known) -> Edit:
     return Delete(text)
 
@@ -181,6 +187,7 @@ READERS: Mapping[str, Read] = {
     "layout": _layout,
     "normalize": _normalize,
     "swap-channels": _swap_channels,
+    "dynamic": _dynamic,
     "delete": _delete,
     "insert": _insert,
     "replace": _replace,

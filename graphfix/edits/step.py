@@ -62,6 +62,7 @@ class Equal:
         shapes: Sizes of inputs to compare at.
         made_first: Whether `before` is what the edit made, and `after` what it is to be equal to:
             inputs are made for the first, which shows what they are used for.
+        beside: Models that a proof needs as files, by the path that stands for them in `after`.
     """
 
     text: str
@@ -70,6 +71,7 @@ class Equal:
     numpy: Mapping[OpKey, str] = field(default_factory=lambda: NO_NUMPY)
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     made_first: bool = False
+    beside: Mapping[str, ModelProto] = field(default_factory=dict[str, ModelProto])
 
 
 @dataclass(frozen=True, slots=True)

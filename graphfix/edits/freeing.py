@@ -1,0 +1,360 @@
+"""A fixed size made free: the constants that baked it in are found by following it, and computed.
+
+All shapes are inferred as the model is, and again with a size that nothing else has; where they
+differ is where the size goes. What a constant keeps from growing is made to grow:
+
+- Reshape: the axis that the size is the leading part of takes what is left (-1);
+- Expand: the axis keeps what comes in;
+- Resize to sizes: the size is read from the input;
+- Concat, and the first states of recurrent nodes: a constant of one item is expanded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from onnx import ModelProto, NodeProto, helper, numpy_helper
+
+from graphfix.edits.addressing import graphs_of, tensors_of
+from graphfix.errors import UsageError
+from graphfix.graph import shape_of_type
+from graphfix.model import Model
+from graphfix.protos import called, copied, normal_domain
+from graphfix.shape_inference import infer_shapes
+
+Sizes = tuple["int | str | None", ...]
+Shapes = dict[str, Sizes]
+
+_PROBE = 7919  # times the size: nothing else in a network is a multiple of this prime
+_MOST = 4000
+_SHAPE_INPUT = {"Reshape": 1, "Expand": 1, "Resize": 3}
+_STATES = {"LSTM": (5, 6), "GRU": (5,), "RNN": (5,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """A model in which a size is free.
+
+    Attributes:
+        proto: The model; declarations of inputs and outputs have the symbol.
+        axes: The axis of each output that grows with the size; None for those that do not.
+        said: What was changed, one line each.
+    """
+
+    proto: ModelProto
+    axes: dict[str, int | None]
+    said: tuple[str, ...]
+
+
+class Freeing:
+    """Frees a size of some inputs; see the module."""
+
+    def __init__(
+        self, proto: ModelProto, base_dir: str, axes: dict[str, int], size: int, where: str
+    ) -> None:
+        """Take the axis of each input that has the size.
+
+        Args:
+            proto: The model.
+            base_dir: Where its external data lies.
+            axes: Input -> axis.
+            size: The size that is fixed there.
+            where: What asks for it.
+        """
+        self._proto, self._axes, self._size, self._where = copied(proto), axes, size, where
+        self._light = Model(proto, base_dir=base_dir).light_proto()
+        self._before = _shapes(self._light)
+        self._wide = size * _PROBE
+        for info in self._light.graph.input:
+            if info.name in axes:
+                info.type.tensor_type.shape.dim[axes[info.name]].dim_value = self._wide
+        self._light.graph.ClearField("value_info")
+        for info in self._light.graph.output:
+            info.type.tensor_type.ClearField("shape")
+        self._taken = {n for g in graphs_of(proto.graph) for n in tensors_of(g)}
+        self._vector = ""
+        self.said: list[str] = []
+
+    def freed(self, symbol: str) -> Freed:
+        """Return the model with the size free.
+
+        Raises:
+            UsageError: A node depends on the size in a way that is not known; it is named.
+        """
+        for _ in range(_MOST):
+            shapes = _shapes(self._light)
+            if not self._mend_first(shapes):
+                break
+        else:
+            raise UsageError("too many nodes depend on the size", where=self._where)
+        axes = {i.name: self._grown(i.name, shapes) for i in self._proto.graph.output}
+        self._declare(symbol, shapes)
+        return Freed(self._proto, axes, tuple(self.said))
+
+    def _grown(self, name: str, shapes: Shapes) -> int | None:
+        """Return the axis of a tensor that grows; None where none does, or it is not known."""
+        old, new = self._before.get(name), shapes.get(name)
+        if old is None or new is None or len(old) != len(new):
+            return None
+        found = [
+            axis
+            for axis, (a, b) in enumerate(zip(old, new, strict=True))
+            if isinstance(a, int) and isinstance(b, int) and b == a * _PROBE and a
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _mend_first(self, shapes: Shapes) -> bool:
+        """Mend the first node that keeps the size from growing; False where none does."""
+        for node in self._light.graph.node:
+            if normal_domain(node.domain):
+                continue
+            if node.op_type in _SHAPE_INPUT and self._mend_shape(node, shapes):
+                return True
+            if node.op_type == "Concat" and self._mend_concat(node, shapes):
+                return True
+            if node.op_type in _STATES and self._mend_states(node, shapes):
+                return True
+        return False
+
+    def _mend_shape(self, node: NodeProto, shapes: Shapes) -> bool:
+        position = _SHAPE_INPUT[node.op_type]
+        axis = self._grown(node.input[0], shapes)
+        old = self._before.get(node.output[0])
+        if axis is None or old is None or len(node.input) <= position:
+            return False
+        if node.op_type == "Reshape":
+            target = self._leading(node, axis, old)
+        else:  # the last axes belong to each other
+            target = axis + len(old) - len(self._before[node.input[0]])
+        wanted = list(old)
+        wanted[target] = _grow(old[target])
+        now = shapes.get(node.output[0])
+        known = [None] * len(wanted) if now is None or len(now) != len(wanted) else list(now)
+        if all(a == b for a, b in zip(known, wanted, strict=True)):
+            return False
+        constant = self._constant(node.input[position])
+        if constant is None:  # it is computed, and inference does not follow it
+            if any(isinstance(a, int) and a != b for a, b in zip(known, wanted, strict=True)):
+                raise self._refused(node)
+            return self._note(node.output[0], wanted)
+        if any(not isinstance(size, int) for size in old):
+            raise self._refused(node)
+        new = [int(size) for size in old if isinstance(size, int)]
+        if node.op_type == "Resize":
+            return self._sizes_computed(node, position, target, new)
+        new[target] = -1 if node.op_type == "Reshape" else 1
+        if new == constant.reshape(-1).tolist():
+            return self._note(node.output[0], wanted)
+        self._say(f"{_called(node)} takes {new}, not {constant.reshape(-1).tolist()}")
+        name = self._free_name(f"{node.input[position]}_free")
+        tensor = numpy_helper.from_array(np.array(new, np.int64), name)
+        for model in (self._proto, self._light):
+            model.graph.initializer.append(tensor)
+            model.ir_version = max(model.ir_version, 4)
+            _twin(model, node).input[position] = name
+        return True
+
+    def _leading(self, node: NodeProto, axis: int, old: Sizes) -> int:
+        """Return the axis of a Reshape's output that an axis of the input is the first part of."""
+        given = self._before[node.input[0]]
+        numbers = [s for s in (*given, *old) if isinstance(s, int)]
+        if len(numbers) != len(given) + len(old):
+            raise self._refused(node)
+        ahead = prod(int(size) for size in given[:axis] if isinstance(size, int))
+        for place, size in enumerate(old):
+            before = prod(int(s) for s in old[:place] if isinstance(s, int))
+            if before == ahead and isinstance(size, int) and size % self._size == 0 and size:
+                return place
+        raise self._refused(node)
+
+    def _mend_concat(self, node: NodeProto, shapes: Shapes) -> bool:
+        joined = next((a.i for a in node.attribute if a.name == "axis"), 0)
+        grown = [self._grown(name, shapes) for name in node.input]
+        axes = {axis for axis in grown if axis is not None}
+        if len(axes) != 1 or None not in grown:
+            return False
+        (axis,) = axes
+        rank = len(self._before[node.input[grown.index(axis)]])
+        if axis == joined % rank:
+            return False
+        for position, name in enumerate(node.input):
+            if grown[position] is None and self._expand(node, position, axis, rank):
+                return True
+            del name
+        return False
+
+    def _mend_states(self, node: NodeProto, shapes: Shapes) -> bool:
+        if self._grown(node.input[0], shapes) != 1:
+            return False
+        return any(
+            self._expand(node, position, 1, 3)
+            for position in _STATES[node.op_type]
+            if position < len(node.input)
+            and node.input[position]
+            and self._grown(node.input[position], shapes) is None
+        )
+
+    def _expand(self, node: NodeProto, position: int, axis: int, rank: int) -> bool:
+        """Let an input of one item be as many as there are."""
+        name = node.input[position]
+        old = self._before.get(name)
+        if old is None or len(old) != rank or old[axis] != self._size:
+            raise self._refused(node)
+        if self._size != 1:
+            raise self._refused(node)
+        self._say(f"{_called(node)} reads {name!r} expanded to the size")
+        vector = self._size_vector()
+        target, shape = (self._free_name(f"{name}_{part}") for part in ("expanded", "shape"))
+        ones = [self._free_name(f"{name}_ones_{side}") for side in ("before", "after")]
+        parts = [ones[0]] * bool(axis) + [vector] + [ones[1]] * (axis + 1 < rank)
+        nodes = [
+            helper.make_node("Concat", parts, [shape], axis=0),
+            helper.make_node("Expand", [name, shape], [target]),
+        ]
+        tensors = [
+            numpy_helper.from_array(np.ones(count, np.int64), each)
+            for each, count in zip(ones, (axis, rank - axis - 1), strict=True)
+            if count
+        ]
+        for model in (self._proto, self._light):
+            model.graph.initializer.extend(tensors)
+            model.ir_version = max(model.ir_version, 4)
+            _twin(model, node).input[position] = target
+            _put_before(model, node, nodes)
+        self._before[target] = old
+        wanted = [_grow(size) if place == axis else size for place, size in enumerate(old)]
+        self._note(target, wanted)
+        return True
+
+    def _sizes_computed(self, node: NodeProto, position: int, axis: int, new: list[int]) -> bool:
+        self._say(f"{_called(node)} computes its sizes")
+        vector = self._size_vector()
+        name = self._free_name(f"{node.input[position]}_free")
+        rest = [self._free_name(f"{name}_{side}") for side in ("before", "after")]
+        values = (new[:axis], new[axis + 1 :])
+        parts = [rest[0]] * bool(values[0]) + [vector] + [rest[1]] * bool(values[1])
+        tensors = [
+            numpy_helper.from_array(np.array(value, np.int64), each)
+            for each, value in zip(rest, values, strict=True)
+            if value
+        ]
+        if new[axis] != self._size:
+            raise self._refused(node)
+        for model in (self._proto, self._light):
+            model.graph.initializer.extend(tensors)
+            model.ir_version = max(model.ir_version, 4)
+            _twin(model, node).input[position] = name
+            _put_before(model, node, [helper.make_node("Concat", parts, [name], axis=0)])
+        wanted = [_grow(size) if place == axis else size for place, size in enumerate(new)]
+        self._note(node.output[0], wanted)
+        return True
+
+    def _size_vector(self) -> str:
+        """Return the tensor that holds the size, as a vector."""
+        if not self._vector:
+            source, axis = next(iter(self._axes.items()))
+            shape, index = (self._free_name(f"{source}_{part}") for part in ("shape", "axis"))
+            self._vector = self._free_name(f"{source}_size")
+            tensor = numpy_helper.from_array(np.array([axis], np.int64), index)
+            nodes = [
+                helper.make_node("Shape", [source], [shape]),
+                helper.make_node("Gather", [shape, index], [self._vector], axis=0),
+            ]
+            for model in (self._proto, self._light):
+                model.graph.initializer.append(tensor)
+                _put_before(model, model.graph.node[0], nodes)
+        return self._vector
+
+    def _note(self, name: str, wanted: Sequence[int | str | None]) -> bool:
+        """Tell inference the shape of a tensor; False where it knows it already."""
+        if any(info.name == name for info in self._light.graph.value_info):
+            return False
+        kinds = _types(self._light)
+        info = helper.make_tensor_value_info(name, kinds.get(name, 1), list(wanted))
+        self._light.graph.value_info.append(info)
+        return True
+
+    def _constant(self, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]] | None:
+        for tensor in self._proto.graph.initializer:
+            if tensor.name == name:
+                return numpy_helper.to_array(tensor)
+        for node in self._proto.graph.node:
+            if name in node.output and node.op_type == "Constant":
+                for attribute in node.attribute:
+                    if attribute.name == "value":
+                        return numpy_helper.to_array(attribute.t)
+                    if attribute.name == "value_ints":
+                        return np.array(attribute.ints, np.int64)
+        return None
+
+    def _declare(self, symbol: str, shapes: Shapes) -> None:
+        graph = self._proto.graph
+        graph.ClearField("value_info")
+        for info in graph.input:
+            if info.name in self._axes:
+                info.type.tensor_type.shape.dim[self._axes[info.name]].dim_param = symbol
+        for info in graph.output:
+            axis = self._grown(info.name, shapes)
+            for place, dim in enumerate(info.type.tensor_type.shape.dim):
+                if place == axis and dim.dim_value == self._size:
+                    dim.dim_param = symbol
+                elif place == axis or shapes.get(info.name) is None:
+                    dim.ClearField("value")
+
+    def _free_name(self, name: str) -> str:
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def _say(self, text: str) -> None:
+        self.said.append(text)
+
+    def _refused(self, node: NodeProto) -> UsageError:
+        return UsageError(
+            f"{_called(node)} depends on the size in a way that cannot be freed", where=self._where
+        )
+
+
+def _grow(size: int | str | None) -> int | str | None:
+    return size * _PROBE if isinstance(size, int) else size
+
+
+def _called(node: NodeProto) -> str:
+    return called(node.op_type, node.name, node.output)
+
+
+def _shapes(proto: ModelProto) -> Shapes:
+    """Return the shapes that inference knows of the main graph."""
+    inferred = infer_shapes(proto, data_prop=True)
+    found: Shapes = {}
+    for info in (*inferred.graph.value_info, *inferred.graph.output, *inferred.graph.input):
+        shape = shape_of_type(info.type)[1]
+        if shape is not None:
+            found[info.name] = shape
+    for tensor in inferred.graph.initializer:
+        found[tensor.name] = tuple(tensor.dims)
+    return found
+
+
+def _types(proto: ModelProto) -> dict[str, int]:
+    inferred = infer_shapes(proto)
+    infos = (*inferred.graph.value_info, *inferred.graph.output)
+    return {info.name: info.type.tensor_type.elem_type for info in infos}
+
+
+def _twin(model: ModelProto, node: NodeProto) -> NodeProto:
+    """Return the node of a model that computes what another one's does."""
+    outputs = list(node.output)
+    return next(each for each in model.graph.node if list(each.output) == outputs)
+
+
+def _put_before(model: ModelProto, node: NodeProto, new: Sequence[NodeProto]) -> None:
+    outputs = list(node.output)
+    old = [copied(each) for each in model.graph.node]
+    place = next(i for i, each in enumerate(old) if list(each.output) == outputs)
+    model.graph.ClearField("node")
+    model.graph.node.extend([*old[:place], *new, *old[place:]])

@@ -1,0 +1,112 @@
+"""--dynamic: a size made free, with the constants that it was baked into."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix import UsageError, edits
+from graphfix.inference import type_text
+from tests.edits.small_models import HEAD, checked, parsed, ran, samples
+
+# A token is put in front of patches, heads are parted, windows are cut: all with one image.
+VIT = (
+    HEAD
+    + """
+g (float[1, 4, 6] x) => (float[1, 10] y)
+<int64[3] to_tokens = {1, 6, 4}, float[1, 1, 4] token = {1, 2, 3, 4}, int64[4] heads = {1, 7, 2, 2},
+ int64[3] merged = {2, 7, 2}, int64[4] back = {1, 2, 7, 2}, int64[2] flat = {1, 28},
+ int64[3] grown = {1, 1, 4}>
+{
+  [tokens] t = Reshape (x, to_tokens)
+  [expand] e = Expand (token, grown)
+  [join] j = Concat <axis = 1> (e, t)
+  [heads] h = Reshape (j, heads)
+  [perm] p = Transpose <perm = [0, 2, 1, 3]> (h)
+  [merge] m = Reshape (p, merged)
+  [part] b = Reshape (m, back)
+  [flat] f = Reshape (b, flat)
+  s = Constant <value_ints = [0]> ()
+  n = Constant <value_ints = [10]> ()
+  a = Constant <value_ints = [1]> ()
+  [cut] y = Slice (f, s, n, a)
+}
+"""
+)
+
+
+def test_reshapes_and_a_token_that_one_image_was_baked_into() -> None:
+    before = parsed(VIT)
+    found = edits.dynamic(before, {"x": ("N", 4, 6)})
+    after = checked(found)
+    assert type_text(after.graph.input[0].type) == "float32[N, 4, 6]"
+    assert type_text(after.graph.output[0].type) == "float32[N, 10]"
+    x = samples(5, 4, 6)
+    single = np.concatenate([ran(before, x=x[i : i + 1])["y"] for i in range(5)])
+    assert (ran(after, x=x)["y"] == single).all()
+    said = found.steps[0].said
+    assert said[0] == "N is free in x; it was 1"
+    assert "Reshape 'tokens' takes [-1, 6, 4], not [1, 6, 4]" in said
+    assert "Concat 'join' reads 'e' expanded to the size" in said
+    assert [p.claim for p in found.proofs] == [
+        "with N = 2 it computes what the model did item by item",
+        "with N = 5 it computes what the model did item by item",
+    ]
+
+
+def test_the_states_of_a_recurrent_node() -> None:
+    text = (
+        HEAD
+        + """
+g (float[3, 1, 2] x) => (float[3, 1, 1, 2] y)
+<float[1, 8, 2] w, float[1, 8, 2] r, float[1, 1, 2] h = {0.5, -1}, float[1, 1, 2] c = {1, 2}>
+{ [lstm] y = LSTM <hidden_size = 2> (x, w, r, , , h, c) }
+"""
+    )
+    weights = ", ".join(str(round(0.1 * i - 0.8, 1)) for i in range(16))
+    for name in ("w", "r"):
+        text = text.replace(f"float[1, 8, 2] {name}", f"float[1, 8, 2] {name} = {{{weights}}}")
+    before = parsed(text)
+    after = checked(edits.dynamic(before, {"x": (3, "batch", 2)}))
+    x = samples(3, 4, 2)
+    single = np.concatenate([ran(before, x=x[:, i : i + 1])["y"] for i in range(4)], axis=2)
+    assert np.allclose(ran(after, x=x)["y"], single, rtol=1e-6)
+
+
+def test_sizes_of_a_resize_and_two_inputs_at_once() -> None:
+    text = (
+        HEAD
+        + """
+g (float[1, 2, 3, 3] x, float[1, 2, 6, 6] z) => (float[1, 2, 6, 6] y)
+<int64[4] sizes = {1, 2, 6, 6}>
+{ [up] u = Resize <mode = "nearest"> (x, , , sizes)  [plus] y = Add (u, z) }
+"""
+    )
+    before = parsed(text)
+    after = checked(edits.dynamic(before, {"x": ("N", 2, 3, 3), "z": ("N", 2, 6, 6)}))
+    x, z = samples(4, 2, 3, 3), samples(4, 2, 6, 6, seed=1)
+    rows = [ran(before, x=x[i : i + 1], z=z[i : i + 1])["y"] for i in range(4)]
+    assert (ran(after, x=x, z=z)["y"] == np.concatenate(rows)).all()
+
+
+def test_what_mixes_the_items_is_not_equal() -> None:
+    text = HEAD + "g (float[1, 4] x) => (float[1, 4] y) { y = Softmax <axis = 0> (x) }"
+    found = edits.dynamic(parsed(text), {"x": ("N", 4)})
+    assert found.exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        (("N", 4), "'x' has 3 dimensions, not 2"),
+        ((1, 4, 6), "no size would become free"),
+        ((2, 4, 6), "a size of 'x' is 1, not 2"),
+        (("N", "M", 6), "two sizes of 'x' would become free"),
+        ((1, "C", 6), "Reshape 'tokens' depends on the size in a way that cannot be freed"),
+    ],
+)
+def test_refusals(sizes: tuple[int | str, ...], said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        edits.dynamic(parsed(VIT), {"x": sizes})
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("--dynamic")
