@@ -14,6 +14,7 @@ from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.registry import shipped_passes
 
@@ -74,7 +75,11 @@ class Dynamic:
         self, subject: Subject, freed: Freed, axes: dict[str, int], at: tuple[str, int, int]
     ) -> Equal:
         symbol, size, times = at
-        made = freed.proto
+        made = copied(freed.proto)
+        needed = [copied(info) for info in required_inputs(made.graph)]
+        made.graph.ClearField("input")
+        made.graph.input.extend(needed)
+        made.ir_version = max(made.ir_version, 4)  # before, each stored tensor was an input
         shapes: dict[str, tuple[int, ...]] = {}
         for info in made.graph.input:
             if info.name in axes:
@@ -89,7 +94,7 @@ class Dynamic:
             GraphProto(
                 name="items",
                 node=[self._items(subject, freed, axes, size)],
-                input=required_inputs(made.graph),
+                input=needed,
                 output=made.graph.output,
             )
         )

@@ -19,14 +19,10 @@ import numpy as np
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 from graphfix.edits.addressing import graphs_of, tensors_of
+from graphfix.edits.following import Shapes, Sizes, put_before, shapes_of, twin, types_of
 from graphfix.errors import UsageError
-from graphfix.graph import shape_of_type
 from graphfix.model import Model
-from graphfix.protos import called, copied, normal_domain
-from graphfix.shape_inference import infer_shapes
-
-Sizes = tuple["int | str | None", ...]
-Shapes = dict[str, Sizes]
+from graphfix.protos import called, copied, names_read, normal_domain
 
 _PROBE = 7919  # times the size: nothing else in a network is a multiple of this prime
 _MOST = 4000
@@ -66,7 +62,7 @@ class Freeing:
         """
         self._proto, self._axes, self._size, self._where = copied(proto), axes, size, where
         self._light = Model(proto, base_dir=base_dir).light_proto()
-        self._before = _shapes(self._light)
+        self._before = shapes_of(self._light)
         self._wide = size * _PROBE
         for info in self._light.graph.input:
             if info.name in axes:
@@ -85,14 +81,38 @@ class Freeing:
             UsageError: A node depends on the size in a way that is not known; it is named.
         """
         for _ in range(_MOST):
-            shapes = _shapes(self._light)
+            shapes = shapes_of(self._light)
             if not self._mend_first(shapes):
                 break
         else:
             raise UsageError("too many nodes depend on the size", where=self._where)
-        axes = {i.name: self._grown(i.name, shapes) for i in self._proto.graph.output}
+        axes = {i.name: self._axis_of_output(i.name, shapes) for i in self._proto.graph.output}
+        self._check_ends(axes, shapes)
         self._declare(symbol, shapes)
         return Freed(self._proto, axes, tuple(self.said))
+
+    def _check_ends(self, axes: dict[str, int | None], shapes: Shapes) -> None:
+        """Check that the size comes out where it went in.
+
+        Raises:
+            UsageError: It does not; the nodes behind which it is lost are named.
+        """
+        for name, axis in axes.items():
+            old = self._before.get(name)
+            if axis is not None or not old or old[0] != self._size or not self._follows_input(name):
+                continue
+            lost = [
+                _called(node)
+                for node in self._light.graph.node
+                if any(self._grown(each, shapes) is not None for each in node.input)
+                and all(self._grown(each, shapes) is None for each in node.output)
+                and node.op_type != "Shape"
+            ]
+            raise UsageError(
+                f"output {name!r} does not grow with the size, which is lost at "
+                f"{', '.join(lost[:5]) or 'no single node'}",
+                where=self._where,
+            )
 
     def _grown(self, name: str, shapes: Shapes) -> int | None:
         """Return the axis of a tensor that grows; None where none does, or it is not known."""
@@ -106,6 +126,13 @@ class Freeing:
         ]
         return found[0] if len(found) == 1 else None
 
+    def _axis_of_output(self, name: str, shapes: Shapes) -> int | None:
+        """Return the axis along which items lie; the first one where inference does not know."""
+        old, new = self._before.get(name), shapes.get(name)
+        if new is None or any(not isinstance(size, int) for size in new):
+            return 0 if old and (old[0] == self._size or not isinstance(old[0], int)) else None
+        return self._grown(name, shapes)
+
     def _mend_first(self, shapes: Shapes) -> bool:
         """Mend the first node that keeps the size from growing; False where none does."""
         for node in self._light.graph.node:
@@ -117,6 +144,38 @@ class Freeing:
                 return True
             if node.op_type in _STATES and self._mend_states(node, shapes):
                 return True
+            if self._lost(node, shapes):
+                return True
+        return False
+
+    def _lost(self, node: NodeProto, shapes: Shapes) -> bool:
+        """Follow the size through a node where inference loses it; the proof shows if that holds.
+
+        Where the rank stays, so does the axis.
+        """
+        axis = self._grown(node.input[0], shapes) if node.input else None
+        old = self._before.get(node.output[0])
+        now = shapes.get(node.output[0])
+        if axis is None or old is None or len(old) != len(self._before[node.input[0]]):
+            return False
+        if node.op_type in _SHAPE_INPUT or old[axis] != self._before[node.input[0]][axis]:
+            return False
+        if now is not None and isinstance(now[axis], int):
+            return False
+        wanted = [_grow(size) if place == axis else size for place, size in enumerate(old)]
+        return self._note(node.output[0], wanted)
+
+    def _follows_input(self, name: str) -> bool:
+        """Say whether a tensor is computed from an input whose size becomes free."""
+        makers = {out: node for node in self._proto.graph.node for out in node.output}
+        pending, seen = [name], set[str]()
+        while pending:
+            each = pending.pop()
+            if each in self._axes:
+                return True
+            if each in makers and each not in seen:
+                seen.add(each)
+                pending += names_read(makers[each])
         return False
 
     def _mend_shape(self, node: NodeProto, shapes: Shapes) -> bool:
@@ -136,9 +195,8 @@ class Freeing:
         if all(a == b for a, b in zip(known, wanted, strict=True)):
             return False
         constant = self._constant(node.input[position])
-        if constant is None:  # it is computed, and inference does not follow it
-            if any(isinstance(a, int) and a != b for a, b in zip(known, wanted, strict=True)):
-                raise self._refused(node)
+        if constant is None and self._follows_input(node.input[position]):
+            # It is computed from a size that grows; inference does not always see that.
             return self._note(node.output[0], wanted)
         if any(not isinstance(size, int) for size in old):
             raise self._refused(node)
@@ -146,15 +204,16 @@ class Freeing:
         if node.op_type == "Resize":
             return self._sizes_computed(node, position, target, new)
         new[target] = -1 if node.op_type == "Reshape" else 1
-        if new == constant.reshape(-1).tolist():
+        was = None if constant is None else constant.reshape(-1).tolist()
+        if new == was:
             return self._note(node.output[0], wanted)
-        self._say(f"{_called(node)} takes {new}, not {constant.reshape(-1).tolist()}")
+        self._say(f"{_called(node)} takes {new}" + (f", not {was}" if was else ""))
         name = self._free_name(f"{node.input[position]}_free")
         tensor = numpy_helper.from_array(np.array(new, np.int64), name)
         for model in (self._proto, self._light):
             model.graph.initializer.append(tensor)
             model.ir_version = max(model.ir_version, 4)
-            _twin(model, node).input[position] = name
+            twin(model, node).input[position] = name
         return True
 
     def _leading(self, node: NodeProto, axis: int, old: Sizes) -> int:
@@ -222,8 +281,8 @@ class Freeing:
         for model in (self._proto, self._light):
             model.graph.initializer.extend(tensors)
             model.ir_version = max(model.ir_version, 4)
-            _twin(model, node).input[position] = target
-            _put_before(model, node, nodes)
+            twin(model, node).input[position] = target
+            put_before(model, node, nodes)
         self._before[target] = old
         wanted = [_grow(size) if place == axis else size for place, size in enumerate(old)]
         self._note(target, wanted)
@@ -246,8 +305,8 @@ class Freeing:
         for model in (self._proto, self._light):
             model.graph.initializer.extend(tensors)
             model.ir_version = max(model.ir_version, 4)
-            _twin(model, node).input[position] = name
-            _put_before(model, node, [helper.make_node("Concat", parts, [name], axis=0)])
+            twin(model, node).input[position] = name
+            put_before(model, node, [helper.make_node("Concat", parts, [name], axis=0)])
         wanted = [_grow(size) if place == axis else size for place, size in enumerate(new)]
         self._note(node.output[0], wanted)
         return True
@@ -265,14 +324,14 @@ class Freeing:
             ]
             for model in (self._proto, self._light):
                 model.graph.initializer.append(tensor)
-                _put_before(model, model.graph.node[0], nodes)
+                put_before(model, model.graph.node[0], nodes)
         return self._vector
 
     def _note(self, name: str, wanted: Sequence[int | str | None]) -> bool:
         """Tell inference the shape of a tensor; False where it knows it already."""
         if any(info.name == name for info in self._light.graph.value_info):
             return False
-        kinds = _types(self._light)
+        kinds = types_of(self._light)
         info = helper.make_tensor_value_info(name, kinds.get(name, 1), list(wanted))
         self._light.graph.value_info.append(info)
         return True
@@ -297,7 +356,7 @@ class Freeing:
             if info.name in self._axes:
                 info.type.tensor_type.shape.dim[self._axes[info.name]].dim_param = symbol
         for info in graph.output:
-            axis = self._grown(info.name, shapes)
+            axis = self._axis_of_output(info.name, shapes)
             for place, dim in enumerate(info.type.tensor_type.shape.dim):
                 if place == axis and dim.dim_value == self._size:
                     dim.dim_param = symbol
@@ -325,36 +384,3 @@ def _grow(size: int | str | None) -> int | str | None:
 
 def _called(node: NodeProto) -> str:
     return called(node.op_type, node.name, node.output)
-
-
-def _shapes(proto: ModelProto) -> Shapes:
-    """Return the shapes that inference knows of the main graph."""
-    inferred = infer_shapes(proto, data_prop=True)
-    found: Shapes = {}
-    for info in (*inferred.graph.value_info, *inferred.graph.output, *inferred.graph.input):
-        shape = shape_of_type(info.type)[1]
-        if shape is not None:
-            found[info.name] = shape
-    for tensor in inferred.graph.initializer:
-        found[tensor.name] = tuple(tensor.dims)
-    return found
-
-
-def _types(proto: ModelProto) -> dict[str, int]:
-    inferred = infer_shapes(proto)
-    infos = (*inferred.graph.value_info, *inferred.graph.output)
-    return {info.name: info.type.tensor_type.elem_type for info in infos}
-
-
-def _twin(model: ModelProto, node: NodeProto) -> NodeProto:
-    """Return the node of a model that computes what another one's does."""
-    outputs = list(node.output)
-    return next(each for each in model.graph.node if list(each.output) == outputs)
-
-
-def _put_before(model: ModelProto, node: NodeProto, new: Sequence[NodeProto]) -> None:
-    outputs = list(node.output)
-    old = [copied(each) for each in model.graph.node]
-    place = next(i for i, each in enumerate(old) if list(each.output) == outputs)
-    model.graph.ClearField("node")
-    model.graph.node.extend([*old[:place], *new, *old[place:]])

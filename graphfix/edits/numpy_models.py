@@ -87,7 +87,7 @@ def items(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Ar
     """Run the model of a file once for each ``size`` items, and put the outputs together.
 
     Beside what `run_file` takes, ``in_axes`` and ``out_axes`` say along which axis the items lie;
-    -1 for what is the same for all. Such an output is that of the first run, once all are equal.
+    -1 for what is the same for all. Such an output is that of the first run where all are equal.
     """
     size = cast("int", attributes["size"])
     axes = cast("list[int]", attributes["in_axes"])
@@ -109,7 +109,9 @@ def items(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Ar
     results: list[Array] = []
     for position, axis in enumerate(out_axes):
         parts = [run[position] for run in runs]
-        if axis < 0 and not all(np.array_equal(parts[0], part) for part in parts):
-            raise ValueError("an output that does not grow differs from item to item")
-        results.append(parts[0] if axis < 0 else np.concatenate(parts, axis=axis))
+        if axis >= 0:
+            results.append(np.concatenate(parts, axis=axis))
+        else:  # what differs from item to item is no output of one shape, and shows as such
+            same = all(np.array_equal(parts[0], part) for part in parts)
+            results.append(parts[0] if same else np.stack(parts))
     return tuple(results)

@@ -35,6 +35,8 @@ OTHERS = {
     "{ z = GlobalAveragePool (features) }",
     "resize.onnx": "r (float[M, 3, 16, 16] big) => (float[M, 3, 8, 8] small) "
     "{ small = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (big) }",
+    "fixed.onnx": "g (float[1, 3, 8, 8] x) => (float[1, 192] y) "
+    "<int64[2] flat = {1, 192}> { y = Reshape (x, flat) }",
     "half.onnx": "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) "
     "<float h = {0.5}> { q = Mul (p, h) }",
 }

@@ -95,6 +95,18 @@ def test_what_mixes_the_items_is_not_equal() -> None:
     assert found.exit_code == 4
 
 
+def test_what_loses_the_size_is_named() -> None:
+    text = (
+        HEAD
+        + """
+g (float[1, 4] x) => (float[1, 4] y)
+{ [mean] m = ReduceMean <axes = [0]> (x)  [last] y = Neg (m) }
+"""
+    )
+    with pytest.raises(UsageError, match=r"'y' does not grow .* lost at ReduceMean 'mean'"):
+        edits.dynamic(parsed(text), {"x": ("N", 4)})
+
+
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [

@@ -1,0 +1,49 @@
+"""What is known of the tensors of a main graph by inference, and nodes found in copies of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnx import ModelProto, NodeProto
+
+from graphfix.graph import shape_of_type
+from graphfix.protos import copied
+from graphfix.shape_inference import infer_shapes
+
+Sizes = tuple["int | str | None", ...]
+Shapes = dict[str, Sizes]
+
+
+def shapes_of(proto: ModelProto) -> Shapes:
+    """Return the shapes that inference knows of the main graph."""
+    inferred = infer_shapes(proto, data_prop=True)
+    found: Shapes = {}
+    for info in (*inferred.graph.value_info, *inferred.graph.output, *inferred.graph.input):
+        shape = shape_of_type(info.type)[1]
+        if shape is not None:
+            found[info.name] = shape
+    for tensor in inferred.graph.initializer:
+        found[tensor.name] = tuple(tensor.dims)
+    return found
+
+
+def types_of(proto: ModelProto) -> dict[str, int]:
+    """Return the element types that inference knows of the main graph."""
+    inferred = infer_shapes(proto)
+    infos = (*inferred.graph.value_info, *inferred.graph.output)
+    return {info.name: info.type.tensor_type.elem_type for info in infos}
+
+
+def twin(model: ModelProto, node: NodeProto) -> NodeProto:
+    """Return the node of a model that computes what another one's does."""
+    outputs = list(node.output)
+    return next(each for each in model.graph.node if list(each.output) == outputs)
+
+
+def put_before(model: ModelProto, node: NodeProto, new: Sequence[NodeProto]) -> None:
+    """Put nodes before the one of a model that computes what `node` does."""
+    outputs = list(node.output)
+    old = [copied(each) for each in model.graph.node]
+    place = next(i for i, each in enumerate(old) if list(each.output) == outputs)
+    model.graph.ClearField("node")
+    model.graph.node.extend([*old[:place], *new, *old[place:]])
