@@ -1,0 +1,89 @@
+"""Transpose blocks of a tensor without giving each its own dimension.
+
+What it does:
+    Between a Reshape that splits dimensions and one that joins them, dimensions that stay side by
+    side are transposed as one, and those of size 1 are left out.
+
+Why engines need it:
+    QNN has no tensor of more than five dimensions. Windows of transformers and shuffled pixels are
+    written with six.
+
+Before:
+    a = Reshape <[2, 4, 7, 4, 7, 96]> (x)
+    t = Transpose <perm = [0, 1, 3, 2, 4, 5]> (a)
+    y = Reshape <[32, 49, 96]> (t)
+
+After:
+    a = Reshape <[8, 7, 4, 672]> (x)
+    t = Transpose <perm = [0, 2, 1, 3]> (a)
+    y = Reshape <[32, 49, 96]> (t)
+
+When it refuses:
+    Sizes are unknown or 0, more than five dimensions are left, somebody else reads what lies
+    between, or the first and last tensor have more than five dimensions themselves.
+
+Accuracy:
+    Exact: the same numbers in the same order.
+
+References:
+    https://onnx.ai/onnx/operators/onnx__Transpose.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+
+_MOST = 5
+
+
+@rewrite("Reshape", removes="rank:Reshape.* rank:Transpose.*", emits="Reshape Transpose", since=5)
+def transpose_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
+    """Transpose what stays together as one, see the module."""
+    transposed, last = node.need(0), node.output(0)
+    turn = _made_by(transposed, "Transpose")
+    split = turn.need(0)
+    first = _made_by(split, "Reshape").need(0)
+    if last is None or last.static_shape is None or split.static_shape is None:
+        raise Refuse("all sizes must be known; they are not")
+    if 0 in split.static_shape:
+        raise Refuse(f"{split.name} must hold numbers; it has a size of 0")
+    for end in (first, last):
+        if end.rank is None or end.rank > _MOST:
+            raise Refuse(f"{end.name} must have {_MOST} dimensions at most; it has {end.rank}")
+    shape = split.static_shape
+    if len(shape) <= _MOST:
+        raise Refuse(f"{split.name} must have more than {_MOST} dimensions; it has {len(shape)}")
+    order = [int(axis) for axis in turn.attr("perm", range(len(shape))[::-1])]
+    sizes, perm = _joined(shape, order)
+    if len(sizes) > _MOST:
+        raise Refuse(f"{_MOST} dimensions at most must be left; {len(sizes)} are")
+    blocks = build.Reshape(first, np.array(sizes, np.int64))
+    return build.Reshape(build.Transpose(blocks, perm=perm), np.array(last.static_shape, np.int64))
+
+
+def _made_by(value: Value, op: str) -> NodeView:
+    maker = value.producer
+    if maker is None or maker.op != op or maker.domain:
+        raise Refuse(f"{value.name} must come out of {op}; it does not")
+    if value.is_graph_output or len(value.consumers) != 1:
+        raise Refuse(f"nobody else must read {value.name}")
+    return maker
+
+
+def _joined(shape: Sequence[int], order: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the sizes of blocks that stay together, and how these are transposed."""
+    runs: list[list[int]] = []
+    for axis in (axis for axis in order if shape[axis] != 1):
+        before = range(runs[-1][-1] + 1, axis) if runs else ()
+        if runs and axis > runs[-1][-1] and all(shape[one] == 1 for one in before):
+            runs[-1].append(axis)
+        else:
+            runs.append([axis])
+    starts = sorted(run[0] for run in runs)
+    by_start = {run[0]: run for run in runs}
+    sizes = [int(np.prod([shape[axis] for axis in by_start[start]])) for start in starts]
+    return sizes or [1], [starts.index(run[0]) for run in runs] or [0]
