@@ -147,7 +147,7 @@ def table(engine: str, rows: Sequence[Row]) -> str:
         f"# {engine} on networks",
         "",
         f"{len(known)} models that onnxruntime runs, of {len(rows)} that were tried, in the engine"
-        " itself; floats within 1e-3 of each and 1e-4 of the largest number. Made by `python -m"
+        f" itself; {_closeness(engine)}. Made by `python -m"
         f" benchmarks.engines FOLDER --engine {engine}`.",
         *_note_on_sizes(sized),
         "",
@@ -174,6 +174,12 @@ def table(engine: str, rows: Sequence[Row]) -> str:
             said = words.replace("|", "/").replace("<", "&lt;")[:160]
             lines.append(f"| {row['file']} | {row['code']} | {verdict} | {said} |")
     return "\n".join(lines) + "\n"
+
+
+def _closeness(engine: str) -> str:
+    if family_of(engine).arithmetic == "float16":
+        return "it computes in float16: floats within 1e-2 of each and of the largest number"
+    return "floats within 1e-3 of each and 1e-4 of the largest number"
 
 
 def _note_on_sizes(sized: int) -> list[str]:

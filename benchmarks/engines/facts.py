@@ -6,7 +6,8 @@ A form, an element type of a parameter, a rank or the value of an attribute is r
 engine took no model that has it, and wrong where it took some and computed none of them rightly:
 two at least, and more where other models of the form fail as well, so that chance does not explain
 it. What explains most models is said first, and they say nothing more then: a type that comes with
-a refused one is not blamed for it.
+a refused one is not blamed for it. A type of which hardly any model of any operator is taken needs
+no further proof.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ Row = dict[str, Any]
 _FAILED = ("refused", "crashed")
 _SURE = 2
 _CHANCE = 0.02
+_HARDLY, _SEVERAL = 0.05, 10  # of the models that have a type; operators that have it
 _TYPES = ("to", "dtype")  # what they say is an element type of the schema
 
 
@@ -38,13 +40,14 @@ def facts(rows: Sequence[Row]) -> dict[str, Any]:
     by_form: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in rows:
         by_form[row["op"], row["since"]].append(row)
+    scarce = _scarce(rows)
     for (op, since), several in sorted(by_form.items()):
         taken = [row for row in several if row["verdict"] not in _FAILED]
         key = f"{op} {since}"
         if not taken:
             found["refused"][key] = {}
             continue
-        refused = _blamed(several, lambda row: row["verdict"] in _FAILED)
+        refused = _blamed(several, lambda row: row["verdict"] in _FAILED, scarce)
         if refused:
             found["refused"][key] = refused
         if len(taken) >= _SURE and all(row["verdict"] == "wrong" for row in taken):
@@ -60,8 +63,32 @@ def _right(rows: Sequence[Row]) -> set[str]:
     return {f"{row['op']} {row['since']}" for row in rows if row["verdict"] == "equal"}
 
 
-def _blamed(rows: Sequence[Row], bad: Callable[[Row], bool]) -> dict[str, list[str]]:
-    """Return the traits with which every row is bad, not by chance; those of most rows first."""
+def _scarce(rows: Sequence[Row]) -> frozenset[str]:
+    """Return the element types that an engine hardly ever takes."""
+    asked, taken = Counter[str](), Counter[str]()
+    operators: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        for name in set(row["types"].values()):
+            asked[name] += 1
+            taken[name] += row["verdict"] not in _FAILED
+            operators[name].add(row["op"])
+    return frozenset(
+        name
+        for name, several in operators.items()
+        if len(several) >= _SEVERAL and taken[name] < _HARDLY * asked[name]
+    )
+
+
+def _blamed(
+    rows: Sequence[Row], bad: Callable[[Row], bool], known: frozenset[str] = frozenset()
+) -> dict[str, list[str]]:
+    """Return the traits with which every row is bad, not by chance; those of most rows first.
+
+    Args:
+        rows: Of one form.
+        bad: Whether a row is.
+        known: Element types that are blamed in any case, where every row that has them is bad.
+    """
     groups: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in rows:
         for trait in _traits(row):
@@ -70,6 +97,11 @@ def _blamed(rows: Sequence[Row], bad: Callable[[Row], bool]) -> dict[str, list[s
     always = {trait: names for trait, names in groups.items() if names <= left}
     every = {row["name"] for row in rows}
     found: dict[str, list[str]] = defaultdict(list)
+    for trait in sorted(always):
+        if trait[1] in known and always[trait] & left:
+            found[trait[0]].append(trait[1])
+            left -= always[trait]
+            every -= always[trait]
     while always:
         # A type before a rank: a rank is seen with one type most often.
         best = max(always, key=lambda t: (len(always[t] & left), t[0] != "rank", t))

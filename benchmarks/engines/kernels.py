@@ -19,6 +19,7 @@ import json
 import os
 import random
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,6 +34,7 @@ from graphfix.engines.hosting.host import Host, Refused
 from graphfix.engines.hosting.runner import HostedRunner
 from graphfix.engines.targets import load_target
 from graphfix.errors import EngineFailed, NoDevice
+from graphfix.schemas import form_of
 from graphfix.storage.weights import dtype_of
 
 _SECONDS = 30.0
@@ -169,6 +171,30 @@ def _beyond_numpy(path: Path) -> bool:
     return any(dtype is not None and dtype.isbuiltin == _OF_OTHERS for dtype in dtypes)
 
 
+def _is_of(opset: int, op: str, since: int) -> bool:
+    """Say whether a form is the one that models of an opset have."""
+    form = form_of(op, opset)
+    return form is not None and form.since == since
+
+
+def _stamped(path: Path, opset: int, folder: Path) -> Path:
+    """Return a probe as a model of an opset that has its form, where it is one of a newer opset.
+
+    Args:
+        path: The model.
+        opset: The newest opset that the engine is asked about.
+        folder: Where a model that is made is put.
+    """
+    model = onnx.ModelProto.FromString(path.read_bytes())
+    newer = [entry for entry in model.opset_import if not entry.domain and entry.version > opset]
+    if not newer:
+        return path
+    newer[0].version = opset
+    made = folder / "probe.onnx"
+    made.write_bytes(model.SerializeToString())
+    return made
+
+
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -185,6 +211,15 @@ def main() -> None:
         "--each", type=int, default=0, metavar="N", help="stop at N right models of a form, or 4N"
     )
     parser.add_argument("--seconds", type=float, default=_SECONDS, help="for each model")
+    parser.add_argument(
+        "--opset", type=int, metavar="N", help="only the forms that models of opset N have"
+    )
+    parser.add_argument(
+        "--bound", nargs="+", metavar="TYPE", help="only models with inputs of these element types"
+    )
+    parser.add_argument(
+        "--no-scalars", action="store_true", help="no models with inputs or outputs of rank 0"
+    )
     given = parser.parse_args()
     rows: Path = given.rows or cache() / f"{given.engine}.jsonl"
     rows.parent.mkdir(parents=True, exist_ok=True)
@@ -195,7 +230,7 @@ def main() -> None:
     right = Counter((row["op"], row["since"]) for row in known if row["verdict"] == "equal")
     asker = Asker(given.engine, seconds=given.seconds)
     counts: Counter[str] = Counter()
-    with rows.open("a", encoding="utf-8") as stream:
+    with tempfile.TemporaryDirectory() as folder, rows.open("a", encoding="utf-8") as stream:
         models = list(stored(cache() / "models"))
         if given.each:  # of many types and ranks
             random.Random(0).shuffle(models)
@@ -205,6 +240,8 @@ def main() -> None:
             if given.type and next(iter(row["types"].values()), given.type) != given.type:
                 continue
             form = (row["op"], row["since"])
+            if given.opset and not _is_of(given.opset, *form):
+                continue
             if given.each and (right[form] >= given.each or asked[form] >= 4 * given.each):
                 continue
             inputs, outputs = arrays_of(path, row)
@@ -212,7 +249,14 @@ def main() -> None:
                 continue  # what has no elements shows nothing of types and ranks
             if _beyond_numpy(path):
                 continue  # nothing can be given to an engine, or taken from it
-            verdict, words = asker.verdict(path, inputs, outputs)
+            if given.bound and any(
+                array.dtype.name not in given.bound for array in inputs.values()
+            ):
+                continue  # what the engine says is not about the operator
+            if given.no_scalars and not all(a.ndim for a in (*inputs.values(), *outputs.values())):
+                continue
+            asked_with = _stamped(path, given.opset, Path(folder)) if given.opset else path
+            verdict, words = asker.verdict(asked_with, inputs, outputs)
             counts[verdict] += 1
             asked[form] += 1
             right[form] += verdict == "equal"

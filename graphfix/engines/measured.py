@@ -120,6 +120,23 @@ def consistent(found: Mapping[str, Kinds], judged: Collection[str] = ()) -> dict
     return kept
 
 
+def of_all_forms(found: Mapping[str, Kinds], newest: int) -> dict[str, Kinds]:
+    """Return what was measured of the newest form of an operator, said of its older forms as well.
+
+    For engines that read a model of any opset into operators of one opset before they look.
+
+    Args:
+        found: ``refused`` or ``wrong`` of the facts.
+        newest: The opset whose forms were measured.
+    """
+    return {
+        f"{op} {since}": found[key]
+        for op, forms in sorted(_forms(newest).items())
+        if (key := f"{op} {forms[-1]}") in found
+        for since in forms
+    }
+
+
 def with_since(
     profiles: Sequence[tuple[str, Mapping[str, dict[str, Any]]]],
 ) -> None:
