@@ -31,7 +31,7 @@ from __future__ import annotations
 from graphfix.authoring import Editor, NodeRef, graph_pass, normal_domain
 
 
-@graph_pass(removes="domain:too-high.*")
+@graph_pass(removes="domain:too-high.* domain:first.*")
 def unused_opset_imports(editor: Editor) -> None:
     """Look at the main graph and at each function."""
     for root in editor.model.roots():

@@ -31,7 +31,10 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
 @rewrite(
-    "Slice", removes="form:Slice.lengths form:Slice.steps-without-axes", emits="Slice", since=10
+    "Slice",
+    removes="form:Slice.lengths form:Slice.steps-without-axes form:Slice.no-axes",
+    emits="Slice",
+    since=10,
 )
 def slice_axes_explicit(node: NodeView, build: Builder) -> Value:
     """Write the axes, see the module."""

@@ -1,0 +1,1 @@
+"""QNN as an engine family."""

@@ -1,0 +1,40 @@
+"""QNN as an engine family."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from graphfix.engines.engine import Engine
+
+if TYPE_CHECKING:
+    from graphfix.authoring.views import Value
+
+# "left to the CPU: Acosh('y'), Det('z')"
+_LEFT = re.compile(r"left to the CPU: (?P<op>\w+)\('(?P<name>[^']*)'\)")
+
+
+class QNN(Engine):
+    """The HTP of Qualcomm's NPUs, by onnxruntime's provider, in float16."""
+
+    family = "qnn"
+    title = "QNN HTP"
+    spellings = ("qnn-htp", "htp")
+    order = 23
+    arithmetic = "float16"
+    wants_sizes = True
+    requirements = MappingProxyType(
+        {"qnn2": ("onnxruntime-qnn==2.7.0", "onnxruntime==1.32.0", "numpy", "onnx")}
+    )
+
+    def blamed(self, said: str) -> tuple[str, str]:
+        """Return the operator and the name of the first node that is left to the CPU."""
+        match = _LEFT.search(said)
+        return (match["op"], match["name"]) if match else ("", "")
+
+    def is_constant(self, value: Value) -> bool:
+        """Say whether a tensor is computed when a model of fixed sizes is read."""
+        from graphfix.engines.known_values import known_with_sizes
+
+        return known_with_sizes(value)

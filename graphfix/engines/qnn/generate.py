@@ -1,0 +1,128 @@
+"""The QNN profile, made from what the real provider takes, and its simulation computes.
+
+    python -m graphfix.engines.qnn.generate
+
+Facts: ``facts/kernels.json`` (`benchmarks.engines.kernels --opset 26` and `.facts`) and
+``facts/constants.json`` (`benchmarks.engines.parameters`). The opsets, and whether local
+functions are read, are what `benchmarks.engines.limits` said.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from graphfix.engines.measured import Kinds, of_all_forms, operator_rows, with_since
+from graphfix.engines.versioned import unpacked, write_profiles
+
+FACTS = Path(__file__).parent / "facts"
+_NAME = "qnn2"
+_NEWEST = 26  # the newest opset that was asked for
+# Refused where nothing follows, alone and not within Gelu, or with a single operand.
+_TAKEN = ("Dropout", "Erf", "Max")
+# Numbers that were drawn lie beside those of float16 by chance, one index was negative, and Log was
+# asked about numbers below 0: the HTP has no NaN.
+_UNSURE = ("Ceil", "Log", "Mish", "OneHot", "Softplus")
+# Asked about in few forms or none, by hand or by node tests of ONNX, of which it took none.
+_UNTAKEN = (
+    "Attention",
+    "Bernoulli",
+    "BlackmanWindow",
+    "CausalConvWithState",
+    "CenterCropPad",
+    "DeformConv",
+    "FlexAttention",
+    "GlobalLpPool",
+    "HammingWindow",
+    "HannWindow",
+    "ImageDecoder",
+    "LinearAttention",
+    "Loop",
+    "MaxRoiPool",
+    "MelWeightMatrix",
+    "Multinomial",
+    "Optional",
+    "OptionalGetElement",
+    "OptionalHasElement",
+    "QLinearConv",
+    "QLinearMatMul",
+    "RNN",
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+    "ReduceL1",
+    "ReduceSumSquare",
+    "RegexFullMatch",
+    "ReverseSequence",
+    "RotaryEmbedding",
+    "Scan",
+    "Scatter",
+    "SequenceAt",
+    "SequenceConstruct",
+    "SequenceEmpty",
+    "SequenceErase",
+    "SequenceInsert",
+    "SequenceLength",
+    "SequenceMap",
+    "Shrink",
+    "Sinh",
+    "Size",
+    "SoftmaxCrossEntropyLoss",
+    "Softsign",
+    "SplitToSequence",
+    "StringConcat",
+    "StringNormalizer",
+    "StringSplit",
+    "TensorScatter",
+    "TfIdfVectorizer",
+    "Trilu",
+    "Unique",
+)
+_NOTES = (
+    "Measured in the simulation of the HTP of a Snapdragon X Elite, in float16, with inputs of"
+    " fixed sizes and no node left to the CPU: onnxruntime itself would leave some there.",
+)
+
+
+def profile() -> dict[str, Any]:
+    """Return the table of the profile."""
+    store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
+    constants = json.loads((FACTS / "constants.json").read_text(encoding="utf-8"))
+    known = unpacked(store, "2")
+    ops = operator_rows(
+        _taken_otherwise(of_all_forms(known.get("refused", {}), _NEWEST)),
+        _certain(of_all_forms(known.get("wrong", {}), _NEWEST)),
+        _NEWEST,
+    )
+    ops |= {op: {"supported": False} for op in _UNTAKEN if op in ops}
+    with_since([(_NAME, ops)])
+    for op, names in constants.items():
+        if ops[op]["supported"]:
+            ops[op]["limits"] = [f"constant {name}" for name in names]
+    return {
+        "name": _NAME,
+        "family": "qnn",
+        "version": "2",
+        "title": "QNN HTP 2",
+        "source": "measured with onnxruntime-qnn 2.7.0, which simulates an HTP on the CPU",
+        "domains": ["", "ai.onnx"],
+        "functions": True,
+        "static_shapes": True,
+        "notes": list(_NOTES),
+        "opset": {"min": 7, "max": _NEWEST, "rejects_above": False},
+        "ops": dict(sorted(ops.items())),
+    }
+
+
+def _taken_otherwise(found: dict[str, Kinds]) -> dict[str, Kinds]:
+    return {form: kinds for form, kinds in found.items() if form.split()[0] not in _TAKEN}
+
+
+def _certain(found: dict[str, Kinds]) -> dict[str, Kinds]:
+    return {form: kinds for form, kinds in found.items() if form.split()[0] not in _UNSURE}
+
+
+if __name__ == "__main__":
+    write_profiles(Path(__file__).parent, {_NAME: profile()})

@@ -1,0 +1,135 @@
+"""QNN: what is computed otherwise without a word."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.profile import Target
+from graphfix.engines.qnn.rules.provider import PROVIDER
+from graphfix.engines.rule import WRONG, Answer, Yes, rule
+
+
+@rule(
+    "AveragePool",
+    feature="attr:AveragePool.ceil_mode=1",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: right where the windows end with the tensor",
+)
+def averaged_beyond_the_end(node: NodeView, target: Target) -> Answer:
+    """Windows that reach beyond the end are divided by other counts."""
+    if not node.attr("ceil_mode", 0):
+        return None
+    x, window = node.input(0), node.attr("kernel_shape", ())
+    shape = None if x is None else x.static_shape
+    if shape is None:
+        return Unknown("the sizes of what is averaged")
+    sizes = shape[len(shape) - len(window) :]
+    pads = node.attr("pads", ()) or (0,) * 2 * len(window)
+    strides = node.attr("strides", ()) or (1,) * len(window)
+    ends = zip(sizes, pads, pads[len(window) :], window, strides, strict=False)
+    return any((size + one + two - width) % step for size, one, two, width, step in ends)
+
+
+@rule(
+    "AveragePool",
+    feature="shape:AveragePool.padded3d",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: a window of 3 with pads of 1 and 1, 2 and 0, 0 and 2 in each dimension",
+)
+def averaged_padding(node: NodeView, target: Target) -> Answer:
+    """Padding counts in one or three dimensions, or is unlike at both ends and does not count."""
+    x, window = node.input(0), node.attr("kernel_shape", ())
+    pads = list(node.attr("pads", ()))
+    if x is None or not any(pads):
+        return None
+    if node.attr("count_include_pad", 0) and len(window) != 2:
+        return True
+    counted = bool(node.attr("count_include_pad", 0))
+    return not counted and pads[: len(window)] != pads[len(window) :]
+
+
+@rule(
+    "TopK",
+    feature="form:TopK.ties",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: ONNX says the lower index first; rows that hold a number twice",
+)
+def equal_numbers(node: NodeView, target: Target) -> Answer:
+    """The indices of equal numbers come in another order, and float16 makes numbers equal."""
+    indices = node.output(1)
+    return indices is not None and (indices.is_used or indices.is_graph_output)
+
+
+@rule(
+    "Pad",
+    feature="attr:Pad.mode=edge",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: what is read lies outside of the tensor",
+)
+def repeated_edge(node: NodeView, target: Target) -> Answer:
+    """Pad that repeats the edge reads other numbers."""
+    mode = node.attr("mode", "constant")
+    return (mode.decode() if isinstance(mode, bytes) else mode) == "edge"
+
+
+@rule(
+    "Cast",
+    feature="form:Cast.truncates",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: Cast to int32 and back to float32 changes nothing",
+)
+def cast_there_and_back(node: NodeView, target: Target) -> Answer:
+    """Floats that become integers and are cast again keep their fraction."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None:
+        return None
+    if x.dtype is None or y.dtype is None:
+        return Unknown(f"dtype of {x.name}")
+    if x.dtype.kind != "f" or y.dtype.kind not in "iu":
+        return None
+    maker = x.producer
+    whole = maker is not None and (maker.op in ("Ceil", "Floor", "Round") or _is_cut(maker))
+    return not whole and any(user.op == "Cast" for user in y.consumers)
+
+
+def _is_cut(maker: NodeView) -> bool:
+    """Say whether a floor is given its sign back, as `cast_to_integer_by_floor` leaves it."""
+    makers = {v.producer.op for v in maker.inputs if v is not None and v.producer is not None}
+    return maker.op == "Mul" and makers == {"Sign", "Floor"}
+
+
+@rule(
+    "Div",
+    feature="dtype:Div.int64",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: -3 by 2 gives -2",
+)
+def divided_integers(node: NodeView, target: Target) -> Answer:
+    """Integers below 0 are divided towards minus infinity."""
+    x = node.input(0)
+    if x is None or x.dtype is None or x.dtype.kind != "i":
+        return None
+    known = x.array()
+    if known_with_sizes(x) or (known is not None and bool((known >= 0).all())):
+        return None
+    return Yes(feature=f"dtype:Div.{x.type_name}")
+
+
+@rule(
+    "Resize",
+    feature="rank:Resize.5",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: of four dimensions it is right",
+)
+def resized_in_three_dimensions(node: NodeView, target: Target) -> Answer:
+    """Linear resizing in three dimensions gives other numbers."""
+    x = node.input(0)
+    return x is not None and x.rank == 5

@@ -1,0 +1,269 @@
+"""QNN: operators that are left to the CPU in some uses."""
+
+from __future__ import annotations
+
+import math
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.profile import Target
+from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
+from graphfix.engines.rule import REJECT, Answer, Yes, rule
+
+_MOST = 5  # dimensions
+
+
+@rule(feature="rank:{op}", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
+def many_dimensions(node: NodeView, target: Target) -> Answer:
+    """{op} takes or gives a tensor of more than five dimensions."""
+    for value in (*node.inputs, *node.outputs):
+        if value is not None and value.rank is not None and value.rank > _MOST:
+            return Yes(
+                feature=f"rank:{node.op}.{value.rank}",
+                message=f"{target.title} has no tensor of {value.rank} dimensions",
+            )
+    return None
+
+
+@rule("Erf", feature="op:Erf", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
+def erf_alone(node: NodeView, target: Target) -> Answer:
+    """Erf is taken within x * 0.5 * (1 + erf(x / sqrt(2))) alone, which is Gelu."""
+    return not _is_of_gelu(node)
+
+
+def _is_of_gelu(node: NodeView) -> bool:
+    scaled = node.input(0)
+    maker = None if scaled is None else scaled.producer
+    if maker is None or maker.op not in ("Div", "Mul"):
+        return False
+    by = math.sqrt(2) if maker.op == "Div" else math.sqrt(0.5)
+    x = _other(maker, by)
+    added = _only_user(node.output(0), "Add")
+    if x is None or added is None or _other(added, 1.0) is None:
+        return False
+    first = _only_user(added.output(0), "Mul")
+    if first is None:
+        return False
+    if _other(first, 0.5) is not None:  # x * (0.5 * (1 + erf))
+        last = _only_user(first.output(0), "Mul")
+        return last is not None and x in last.inputs
+    if x in first.inputs:  # 0.5 * (x * (1 + erf))
+        last = _only_user(first.output(0), "Mul")
+        return last is not None and _other(last, 0.5) is not None
+    halves = [value.producer for value in first.inputs if value is not None and value.producer]
+    return any(half.op == "Mul" and _other(half, 0.5) == x for half in halves)
+
+
+def _other(node: NodeView, number: float) -> Value | None:
+    """Return the operand beside a constant of one number."""
+    left, right = node.input(0), node.input(1)
+    for value, other in ((left, right), (right, left)):
+        array = None if value is None else value.array()
+        if (
+            array is not None
+            and array.size == 1
+            and math.isclose(array.item(), number, rel_tol=1e-4)
+        ):
+            return other
+    return None
+
+
+def _only_user(value: Value | None, op: str) -> NodeView | None:
+    users = () if value is None else value.consumers
+    return users[0] if len(users) == 1 and users[0].op == op else None
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="attr:{op}.dilations",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=PROVIDER,
+)
+def dilated_windows(node: NodeView, target: Target) -> Answer:
+    """{op} with dilations is left to the CPU."""
+    if all(int(dilation) == 1 for dilation in node.attr("dilations", ())):
+        return None
+    return Yes(feature=f"attr:{node.op}.dilations")
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="shape:{op}.window",
+    versions="qnn",
+    severity=REJECT,
+    text="was inserted using the NHWC format as requested by QNN, but was not selected by that EP",
+    source=PROVIDER,
+)
+def window_beyond_the_input(node: NodeView, target: Target) -> Answer:
+    """The window of {op} is larger than what it slides over."""
+    x, window = node.input(0), node.attr("kernel_shape", ())
+    shape = None if x is None else x.static_shape
+    if shape is None:
+        return None
+    sizes = shape[len(shape) - len(window) :]
+    pads = node.attr("pads", ()) or (0,) * 2 * len(window)
+    ends = zip(sizes, pads, pads[len(window) :], window, strict=False)
+    if all(size + one + two >= width for size, one, two, width in ends):
+        return None
+    return Yes(feature=f"shape:{node.op}.window")
+
+
+@rule(
+    "MaxPool", feature="rank:MaxPool.5", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER
+)
+def maxpool_of_three_dimensions(node: NodeView, target: Target) -> Answer:
+    """MaxPool of three dimensions in space is left to the CPU."""
+    x = node.input(0)
+    return x is not None and x.rank == _MOST
+
+
+@rule(
+    "MaxPool",
+    feature="form:MaxPool.indices",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=PROVIDER,
+)
+def maxpool_indices(node: NodeView, target: Target) -> Answer:
+    """MaxPool does not give indices."""
+    return node.output(1) is not None
+
+
+@rule(
+    "Gemm", feature="form:Gemm.scaled", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER
+)
+def scaled_gemm(node: NodeView, target: Target) -> Answer:
+    """Gemm with an alpha or a beta is left to the CPU."""
+    return float(node.attr("alpha", 1.0)) != 1.0 or float(node.attr("beta", 1.0)) != 1.0
+
+
+@rule("Mod", feature="attr:Mod.fmod=1", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
+def remainder_of_floats(node: NodeView, target: Target) -> Answer:
+    """Mod with fmod is left to the CPU."""
+    return bool(node.attr("fmod", 0))
+
+
+@rule(
+    "CumSum",
+    feature="attr:CumSum.backwards",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=PROVIDER,
+)
+def cumulated_otherwise(node: NodeView, target: Target) -> Answer:
+    """CumSum in reverse, or without the number itself, is left to the CPU."""
+    return bool(node.attr("reverse", 0)) or bool(node.attr("exclusive", 0))
+
+
+@rule("Clip", feature="const:Clip.max", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
+def computed_limits(node: NodeView, target: Target) -> Answer:
+    """The limits of Clip must be constant."""
+    for index, name in ((1, "min"), (2, "max")):
+        limit = node.input(index)
+        if limit is not None and not known_with_sizes(limit):
+            return Yes(feature=f"const:Clip.{name}")
+    return None
+
+
+@rule(
+    "LayerNormalization",
+    feature="attr:LayerNormalization.axis",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=PROVIDER,
+)
+def normalized_over_several_axes(node: NodeView, target: Target) -> Answer:
+    """LayerNormalization over more than the last axis is left to the CPU, and further outputs."""
+    x, axis = node.input(0), int(node.attr("axis", -1))
+    if any(node.output(index) is not None for index in (1, 2)):
+        return True
+    if x is None or axis == -1:
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else axis != x.rank - 1
+
+
+@rule(
+    ("Max", "Min"),
+    feature="form:{op}.one-input",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=PROVIDER,
+)
+def one_operand(node: NodeView, target: Target) -> Answer:
+    """{op} of one tensor is left to the CPU."""
+    return Yes(feature=f"form:{node.op}.one-input") if len(node.inputs) == 1 else None
+
+
+@rule(
+    "Transpose",
+    feature="dtype:Transpose.int64",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: between other nodes it is taken",
+)
+def transposed_int64(node: NodeView, target: Target) -> Answer:
+    """An input or output of the graph of int64 is transposed."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None or x.type_name != "int64":
+        return None
+    return y.is_graph_output or (x.producer is None and not x.is_constant)
+
+
+@rule(
+    "Cast",
+    feature="dtype:Cast.int64",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: between other nodes it is taken",
+)
+def cast_to_an_output(node: NodeView, target: Target) -> Answer:
+    """Floats are cast to int64 for an output of the graph."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None or y.type_name != "int64" or not y.is_graph_output:
+        return None
+    return x.dtype is None or x.dtype.kind == "f"
+
+
+@rule(
+    "Pad", feature="form:Pad.negative", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER
+)
+def cropped_by_reflection(node: NodeView, target: Target) -> Answer:
+    """Pad that reflects and crops is left to the CPU."""
+    pads = node.input(1)
+    known = None if pads is None else pads.array()
+    if known is None or _text(node.attr("mode", "constant")) != "reflect":
+        return None
+    return bool((known < 0).any())
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.mode=nearest",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: of four dimensions all else is taken",
+)
+def nearest(node: NodeView, target: Target) -> Answer:
+    """Resize to the nearest takes four dimensions, and rounds asymmetric places down alone."""
+    x = node.input(0)
+    if _text(node.attr("mode", "nearest")) != "nearest" or x is None:
+        return None
+    where = _text(node.attr("coordinate_transformation_mode", "half_pixel"))
+    how = _text(node.attr("nearest_mode", "round_prefer_floor"))
+    if where == "asymmetric" and how != "floor":
+        return True
+    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank != 4
+
+
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,1 @@
+"""RKNN as an engine family."""

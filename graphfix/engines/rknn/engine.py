@@ -1,0 +1,60 @@
+"""RKNN as an engine family."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from graphfix.engines.engine import Engine
+
+if TYPE_CHECKING:
+    from graphfix.authoring.views import Value
+
+# Without what it lists for quantization and other frameworks: PyTorch alone is a gigabyte.
+_LINES = (
+    "rknn-toolkit2==2.3.2",
+    "--no-deps",
+    "coloredlogs==15.0.1",
+    "fast-histogram==0.14",
+    "flatbuffers==25.12.19",
+    "humanfriendly==10.0",
+    "mpmath<1.4",
+    "numpy==1.26.4",
+    "onnx==1.16.1",
+    "onnxruntime==1.17.3",
+    "opencv-python-headless==4.10.0.84",
+    "packaging",
+    "protobuf==4.25.4",
+    "psutil",
+    "ruamel.yaml",
+    "scipy",
+    "sympy==1.14.0",
+    "tqdm",
+)
+# "The input 0 of NonZero('y') need to be constant!"
+_NAMED = re.compile(r"\b(?P<op>[A-Z]\w+)\('(?P<name>[^']*)'\)")
+
+
+class RKNN(Engine):
+    """Rockchip's NPUs, by the simulator of rknn-toolkit2, in float16."""
+
+    family = "rknn"
+    title = "RKNN"
+    spellings = ("rknn-toolkit",)
+    order = 22
+    arithmetic = "float16"
+    wants_sizes = True
+    requirements = MappingProxyType({"rknn2.3": _LINES})
+    newest_python = MappingProxyType({"rknn2.3": "3.12"})
+
+    def blamed(self, said: str) -> tuple[str, str]:
+        """Return the operator and the output of the node in a message of the toolkit."""
+        match = _NAMED.search(said)
+        return (match["op"], match["name"]) if match else ("", "")
+
+    def is_constant(self, value: Value) -> bool:
+        """Say whether a tensor is computed when a model of fixed sizes is read."""
+        from graphfix.engines.known_values import known_with_sizes
+
+        return known_with_sizes(value)

@@ -1,0 +1,126 @@
+"""RKNN: inputs and outputs of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphfix.authoring.views import Value
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.profile import Target
+from graphfix.engines.rknn.rules.toolkit import TOOLKIT
+from graphfix.engines.rule import REJECT, Answer, Yes, model_rule
+from graphfix.graph import Graph, Variable
+from graphfix.model import Model
+from graphfix.storage.weights import type_name
+
+_UNBOUND = frozenset({"float64", "int16", "uint8", "uint16", "uint32", "uint64"})
+# What the toolkit takes out, so that an output is the tensor before it.
+_COPIES = frozenset({"Identity", "Dropout"})
+
+
+@model_rule(
+    feature="io:scalar-input",
+    versions="rknn",
+    severity=REJECT,
+    text="Invalid rank for input: {input} Got: 0 Expected: 1",
+    source=TOOLKIT,
+)
+def scalar_input(model: Model, target: Target) -> list[Answer]:
+    """An input of the graph has no dimension, and one is expected."""
+    return [
+        Yes(message=f"input {tensor.name} is a scalar, which {target.title} does not bind")
+        for tensor in _given(model)
+        if tensor.shape is not None and not len(tensor.shape)
+    ]
+
+
+@model_rule(
+    feature="io:input-type",
+    versions="rknn",
+    severity=REJECT,
+    text="Not support input data type '{type}'!",
+    source=f"{TOOLKIT}; float64 is built and not run, uint8 ends the process",
+)
+def input_type(model: Model, target: Target) -> list[Answer]:
+    """An input of the graph has an element type that is not bound."""
+    return [
+        Yes(
+            feature=f"io:{name}-input",
+            message=f"graph input {tensor.name} is {name}, which {target.title} does not bind",
+        )
+        for tensor in _given(model)
+        if (name := type_name(tensor.elem_type)) in _UNBOUND
+    ]
+
+
+@model_rule(
+    feature="io:constant-output",
+    versions="rknn",
+    severity=REJECT,
+    text="All outputs {names} of model are constants, The model is invalid!",
+    source=f"{TOOLKIT}; where others are none, such an output does not come",
+)
+def constant_output(model: Model, target: Target) -> list[Answer]:
+    """An output of the graph is a constant, and is left out."""
+    return [
+        Yes(message=f"output {value.name} is a constant, which {target.title} does not give")
+        for value in _outputs(model.graph)
+        if known_with_sizes(value)
+    ]
+
+
+@model_rule(
+    feature="io:repeated-output",
+    versions="rknn",
+    severity=REJECT,
+    text="{found} of {count} outputs came",
+    source=f"{TOOLKIT}: two outputs of one tensor are one, and those behind it move up",
+)
+def repeated_output(model: Model, target: Target) -> list[Answer]:
+    """Two outputs of the graph are the same tensor, of which one comes."""
+    found: list[Answer] = []
+    seen: dict[str, str] = {}
+    for value in _outputs(model.graph):
+        origin = _origin(value).name
+        if origin in seen:
+            found.append(
+                Yes(message=f"outputs {seen[origin]} and {value.name} are one tensor, given once")
+            )
+        seen.setdefault(origin, value.name)
+    return found
+
+
+@model_rule(
+    feature="domain:first",
+    versions="rknn",
+    severity=REJECT,
+    text="No Adapter From Version $14 for Reshape",
+    source=f"{TOOLKIT}: the first opset that is imported is taken for that of the model",
+)
+def foreign_import(model: Model, target: Target) -> Answer:
+    """Another domain is imported before that of ONNX, whose opset is taken for the model's."""
+    domain = next(iter(model.graph.opsets), "")
+    if domain in ("", "ai.onnx"):
+        return None
+    return Yes(
+        feature=f"domain:first.{domain}",
+        message=f"{target.title} takes the version of {domain} for the opset of the model",
+    )
+
+
+def _given(model: Model) -> list[Variable]:
+    return [t for t in model.graph.inputs if isinstance(t, Variable) and t.opaque is None]
+
+
+def _outputs(graph: Graph) -> Iterator[Value]:
+    yield from (Value(tensor) for tensor in graph.outputs)
+
+
+def _origin(value: Value) -> Value:
+    maker = value.producer
+    while maker is not None and maker.op in _COPIES and not maker.domain:
+        before = maker.input(0)
+        if before is None or maker.node.outputs[0] is not value.tensor:
+            break
+        value, maker = before, before.producer
+    return value

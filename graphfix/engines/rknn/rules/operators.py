@@ -1,0 +1,253 @@
+"""RKNN: operators that are taken in some uses alone."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.profile import Target
+from graphfix.engines.rknn.rules.toolkit import TOOLKIT
+from graphfix.engines.rule import REJECT, Answer, Yes, rule
+
+_UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})
+# Operator -> what its sizes depend on.
+_COUNTING = {
+    "ConstantOfShape": (0,),
+    "NonMaxSuppression": (0, 1),
+    "NonZero": (0,),
+    "Range": (0, 1, 2),
+    "Unique": (0,),
+}
+_REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
+
+
+@rule(
+    tuple(_COUNTING),
+    feature="op:{op}",
+    versions="rknn",
+    severity=REJECT,
+    text="The input {index} of {op}('{name}') need to be constant! It will cause the graph to be "
+    "a dynamic graph!",
+    source=TOOLKIT,
+)
+def dynamic_sizes(node: NodeView, target: Target) -> Answer:
+    """The sizes of what {op} gives depend on numbers that are not constant."""
+    given = [node.input(index) for index in _COUNTING[node.op]]
+    if all(value is None or known_with_sizes(value) for value in given):
+        return None
+    return Yes(
+        feature=f"op:{node.op}",
+        message=f"{target.title} takes {node.op} of constants alone: its sizes would be open",
+    )
+
+
+@rule(
+    "ConstantOfShape",
+    feature="form:ConstantOfShape.no-value",
+    versions="rknn",
+    severity=REJECT,
+    text="'numpy.ndarray' object has no attribute 'data_type'",
+    source=TOOLKIT,
+)
+def no_value(node: NodeView, target: Target) -> Answer:
+    """The value to fill with is missing."""
+    return not node.has("value")
+
+
+@rule(
+    "LayerNormalization",
+    feature="op:LayerNormalization",
+    versions="rknn",
+    severity=REJECT,
+    text="KeyError: 'LayerNormalization'",
+    source=f"{TOOLKIT}: over several axes it is taken",
+)
+def layer_normalization_of_the_last_axis(node: NodeView, target: Target) -> Answer:
+    """LayerNormalization over the last axis alone is refused, and with further outputs."""
+    x, axis = node.input(0), int(node.attr("axis", -1))
+    if any(node.output(index) is not None for index in (1, 2)) or axis == -1:
+        return True
+    if x is None:
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else axis == x.rank - 1
+
+
+@rule(
+    "PRelu",
+    feature="const:PRelu.slope",
+    versions="rknn",
+    severity=REJECT,
+    text="'NoneType' object has no attribute 'shape'",
+    source=TOOLKIT,
+)
+def slope_of_prelu(node: NodeView, target: Target) -> Answer:
+    """The slope of PRelu must be constant."""
+    slope = node.input(1)
+    return slope is not None and not known_with_sizes(slope)
+
+
+@rule(
+    tuple(f"Reduce{name}" for name in _REDUCTIONS),
+    feature="attr:{op}.noop_with_empty_axes=1",
+    versions="rknn",
+    severity=REJECT,
+    text="count == 1 was false. Reduction on all axes, output size should be 1.",
+    source=f"{TOOLKIT}: without axes it reduces over all, or fails",
+)
+def nothing_reduced(node: NodeView, target: Target) -> Answer:
+    """A reduction over no axes reduces over all."""
+    if not node.attr("noop_with_empty_axes", 0) or node.input(1) is not None or node.has("axes"):
+        return None
+    return Yes(feature=f"attr:{node.op}.noop_with_empty_axes=1")
+
+
+@rule(
+    ("Conv", "ConvTranspose"),
+    feature="rank:{op}.5",
+    versions="rknn",
+    severity=REJECT,
+    text="vector::_M_range_check: __n (which is 2) >= this->size() (which is 3)",
+    source=f"{TOOLKIT}: it ends the process, and in few forms computes other numbers",
+)
+def three_dimensions(node: NodeView, target: Target) -> Answer:
+    """{op} of three dimensions in space ends the process."""
+    x = node.input(0)
+    if x is None:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return Yes(feature=f"rank:{node.op}.5") if x.rank > 4 else None
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.mode=cubic",
+    versions="rknn",
+    severity=REJECT,
+    source=f"{TOOLKIT}: it ends the process",
+)
+def cubic(node: NodeView, target: Target) -> Answer:
+    """Cubic resizing ends the process."""
+    return _text(node.attr("mode", "nearest")) == "cubic"
+
+
+@rule(
+    ("Div", "Mod"),
+    feature="const:{op}.B",
+    versions="rknn",
+    severity=REJECT,
+    source=f"{TOOLKIT}: SIGFPE, for it is tried with zeros when it is built",
+)
+def computed_divisor(node: NodeView, target: Target) -> Answer:
+    """The divisor of integers must be constant."""
+    divisor = node.input(1)
+    if divisor is None or known_with_sizes(divisor):
+        return None
+    if not divisor.elem_type:
+        return Unknown(f"dtype of {divisor.name}")
+    return Yes(feature=f"const:{node.op}.B") if divisor.type_name.startswith("int") else None
+
+
+@rule(
+    "Slice",
+    feature="const:Slice.ends",
+    versions="rknn",
+    severity=REJECT,
+    text="The input {index} of Slice('{name}') need to be constant!",
+    source=TOOLKIT,
+)
+def computed_slice(node: NodeView, target: Target) -> Answer:
+    """What Slice takes must be constant, and the axes written where it is not about all."""
+    for index, name in ((1, "starts"), (2, "ends"), (3, "axes"), (4, "steps")):
+        value = node.input(index)
+        if value is not None and not known_with_sizes(value):
+            return Yes(feature=f"const:Slice.{name}")
+    return None
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.no-axes",
+    versions="rknn",
+    severity=REJECT,
+    text="Got invalid dimensions for input",
+    source=f"{TOOLKIT}: all axes need not be written",
+)
+def unwritten_axes(node: NodeView, target: Target) -> Answer:
+    """Axes that are left out are those of all dimensions."""
+    x, starts = node.input(0), node.input(1)
+    if x is None or starts is None or node.input(3) is not None or node.has("axes"):
+        return None
+    count = starts.dim(0)
+    if x.rank is None or count is None:
+        return Unknown(f"rank of {x.name}")
+    return count != x.rank
+
+
+@rule(
+    "MatMul",
+    feature="form:MatMul.with-own-transpose",
+    versions="rknn",
+    severity=REJECT,
+    source=f"{TOOLKIT}: it ends the process",
+)
+def with_its_own_transpose(node: NodeView, target: Target) -> Answer:
+    """MatMul of a tensor with its own transpose ends the process."""
+    left, right = node.input(0), node.input(1)
+    if left is None or right is None:
+        return None
+    return any(
+        maker is not None and maker.op == "Transpose" and maker.input(0) == other
+        for maker, other in ((left.producer, right), (right.producer, left))
+    )
+
+
+@rule(
+    ("Max", "Min", "Mean", "Sum"),
+    feature="form:{op}.one-input",
+    versions="rknn",
+    severity=REJECT,
+    source=f"{TOOLKIT}: it ends the process",
+)
+def one_operand(node: NodeView, target: Target) -> Answer:
+    """{op} of one tensor ends the process."""
+    return Yes(feature=f"form:{node.op}.one-input") if len(node.inputs) == 1 else None
+
+
+@rule(
+    ("QuantizeLinear", "DequantizeLinear"),
+    feature="form:{op}.no-zero-point",
+    versions="rknn",
+    severity=REJECT,
+    text="list index (2) out of range",
+    source=TOOLKIT,
+)
+def no_zero_point(node: NodeView, target: Target) -> Answer:
+    """{op} without a zero point is refused."""
+    if node.input(2) is not None:
+        return None
+    return Yes(feature=f"form:{node.op}.no-zero-point")
+
+
+@rule(
+    feature="dtype:{op}.uint8",
+    versions="rknn",
+    severity=REJECT,
+    text="Not Support Dtype: {type}. please check precision!",
+    source=f"{TOOLKIT}: it ends the process; QuantizeLinear becomes a type of its own",
+)
+def unsigned(node: NodeView, target: Target) -> Answer:
+    """{op} gives unsigned integers, which end the process."""
+    if node.op == "QuantizeLinear":
+        return None
+    for value in node.outputs:
+        if value is not None and not value.is_constant and value.type_name in _UNSIGNED:
+            return Yes(
+                feature=f"dtype:{node.op}.{value.type_name}",
+                message=f"{target.title} does not compute {value.type_name}",
+            )
+    return None
+
+
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,115 @@
+"""The rules of QNN, and what its messages name."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphfix.engines.engine import engine_of
+from tests.engines.cases import No, Yes, assert_no, assert_yes
+
+Q = "qnn2"
+X = "(float[2,3] x) => (float[2,3] y) "
+POOL = "(float[1,3,8,8] x) => (float[A,B,C,D] y) "
+LINE = "(float[1,3,8] x) => (float[A,B,C] y) "
+GELU = (
+    "<float root = {1.4142135}, float one = {1}, float half = {0.5}> "
+    "{ d = Div (x, root) e = Erf (d) a = Add (e, one) "
+)
+
+YES = [
+    Yes("(float[64] x) => (float[2,2,2,2,2,2] y) <int64[6] s = {2,2,2,2,2,2}> "
+        "{ y = Reshape (x, s) }", "many-dimensions", "rank:Reshape.6", "reject", "left to the CPU",
+        Q),
+    Yes(X + "{ y = Erf (x) }", "erf-alone", "op:Erf", "reject", "left to the CPU", Q),
+    Yes(X + GELU + "y = Mul (a, half) }", "erf-alone", "op:Erf", "reject", "left to the CPU", Q),
+    Yes(POOL + "{ y = MaxPool <kernel_shape = [3,3], dilations = [2,2]> (x) }", "dilated-windows",
+        "attr:MaxPool.dilations", "reject", "left to the CPU", Q),
+    Yes(POOL + "{ y = AveragePool <kernel_shape = [9,9], ceil_mode = 1> (x) }",
+        "window-beyond-the-input", "shape:AveragePool.window", "reject", "NHWC", Q),
+    Yes("(float[1,1,4,4,4] x) => (float[A,B,C,D,E] y) { y = MaxPool <kernel_shape = [2,2,2]> (x) }",
+        "maxpool-of-three-dimensions", "rank:MaxPool.5", "reject", "left to the CPU", Q),
+    Yes(POOL.replace(" y)",
+        " y, int64[A,B,C,D] i)") + "{ y, i = MaxPool <kernel_shape=[2,2]> (x) }",
+        "maxpool-indices", "form:MaxPool.indices", "reject", "left to the CPU", Q),
+    Yes("(float[2,3] x, float[3,2] w) => (float[2,2] y) { y = Gemm <alpha = 0.5> (x, w) }",
+        "scaled-gemm", "form:Gemm.scaled", "reject", "left to the CPU", Q),
+    Yes(X + "{ y = Mod <fmod = 1> (x, x) }", "remainder-of-floats", "attr:Mod.fmod=1", "reject",
+        "left to the CPU", Q),
+    Yes(X + "<int64 a = {1}> { y = CumSum <reverse = 1> (x, a) }", "cumulated-otherwise",
+        "attr:CumSum.backwards", "reject", "left to the CPU", Q),
+    Yes("(float[2] x, float most) => (float[2] y) { y = Clip (x, , most) }", "computed-limits",
+        "const:Clip.max", "reject", "left to the CPU", Q),
+    Yes("(float[2,3] x, float[2,3] s) => (float[2,3] y) "
+        "{ y = LayerNormalization <axis = 0> (x, s) }",
+        "normalized-over-several-axes", "attr:LayerNormalization.axis", "reject",
+        "left to the CPU", Q),
+    Yes(X + "{ y = Max (x) }", "one-operand", "form:Max.one-input", "reject", "left to the CPU", Q),
+    Yes("(int64[2,3] x) => (int64[3,2] y) { y = Transpose (x) }", "transposed-int64",
+        "dtype:Transpose.int64", "reject", "left to the CPU", Q),
+    Yes("(float[2] x) => (int64[2] y) { y = Cast <to = 7> (x) }", "cast-to-an-output",
+        "dtype:Cast.int64", "reject", "left to the CPU", Q),
+    Yes("(float[8] x) => (float[A] y) <int64[2] p = {-1, 1}> "
+        '{ y = Pad <mode = "reflect"> (x, p) }', "cropped-by-reflection", "form:Pad.negative",
+        "reject", "left to the CPU", Q),
+    Yes(LINE + "<float[3] s = {1, 1, 2}> { y = Resize (x, , s) }", "nearest",
+        "attr:Resize.mode=nearest", "reject", "left to the CPU", Q),
+    Yes(POOL + "{ y = AveragePool <kernel_shape=[3,3], strides=[2,2], ceil_mode=1> (x) }",
+        "averaged-beyond-the-end", "attr:AveragePool.ceil_mode=1", "wrong", "", Q),
+    Yes(LINE + "{ y = AveragePool <kernel_shape=[3], pads=[1,1], count_include_pad=1> (x) }",
+        "averaged-padding", "shape:AveragePool.padded3d", "wrong", "", Q),
+    Yes(POOL + "{ y = AveragePool <kernel_shape=[3,3], pads=[1,1,0,0]> (x) }",
+        "averaged-padding", "shape:AveragePool.padded3d", "wrong", "", Q),
+    Yes("(float[8] x) => (float[2] y, int64[2] i) <int64[1] k = {2}> { y, i = TopK (x, k) }",
+        "equal-numbers", "form:TopK.ties", "wrong", "", Q),
+    Yes('(float[8] x) => (float[A] y) <int64[2] p = {1, 1}> { y = Pad <mode = "edge"> (x, p) }',
+        "repeated-edge", "attr:Pad.mode=edge", "wrong", "", Q),
+    Yes(X + "{ i = Cast <to = 6> (x) y = Cast <to = 1> (i) }", "cast-there-and-back",
+        "form:Cast.truncates", "wrong", "", Q),
+    Yes("(int64[2] x) => (int64[2] y) <int64 two = {2}> { y = Div (x, two) }", "divided-integers",
+        "dtype:Div.int64", "wrong", "", Q),
+    Yes("(float[1,1,2,2,2] x) => (float[A,B,C,D,E] y) <float[5] s = {1,1,2,2,2}> "
+        '{ y = Resize <mode = "linear"> (x, , s) }', "resized-in-three-dimensions",
+        "rank:Resize.5", "wrong", "", Q),
+]  # fmt: skip
+
+NO = [
+    No("(float[32] x) => (float[2,2,2,2,2] y) <int64[5] s = {2,2,2,2,2}> { y = Reshape (x, s) }",
+       "many-dimensions", Q),
+    No(X + GELU + "m = Mul (x, a) y = Mul (m, half) }", "erf-alone", Q),
+    No(X + GELU + "m = Mul (a, half) y = Mul (x, m) }", "erf-alone", Q),
+    No(X + GELU + "m = Mul (x, half) y = Mul (m, a) }", "erf-alone", Q),
+    No(POOL + "{ y = AveragePool <kernel_shape=[8,8]> (x) }", "window-beyond-the-input", Q),
+    No(POOL + "{ y = AveragePool <kernel_shape=[2,2], strides=[2,2], ceil_mode=1> (x) }",
+       "averaged-beyond-the-end", Q),
+    No(POOL + "{ y = AveragePool <kernel_shape=[3,3], pads=[1,1,1,1]> (x) }",
+        "averaged-padding", Q),
+    No("(float[8] x) => (float[2] y) <int64[1] k = {2}> { y, i = TopK (x, k) }",
+        "equal-numbers", Q),
+    No(X + "{ f = Floor (x) i = Cast <to = 6> (f) y = Cast <to = 1> (i) }", "cast-there-and-back",
+       Q),
+    No("(float[2] x) => (float[2] y) { y = Div (x, x) }", "divided-integers", Q),
+    No("(int64[2,3] x) => (float[3,2] y) { z = Cast <to = 1> (x) y = Transpose (z) }",
+       "transposed-int64", Q),
+    No(POOL + "<float[4] s = {1, 1, 2, 2}> { y = Resize (x, , s) }", "nearest", Q),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", YES, ids=lambda case: f"{case.rule} {case.feature}")
+def test_yes(case: Yes) -> None:
+    assert_yes(case)
+
+
+@pytest.mark.parametrize("case", NO, ids=lambda case: case.rule)
+def test_no(case: No) -> None:
+    assert_no(case)
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("left to the CPU: Acosh('b'), Det('c')", ("Acosh", "b")),
+        ("Failed to finalize QNN graph.", ("", "")),
+    ],
+)
+def test_what_a_message_names(said: str, named: tuple[str, str]) -> None:
+    assert engine_of("qnn").blamed(said) == named

@@ -1,0 +1,126 @@
+"""The rules of RKNN, and what its messages name."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+from graphfix.engines.engine import engine_of
+from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes, check
+
+R = "rknn2.3"
+X = "(float[2,3] x) => (float[2,3] y) "
+IMAGE = "(float[1,3,8,8] x) => (float[A,B,C,D] y) "
+CUBE = "(float[1,3,4,4,4] x, float[3,3,1,1,1] w) => (float[A,B,C,D,E] y) "
+
+YES = [
+    Yes("(float x) => (float y) { y = Exp (x) }", "scalar-input", "io:scalar-input", "reject",
+        "Got: 0 Expected: 1", R),
+    Yes("(uint16[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "input-type",
+        "io:uint16-input", "reject", "Not support input data type", R),
+    Yes("(float[2] x) => (float[2] y, float[2] k) <float[2] k = {1, 2}> { y = Exp (x) }",
+        "constant-output", "io:constant-output", "reject", "are constants", R),
+    Yes("(float[2] x) => (float[2] y, int64[1] s) { y = Exp (x) s = Shape (x) }",
+        "constant-output", "io:constant-output", "reject", "are constants", R),
+    Yes("(float[2] x) => (float[2] y, float[2] z) { y = Exp (x) z = Identity (y) }",
+        "repeated-output", "io:repeated-output", "reject", "outputs came", R),
+    Yes("(float[2,3] x) => (int64[2,N] y) { y = NonZero (x) }", "dynamic-sizes", "op:NonZero",
+        "reject", "dynamic graph", R),
+    Yes("(int64[1] s) => (float[N] y) { y = ConstantOfShape (s) }", "no-value",
+        "form:ConstantOfShape.no-value", "reject", "data_type", R),
+    Yes("(float[2,3] x) => (float[2,3] y) <float[3] s = {1, 2, 3}> "
+        "{ y = LayerNormalization (x, s) }",
+        "layer-normalization-of-the-last-axis", "op:LayerNormalization", "reject", "KeyError", R),
+    Yes("(float[2,3] x, float[3] s) => (float[2,3] y) { y = PRelu (x, s) }", "slope-of-prelu",
+        "const:PRelu.slope", "reject", "NoneType", R),
+    Yes(X + "{ y = ReduceSum <noop_with_empty_axes = 1> (x) }", "nothing-reduced",
+        "attr:ReduceSum.noop_with_empty_axes=1", "reject", "count == 1", R),
+    Yes(CUBE + "{ y = Conv (x, w) }", "three-dimensions", "rank:Conv.5", "reject",
+        "_M_range_check", R),
+    Yes(IMAGE + '<float[4] s = {1,1,2,2}> { y = Resize <mode = "cubic"> (x, , s) }', "cubic",
+        "attr:Resize.mode=cubic", "reject", "", R),
+    Yes("(int64[2] x, int64[2] z) => (int64[2] y) { y = Div (x, z) }", "computed-divisor",
+        "const:Div.B", "reject", "", R),
+    Yes("(float[4] x, int64[1] e) => (float[N] y) <int64[1] s = {0}> { y = Slice (x, s, e, s) }",
+        "computed-slice", "const:Slice.ends", "reject", "need to be constant", R),
+    Yes(X.replace("[2,3] y", "[1,3] y") + "<int64[1] s = {0}, int64[1] e = {1}> "
+        "{ y = Slice (x, s, e) }", "unwritten-axes", "form:Slice.no-axes", "reject",
+        "invalid dimensions", R),
+    Yes(X.replace("[2,3] y", "[2,2] y") + "{ t = Transpose (x) y = MatMul (x, t) }",
+        "with-its-own-transpose", "form:MatMul.with-own-transpose", "reject", "", R),
+    Yes(X + "{ y = Max (x) }", "one-operand", "form:Max.one-input", "reject", "", R),
+    Yes("(float[2] x) => (uint8[2] y) <float s = {0.5}> { y = QuantizeLinear (x, s) }",
+        "no-zero-point", "form:QuantizeLinear.no-zero-point", "reject", "list index", R),
+    Yes("(float[2] x) => (float[2] y) { u = Cast <to = 2> (x) y = Cast <to = 1> (u) }", "unsigned",
+        "dtype:Cast.uint8", "reject", "Not Support Dtype", R),
+]  # fmt: skip
+
+NO = [
+    No("(float[1] x) => (float[1] y) { y = Exp (x) }", "scalar-input", R),
+    No("(int64[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "input-type", R),
+    No("(float[2] x) => (float[2] y) { s = Shape (x) y = Expand (x, s) }", "constant-output", R),
+    No("(float[2] x) => (float[2] y, float[2] z) { y = Exp (x) z = Neg (y) }",
+        "repeated-output", R),
+    No("(float[2] x) => (float[A] y) <int64[1] s = {2}> { y = ConstantOfShape (s) }",
+       "dynamic-sizes", R),
+    No("(float[2,3] x, float[2,3] s) => (float[2,3] y) "
+        "{ y = LayerNormalization <axis = 0> (x, s) }",
+       "layer-normalization-of-the-last-axis", R),
+    No("(float[2,3] x) => (float[2,3] y) <float[3] s = {1, 2, 3}> { y = PRelu (x, s) }",
+       "slope-of-prelu", R),
+    No("(float[2,3] x) => (float[2,1] y) <int64[1] a = {1}> "
+       "{ y = ReduceSum <noop_with_empty_axes = 1> (x, a) }", "nothing-reduced", R),
+    No("(float[1,3,4,4] x, float[3,3,1,1] w) => (float[A,B,C,D] y) { y = Conv (x, w) }",
+       "three-dimensions", R),
+    No("(int64[2] x) => (int64[2] y) <int64 two = {2}> { y = Div (x, two) }",
+        "computed-divisor", R),
+    No("(float[2] x, float[2] z) => (float[2] y) { y = Div (x, z) }", "computed-divisor", R),
+    No("(float[4] x) => (float[2] y) <int64[1] s = {0}, int64[1] e = {2}> "
+       "{ y = Slice (x, s, e, s) }",
+       "computed-slice", R),
+    No("(float[4,4] x) => (float[2,2] y) <int64[2] s = {0, 0}, int64[2] e = {2, 2}> "
+       "{ y = Slice (x, s, e) }", "unwritten-axes", R),
+    No("(float[2,3] x, float[2,3] z) => (float[2,2] y) { t = Transpose (z) y = MatMul (x, t) }",
+       "with-its-own-transpose", R),
+    No("(float[2] x) => (float[2] y) { y = Max (x, x) }", "one-operand", R),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", YES, ids=lambda case: f"{case.rule} {case.feature}")
+def test_yes(case: Yes) -> None:
+    assert_yes(case)
+
+
+@pytest.mark.parametrize("case", NO, ids=lambda case: case.rule)
+def test_no(case: No) -> None:
+    assert_no(case)
+
+
+@pytest.mark.parametrize(("order", "count"), [('"far" : 1, "" : 17', 1), ('"" : 17, "far" : 1', 0)])
+def test_the_first_import_is_taken_for_the_opset(order: str, count: int) -> None:
+    text = f"<ir_version: 8, opset_import: [{order}]> g {X} {{ y = Exp (x) }}"
+    found = [
+        f.feature for f in check(onnx.parser.parse_model(text), R) if f.rule == "foreign-import"
+    ]
+    assert found == ["domain:first.far"] * count
+
+
+def test_a_rank_that_is_not_known() -> None:
+    graph = (
+        "(float[8] x, int64[A] s, float[2,2] w) => (float[C,D] y) "
+        "{ r = Reshape (x, s) y = LayerNormalization <axis = 1> (r, w) }"
+    )
+    rule = "layer-normalization-of-the-last-axis"
+    assert_unknown(Unknown(graph, rule, "rank of r", R))
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("The input 0 of NonZero('y') need to be constant!", ("NonZero", "y")),
+        ("The Loop('/Loop') will cause the graph to be a dynamic graph!", ("Loop", "/Loop")),
+        ("Unsupport onnx opset 21, need <= 19!", ("", "")),
+    ],
+)
+def test_what_a_message_names(said: str, named: tuple[str, str]) -> None:
+    assert engine_of("rknn").blamed(said) == named
