@@ -364,6 +364,9 @@ def _write_value_infos(graph: Graph, target: GraphProto) -> bool:
 
 
 SMALL_BYTES = 4096
+# Inference reads whole numbers, such as the sizes of a Split, and of floats the scales of a Resize.
+_SMALL_OTHERS = 256
+_SIZES = frozenset({TensorProto.INT32, TensorProto.INT64})
 
 
 @dataclasses.dataclass(slots=True)
@@ -442,7 +445,10 @@ def _write_types(graph: Graph, target: GraphProto, outputs: set[str]) -> None:
 
 def _is_big(constant: Constant) -> bool:
     weights = constant.weights
-    return not isinstance(weights.proto, TensorProto) or weights.nbytes > SMALL_BYTES
+    if not isinstance(weights.proto, TensorProto):
+        return True
+    most = SMALL_BYTES if weights.proto.data_type in _SIZES else _SMALL_OTHERS
+    return weights.nbytes > most
 
 
 def _write_light_constant(

@@ -155,7 +155,8 @@ def _fill_nodes(
             overload=proto.overload,
             index=index,
         )
-        node.attach(inputs, outputs)
+        # Copies, which have no room for more, as lists have that have grown.
+        node.attach(inputs[:], outputs[:])
         nodes.append(node)
         for attribute in attributes:
             if attribute.type == _GRAPH:

@@ -213,7 +213,7 @@ def infer_model(model: Model) -> None:
     disagree on stays unknown.
     """
     # The proto is gone by the time that its bytes are looked at.
-    inferred = _inferred(*_packed(model.light_proto()))
+    inferred = _inferred(*_packed(_nameless(model.light_proto())))
     if inferred is None:  # one node made it fail; the others have types all the same
         infer_walk(model.graph)
     else:
@@ -226,6 +226,13 @@ def infer_proto(proto: ModelProto) -> ModelProto:
     """Run ONNX shape inference; where a node makes it fail, what was known before stays."""
     inferred = _inferred(*_packed(proto))
     return proto if inferred is None else inferred
+
+
+def _nameless(proto: ModelProto) -> ModelProto:
+    """Take the names of its nodes from a model: inference copies them, and tells nobody."""
+    for node in proto.graph.node:
+        node.ClearField("name")
+    return proto
 
 
 def _packed(proto: ModelProto) -> tuple[bytes, bool]:

@@ -79,18 +79,20 @@ class Workspace:
         self.budget = budget if budget is not None else Budget()
         self.passes = Catalogue.of(passes)
         self.opset_limit = opset_limit
-        self._tensors: set[str] = set()
-        self._nodes: set[str] = set()
+        tensors: set[str] = set()
+        nodes: set[str] = set()
         self._counts: dict[tuple[int, str], int] = {}
         self._log: list[tuple[set[str], str, tuple[int, str], int]] = []
         self.count = 0
         for graph in model.graphs():
             self.count += len(graph.nodes)
-            self._tensors.update(t.name for t in graph.inputs)
-            self._tensors.update(c.name for c in graph.initializers)
+            tensors.update(t.name for t in graph.inputs)
+            tensors.update(c.name for c in graph.initializers)
             for node in graph.nodes:
-                self._nodes.add(node.name)
-                self._tensors.update(t.name for t in node.outputs)
+                nodes.add(node.name)
+                tensors.update(t.name for t in node.outputs)
+        # A copy takes half of the room that a set has which has grown.
+        self._tensors, self._nodes = set(tensors), set(nodes)
 
     def version_to_import(self, domain: str) -> int:
         """Return the version in which a graph that lacks a domain is to import it.
