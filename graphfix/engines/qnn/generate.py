@@ -36,6 +36,7 @@ _UNTAKEN = (
     "GlobalLpPool",
     "HammingWindow",
     "HannWindow",
+    "If",
     "ImageDecoder",
     "LinearAttention",
     "Loop",

@@ -34,21 +34,26 @@ def averaged_beyond_the_end(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "AveragePool",
-    feature="shape:AveragePool.padded3d",
+    feature="form:AveragePool.padding",
     versions="qnn",
     severity=WRONG,
-    source=f"{PROVIDER}: a window of 3 with pads of 1 and 1, 2 and 0, 0 and 2 in each dimension",
+    source=f"{PROVIDER}: a window of 3 with pads of 1 and 1, 2 and 0, 0 and 2 in each dimension; a "
+    "Pad before it is drawn into it",
 )
 def averaged_padding(node: NodeView, target: Target) -> Answer:
     """Padding counts in one or three dimensions, or is unlike at both ends and does not count."""
     x, window = node.input(0), node.attr("kernel_shape", ())
-    pads = list(node.attr("pads", ()))
-    if x is None or not any(pads):
+    if x is None:
         return None
-    if node.attr("count_include_pad", 0) and len(window) != 2:
+    pads = list(node.attr("pads", ()))
+    maker = x.producer
+    if len(window) != 2 and maker is not None and maker.op == "Pad":
         return True
-    counted = bool(node.attr("count_include_pad", 0))
-    return not counted and pads[: len(window)] != pads[len(window) :]
+    if not any(pads):
+        return None
+    if node.attr("count_include_pad", 0):
+        return len(window) != 2
+    return pads[: len(window)] != pads[len(window) :]
 
 
 @rule(
