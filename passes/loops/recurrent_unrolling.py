@@ -1,222 +1,228 @@
-"""Write the steps of an LSTM, a GRU or an RNN one after the other.
+"""Write LSTM, GRU and RNN out, one step after the other.
 
 What it does:
-    Multiplies the input by the weights of each gate once for all steps, and writes for each step
-    what the gates make of that and of the last state. Weights that are constants are cut and
-    transposed at once.
+    Multiplies the whole sequence by the weights of the input at once, then computes the gates of
+    each step from that and from the state of the step before, and joins the states.
 
 Why engines need it:
-    TVM has neither of the three; others have some.
+    OpenCV 4 takes no GRU whose state is computed and has no RNN; TVM has none of the three.
 
 Before:
-    y, h = GRU <hidden_size = 8> (x, w, r)      with x [2, 1, 4]
+    y, h = GRU <hidden_size = 5> (x, w, r, b, , h0)             # x: [2, 1, 4]
 
 After:
-    y, h = MatMul, Add, Sigmoid, Tanh, Mul, Sub for each of the two steps; Concat of the states
+    g = Add (MatMul (x, w_transposed), bias)                    # [2, 1, 15]
+    h1 = ...                                                    # of g[0] and h0
+    h2 = ...                                                    # of g[1] and h1
+    y = Unsqueeze (Concat (h1, h2), [1])
 
 When it refuses:
-    The number of steps or the batch are not known, there are more steps than max_steps, the
-    activations are not the usual ones, values are clipped, the batch stands first (layout), or
-    there are lengths of sequences, peepholes or coupled gates.
+    The sizes of the recurrence or the number of steps are not known, there are more steps than
+    max_steps, or lengths of sequences, peepholes, other activations, clip, input_forget or another
+    layout are given.
 
 Accuracy:
-    Exact: the equations of the operator, in their order.
+    Exact: the equations of the operator, up to the order of sums.
 
 References:
     https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html, onnx__RNN.html; measured on
-    apache-tvm 0.27
+    apache-tvm 0.27 and OpenCV 4.10.0
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, need_type, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Option, Refuse, Value, rewrite
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
-_USUAL = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
+_STATES = {"LSTM": (5, 6), "GRU": (5,), "RNN": (5,)}
 _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
-_FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)
-_LENGTHS, _PEEPHOLES = 4, 7
+_PLAIN = {"clip": 0.0, "input_forget": 0, "layout": 0}
+State = Sequence[Value | None]
 
 
-@dataclass(frozen=True)
-class _Cell:
-    """One direction of a node, whose weights are known gate by gate.
+Operand = Array | Value
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """What one direction multiplies by and adds.
 
     Attributes:
-        build: What nodes are made with.
-        given: What the weights of a gate make of the input, for all steps.
-        recurrent: The transposed weights of the state, by gate.
-        bias: What is added to their product; None where the node has no bias.
-        linear: Whether GRU multiplies before it resets.
+        given: For the input, [I, G*H].
+        recurring: For the state, [H, G*H].
+        bias: For the input, [G*H]; None without one.
+        recurring_bias: For the state.
+        hidden: H.
     """
 
-    build: Builder
-    given: list[Value]
-    recurrent: list[Value]
-    bias: list[Value] | None
-    linear: bool
-
-    def of_input(self, gate: int, step: int) -> Value:
-        """Return what the input gives to a gate in a step."""
-        return self.build.Gather(self.given[gate], np.array(step, np.int64), axis=0)
-
-    def of_state(self, gate: int, state: Value) -> Value:
-        """Return what a state gives to a gate."""
-        product = self.build.MatMul(state, self.recurrent[gate])
-        return product if self.bias is None else self.build.Add(product, self.bias[gate])
-
-    def summed(self, gate: int, step: int, state: Value) -> Value:
-        """Return what a gate gets."""
-        return self.build.Add(self.of_input(gate, step), self.of_state(gate, state))
-
-    def next(self, op: str, step: int, kept: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Return the states after a step: one, or two of an LSTM."""
-        if op == "LSTM":
-            return self.lstm(step, *kept)
-        return (self.gru(step, *kept) if op == "GRU" else self.rnn(step, *kept),)
-
-    def rnn(self, step: int, state: Value) -> Value:
-        """Return the next state of an RNN."""
-        return self.build.Tanh(self.summed(0, step, state))
-
-    def gru(self, step: int, state: Value) -> Value:
-        """Return the next state of a GRU: of the gates z, r and h."""
-        build = self.build
-        update, reset = (build.Sigmoid(self.summed(gate, step, state)) for gate in (0, 1))
-        if self.linear:
-            kept = build.Mul(reset, self.of_state(2, state))
-        else:
-            kept = self.of_state(2, build.Mul(reset, state))
-        hidden = build.Tanh(build.Add(self.of_input(2, step), kept))
-        return build.Add(
-            build.Mul(build.Sub(1.0, update), hidden),
-            build.Mul(update, state),
-        )
-
-    def lstm(self, step: int, state: Value, cell: Value) -> tuple[Value, Value]:
-        """Return the next states of an LSTM: of the gates i, o, f and c."""
-        build = self.build
-        take, give, keep = (build.Sigmoid(self.summed(gate, step, state)) for gate in (0, 1, 2))
-        new = build.Tanh(self.summed(3, step, state))
-        cell = build.Add(build.Mul(keep, cell), build.Mul(take, new))
-        return build.Mul(give, build.Tanh(cell)), cell
+    given: Operand
+    recurring: Operand
+    bias: Operand | None
+    recurring_bias: Operand | None
+    hidden: int
 
 
 @rewrite(
-    ("GRU", "LSTM", "RNN"),
-    removes="op:GRU op:LSTM op:RNN",
-    emits="Add Concat Gather MatMul Mul Sigmoid Sub Tanh Transpose Unsqueeze",
+    ("LSTM", "GRU", "RNN"),
+    removes="op:LSTM op:GRU op:RNN form:GRU.unset-input form:LSTM.unset-input form:RNN.unset-input",
+    emits="Add Concat Gather MatMul Mul Sigmoid Slice Sub Tanh Transpose Unsqueeze",
     options={"max_steps": Option(int, 128, "Steps that are written out at most.")},
+    since=7,
 )
 def recurrent_unrolling(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Write the steps out, see the module."""
+    """Compute step by step, see the module."""
     x = node.need(0)
-    need_type(x, _FLOATS)
-    directions = _directions(node)
-    steps, batch, hidden = _sizes(node, len(directions))
-    most = int(build.option("max_steps"))
+    steps = _steps(node, int(build.option("max_steps")))
+    linear = bool(node.attr("linear_before_reset", 0))
+    starts = [node.input(place) for place in _STATES[node.op]]
+    sequences: list[Value] = []
+    ends: list[list[Value]] = []
+    ways = _DIRECTIONS[str(node.attr("direction", "forward"))]
+    for place, backwards in enumerate(ways):
+        weights = _weights(node, build, place)
+        projected = _plus(build.MatMul(x, weights.given), weights.bias, build)
+        state: State = [
+            None if start is None else _part(start, place, 0, build) for start in starts
+        ]
+        found: list[Value] = []
+        for step in reversed(range(steps)) if backwards else range(steps):
+            gates = _part(projected, step, 0, build)
+            made = _stepped(node.op, gates, state, weights, linear, build)
+            found.append(made[0])
+            state = made
+        found = found[::-1] if backwards else found
+        joined = build.Concat(*found, axis=0) if len(found) > 1 else found[0]
+        sequences.append(build.Unsqueeze(joined, axes=[1]))
+        ends.append([value for value in state if value is not None])
+    whole = build.Concat(*sequences, axis=1) if len(sequences) > 1 else sequences[0]
+    results = [whole]
+    for place in range(len(ends[0])):
+        several = [end[place] for end in ends]
+        results.append(build.Concat(*several, axis=0) if len(several) > 1 else several[0])
+    return tuple(
+        results[place] if node.output(place) is not None else None
+        for place in range(len(node.outputs))
+    )
+
+
+def _steps(node: NodeView, most: int) -> int:
+    x = node.need(0)
+    if node.input(4) is not None or node.input(7) is not None:
+        raise Refuse("lengths of sequences and peepholes must be left out; they are given")
+    if node.has("activations") and not _plain_activations(node):
+        raise Refuse("the activations must be those of ONNX; others are named")
+    for name, plain in _PLAIN.items():
+        if node.attr(name, plain) != plain:
+            raise Refuse(f"{name} must be left out; it is {node.attr(name)}")
+    if str(node.attr("direction", "forward")) not in _DIRECTIONS:
+        raise Refuse(f"the direction must be known; it is {node.attr('direction')}")
+    steps = x.dim(0) if x.rank == 3 else None
+    if not steps:
+        raise Refuse(f"the steps of {x.name} must be known; fix them with --shape")
     if steps > most:
         raise Refuse(f"there must be at most {most} steps; there are {steps}")
-    states: list[list[Value]] = []
-    last: list[tuple[Value, ...]] = []
-    for place, backward in enumerate(directions):
-        cell = _cell(node, build, place, hidden)
-        kept = tuple(
-            _start(node, build, index, place, (batch, hidden))
-            for index in ((5, 6) if node.op == "LSTM" else (5,))
+    if x.dtype is None or x.dtype.kind != "f":
+        raise Refuse(f"{x.name} must be floats; it is {x.type_name}")
+    return steps
+
+
+def _plain_activations(node: NodeView) -> bool:
+    plain = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "RNN": ["tanh"]}
+    named = [str(name).lower() for name in node.attr("activations")]
+    once = plain[node.op]
+    return named in (once, once * 2)
+
+
+def _weights(node: NodeView, build: Builder, place: int) -> _Weights:
+    recurrence, bias = node.need(2), node.input(3)
+    shape = recurrence.static_shape
+    if shape is None or len(shape) != 3 or shape[1] != _GATES[node.op] * shape[2]:
+        raise Refuse(f"the sizes of {recurrence.name} must be known, and those that ONNX wants")
+    both = None if bias is None else _of_way(bias, place, build)
+    return _Weights(
+        _turned(node.need(1), place, build),
+        _turned(recurrence, place, build),
+        _columns(both, 0, shape[1], build),
+        _columns(both, shape[1], 2 * shape[1], build),
+        shape[2],
+    )
+
+
+def _of_way(value: Value, place: int, build: Builder) -> Operand:
+    """Return the weights of one direction."""
+    array = build.const(value)
+    if array is not None:
+        return np.asarray(array[place])
+    return build.Gather(value, np.array(place, np.int64), axis=0)
+
+
+def _turned(value: Value, place: int, build: Builder) -> Operand:
+    weights = _of_way(value, place, build)
+    return build.Transpose(weights, perm=[1, 0]) if isinstance(weights, Value) else weights.T.copy()
+
+
+def _columns(operand: Operand | None, first: int, last: int, build: Builder) -> Operand | None:
+    if isinstance(operand, Value):
+        return build.Slice(
+            operand, starts=[first], ends=[last], axes=[operand.rank - 1 if operand.rank else 0]
         )
-        made: dict[int, Value] = {}
-        for step in range(steps)[:: -1 if backward else 1]:
-            kept = cell.next(node.op, step, kept)
-            made[step] = kept[0]
-        states.append([made[step] for step in range(steps)])
-        last.append(kept)
-    return _results(node, build, states, last)
+    return None if operand is None else operand[..., first:last]
 
 
-def _directions(node: NodeView) -> tuple[bool, ...]:
-    """Say of each direction whether it runs backward; refuse what is not written out."""
-    named = str(node.attr("direction", "forward"))
-    if named not in _DIRECTIONS:
-        raise Refuse(f"the direction must be one of ONNX; it is {named}")
-    usual = [name.lower() for name in _USUAL[node.op]] * len(_DIRECTIONS[named])
-    given = [str(name).lower() for name in node.attr("activations", ())]
-    if given and given != usual:
-        raise Refuse(f"the activations must be the usual ones; they are {', '.join(given)}")
-    for name in ("activation_alpha", "activation_beta", "clip", "input_forget", "layout"):
-        if node.has(name) and node.attr(name):
-            raise Refuse(f"{name} must not be given; it is")
-    if node.input(_LENGTHS) is not None:
-        raise Refuse("all sequences must be of one length; their lengths are given")
-    if node.op == "LSTM" and node.input(_PEEPHOLES) is not None:
-        raise Refuse("there must be no peepholes; there are")
-    return _DIRECTIONS[named]
+def _plus(value: Value, other: Operand | None, build: Builder) -> Value:
+    return value if other is None else build.Add(value, other)
 
 
-def _sizes(node: NodeView, directions: int) -> tuple[int, int, int]:
-    """Return the numbers of steps, of sequences and of what a state holds."""
-    x, recurrence = node.need(0), node.need(2)
-    if x.rank != 3 or recurrence.static_shape is None or len(recurrence.static_shape) != 3:
-        raise Refuse(f"the sizes of {recurrence.name} and the rank of {x.name} must be known")
-    steps, batch = x.dim(0), x.dim(1)
-    if steps is None or batch is None:
-        raise Refuse(f"the steps and the batch of {x.name} must be known; fix them with --shape")
-    ways, rows, hidden = recurrence.static_shape
-    if ways != directions or rows != _GATES[node.op] * hidden or not steps or not hidden:
-        raise Refuse(f"{recurrence.name} must be of the shape that ONNX wants; it is not")
-    return steps, batch, hidden
+def _part(value: Value, place: int, axis: int, build: Builder, count: int = 1) -> Value:
+    first = place * count
+    return build.Slice(value, starts=[first], ends=[first + count], axes=[axis])
 
 
-def _cell(node: NodeView, build: Builder, place: int, hidden: int) -> _Cell:
-    """Cut the weights of one direction into those of its gates."""
-    gates = _GATES[node.op]
-    way = np.array(place, np.int64)
-
-    def cut(value: Value, first: int) -> Value:
-        rows = np.arange(first * hidden, (first + 1) * hidden, dtype=np.int64)
-        return build.Gather(build.Gather(value, way, axis=0), rows, axis=0)
-
-    weights, recurrence, bias = node.need(1), node.need(2), node.input(3)
-    given: list[Value] = []
-    for gate in range(gates):
-        product = build.MatMul(node.need(0), build.Transpose(cut(weights, gate), perm=[1, 0]))
-        given.append(product if bias is None else build.Add(product, cut(bias, gate)))
-    recurrent = [build.Transpose(cut(recurrence, gate), perm=[1, 0]) for gate in range(gates)]
-    biases = None if bias is None else [cut(bias, gates + gate) for gate in range(gates)]
-    return _Cell(build, given, recurrent, biases, bool(node.attr("linear_before_reset", 0)))
-
-
-def _start(node: NodeView, build: Builder, index: int, place: int, shape: tuple[int, int]) -> Value:
-    """Return the state of one direction before the first step."""
-    given = node.input(index)
-    if given is None:
-        return build.constant(np.zeros(shape, node.need(0).dtype))
-    return build.Gather(given, np.array(place, np.int64), axis=0)
+def _stepped(
+    op: str, given: Value, state: State, weights: _Weights, linear: bool, build: Builder
+) -> Sequence[Value]:
+    """Return the state after one step: [1, B, H], and for an LSTM the cell too."""
+    hidden = state[0]
+    if op == "GRU":
+        return (_gru(given, hidden, weights, linear, build),)
+    whole = given
+    if hidden is not None:  # the first state is zero where none is given
+        whole = build.Add(given, build.MatMul(hidden, weights.recurring))
+    whole = _plus(whole, weights.recurring_bias, build)
+    if op == "RNN":
+        return (build.Tanh(whole),)
+    size = weights.hidden
+    inward, outward, forget, fresh = (_part(whole, gate, 2, build, size) for gate in range(4))
+    cell = build.Mul(build.Sigmoid(inward), build.Tanh(fresh))
+    if state[1] is not None:
+        cell = build.Add(build.Mul(build.Sigmoid(forget), state[1]), cell)
+    return build.Mul(build.Sigmoid(outward), build.Tanh(cell)), cell
 
 
-def _results(
-    node: NodeView,
-    build: Builder,
-    states: list[list[Value]],
-    last: list[tuple[Value, ...]],
-) -> tuple[Value | None, ...]:
-    """Return all states [steps, directions, batch, hidden] and the last ones."""
-    wanted = [value is not None for value in node.outputs]
-
-    def stacked(values: list[Value]) -> Value:
-        raised = [build.Unsqueeze(value, axes=[0]) for value in values]
-        return raised[0] if len(raised) == 1 else build.Concat(*raised, axis=0)
-
-    found: list[Value | None] = [None] * len(wanted)
-    if wanted and wanted[0]:
-        each = [stacked(list(together)) for together in zip(*states, strict=True)]
-        found[0] = stacked(each)
-    for place in range(1, len(wanted)):
-        if wanted[place]:
-            found[place] = stacked([kept[place - 1] for kept in last])
-    return tuple(found)
+def _gru(
+    given: Value, hidden: Value | None, weights: _Weights, linear: bool, build: Builder
+) -> Value:
+    size, gates = weights.hidden, 2 * weights.hidden
+    gate_bias = _columns(weights.recurring_bias, 0, gates, build)
+    bias = _columns(weights.recurring_bias, gates, 3 * size, build)
+    before = build.Slice(given, starts=[0], ends=[gates], axes=[2])
+    fresh = _part(given, 2, 2, build, size)
+    if hidden is not None:
+        rows = _columns(weights.recurring, 0, gates, build)
+        before = build.Add(before, build.MatMul(hidden, rows))
+    both = build.Sigmoid(_plus(before, gate_bias, build))
+    update, reset = (_part(both, gate, 2, build, size) for gate in range(2))
+    if hidden is not None:
+        inner = _columns(weights.recurring, gates, 3 * size, build)
+        kept = hidden if linear else build.Mul(reset, hidden)
+        moved = _plus(build.MatMul(kept, inner), bias, build)
+        fresh = build.Add(fresh, build.Mul(reset, moved) if linear else moved)
+    elif bias is not None:
+        fresh = build.Add(fresh, build.Mul(reset, bias) if linear else bias)
+    new = build.Mul(build.Sub(1.0, update), build.Tanh(fresh))
+    return new if hidden is None else build.Add(new, build.Mul(update, hidden))

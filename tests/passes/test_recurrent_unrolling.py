@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import hypothesis
 import numpy as np
+import onnx
 import pytest
+from hypothesis import strategies as st
 
+import graphfix
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, run_pass
 from tests.passes.lowering_models import PLACES, written
@@ -109,18 +113,59 @@ def test_places(place: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (model("GRU", rest="b, l"), "their lengths are given"),
-        (model("GRU", given=", clip = 1.0"), "clip must not be given"),
-        (model("LSTM", given=", input_forget = 1"), "input_forget must not be given"),
-        (model("LSTM", given=", layout = 1"), "layout must not be given"),
-        (model("RNN", given=', activations = ["Relu"]'), "the usual ones; they are relu"),
+        (model("GRU", rest="b, l"), "lengths of sequences"),
+        (model("GRU", given=", clip = 1.0"), "clip must be left out"),
+        (model("LSTM", given=", input_forget = 1"), "input_forget must be left out"),
+        (model("LSTM", given=", layout = 1"), "layout must be left out"),
+        (model("RNN", given=', activations = ["Relu"]'), "the activations must be those of ONNX"),
         (model("RNN").replace("float[3,2,4] x", "float[T,2,4] x"), "fix them with --shape"),
-        (model("RNN").replace("float[3,2,4] x", "float[3,N,4] x"), "fix them with --shape"),
+        (model("RNN").replace("float[1,2,2] r", "float[1,2,K] r"), "the sizes of r must be known"),
         (model("RNN").replace("float[3,2,4] x", "float[129,2,4] x"), "at most 128 steps"),
     ],
 )
 def test_what_is_refused(text: str, why: str) -> None:
     assert_refused(PASS, text, why)
+
+
+def stored(
+    op: str, steps: int, batch: str, ways: int = 1, direction: str = "forward"
+) -> tuple[onnx.ModelProto, dict[str, Any]]:
+    """Return a model whose weights are constants, and a feed of three sequences."""
+    given = f', direction = "{direction}"'
+    text = model(op, given=given, ways=ways, rest="b, , h0")
+    text = text.replace("float[3,2,4] x", f"float[{steps},{batch},4] x")
+    text = text.replace(f"float[{ways},2,2] h0", f"float[{ways},{batch},2] h0")
+    text = text.replace(f"float[3,{ways},2,2]", f"float[{steps},{ways},{batch},2]")
+    proto, numbers = onnx.parser.parse_model(text), feed(op, ways)
+    for name in ("w", "r", "b"):
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(numbers[name], name))
+    kept = [info for info in proto.graph.input if info.name in ("x", "h0")]
+    del proto.graph.input[:]
+    proto.graph.input.extend(kept)
+    rng = np.random.default_rng(steps)
+    sizes = {"x": (steps, 3, WIDE), "h0": (ways, 3, HIDDEN)}
+    return proto, {n: rng.standard_normal(s).astype(np.float32) for n, s in sizes.items()}
+
+
+@pytest.mark.parametrize("op", sorted(GATES))
+@pytest.mark.parametrize(
+    ("direction", "ways"), [("forward", 1), ("reverse", 1), ("bidirectional", 2)]
+)
+def test_an_open_batch_and_stored_weights(direction: str, ways: int, op: str) -> None:
+    proto, numbers = stored(op, 4, "N", ways, direction)
+    assert_rewrite(PASS, proto, feeds=[numbers], rtol=1e-5, atol=1e-6, no_small_sides=SMALL)
+
+
+@hypothesis.given(st.integers(1, 7))
+def test_any_length(steps: int) -> None:
+    proto, numbers = stored("GRU", steps, "3")
+    assert_rewrite(PASS, proto, feeds=[numbers], rtol=1e-5, atol=1e-6)
+
+
+def test_for_a_target_that_takes_no_computed_state() -> None:
+    proto, _ = stored("GRU", 4, "2")
+    result = graphfix.run(proto, target="opencv4.10", verify="full")
+    assert "GRU" not in [node.op_type for node in result.model.to_proto().graph.node]
 
 
 def test_more_steps_where_they_are_asked_for() -> None:
