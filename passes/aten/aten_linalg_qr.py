@@ -292,7 +292,7 @@ def _logdet_model(call: ArrayCall) -> Any:
 def _lu_model(call: ArrayCall) -> Any:
     x = call.need("A")
     size = x.shape[-1]
-    work = x.reshape(-1, size, size).astype(np.float64)
+    work: Array = x.reshape(-1, size, size).astype(np.float64)
     pivots: Array = np.zeros((len(work), size), np.int32)
     each = np.arange(len(work))
     for k in range(size):
@@ -302,7 +302,7 @@ def _lu_model(call: ArrayCall) -> Any:
         work[:, k + 1 :, k] /= work[:, k, k][:, None]
         work[:, k + 1 :, k + 1 :] -= work[:, k + 1 :, k : k + 1] * work[:, k : k + 1, k + 1 :]
     shape = (*x.shape[:-2], size)
-    return work.reshape(x.shape).astype(x.dtype), pivots.reshape(shape)
+    return np.asarray(work.reshape(x.shape), x.dtype), pivots.reshape(shape)
 
 
 def _qr_model(call: ArrayCall) -> Any:
@@ -318,7 +318,7 @@ def _qr_model(call: ArrayCall) -> Any:
 def _lstsq_model(call: ArrayCall) -> Any:
     x, b = call.need("self"), call.need("b")
     inverse: Array = np.linalg.pinv(x.astype(np.float64))
-    return (inverse @ b.astype(np.float64)).astype(x.dtype)
+    return np.asarray(inverse @ b.astype(np.float64), x.dtype)
 
 
 _SLOGDET = _inferred(lambda front, _, __, ___: (front, front))

@@ -45,7 +45,6 @@ from graphfix.authoring import (
     Value,
     counted,
     rewrite,
-    size_of,
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, axis_in, broadcast, by_sizes, ranked
@@ -157,7 +156,10 @@ def _shifted(build: Builder, x: Value, axis: int, shift: int) -> Value:
     if size is None:
         # Wherever the sum goes, Mod takes it into the axis.
         places = build.Sub(counted(x, axis, build), shift)
-        return build.Gather(x, build.Mod(places, size_of(x, axis, build)), axis=axis)
+        count = build.Shape(counted(x, axis, build))
+        one = build.constant(np.array([1], np.int64))  # an empty axis divides nothing
+        count = build.Where(build.Equal(count, np.zeros(1, np.int64)), one, count)
+        return build.Gather(x, build.Mod(places, count), axis=axis)
     first = -shift % size if size else 0
     if not first:
         return build.Identity(x)
@@ -386,8 +388,8 @@ FAMILY = Family(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Concat Expand Gather GatherElements Identity Mod Range Reshape ScatterElements Shape "
-        "Slice Sub Transpose"
+        "Concat Equal Expand Gather GatherElements Identity Mod Range Reshape ScatterElements "
+        "Shape Slice Sub Transpose Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

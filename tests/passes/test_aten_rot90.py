@@ -51,7 +51,8 @@ def test_diagonals(operator: str, axes: list[int], offset: int) -> None:
 
 def test_shifts_of_all_elements_and_groups_of_channels() -> None:
     replaced(PASS, FAMILY.evaluate, "roll", [array_of(2, 3), [4], []])
-    replaced(PASS, FAMILY.evaluate, "roll", [array_of(0, 3), [1], [0]])
+    for dynamic in (False, True):
+        replaced(PASS, FAMILY.evaluate, "roll", [array_of(0, 3), [1], [0]], dynamic=dynamic)
     replaced(PASS, FAMILY.evaluate, "channel_shuffle", [array_of(2, 6, 3), 3])
 
 
