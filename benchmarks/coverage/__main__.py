@@ -1,0 +1,95 @@
+"""The operators of ATen, each repaired for a target and compared with PyTorch.
+
+    python -m benchmarks.coverage list                          (needs PyTorch: writes aten.json)
+    python -m benchmarks.coverage cells FOLDER                  (needs PyTorch and expecttest)
+    python -m benchmarks.coverage judge FOLDER --rows FILE --target trt8.6 [--only NAME ...]
+    python -m benchmarks.coverage table FILE...                 (writes results/coverage-aten.md)
+
+Cells are made once; `judge` needs no PyTorch and says what is repaired without it, and with it
+where it is installed. It goes on behind the rows that are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.coverage.judging import INDEX, exporting_here, judged, write
+from benchmarks.coverage.listed import write as write_list
+from benchmarks.coverage.table import written
+from graphfix.authoring import has_pytorch
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make cells, judge them, or write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list")
+    making = commands.add_parser("cells")
+    making.add_argument("folder", type=Path)
+    making.add_argument("--most", type=int, default=2, help="calls of one operator and type")
+    judging = commands.add_parser("judge")
+    judging.add_argument("folder", type=Path)
+    judging.add_argument("--rows", type=Path, required=True)
+    judging.add_argument("--target", required=True)
+    judging.add_argument("--only", nargs="*", default=[], help="operators")
+    table = commands.add_parser("table")
+    table.add_argument("rows", type=Path, nargs="+")
+    given = parser.parse_args(arguments)
+    if given.command == "list":
+        print(write_list(), "operators")
+        return 0
+    if given.command == "cells":
+        return _make(given.folder, given.most)
+    if given.command == "judge":
+        return _judge(given.folder, given.rows, given.target, given.only)
+    return written(given.rows)
+
+
+def _make(folder: Path, most: int) -> int:
+    from benchmarks.coverage.models import Cell, cells
+    from benchmarks.coverage.traced import Traced, traces
+
+    numbers: dict[tuple[str, str, str], int] = {}
+
+    def made() -> Iterator[Cell]:
+        for call in traces(most):
+            if isinstance(call, Traced):
+                key = (call.operator, call.overload, call.dtype)
+                numbers[key] = numbers.get(key, 0) + 1
+                yield from cells(call, numbers[key])
+
+    print(write(folder, made()), "cells")
+    return 0
+
+
+def _judge(folder: Path, rows: Path, target: str, only: Sequence[str]) -> int:
+    done = set[str]()
+    if rows.is_file():
+        done = {json.loads(line)["cell"] for line in rows.read_text("utf-8").splitlines()}
+    wrong = 0
+    entries = [json.loads(line) for line in (folder / INDEX).read_text("utf-8").splitlines()]
+    random.Random(0).shuffle(entries)  # so that what is there after any time is a fair sample
+    here = exporting_here() if has_pytorch() else contextlib.nullcontext()
+    with rows.open("a", encoding="utf-8") as out, here:
+        for entry in entries:
+            if entry["cell"] in done or (only and entry["cell"].partition(".")[0] not in only):
+                continue
+            start = time.monotonic()
+            row = judged(folder, entry["file"], target)
+            wrong += row["verdict"] in ("wrong", "failed")
+            head = {"cell": entry["cell"], "target": target, "pytorch": has_pytorch()}
+            row = {**head, **row, "seconds": round(time.monotonic() - start, 2)}
+            out.write(json.dumps(row) + "\n")
+            out.flush()
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

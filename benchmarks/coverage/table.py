@@ -1,0 +1,157 @@
+"""The table of what rows say: an answer for every operator of the list."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import RESULTS
+from benchmarks.coverage.listed import ENDLESS, read
+from graphfix.registry import shipped_passes
+
+FILE = RESULTS / "coverage-aten.md"
+Row = Mapping[str, Any]
+_LONGEST = 110
+_KINDS = {
+    "random": "refused: it draws at random, so that nothing equals it",
+    "changes": "refused: it changes its input; exporters write the operator that does not",
+    "gradient": "refused: a gradient, which no exported network computes",
+    "special": "refused: sparse, quantized, nested or complex tensors, which ONNX has not, or a "
+    "function of one device",
+    "none": "none to do: no tensor in it, so that a trace has its result as a constant",
+}
+_HEAD = """# Operators of ATen
+
+`python -m benchmarks.coverage list`, `cells`, `judge` and `table` write this page. The list is
+`benchmarks/coverage/aten.json`: every operator of ATen that the installed PyTorch registers, which
+its exporters could write as an ATen node. Cells are the first calls of PyTorch's own operator
+inputs (`torch.testing._internal.common_methods_invocations`, float32 and int64, sizes fixed and
+open) that a trace has as one node, in the layout of the TorchScript exporter. Each is repaired for
+a target, run in onnxruntime, and held to PyTorch's own result: integers to the last digit, float32
+to 1e-3 of the number and 1e-4 of the largest. Proofs are off here: `differs` counts what they
+would take back. With PyTorch a cell takes seconds, so that it is a sample, drawn once by a seed.
+
+"""
+
+
+def written(paths: Sequence[Path]) -> int:
+    """Write the table and return the exit code."""
+    rows = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+    FILE.write_text(_HEAD + "\n".join([*_summary(rows), "", *_answers(rows)]) + "\n", "utf-8")
+    return 0
+
+
+def _operator(row: Row) -> str:
+    return str(row["cell"]).partition(".")[0]
+
+
+def _of(row: Row) -> tuple[str, bool]:
+    return str(row["target"]), bool(row["pytorch"])
+
+
+def _reachable(operator: str, kinds: Mapping[str, tuple[str, bool]]) -> bool:
+    """Say whether an operator has a finite form and a result of its own."""
+    plain = kinds.get(operator, ("ordinary", False))[0] == "ordinary"
+    return plain and operator not in ENDLESS and "empty" not in operator
+
+
+def _summary(rows: Iterable[Row]) -> list[str]:
+    kinds = read()
+    groups: dict[tuple[str, bool], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[_of(row)].append(row)
+    lines = [
+        "| target | PyTorch | cells | equal | refused | differs | does not run | operators with a "
+        "finite form | with an equal cell | all cells equal |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for (target, pytorch), several in sorted(groups.items()):
+        counts = Counter(str(row["verdict"]) for row in several)
+        by: dict[str, set[str]] = defaultdict(set)
+        for row in several:
+            if _reachable(_operator(row), kinds):
+                by[_operator(row)].add(str(row["verdict"]))
+        some = sum("equal" in verdicts for verdicts in by.values())
+        every = sum(verdicts == {"equal"} for verdicts in by.values())
+        cells = " | ".join(str(counts[v]) for v in ("equal", "refused", "wrong", "failed"))
+        lines.append(
+            f"| {target} | {'installed' if pytorch else 'not installed'} | {len(several)} "
+            f"| {cells} | {len(by)} | {some} | {every} |"
+        )
+    return lines
+
+
+def _answers(rows: Sequence[Row]) -> list[str]:
+    passes = _passes()
+    seen: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        seen[_operator(row)].append(row)
+    lines = [
+        "## The answer for each operator",
+        "",
+        "A pass replaces it without PyTorch; `exporter` is `aten-by-exporter`, which needs "
+        "`pip install graphfix[torch]`. Equal and all cells are counted over targets.",
+        "",
+        "| operator | answer | equal of cells without / with PyTorch | what stands in the way |",
+        "|---|---|---|---|",
+    ]
+    listed = read()
+    for operator in sorted({*listed, *seen}):
+        kind = listed.get(operator, ("ordinary", False))[0]
+        own = seen.get(operator, [])
+        if kind in _KINDS and operator not in passes and not any(_equal(row) for row in own):
+            continue
+        lines.append(_line(operator, passes.get(operator, ""), own))
+    for kind, meaning in _KINDS.items():
+        names = [
+            name
+            for name, (own, _) in listed.items()
+            if own == kind and name not in passes and not any(_equal(r) for r in seen.get(name, []))
+        ]
+        lines += ["", f"{len(names)} operators are {meaning}: {', '.join(names)}."]
+    return lines
+
+
+def _equal(row: Row) -> bool:
+    return bool(row["verdict"] == "equal")
+
+
+def _line(operator: str, declared: str, rows: Sequence[Row]) -> str:
+    parts: list[str] = []
+    for pytorch in (False, True):
+        own = [row for row in rows if row["pytorch"] == pytorch]
+        parts.append(f"{sum(map(_equal, own))} of {len(own)}" if own else "-")
+    answer = f"`{declared}`" if declared else "asked of the exporter; not measured"
+    if operator in ENDLESS:
+        answer = "no finite form"
+    elif any(_equal(row) and row["pytorch"] and "exporter" in row["by"] for row in rows):
+        answer = f"{answer}, exporter" if declared else "exporter"
+    elif not declared and any(row["pytorch"] for row in rows):
+        answer = "refused"
+    return f"| {operator} | {answer} | {' / '.join(parts)} | {_why(operator, rows)} |"
+
+
+def _why(operator: str, rows: Sequence[Row]) -> str:
+    if operator in ENDLESS:
+        return ENDLESS[operator]
+    last = [row for row in rows if not _equal(row)]
+    last.sort(key=lambda row: not row["pytorch"])
+    if not last:
+        return ""
+    said = [
+        part for part in str(last[0].get("why", "")).split(" / ") if "must be installed" not in part
+    ]
+    return (said[0] if said else "PyTorch is needed")[:_LONGEST].replace("|", "\\|").strip()
+
+
+def _passes() -> dict[str, str]:
+    """Return the pass that replaces each operator without PyTorch."""
+    found: dict[str, str] = {}
+    for declared in shipped_passes():
+        for feature in declared.removes:
+            if feature.startswith("op:aten::") and "*" not in feature:
+                found.setdefault(feature.removeprefix("op:aten::"), declared.id)
+    return found
