@@ -12,6 +12,9 @@ IMAGE = "(float[1,2,5,5] x) => (float[A,B,C,D] y) "
 SCALED = IMAGE + "<float[4] s = {{1.0, 1.0, {}}}> {{ y = Resize <{}> (x, , s) }}"
 CELL = "(float[4,2,3] x, float[1,6,3] w, float[1,6,2] r, float[1,12] b, float[1,2,2] h) "
 WEIGHTS = "(float[1,2,5,5] x, float[2,2,2,2] w) => (float[A,B,C,D] y) "
+VOLUME = (
+    "(float[1,1,2,2,2] x) => (float[A,B,C,D,E] y) <float[1,1,1,1,1] w = {2.0}, float[1] b = {1.0}> "
+)
 
 YES = [
     Yes(
@@ -100,6 +103,14 @@ YES = [
         "form:LayerNormalization.axes",
         "reject",
         "unsupported shape",
+        T,
+    ),
+    Yes(
+        VOLUME + "{ y = ConvTranspose (x, w, b) }",
+        "bias-of-a-volume",
+        "rank:ConvTranspose.5",
+        "wrong",
+        "",
         T,
     ),
     Yes(WEIGHTS + "{ y = Conv (x, w) }", "computed-weights", "const:Conv.W", "reject", "", T),
@@ -204,6 +215,7 @@ YES = [
 ]
 
 NO = [
+    No(VOLUME + "{ y = ConvTranspose (x, w) }", "bias-of-a-volume", T),
     No(X + "{ y = Softmax <axis = 1> (x) }", "softmax-of-flattened", T, 11),
     No(X + "{ y = Softmax <axis = 0> (x) }", "softmax-of-flattened", T, 13),
     No(

@@ -12,6 +12,7 @@ from graphfix.model import Model
 _CELLS = {"GRU": (3, 5), "LSTM": (3, 5, 6), "RNN": (3, 5)}  # bias and first states
 _SOFTMAX_OF_ONE_AXIS = 13  # the opset
 _MANY = 6
+_VOLUME = 5  # the rank of what has three dimensions beside batch and channels
 
 
 @model_rule(
@@ -240,3 +241,19 @@ def clip_without_bounds(node: NodeView, target: Target) -> Answer:
     """A Clip with neither bound is not converted."""
     given = [node.input(1), node.input(2), node.attr("min", None), node.attr("max", None)]
     return all(bound is None for bound in given)
+
+
+@rule(
+    "ConvTranspose",
+    feature="rank:ConvTranspose.5",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: the result lacks the bias; without one, and of images, it is equal",
+)
+def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
+    """The bias of a ConvTranspose of three dimensions is left out."""
+    x, weights = node.input(0), node.input(1)
+    if x is None or weights is None or node.input(2) is None:
+        return None
+    rank = x.rank if x.rank is not None else weights.rank
+    return Unknown(f"rank of {x.name}") if rank is None else rank == _VOLUME
