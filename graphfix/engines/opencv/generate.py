@@ -26,6 +26,7 @@ _NOTES = (
     "Measured on the CPU of the wheel opencv-python-headless.",
     "OpenCV 4 computes all in float32, integers and bools too, and has no tensor of less than two"
     " dimensions.",
+    "Fix the sizes of inputs with --shape: what is computed of sizes is known at import then.",
 )
 _NAMES = {"float": "float32", "double": "float64"}
 
