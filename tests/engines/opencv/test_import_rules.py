@@ -51,9 +51,14 @@ YES = [
         " float[2] s = {1.0, 1.0}, float[2,2] w = {1.0, 2.0, 3.0, 4.0}>"
         " { n = InstanceNormalization (x, s, k) t = MatMul (x, w) y = Add (k, t) }",
         "shared-with-matmul", "const:InstanceNormalization.shared", "reject", "three", OLD),
+    Yes("(float[2,3] x) => (float[2,3] y) <float[3] k = {1.0, 2.0, 3.0}>"
+        " { s = Sqrt (x) d = Div (x, s) y = Mul (k, d) }",
+        "weights-first", "form:Mul.constant-first", "reject", "LayerNorm2", NEW),
 ]  # fmt: skip
 
 NO = [
+    No("(float[2,3] x) => (float[2,3] y) <float[3] k = {1.0, 2.0, 3.0}>"
+       " { s = Sqrt (x) d = Div (x, s) y = Mul (d, k) }", "weights-first", NEW),
     No("(float[1,2,2] x) => (float[1,2,2] y, float[1,2,2] n) <float[2] k = {1.0, 2.0},"
        " float[2] s = {1.0, 1.0}> { n = InstanceNormalization (x, s, k) y = Add (k, x) }",
        "shared-with-matmul", OLD),

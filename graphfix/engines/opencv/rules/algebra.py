@@ -101,3 +101,20 @@ def shared_with_matmul(node: NodeView, target: Target) -> Answer:
     constants = [value for value in node.inputs[1:] if value is not None and value.is_constant]
     added = [user for value in constants for user in value.consumers if user.op == "Add"]
     return any(_made_by(value, "MatMul") for user in added for value in user.inputs)
+
+
+@rule(
+    "Mul",
+    feature="form:Mul.constant-first",
+    versions="opencv5.0..",
+    severity=REJECT,
+    text="LayerNorm2: weight rank mismatch",
+    source="layer_norm2.cpp:53 (5.0.0); measured with a bert whose weights stand first",
+)
+def weights_first(node: NodeView, target: Target) -> Answer:
+    """The weights of a normalisation that is written out stand before what they multiply."""
+    first, second = node.input(0), node.input(1)
+    if first is None or second is None or not first.is_constant or second.is_constant:
+        return False
+    made = second.producer
+    return made is not None and made.op == "Div" and _made_by(made.input(1), "Sqrt")
