@@ -147,3 +147,11 @@ def test_an_output_without_elements(target: str) -> None:
     assert [(f.feature, f.message) for f in found] == [("io:empty-output", "y has no elements")]
     given = model_of("(float[2,0] x) => (float[2,0] y) { y = Relu (x) }")
     assert not [f for f in check(given, target) if f.rule == "empty-output"]
+
+
+def test_attention_and_a_graph_without_nodes() -> None:
+    graph = "(float[1,1,2,2] q) => (float[1,1,2,2] y) { y = Attention (q, q, q) }"
+    assert "op:Attention" in [f.feature for f in check(model_of(graph, 23), OLD) if f.blocks]
+    bare = model_of("(float[2] x) => (float[2] x) { }")
+    assert "io:no-layers" in [f.feature for f in check(bare, OLD)]
+    assert "io:no-layers" not in [f.feature for f in check(bare, NEW)]

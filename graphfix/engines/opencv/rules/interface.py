@@ -141,3 +141,15 @@ def empty_output(model: Model, target: Target) -> list[Answer]:
 
 def _is_empty(end: Value) -> bool:
     return 0 in (end.static_shape or ())
+
+
+@model_rule(
+    feature="io:no-layers",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="the net is empty",
+    source="measured on 4.10.0 with a graph whose output is its initializer",
+)
+def no_layers(model: Model, target: Target) -> Answer:
+    """The graph has no node."""
+    return not model.graph.nodes

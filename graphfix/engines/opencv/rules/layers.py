@@ -241,3 +241,15 @@ def reduce_all_named_axes(node: NodeView, target: Target) -> Answer:
     if given is None or node.attr("keepdims", 1) or data is None or data.rank is None:
         return False
     return len(np.atleast_1d(given)) == data.rank
+
+
+@rule(
+    "Attention",
+    feature="op:Attention",
+    versions="opencv4.10",
+    severity=REJECT,
+    source="onnx_importer.cpp:3935 (4.10.0), which reads that of com.microsoft; measured",
+)
+def attention_of_onnx(node: NodeView, target: Target) -> Answer:
+    """Attention of ONNX is taken for that of another domain."""
+    return not node.domain
