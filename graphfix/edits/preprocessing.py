@@ -246,7 +246,7 @@ class _End:
         sizes = [d.dim_value if d.HasField("dim_value") else None for d in self.dims]
         places = [axis for axis in (rank - 3 if rank == _RGB else 1, rank - 1) if 0 <= axis < rank]
         exact = [axis for axis in dict.fromkeys(places) if sizes[axis] == count]
-        found = exact or [axis for axis in places[:1] if sizes[axis] is None]
+        found = exact or [axis for axis in places[:1] if sizes[axis] is None and rank > _RGB]
         if len(found) != 1:
             text = type_text(self.info.type)
             what = "either axis" if found else "no axis"
