@@ -15,6 +15,7 @@ from graphfix.pytorch.call import Argument, OperatorCall, bound
 Array = np.ndarray[Any, Any]
 _MOST_NUMBERS = 64
 _BFLOAT16 = "bfloat16"
+_TEXTS = "OSU"
 
 
 def run_in_pytorch(
@@ -53,7 +54,8 @@ def run_in_pytorch(
 
 def _arrays(value: Any) -> list[Array]:
     entries = [value] if _is_single(value) else list(value)
-    return [np.asarray(entry) for entry in entries if entry is not None]
+    arrays = [np.asarray(entry) for entry in entries if entry is not None]
+    return [array for array in arrays if array.dtype.kind not in _TEXTS]
 
 
 def _is_single(value: Any) -> bool:
@@ -66,6 +68,9 @@ def _given(value: Any) -> Argument | None:
     if not _is_single(value):
         return Argument(tensors=tuple(_given(one) for one in value))
     array = np.asarray(value)
+    if array.dtype.kind in _TEXTS and array.size == 1:
+        text = array.reshape(-1)[0]
+        return Argument(text=text.decode() if isinstance(text, bytes) else str(text))
     few = array.size <= _MOST_NUMBERS and array.dtype.kind in "biuf"
     numbers = tuple(array.ravel().tolist()) if few else None
     kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)

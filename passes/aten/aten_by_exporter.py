@@ -36,6 +36,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from onnx import TensorProto
+
 from graphfix.authoring import (
     APPROXIMATE,
     EXACT,
@@ -116,7 +118,7 @@ def _tensors(node: NodeView) -> list[Value]:
     """Return the tensors of a call, the entries of lists among them, in their order."""
     found: list[Value] = []
     for value in node.inputs:
-        if value is None or is_none(value):
+        if value is None or is_none(value) or value.elem_type == TensorProto.STRING:
             continue
         entries = tensors_of(value)
         found += [e for e in ((value,) if entries is None else entries) if e is not None]

@@ -13,7 +13,7 @@ from graphfix.pytorch.call import INSTALL, Argument, OperatorCall
 from graphfix.pytorch.running import run_in_pytorch
 from graphfix.pytorch.translation import translated
 from graphfix.report import EXACT, Status
-from graphfix.testing import assert_refused, assert_untouched, run_pass
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
 from tests.passes.aten_models import array_of, aten_model, becomes
 from tests.passes.resize_models import in_branch
 
@@ -69,6 +69,21 @@ def test_attributes_are_arguments_by_name() -> None:
     model = aten_model("argsort", [2, 5], layout="default", attributes={"dim": 1, "descending": 1},
                        outputs={"y": (TensorProto.INT64, 2)})  # fmt: skip
     becomes(PASS, model, {"x": x}, np.argsort(-x, axis=1))
+
+
+@needs_pytorch
+def test_a_text_is_a_constant_of_the_call() -> None:
+    x = array_of(2, 3)
+    model = aten_model("gelu", ["N", 3], [np.array("tanh", object)])
+    done = run_pass(PASS, model)
+    (outcome,) = done.outcomes
+    assert outcome.status is Status.APPLIED, outcome
+    (expected,) = run_in_pytorch("gelu", "", [x, np.array("tanh", object)])
+    (plain,) = run_in_pytorch("gelu", "", [x])
+    assert not np.allclose(expected, plain, rtol=1e-6, atol=0)
+    np.testing.assert_allclose(
+        outputs_of(done.after, {"x": x})["y"], expected, rtol=1e-5, atol=1e-6
+    )
 
 
 @needs_pytorch
