@@ -36,7 +36,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Option, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Option, Refuse, Value, need_rank, rewrite
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 _STATES = {"LSTM": (5, 6), "GRU": (5,), "RNN": (5,)}
@@ -168,9 +168,7 @@ def _turned(value: Value, place: int, build: Builder) -> Operand:
 
 def _columns(operand: Operand | None, first: int, last: int, build: Builder) -> Operand | None:
     if isinstance(operand, Value):
-        return build.Slice(
-            operand, starts=[first], ends=[last], axes=[operand.rank - 1 if operand.rank else 0]
-        )
+        return build.Slice(operand, starts=[first], ends=[last], axes=[need_rank(operand) - 1])
     return None if operand is None else operand[..., first:last]
 
 

@@ -111,13 +111,35 @@ def input_type(model: Model, target: Target) -> list[Answer]:
     return found
 
 
+_OUTPUT = _CONVERT.replace("onnxDtype", "output.type().tensor_type()").replace(
+    "trtDtype", "output_trt_dtype"
+)
+
+
+@model_rule(
+    feature="io:undeclared-output",
+    versions="trt",
+    severity=REJECT,
+    text=_OUTPUT,
+    source="ModelImporter.cpp:582 (8.6.1), :785 (10.1); tensorrt-rtx 1.7.1",
+)
+def output_undeclared(model: Model, target: Target) -> list[Answer]:
+    """A graph output is declared without an element type, which the parser reads from the file."""
+    return [
+        f"graph output {tensor.name} is declared without a type"
+        for tensor in model.graph.outputs
+        if isinstance(tensor, Variable)
+        and tensor.info is not None
+        and tensor.info.type.WhichOneof("value") in (None, "tensor_type")
+        and not tensor.info.type.tensor_type.elem_type
+    ]
+
+
 @model_rule(
     feature="io:output",
     versions="trt",
     severity=REJECT,
-    text=_CONVERT.replace("onnxDtype", "output.type().tensor_type()").replace(
-        "trtDtype", "output_trt_dtype"
-    ),
+    text=_OUTPUT,
     source="ModelImporter.cpp:582 (8.6.1)",
 )
 def output_type(model: Model, target: Target) -> list[Answer]:

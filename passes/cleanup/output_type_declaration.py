@@ -1,0 +1,56 @@
+"""Declare the element type of an output that is declared without one.
+
+What it does:
+    Writes the type that inference knows, from inputs, weights and nodes, into the declaration of
+    the output. What that says of the shape stays; where it says nothing, the shape is written too.
+
+Why engines need it:
+    TensorRT's parser reads the type of each output from the file and stops where there is none;
+    onnxruntime takes what it infers.
+
+Before:
+    y
+    y = Relu (x)                 with x: float[2,3]
+
+After:
+    y: float[2,3]
+    y = Relu (x)
+
+When it refuses:
+    Inference does not know type or rank. It leaves outputs alone that are no tensors.
+
+Accuracy:
+    Exact: nothing that is computed changes, nor what the model gives.
+
+References:
+    onnx/onnx-tensorrt ModelImporter.cpp:582 (8.6.1); tensorrt-rtx 1.7.1
+"""
+
+from __future__ import annotations
+
+from onnx.helper import make_tensor_value_info
+
+from graphfix.authoring import Editor, NodeRef, Value, Variable, graph_pass
+
+
+@graph_pass(removes="io:undeclared-output")
+def output_type_declaration(editor: Editor) -> None:
+    """Look at the outputs of the main graph."""
+    for tensor in editor.model.graph.outputs:
+        if not isinstance(tensor, Variable) or tensor.opaque is not None or tensor.info is None:
+            continue
+        kind = tensor.info.type.WhichOneof("value")
+        if kind not in (None, "tensor_type") or tensor.info.type.tensor_type.elem_type:
+            continue
+        if not tensor.elem_type or tensor.shape is None:
+            maker = Value(tensor).producer
+            if maker is not None:
+                reason = f"type and rank of {tensor.name} must be known; nothing says them"
+                editor.refuse(maker, reason)
+            continue
+        info = make_tensor_value_info(tensor.name, tensor.elem_type, tensor.shape)
+        if tensor.info.type.tensor_type.HasField("shape"):
+            info.type.tensor_type.shape.CopyFrom(tensor.info.type.tensor_type.shape)
+        tensor.info = info
+        ref = NodeRef(outputs=(tensor.name,))
+        editor.record_number(ref, f"declared as {Value(tensor).type_name}, was declared as nothing")
