@@ -11,6 +11,7 @@ from onnx import ValueInfoProto
 from graphfix.errors import UsageError
 from graphfix.graph import Shape, Variable, is_empty
 from graphfix.model import Model
+from graphfix.pipeline.validation import contradicted_outputs
 from graphfix.report import IoChange
 
 _LARGEST = (1 << 63) - 1  # dimensions are int64
@@ -59,8 +60,24 @@ def bind_shapes(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> tuple[Io
         tensor.shape = sizes
         _declare(tensor)
     if symbols:
-        changes.extend(_replace_symbols(model, symbols, set(shapes)))
+        said = {t.name: t.shape for t in model.graph.outputs if isinstance(t, Variable)}
+        bound = _replace_symbols(model, symbols, set(shapes))
+        kept = _kept_open(model, said) if any(change.name in said for change in bound) else ()
+        changes.extend(change for change in bound if change.name not in kept)
     return tuple(changes)
+
+
+def _kept_open(model: Model, said: Mapping[str, Shape | None]) -> frozenset[str]:
+    """Give outputs their symbols back where the sizes that are computed say they are wrong.
+
+    Nothing holds a file to what it declares: an output may be called [batch, 5] that is [1, 5].
+    """
+    wrong = contradicted_outputs(model)
+    for tensor in model.graph.outputs:
+        if isinstance(tensor, Variable) and tensor.name in wrong:
+            tensor.shape = said[tensor.name]
+            _declare(tensor)
+    return wrong
 
 
 def _is_size(size: object) -> bool:

@@ -46,7 +46,7 @@ _MOST = 3840  # NvInfer.h 8.6.1:7335
 
 @rewrite(
     "NonZero",
-    removes="op:NonZero.plugin",
+    removes="form:NonZero.plugin",
     emits="Cast Concat Conv Div Mod Mul Reshape Slice TopK Unsqueeze",
     since=11,
     claims="nan inf",

@@ -65,7 +65,7 @@ def test_other_operators_are_left_alone() -> None:
 def test_for_tensorrt_for_rtx() -> None:
     text = written("@y = NonZero (x)", "float[2, 3] x", "int64[2, n]")
     result = graphfix.run(parse(text), "trt-rtx1.7", verify="full")
-    assert [f.feature for f in result.report.findings_before if f.blocks] == ["op:NonZero.plugin"]
+    assert [f.feature for f in result.report.findings_before if f.blocks] == ["form:NonZero.plugin"]
     assert [f.feature for f in result.report.findings_after if f.blocks] == []
     assert result.exit_code == 0
 

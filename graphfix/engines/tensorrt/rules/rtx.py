@@ -19,7 +19,7 @@ _NO_KERNEL = "Assertion !layerImpls.empty() failed. {op} has no runners that imp
 
 @rule(
     "NonZero",
-    feature="op:NonZero.plugin",
+    feature="form:NonZero.plugin",
     versions="trt-rtx1.6..",
     severity=REJECT,
     text="Assertion failed: creator && getPluginCreatorVersion(creator) == "

@@ -75,7 +75,7 @@ YES = [
     Yes(
         "(float[2,3] x) => (int64[2,n] y) { y = NonZero (x) }",
         "nonzero-plugin",
-        "op:NonZero.plugin",
+        "form:NonZero.plugin",
         "reject",
         "NonZero plugin creator version 1 was not found",
         "trt-rtx1.6",
