@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import SupportsIndex
 
 from onnx import ValueInfoProto
@@ -59,25 +59,28 @@ def bind_shapes(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> tuple[Io
             changes.append(IoChange(name, _text(tensor.shape), _text(sizes)))
         tensor.shape = sizes
         _declare(tensor)
-    if symbols:
-        said = {t.name: t.shape for t in model.graph.outputs if isinstance(t, Variable)}
-        bound = _replace_symbols(model, symbols, set(shapes))
-        kept = _kept_open(model, said) if any(change.name in said for change in bound) else ()
-        changes.extend(change for change in bound if change.name not in kept)
+    said = {t.name: t.shape for t in model.graph.outputs if isinstance(t, Variable)}
+    bound = _replace_symbols(model, symbols, set(shapes)) if symbols else []
+    changes.extend(change for change in bound if change.name not in said)
+    if changes:
+        changes.extend(_corrected(model, said))
     return tuple(changes)
 
 
-def _kept_open(model: Model, said: Mapping[str, Shape | None]) -> frozenset[str]:
-    """Give outputs their symbols back where the sizes that are computed say they are wrong.
+def _corrected(model: Model, said: Mapping[str, Shape | None]) -> Iterator[IoChange]:
+    """Declare outputs as the shape that is computed, where that contradicts what they say.
 
     Nothing holds a file to what it declares: an output may be called [batch, 5] that is [1, 5].
     """
-    wrong = contradicted_outputs(model)
+    computed = contradicted_outputs(model)
     for tensor in model.graph.outputs:
-        if isinstance(tensor, Variable) and tensor.name in wrong:
-            tensor.shape = said[tensor.name]
+        if not isinstance(tensor, Variable) or tensor.name not in said:
+            continue
+        if tensor.name in computed:
+            tensor.shape = computed[tensor.name]
             _declare(tensor)
-    return wrong
+        if tensor.shape != said[tensor.name]:
+            yield IoChange(tensor.name, _text(said[tensor.name]), _text(tensor.shape))
 
 
 def _is_size(size: object) -> bool:
@@ -116,6 +119,7 @@ def _declare(tensor: Variable) -> None:
     fresh.CopyFrom(tensor.info)
     shape = fresh.type.tensor_type.shape
     shape.SetInParent()
+    del shape.dim[len(tensor.shape) :]
     while len(shape.dim) < len(tensor.shape):
         shape.dim.add()
     for entry, dim in zip(shape.dim, tensor.shape, strict=True):
@@ -123,6 +127,9 @@ def _declare(tensor: Variable) -> None:
             entry.dim_value = dim
         elif dim is not None:
             entry.dim_param = dim
+        else:
+            entry.ClearField("dim_value")
+            entry.ClearField("dim_param")
     tensor.info = fresh
 
 

@@ -58,11 +58,11 @@ def misdeclared_outputs(model: Model, passes: Sequence[Pass]) -> frozenset[str]:
         return frozenset()
     declared, bare = _undeclared(model)
     infer_types(bare, passes)
-    return _differing(declared, bare)
+    return frozenset(_differing(declared, bare))
 
 
-def contradicted_outputs(model: Model) -> frozenset[str]:
-    """Return the outputs of a file whose declared shape contradicts the sizes that it computes.
+def contradicted_outputs(model: Model) -> dict[str, Shape]:
+    """Return the outputs of a file whose declared shape contradicts the one that it computes.
 
     Strict inference of the file does not follow computed sizes (Reshape to a Shape); once they are
     folded, the fault of the file would look like one of the result. Nothing is changed.
@@ -81,10 +81,13 @@ def _undeclared(model: Model) -> tuple[dict[str, Shape], Model]:
     return declared, Model(light, base_dir=model.base_dir)
 
 
-def _differing(declared: dict[str, Shape], bare: Model) -> frozenset[str]:
-    return frozenset(
-        t.name for t in bare.graph.outputs if shapes_contradict(declared.get(t.name), t.shape)
-    )
+def _differing(declared: dict[str, Shape], bare: Model) -> dict[str, Shape]:
+    """Return the shapes that are computed where others are declared."""
+    return {
+        t.name: t.shape
+        for t in bare.graph.outputs
+        if t.shape is not None and shapes_contradict(declared.get(t.name), t.shape)
+    }
 
 
 def _foreign(model: Model) -> bool:

@@ -30,7 +30,7 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
         found = validity_of(model, before.misdeclared)
         fault = new_complaints(before.validity, found)
         if fault and (contradicted := contradicted_outputs(before.again())):
-            known = before.misdeclared | contradicted
+            known = before.misdeclared | frozenset(contradicted)
             fault = new_complaints(before.validity, validity_of(model, known))
         if not fault and not keeps_interface(model, run.expected_interface):
             fault = "inputs or outputs changed"
