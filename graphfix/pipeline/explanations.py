@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from graphfix.authoring.catalogue import ANY
 from graphfix.authoring.declaring import INTERFACE, NAMED, Pass
 from graphfix.checking import file_findings
 from graphfix.model import Model
@@ -156,7 +157,7 @@ class _RunRecord:
         if declared.accuracy is LOSSY and not self._settings.allow_lossy:
             return LOSSY_UNASKED
         ops = {name for _, name in declared.matches}
-        if declared.kind == "rewrite" and op not in ops:
+        if declared.kind == "rewrite" and not ops & {op, ANY}:
             what = f"at {op}" if op else "about the model"
             return f"it replaces {', '.join(sorted(ops))}; this finding stands {what}"
         if declared.kind == "rewrite":

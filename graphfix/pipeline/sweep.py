@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from graphfix.authoring.catalogue import ANY
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.drafting import draft_rewrite
 from graphfix.authoring.editing import Editor
@@ -92,8 +93,9 @@ def sweep_rewrite(
     editor = Editor(model, workspace, {}, declared.accuracy)
     changed = 0
     ops = {op for _, op in declared.matches}
+    looked_at = () if ANY in ops else tuple(ops)
     for graph in editor.graphs():
-        for view in editor.nodes(graph, *ops):
+        for view in editor.nodes(graph, *looked_at):
             if not declared.matches_node(view) or (wanted is not None and not wanted(view)):
                 continue
             if workspace.blocks(declared.id, view.ref()):

@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 from onnx import ModelProto
 
@@ -27,9 +28,13 @@ from graphfix.pytorch.call import Argument, OperatorCall, bound
 from graphfix.pytorch.translation import ANSWER, ExportRequest
 from graphfix.storage.weights import type_name
 from graphfix.worker.limits import Limits
+from graphfix.worker.sessions import open_session
 
 EXPORTED = 18  # the oldest opset that the exporter writes without converting
 _FIRST_SIZE = 5
+_HALF = 2  # bytes of a float16
+
+Array = np.ndarray[Any, Any]
 
 
 def export(folder: Path, request: ExportRequest, _: Limits) -> None:
@@ -64,11 +69,12 @@ def _exported(call: OperatorCall) -> ModelProto:
         for one in given
     )
     names = [f"i{number}" for number in range(len(given))]
+    module = _module(torch, operator.call)
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             program = torch.onnx.export(
-                _module(torch, operator.call),
+                module,
                 tuple(tensors),
                 dynamo=True,
                 input_names=names,
@@ -82,6 +88,7 @@ def _exported(call: OperatorCall) -> ModelProto:
         raise EngineFailed(f"PyTorch's exporter does not translate it: {said[:300]}") from None
     proto = inline(proto)
     _check(call, given, proto)
+    _hold_to_pytorch(torch, module, proto, given)
     return proto
 
 
@@ -98,9 +105,58 @@ def _refuse_drawing(torch: Any, overload: Any) -> None:
         raise EngineFailed("it changes its input")
     if torch.Tag.nondeterministic_seeded in overload.tags:
         raise EngineFailed("it draws at random")
+    if "empty" in overload._schema.name:
+        raise EngineFailed("it gives numbers that nobody has set")
 
 
-def _sample(torch: Any, given: Argument, sizes: dict[object, int]) -> Any:
+def _hold_to_pytorch(torch: Any, module: Any, proto: ModelProto, given: list[Argument]) -> None:
+    """Run what was exported beside PyTorch, at several sizes.
+
+    The exporter leaves out arguments that it does not know, such as the divisor of a mean over
+    windows, and takes sizes of the samples for those of all inputs.
+
+    Raises:
+        EngineFailed: It computes something else.
+    """
+    session = open_session(proto.SerializeToString())
+    names = [info.name for info in session.get_inputs()]
+    for number, size in enumerate((_FIRST_SIZE, 1, 2)):
+        generator = torch.Generator().manual_seed(number)
+        sizes: dict[object, int] = {}
+        drawn = [_drawn(torch, _sample(torch, one, sizes, size), generator) for one in given]
+        try:
+            made = module(*drawn)
+            wanted = [one.numpy() for one in (made if isinstance(made, tuple | list) else (made,))]
+        except Exception:  # PyTorch does not take these sizes or numbers, or numpy not the type
+            continue
+        try:
+            feed = {n: t.numpy() for n, t in zip(names, drawn, strict=True) if n in names}
+            found = session.run(None, feed)
+        except Exception:  # onnxruntime's exceptions have no common base
+            raise EngineFailed("what PyTorch's exporter writes does not run") from None
+        for one, other in zip(wanted, found, strict=False):
+            if not _is_near(one, np.asarray(other)):
+                raise EngineFailed("what PyTorch's exporter writes computes something else")
+
+
+def _drawn(torch: Any, sample: Any, generator: Any) -> Any:
+    """Return numbers in the shape and type of a sample: floats to both sides of 0, else 0 to 2."""
+    if sample.dtype.is_floating_point:
+        return torch.randn(sample.shape, generator=generator).to(sample.dtype)
+    high = 2 if sample.dtype == torch.bool else 3
+    return torch.randint(0, high, sample.shape, generator=generator).to(sample.dtype)
+
+
+def _is_near(one: Array, other: Array) -> bool:
+    if one.shape != other.shape:
+        return False
+    if one.dtype.kind not in "fc":
+        return bool((one == other).all())
+    loose = 1e-2 if one.dtype.itemsize <= _HALF else 1e-3
+    return np.allclose(one, other, rtol=loose, atol=loose, equal_nan=True)
+
+
+def _sample(torch: Any, given: Argument, sizes: dict[object, int], first: int = _FIRST_SIZE) -> Any:
     """Return a tensor of some sizes; only they are traced."""
     shape: list[int] = []
     for at, dim in enumerate(given.dims):
@@ -108,7 +164,7 @@ def _sample(torch: Any, given: Argument, sizes: dict[object, int]) -> Any:
             shape.append(dim)
         else:
             key = dim if dim is not None else (id(given), at)
-            shape.append(sizes.setdefault(key, _FIRST_SIZE + 2 * len(sizes)))
+            shape.append(sizes.setdefault(key, first + 2 * len(sizes)))
     dtype = getattr(torch, type_name(given.elem_type), None)
     if dtype is None:
         raise EngineFailed(f"PyTorch has no {type_name(given.elem_type)}")

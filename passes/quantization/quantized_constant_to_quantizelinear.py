@@ -34,8 +34,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.authoring.copying import copy_nodes
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, copy_nodes, rewrite
 
 # What takes int8 by its page and is read by engines; what they fold or refuse in int8 is left out.
 _OPERATORS = (

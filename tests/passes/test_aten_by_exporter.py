@@ -47,11 +47,14 @@ def test_an_unknown_rank_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_pytorch
 @pytest.mark.parametrize("opset", [11, 17, 21])
 @pytest.mark.parametrize("layout", ["inputs", "named"])
-def test_integers_come_out_exactly_at_every_opset(opset: int, layout: str) -> None:
+def test_numbers_come_out_exactly_at_every_opset(opset: int, layout: str) -> None:
     x = array_of(3, 4)
-    done = becomes(
-        PASS, bucketize(["N", 4], opset=opset, layout=layout), {"x": x}, np.searchsorted(LIMITS, x)
-    )
+    model = aten_model(
+        "isposinf", ["N", 4], [], opset=opset, layout=layout,
+        outputs={"y": (TensorProto.BOOL, 2)},
+    )  # fmt: skip
+    x[0, 0], x[1, 1] = np.inf, -np.inf
+    done = becomes(PASS, model, {"x": x}, np.isposinf(x))
     (outcome,) = done.with_status(Status.APPLIED)
     assert [site.accuracy for site in outcome.sites] == [EXACT]
 
@@ -150,3 +153,22 @@ def test_a_pass_of_last_resort_is_asked_where_no_other_helps() -> None:
     assert [p.id for p in catalogue.rewrites_of("Add")] == ["first", "last"]
     assert [p.id for p in catalogue.rewrites_of("Mul")] == ["last"]
     assert asked == []
+
+
+@needs_pytorch
+@pytest.mark.parametrize(
+    ("operator", "overload", "arguments", "reason"),
+    [
+        ("avg_pool2d", "", [[2, 2], [2, 2], [0, 0], False, True, 3], "computes something else"),
+        ("empty_like", "", [], "numbers that nobody has set"),
+    ],
+)
+def test_what_the_exporter_gets_wrong_is_refused(
+    operator: str, overload: str, arguments: list[Any], reason: str
+) -> None:
+    given = [Argument(elem_type=TensorProto.FLOAT, dims=(1, 2, 6, 6))]
+    for value in arguments:
+        numbers = tuple(value) if isinstance(value, list) else (value,)
+        given.append(Argument(numbers=numbers, single=not isinstance(value, list)))
+    with pytest.raises(EngineFailed, match=reason):
+        translated(OperatorCall(operator, overload, tuple(given)), 17)
