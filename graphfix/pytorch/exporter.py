@@ -125,8 +125,9 @@ def _hold_to_pytorch(torch: Any, module: Any, proto: ModelProto, given: list[Arg
         sizes: dict[object, int] = {}
         drawn = [_drawn(torch, _sample(torch, one, sizes, size), generator) for one in given]
         try:
-            made = module(*drawn)
-            wanted = [one.numpy() for one in (made if isinstance(made, tuple | list) else (made,))]
+            made: Any = module(*drawn)
+            several: list[Any] = [*made] if isinstance(made, tuple | list) else [made]
+            wanted: list[Array] = [one.numpy() for one in several]
         except Exception:  # PyTorch does not take these sizes or numbers, or numpy not the type
             continue
         try:

@@ -157,18 +157,22 @@ def test_a_pass_of_last_resort_is_asked_where_no_other_helps() -> None:
 
 @needs_pytorch
 @pytest.mark.parametrize(
-    ("operator", "overload", "arguments", "reason"),
+    ("operator", "arguments", "reason"),
     [
-        ("avg_pool2d", "", [[2, 2], [2, 2], [0, 0], False, True, 3], "computes something else"),
-        ("empty_like", "", [], "numbers that nobody has set"),
+        (
+            "avg_pool2d",
+            [
+                *(Argument(numbers=(size, size)) for size in (2, 2, 0)),
+                *(Argument(numbers=(number,), single=True) for number in (0, 1, 3)),
+            ],
+            "computes something else",
+        ),
+        ("empty_like", [], "numbers that nobody has set"),
     ],
 )
 def test_what_the_exporter_gets_wrong_is_refused(
-    operator: str, overload: str, arguments: list[Any], reason: str
+    operator: str, arguments: list[Argument], reason: str
 ) -> None:
-    given = [Argument(elem_type=TensorProto.FLOAT, dims=(1, 2, 6, 6))]
-    for value in arguments:
-        numbers = tuple(value) if isinstance(value, list) else (value,)
-        given.append(Argument(numbers=numbers, single=not isinstance(value, list)))
+    given = (Argument(elem_type=TensorProto.FLOAT, dims=(1, 2, 6, 6)), *arguments)
     with pytest.raises(EngineFailed, match=reason):
-        translated(OperatorCall(operator, overload, tuple(given)), 17)
+        translated(OperatorCall(operator, "", given), 17)
