@@ -38,6 +38,18 @@ def given_inputs(model: Model) -> Iterator[Variable]:
             yield tensor
 
 
+def undeclared_outputs(model: Model) -> list[Answer]:
+    """Return what is to be said of graph outputs that are declared without an element type."""
+    return [
+        f"graph output {tensor.name} is declared without a type"
+        for tensor in model.graph.outputs
+        if isinstance(tensor, Variable)
+        and tensor.info is not None
+        and tensor.info.type.WhichOneof("value") in (None, "tensor_type")
+        and not tensor.info.type.tensor_type.elem_type
+    ]
+
+
 @model_rule(feature="opset:too-high", versions="*", severity=REJECT, source=f"{_PROFILE}: opset")
 def stated_opset(model: Model, target: Target) -> Answer:
     """The opset is newer than the engine takes."""

@@ -5,8 +5,8 @@ What it does:
     the output. What that says of the shape stays; where it says nothing, the shape is written too.
 
 Why engines need it:
-    TensorRT's parser reads the type of each output from the file and stops where there is none;
-    onnxruntime takes what it infers.
+    TensorRT's parser and OpenCV 5 read the type of each output from the file and stop where there
+    is none; onnxruntime takes what it infers.
 
 Before:
     y

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.common_rules import undeclared_outputs
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.model import Model
 
 REDUCTIONS = (
     "ReduceL1",
@@ -63,6 +65,18 @@ _CONSTANTS = {
     "Unsqueeze": {1: "axes"},
     "Upsample": {1: "scales"},
 }
+
+
+@model_rule(
+    feature="io:undeclared-output",
+    versions="opencv5.0..",
+    severity=REJECT,
+    text="valueInfoProto.has_type() in function 'parseValueInfo'",
+    source="onnx_importer2.cpp:741 (5.0.0); measured",
+)
+def output_undeclared(model: Model, target: Target) -> list[Answer]:
+    """A graph output is declared without an element type."""
+    return undeclared_outputs(model)
 
 
 @rule(

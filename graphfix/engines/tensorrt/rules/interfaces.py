@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnx import SparseTensorProto
 
 from graphfix.authoring.views import NodeView
-from graphfix.engines.common_rules import given_inputs
+from graphfix.engines.common_rules import given_inputs, undeclared_outputs
 from graphfix.engines.engine import engine_of, read_graphs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, Answer, Yes, model_rule
@@ -125,14 +125,7 @@ _OUTPUT = _CONVERT.replace("onnxDtype", "output.type().tensor_type()").replace(
 )
 def output_undeclared(model: Model, target: Target) -> list[Answer]:
     """A graph output is declared without an element type, which the parser reads from the file."""
-    return [
-        f"graph output {tensor.name} is declared without a type"
-        for tensor in model.graph.outputs
-        if isinstance(tensor, Variable)
-        and tensor.info is not None
-        and tensor.info.type.WhichOneof("value") in (None, "tensor_type")
-        and not tensor.info.type.tensor_type.elem_type
-    ]
+    return undeclared_outputs(model)
 
 
 @model_rule(
