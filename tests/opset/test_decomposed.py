@@ -48,7 +48,10 @@ def test_pools(
         22,
     )
     x = RNG.normal(size=(1, 2, size)).astype(np.float32)
-    assert_converts(proto, 13, {"x": x}, rtol=1e-5, atol=1e-6)
+    # A window that is larger than input and pads has no place; onnxruntime gives a number all the
+    # same, another one by each of its kernels.
+    fits = reach <= 1 + sum(pads)
+    assert_converts(proto, 13, {"x": x}, rtol=1e-5, atol=1e-6, at_any_size=fits)
 
 
 def pooled(op: str, x: np.ndarray[Any, Any], kernel: int, stride: int, pads: int) -> list[float]:
