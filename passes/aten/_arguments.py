@@ -86,12 +86,16 @@ class Call(Struct, frozen=True):
         An entry is None where PyTorch had None. The whole is None where the argument is.
 
         Raises:
-            Refuse: It is computed at run time.
+            Refuse: It is computed at run time, or complex.
         """
         if self.node.has(name):
-            return flat(self.node.attr(name))
-        value = self.tensor(name)
-        return None if value is None else entries_of(value, name)
+            found: tuple[Any, ...] | None = flat(self.node.attr(name))
+        else:
+            value = self.tensor(name)
+            found = None if value is None else entries_of(value, name)
+        if any(isinstance(entry, complex) for entry in found or ()):
+            raise Refuse(f"{name} of {self.operator} must be real numbers; they are complex")
+        return found
 
     def number(self, name: str, default: float | None = None) -> Any:
         """Return an argument that is one number, or `default` where it is None or missing.

@@ -215,3 +215,8 @@ def test_any_window(size: tuple[int, int], output: tuple[int, int], opset: int) 
     x = array_of(1, 2, *size)
     model = aten_model("adaptive_avg_pool2d", [1, 2, *size], [ints(*output)], opset=opset)
     becomes(PASS, model, {"x": x}, pooled(x, output), **CLOSE)
+
+
+def test_complex_sizes_are_refused() -> None:
+    sizes = np.array([2, 3], np.complex64)
+    assert_refused(PASS, aten_model("adaptive_avg_pool2d", [1, 2, 6, 6], [sizes]), "are complex")
