@@ -7,13 +7,5 @@ that there is no such layer. What depends on the operator alone is in the profil
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
-
 MEASURED = "measured on ncnn 1.0.20261020 and pnnx 20261020"
 RANK = 4  # of a Mat; a batch of 1 is beside it
-
-
-def text(node: NodeView, name: str, default: str) -> str:
-    """Return an attribute that is text."""
-    value = node.attr(name, default)
-    return value.decode() if isinstance(value, bytes) else str(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.ncnn.rules import MEASURED, RANK, text
+from graphfix.engines.ncnn.rules import MEASURED, RANK
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.model import Model
@@ -223,7 +223,7 @@ def normalization_without_bias(node: NodeView, target: Target) -> Answer:
 )
 def depth_first(node: NodeView, target: Target) -> Answer:
     """Blocks of channels are not taken; columns, rows and depth are."""
-    return text(node, "mode", "DCR") == "DCR"
+    return bool(node.attr("mode", "DCR") == "DCR")
 
 
 @rule(
@@ -235,7 +235,7 @@ def depth_first(node: NodeView, target: Target) -> Answer:
 )
 def grid_reflected_or_cubic(node: NodeView, target: Target) -> Answer:
     """Cubic sampling and reflection give other numbers."""
-    mode, padding = text(node, "mode", "linear"), text(node, "padding_mode", "zeros")
+    mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
     if mode not in ("bicubic", "cubic") and padding != "reflection":
         return None
     return Yes(feature=f"attr:GridSample.mode={mode}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.ncnn.rules import MEASURED, RANK, text
+from graphfix.engines.ncnn.rules import MEASURED, RANK
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -21,7 +21,7 @@ _PLACES = "coordinate_transformation_mode"
 )
 def pad_with_a_constant(node: NodeView, target: Target) -> Answer:
     """Pads of a constant become no layer."""
-    return text(node, "mode", "constant") == "constant"
+    return bool(node.attr("mode", "constant") == "constant")
 
 
 @rule(
@@ -34,7 +34,7 @@ def pad_with_a_constant(node: NodeView, target: Target) -> Answer:
 )
 def pad_of_outer_axes(node: NodeView, target: Target) -> Answer:
     """Pads of other axes than the last two of an image, or of other modes, become no layer."""
-    mode, x, given = text(node, "mode", "constant"), node.input(0), node.input(1)
+    mode, x, given = node.attr("mode", "constant"), node.input(0), node.input(1)
     if mode == "constant" or x is None:
         return None
     pads = node.attr("pads", None) if given is None else given.array()
@@ -54,7 +54,7 @@ def pad_of_outer_axes(node: NodeView, target: Target) -> Answer:
 )
 def padded_before(node: NodeView, target: Target) -> Answer:
     """Pads that are automatic and stand before the window are not taken."""
-    same = text(node, "auto_pad", "NOTSET") == "SAME_LOWER"
+    same = node.attr("auto_pad", "NOTSET") == "SAME_LOWER"
     return same and Yes(feature=f"attr:{node.op}.auto_pad")
 
 
@@ -109,8 +109,8 @@ def pool_with_gaps(node: NodeView, target: Target) -> Answer:
 )
 def linear_of_other_places(node: NodeView, target: Target) -> Answer:
     """Linear Resize knows half pixels and aligned corners."""
-    how = text(node, _PLACES, "half_pixel")
-    linear = text(node, "mode", "nearest") == "linear"
+    how = node.attr(_PLACES, "half_pixel")
+    linear = node.attr("mode", "nearest") == "linear"
     other = linear and how not in ("half_pixel", "align_corners")
     return other and Yes(feature=f"attr:Resize.{_PLACES}={how}")
 
@@ -125,8 +125,8 @@ def linear_of_other_places(node: NodeView, target: Target) -> Answer:
 )
 def nearest_above(node: NodeView, target: Target) -> Answer:
     """Nearest Resize does not round up."""
-    how = text(node, "nearest_mode", "round_prefer_floor")
-    nearest = text(node, "mode", "nearest") == "nearest"
+    how = node.attr("nearest_mode", "round_prefer_floor")
+    nearest = node.attr("mode", "nearest") == "nearest"
     up = nearest and how in ("ceil", "round_prefer_ceil")
     return up and Yes(feature=f"attr:Resize.nearest_mode={how}")
 
@@ -140,7 +140,7 @@ def nearest_above(node: NodeView, target: Target) -> Answer:
 )
 def cubic_of_another_slope(node: NodeView, target: Target) -> Answer:
     """The coefficient of cubic Resize is not read."""
-    cubic = text(node, "mode", "nearest") == "cubic"
+    cubic = node.attr("mode", "nearest") == "cubic"
     return cubic and float(node.attr("cubic_coeff_a", -0.75)) != -0.75
 
 

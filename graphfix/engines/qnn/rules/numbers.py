@@ -78,8 +78,7 @@ def equal_numbers(node: NodeView, target: Target) -> Answer:
 )
 def repeated_edge(node: NodeView, target: Target) -> Answer:
     """Pad that repeats the edge reads other numbers."""
-    mode = node.attr("mode", "constant")
-    return (mode.decode() if isinstance(mode, bytes) else mode) == "edge"
+    return bool(node.attr("mode", "constant") == "edge")
 
 
 @rule(

@@ -240,7 +240,7 @@ def cropped_by_reflection(node: NodeView, target: Target) -> Answer:
     """Pad that reflects and crops is left to the CPU."""
     pads = node.input(1)
     known = None if pads is None else pads.array()
-    if known is None or _text(node.attr("mode", "constant")) != "reflect":
+    if known is None or node.attr("mode", "constant") != "reflect":
         return None
     return bool((known < 0).any())
 
@@ -256,14 +256,10 @@ def cropped_by_reflection(node: NodeView, target: Target) -> Answer:
 def nearest(node: NodeView, target: Target) -> Answer:
     """Resize to the nearest takes four dimensions, and rounds asymmetric places down alone."""
     x = node.input(0)
-    if _text(node.attr("mode", "nearest")) != "nearest" or x is None:
+    if node.attr("mode", "nearest") != "nearest" or x is None:
         return None
-    where = _text(node.attr("coordinate_transformation_mode", "half_pixel"))
-    how = _text(node.attr("nearest_mode", "round_prefer_floor"))
+    where = node.attr("coordinate_transformation_mode", "half_pixel")
+    how = node.attr("nearest_mode", "round_prefer_floor")
     if where == "asymmetric" and how != "floor":
         return True
     return Unknown(f"rank of {x.name}") if x.rank is None else x.rank != 4
-
-
-def _text(value: object) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)

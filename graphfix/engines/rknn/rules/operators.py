@@ -128,7 +128,7 @@ def three_dimensions(node: NodeView, target: Target) -> Answer:
 )
 def cubic(node: NodeView, target: Target) -> Answer:
     """Cubic resizing ends the process."""
-    return _text(node.attr("mode", "nearest")) == "cubic"
+    return bool(node.attr("mode", "nearest") == "cubic")
 
 
 @rule(
@@ -247,7 +247,3 @@ def unsigned(node: NodeView, target: Target) -> Answer:
                 message=f"{target.title} does not compute {value.type_name}",
             )
     return None
-
-
-def _text(value: object) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)

@@ -57,7 +57,7 @@ def mod_truncated(node: NodeView, target: Target) -> Answer:
 )
 def scatter_elements_reduction(node: NodeView, target: Target) -> Answer:
     """ScatterElements that adds or compares is not converted."""
-    how = _reduction(node)
+    how = node.attr("reduction", "none")
     return how != "none" and Yes(feature=f"attr:ScatterElements.reduction={how}")
 
 
@@ -70,13 +70,8 @@ def scatter_elements_reduction(node: NodeView, target: Target) -> Answer:
 )
 def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
     """What is scattered replaces the data instead of being added to it or compared with it."""
-    how = _reduction(node)
-    return how != "none" and Yes(feature=f"attr:ScatterND.reduction={how}")
-
-
-def _reduction(node: NodeView) -> str:
     how = node.attr("reduction", "none")
-    return how.decode() if isinstance(how, bytes) else str(how)
+    return how != "none" and Yes(feature=f"attr:ScatterND.reduction={how}")
 
 
 @rule(

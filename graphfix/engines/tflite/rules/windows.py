@@ -14,11 +14,6 @@ _SCALES_THIRD = 11  # the opset from which on the scales of Resize are its third
 _MODE = "coordinate_transformation_mode"
 
 
-def _text(node: NodeView, name: str, default: str) -> str:
-    value = node.attr(name, default)
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
 @rule(
     ("AveragePool", "MaxPool"),
     feature="attr:{op}.auto_pad",
@@ -28,7 +23,7 @@ def _text(node: NodeView, name: str, default: str) -> str:
 )
 def pool_padded_before(node: NodeView, target: Target) -> Answer:
     """Pads that are automatic and stand before the window give an output of other sizes."""
-    same = _text(node, "auto_pad", "NOTSET") == "SAME_LOWER"
+    same = node.attr("auto_pad", "NOTSET") == "SAME_LOWER"
     return same and Yes(feature=f"attr:{node.op}.auto_pad")
 
 
@@ -42,7 +37,7 @@ def pool_padded_before(node: NodeView, target: Target) -> Answer:
 )
 def convolution_padded_before(node: NodeView, target: Target) -> Answer:
     """Pads that are automatic and stand before the window are not taken."""
-    same = _text(node, "auto_pad", "NOTSET") == "SAME_LOWER"
+    same = node.attr("auto_pad", "NOTSET") == "SAME_LOWER"
     return same and Yes(feature=f"attr:{node.op}.auto_pad")
 
 
@@ -81,7 +76,7 @@ def pad_of_some_axes(node: NodeView, target: Target) -> Answer:
 )
 def pad_around(node: NodeView, target: Target) -> Answer:
     """What stands at the other end is not taken for a pad."""
-    return _text(node, "mode", "constant") == "wrap"
+    return bool(node.attr("mode", "constant") == "wrap")
 
 
 @rule(
@@ -93,7 +88,7 @@ def pad_around(node: NodeView, target: Target) -> Answer:
 )
 def resize_cubic(node: NodeView, target: Target) -> Answer:
     """Cubic Resize weighs its neighbours otherwise."""
-    return _text(node, "mode", "nearest") == "cubic"
+    return bool(node.attr("mode", "nearest") == "cubic")
 
 
 @rule(
@@ -105,7 +100,7 @@ def resize_cubic(node: NodeView, target: Target) -> Answer:
 )
 def resize_of_a_part(node: NodeView, target: Target) -> Answer:
     """Resize of a region of interest is not converted."""
-    if _text(node, _MODE, "half_pixel") != "tf_crop_and_resize":
+    if node.attr(_MODE, "half_pixel") != "tf_crop_and_resize":
         return None
     return Yes(feature=f"attr:Resize.{_MODE}=tf_crop_and_resize")
 
@@ -119,8 +114,8 @@ def resize_of_a_part(node: NodeView, target: Target) -> Answer:
 )
 def resize_rounded_up(node: NodeView, target: Target) -> Answer:
     """Nearest Resize that rounds up takes the neighbour below."""
-    how = _text(node, "nearest_mode", "round_prefer_floor")
-    nearest = _text(node, "mode", "nearest") == "nearest"
+    how = node.attr("nearest_mode", "round_prefer_floor")
+    nearest = node.attr("mode", "nearest") == "nearest"
     up = nearest and how in ("ceil", "round_prefer_ceil")
     return up and Yes(feature=f"attr:Resize.nearest_mode={how}")
 
@@ -134,7 +129,7 @@ def resize_rounded_up(node: NodeView, target: Target) -> Answer:
 )
 def linear_of_opset_10(node: NodeView, target: Target) -> Answer:
     """Linear Resize and Upsample before opset 11 are computed as if pixels had centres."""
-    old = node.opset < _SCALES_THIRD and _text(node, "mode", "nearest") == "linear"
+    old = node.opset < _SCALES_THIRD and node.attr("mode", "nearest") == "linear"
     return old and Yes(feature=f"form:{node.op}.10")
 
 
@@ -149,7 +144,7 @@ def resize_by_part_of_a_pixel(node: NodeView, target: Target) -> Answer:
     """Where a scale gives no whole size, the ratio of the sizes is taken in its place."""
     place = 1 if node.opset < _SCALES_THIRD else 2
     x, scales = node.input(0), node.input(place)
-    mode = _text(node, _MODE, "half_pixel")
+    mode = node.attr(_MODE, "half_pixel")
     if x is None or scales is None or scales.shape == (0,) or mode == "align_corners":
         return None
     factors = scales.array()
@@ -172,4 +167,4 @@ def resize_by_part_of_a_pixel(node: NodeView, target: Target) -> Answer:
 )
 def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
     """Cubic sampling is not converted."""
-    return _text(node, "mode", "linear") in ("bicubic", "cubic")
+    return node.attr("mode", "linear") in ("bicubic", "cubic")
