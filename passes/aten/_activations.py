@@ -61,7 +61,7 @@ def _elu_model(call: ArrayCall, x: Array) -> Any:
 
 
 def _gelu(build: Builder, call: Call, x: Value) -> Value:
-    how = text_of(call, "approximate", "none")
+    how = call.text("approximate", "none")
     if how == "tanh":
         cube = build.Mul(build.Mul(x, x), x)
         inner = build.Mul(build.Add(x, build.Mul(cube, 0.044715)), math.sqrt(2 / math.pi))
@@ -70,24 +70,6 @@ def _gelu(build: Builder, call: Call, x: Value) -> Value:
         raise Refuse(f"approximate must be none or tanh; it is {how}")
     share = build.Add(build.Erf(build.Mul(x, math.sqrt(0.5))), 1.0)
     return build.Mul(build.Mul(x, 0.5), share)
-
-
-def text_of(call: Call, name: str, default: str) -> str:
-    """Return an argument that is a text.
-
-    Raises:
-        Refuse: It is computed at run time.
-    """
-    if call.node.has(name):
-        return str(call.node.attr(name))
-    value = call.tensor(name)
-    if value is None:
-        return default
-    array = value.array()
-    if array is None:
-        raise Refuse(f"{name} must be a constant; it is computed at run time")
-    text = np.asarray(array).ravel()[0]
-    return text.decode() if isinstance(text, bytes) else str(text)
 
 
 def _erf(x: Array) -> Array:

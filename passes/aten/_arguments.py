@@ -123,6 +123,17 @@ class Call(Struct, frozen=True):
             raise Refuse(f"{name} of {self.operator} must have no entry that is None")
         return tuple(int(entry) for entry in found)
 
+    def text(self, name: str, default: str) -> str:
+        """Return an argument that is a text, or `default` where it is None or missing.
+
+        Raises:
+            Refuse: It is computed at run time, or several texts.
+        """
+        if self.node.has(name):
+            return str(self.node.attr(name))
+        value = self.tensor(name)
+        return default if value is None else text_of(value, name)
+
     def _place(self, name: str) -> int:
         before = self.schema[: self.schema.index(name)]
         return sum(not self.node.has(argument) for argument in before)
@@ -232,3 +243,22 @@ def entries_of(value: Value, name: str, depth: int = 0) -> tuple[Any, ...]:
             found.extend((None,) if entry is None else entries_of(entry, name, depth + 1))
         return tuple(found)
     raise Refuse(f"{name} must be a constant; it is computed at run time")
+
+
+def text_of(value: Value, name: str) -> str:
+    """Return an argument that is a constant text.
+
+    Raises:
+        Refuse: It is computed at run time, or several texts.
+    """
+    producer, array = value.producer, value.array()
+    if producer is not None and producer.op == "Constant":
+        # PyTorch writes a string into the attribute that otherwise holds a tensor.
+        for attribute in ("value", "value_string"):
+            if isinstance(producer.attr(attribute), str):
+                return str(producer.attr(attribute))
+    if array is None:
+        raise Refuse(f"{name} must be a constant; it is computed at run time")
+    if array.size != 1:
+        raise Refuse(f"{name} must be one text; there are {array.size}")
+    return str(array.item())

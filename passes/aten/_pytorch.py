@@ -7,7 +7,7 @@ from typing import Any
 from onnx import TensorProto
 
 from graphfix.authoring import Argument, Refuse, Value
-from graphfix.passes.aten._arguments import LISTS, entries_of, flat, is_none
+from graphfix.passes.aten._arguments import LISTS, entries_of, flat, is_none, text_of
 
 _MOST_NUMBERS = 64
 
@@ -31,20 +31,12 @@ def argument_of(value: Value | None, operator: str) -> Argument | None:
     if value is None or is_none(value):
         return None
     if value.elem_type == TensorProto.STRING:
-        return Argument(text=_text(value))
+        return Argument(text=text_of(value, value.name))
     entries = tensors_of(value)
     if entries is not None:
         several = tuple(None if e is None else _tensor(e, operator) for e in entries)
         return Argument(numbers=_numbers(value), tensors=several)
     return _tensor(value, operator)
-
-
-def _text(value: Value) -> str:
-    array = value.array()
-    if array is None or array.size != 1:
-        raise Refuse(f"{value.name} must be one text that is a constant; it is not")
-    text = array.reshape(-1)[0]
-    return text.decode() if isinstance(text, bytes) else str(text)
 
 
 def _tensor(value: Value, operator: str) -> Argument:

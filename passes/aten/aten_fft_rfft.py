@@ -82,26 +82,6 @@ def _scale(norm: str, length: int) -> float:
     return factors[norm]
 
 
-def _text(value: object) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def _norm_of(call: Call) -> str:
-    """Return the norm; empty for the usual one."""
-    if call.node.has("norm"):
-        return _text(call.node.attr("norm"))
-    value = call.tensor("norm")
-    if value is None:
-        return ""
-    producer = value.producer
-    # PyTorch writes a string into the attribute that otherwise holds a tensor.
-    for name in ("value", "value_string"):
-        found = None if producer is None or producer.op != "Constant" else producer.attr(name)
-        if isinstance(found, str | bytes):
-            return _text(found)
-    raise Refuse("the norm must be a constant; it is computed at run time")
-
-
 def _read(call: Call) -> tuple[Value, int, int, int, str]:
     """Return the signal, its axis and length, the length of the transform, and the norm."""
     x, dim = call.need("self"), int(call.number("dim", -1))
@@ -114,7 +94,7 @@ def _read(call: Call) -> tuple[Value, int, int, int, str]:
     length = int(call.number("n", size))
     if length < 1:
         raise Refuse(f"the length of the transform must be at least 1; it is {length}")
-    return x, dim % x.rank, size, length, _norm_of(call)
+    return x, dim % x.rank, size, length, call.text("norm", "")
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
@@ -141,7 +121,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     axis, length = int(call.number("dim", -1)), call.number("n", None)
     wanted = x.shape[axis] if length is None else int(length)
     result = np.fft.rfft(x.astype(np.float64), n=wanted, axis=axis)
-    result *= _scale(_text(call.number("norm", None) or ""), wanted)
+    result *= _scale(call.number("norm", None) or "", wanted)
     return (result.astype(np.complex128 if x.dtype == np.float64 else np.complex64),)
 
 

@@ -50,7 +50,6 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._activations import text_of
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, ranked, unused
 from graphfix.passes.aten._pivoting import (
@@ -202,7 +201,7 @@ def _triangle(build: Builder, x: Value, rows: int, columns: int) -> Value:
 def _qr(build: Builder, call: Call) -> tuple[Value, ...]:
     x, rank, rows, columns = _sizes(build, call)
     if "mode" in call.schema:
-        mode = text_of(call, "mode", "reduced")
+        mode = call.text("mode", "reduced")
     else:
         mode = "reduced" if call.number("some", 1) else "complete"
     if mode not in ("reduced", "complete"):
@@ -270,7 +269,7 @@ def _inferred(shapes: Shapes) -> Callable[[Call], Sequence[InferredType | None]]
 
 
 def _qr_shapes(front: Any, rows: Any, columns: Any, call: Call) -> Sequence[tuple[Any, ...]]:
-    mode = text_of(call, "mode", "reduced") if "mode" in call.schema else ""
+    mode = call.text("mode", "reduced") if "mode" in call.schema else ""
     whole = mode == "complete" or ("some" in call.schema and not call.number("some", 1))
     known = isinstance(rows, int) and isinstance(columns, int)
     kept = rows if whole else min(rows, columns) if known else None

@@ -58,20 +58,12 @@ _BUCKETS = ("self", "boundaries", "out_int32", "right")
 
 def _right(call: Call) -> bool:
     right = bool(call.number("right", 0))
-    if "side" not in call.schema or (call.tensor("side") is None and not call.node.has("side")):
+    if "side" not in call.schema:
         return right
-    side = call.node.attr("side") if call.node.has("side") else _text(call.need("side"))
+    side = call.text("side", "right" if right else "left")
     if side not in ("left", "right"):
         raise Refuse(f"the side must be left or right; it is {side}")
     return side == "right"
-
-
-def _text(value: Value) -> str:
-    array = value.array()
-    if array is None:
-        raise Refuse(f"{value.name} must be a constant; it is computed at run time")
-    text = np.asarray(array).ravel()[0]
-    return text.decode() if isinstance(text, bytes) else str(text)
 
 
 def _searched(build: Builder, call: Call, entries: Value, values: Value) -> Value:

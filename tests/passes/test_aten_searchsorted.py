@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
 from graphfix.passes.aten.aten_searchsorted import FAMILY
-from graphfix.testing import assert_refused, assert_untouched
+from graphfix.report import Status
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 
 PASS = "aten-searchsorted"
@@ -24,6 +28,22 @@ def test_either_side_of_a_sequence(right: bool, narrow: bool, dynamic: bool) -> 
     replaced(
         PASS, FAMILY.evaluate, "searchsorted", inputs, overload="Tensor", fed=2, dynamic=dynamic
     )
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("written", ["initializer", "Constant of PyTorch"])
+def test_a_side_by_its_name(side: Literal["left", "right"], written: str) -> None:
+    inputs = [LIMITS, VALUES, False, False, np.array(side, object), None]
+    places = np.searchsorted(LIMITS, VALUES, side)
+    model, feed = called("searchsorted", inputs, [places], overload="Tensor", fed=2)
+    if written == "Constant of PyTorch":
+        text = next(t for t in model.graph.initializer if t.data_type == TensorProto.STRING)
+        model.graph.node.insert(0, helper.make_node("Constant", [], [text.name], value=side))
+        model.graph.initializer.remove(text)
+    done = run_pass(PASS, model)
+    assert done.with_status(Status.APPLIED)
+    (given,) = outputs_of(done.after, feed).values()
+    assert (given == places).all()
 
 
 def test_a_sequence_for_each_line() -> None:
@@ -70,6 +90,9 @@ def test_refusals() -> None:
     assert_refused(PASS, model, "the types must be one; they are float32 and float64")
     model, _ = called("bucketize", [VALUES, LIMITS, False, False], [places], opset=11)
     assert_refused(PASS, model, "the opset must be at least 12 for GreaterOrEqual; it is 11")
+    inputs = [LIMITS, VALUES, False, False, np.array(["left"] * 2, object), None]
+    model, _ = called("searchsorted", inputs, [places], fed=2)
+    assert_refused(PASS, model, "side must be one text; there are 2")
     model, _ = called("bincount", [VALUES, None, 0], [places])
     assert_refused(PASS, model, "x0 must be a vector of integers; it is float32 of rank 2")
 
