@@ -21,6 +21,7 @@ from benchmarks.differential.scope import (
     Known,
     Scope,
 )
+from graphfix.operators.table import REDUCTIONS
 
 Recipe = Callable[[Scope, str], None]
 RECIPES: dict[str, Recipe] = {}
@@ -213,10 +214,7 @@ def softmax(s: Scope, op: str) -> None:
     s.emit(op, [a.name], axis=s.rng.choice([None, axis_of(s, a)]), **extra)
 
 
-_REDUCE = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
-
-
-@recipe(*(f"Reduce{name}" for name in _REDUCE))
+@recipe(*REDUCTIONS)
 def reduce(s: Scope, op: str) -> None:
     """Add a reduction, with axes in each form."""
     a = s.pick(s.types_of(op), range(5))

@@ -21,19 +21,8 @@ import onnxruntime  # type: ignore[import-untyped]
 from onnx import numpy_helper
 
 from benchmarks.engines.kernels import Asker, family_of
+from graphfix.operators.table import REDUCTIONS
 
-_REDUCING = (
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-)
 # The input in question is p: int64, of the numbers behind the graph.
 _MODELS: dict[str, tuple[str, list[int]]] = {
     "CumSum.axis": ("(float[2,2] x, int64 p) => (float[2,2] y) { y = CumSum (x, p) }", [1]),
@@ -46,7 +35,7 @@ _MODELS: dict[str, tuple[str, list[int]]] = {
     "Pad.pads": ("(float[2,2] x, int64[4] p) => (float[n,m] y) { y = Pad (x, p) }", [1, 0, 0, 0]),
     **{
         f"{op}.axes": (f"(float[2,2] x, int64[1] p) => (float[n,m] y) {{ y = {op} (x, p) }}", [1])
-        for op in _REDUCING
+        for op in REDUCTIONS
     },
     "Resize.scales": (
         "(float[1,1,2,2] x, int64[4] p) => (float[a,b,c,d] y)"

@@ -89,6 +89,7 @@ from graphfix.operators.table import GIVES_ELEMENTS as GIVES_ELEMENTS
 from graphfix.operators.table import MAY_DRAW as MAY_DRAW
 from graphfix.operators.table import OPERATORS as OPERATORS
 from graphfix.operators.table import PLACES as PLACES
+from graphfix.operators.table import REDUCTIONS as REDUCTIONS
 from graphfix.operators.table import SIZES as SIZES
 from graphfix.operators.table import moving as moving
 from graphfix.protos import normal_domain as normal_domain

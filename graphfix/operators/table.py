@@ -132,6 +132,7 @@ RANDOM = frozenset(row.name for row in _ROWS if row.draws is Draws.ALWAYS)
 MAY_DRAW = frozenset(row.name for row in _ROWS if row.draws is not None)
 DRAWS_BY_DATA = frozenset(row.name for row in _ROWS if row.draws_by_data)
 
+REDUCTIONS = tuple(sorted(row.name for row in _ROWS if row.name.startswith("Reduce")))
 COMPARISONS = frozenset(row.name for row in _ROWS if row.compares)
 ELEMENTWISE = frozenset(row.name for row in _ROWS if row.elementwise)
 ROUNDS = frozenset(row.name for row in _ROWS if row.rounds)

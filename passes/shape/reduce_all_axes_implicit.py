@@ -26,18 +26,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
-
-_OPS = (
-    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-    "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare",
-)  # fmt: skip
+from graphfix.authoring import REDUCTIONS, Builder, NodeView, Refuse, Value, respell, rewrite
 
 
 @rewrite(
-    _OPS,
-    removes=" ".join(f"attr:{op}.all-axes" for op in _OPS),
-    emits=" ".join(_OPS),
+    REDUCTIONS,
+    removes=" ".join(f"attr:{op}.all-axes" for op in REDUCTIONS),
+    emits=" ".join(REDUCTIONS),
     claims="nan inf",
 )
 def reduce_all_axes_implicit(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -17,8 +17,7 @@ ELSEWHERE = {
         "inference._PROPAGATED shape_inference._READS_A_TYPE"
     ),
     "steps of opsets whose forms differ in one way": (
-        "_run_time._COMPOSED opset_11._ONE_AXIS opset_11._AXES opset_18._REDUCE widening._ROUNDED "
-        "widening._WRAPPING"
+        "_run_time._COMPOSED opset_11._ONE_AXIS widening._ROUNDED widening._WRAPPING"
     ),
     "measured in an engine": "inexact.INEXACT_FOR_INTEGERS saturation._OPERATORS",
     "how inputs are drawn, and which are driven": (
@@ -33,7 +32,7 @@ ELSEWHERE = {
         "bitwise_to_bits._OPERATORS bool_by_int32._TAKEN loop_unrolling._SEQUENCES "
         "_parameters.EMITTED _qoperators.WRITTEN bytes_cast_early._MOVES random_in_float32._OPS "
         "random_like_to_random._PLAIN _matching._REDUCERS reduce_axes_explicit.OPS "
-        "unset_inputs_left_out.OPS reduce_all_axes_implicit._OPS vectors_as_rows._OPS "
+        "unset_inputs_left_out.OPS vectors_as_rows._OPS "
         "if_to_where._TOTAL if_to_where._WITH_CONSTANTS _activations._PLAIN "
         "squeeze_axes_by_reader._RANKS comparison_of_expanded.OPS "
         "quantized_constant_to_quantizelinear._OPERATORS"

@@ -6,14 +6,12 @@ from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.engines.rule_makers import refuses_rank
+from graphfix.operators.table import REDUCTIONS
 from graphfix.schemas import form_of
 
 _MEASURED = "measured with benchmarks.engines.kernels on the wheels"
 _AXES_SINCE = 18
-_REDUCTIONS = (
-    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-    "ReduceMin", "ReduceProd", "ReduceSumSquare",
-)  # fmt: skip
+_AXES = tuple(op for op in REDUCTIONS if op != "ReduceSum")  # which took them from 13 on
 
 grid_sample_of_images = refuses_rank(
     "GridSample",
@@ -26,7 +24,7 @@ grid_sample_of_images = refuses_rank(
 
 
 @rule(
-    _REDUCTIONS,
+    _AXES,
     feature="form:{op}.axes-input",
     versions="..openvino2024.0",
     severity=WRONG,

@@ -14,10 +14,10 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.inference import shapes_contradict
 from graphfix.model import Model
+from graphfix.operators.table import REDUCTIONS
 from graphfix.schemas import form_of
 
 _WHEEL = "measured on tract 0.23.9"
-_REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 # Operator -> inputs that must be known once shapes are.
 _NEEDED: dict[str, tuple[int, ...]] = {
     "BatchNormalization": (1, 2, 3, 4),
@@ -28,7 +28,7 @@ _NEEDED: dict[str, tuple[int, ...]] = {
     "OneHot": (1, 2),
     "Pad": (1, 2),
     "QuantizeLinear": (1, 2),
-    **{f"Reduce{name}": (1,) for name in _REDUCTIONS},
+    **dict.fromkeys(REDUCTIONS, (1,)),
     "Reshape": (1,),
     "Resize": (2, 3),
     "Slice": (1, 2, 3, 4),

@@ -20,16 +20,14 @@ from graphfix.authoring import (
     reshaped,
     respell,
 )
+from graphfix.operators.table import REDUCTIONS
 from graphfix.opset.adapting import KEEP, Adapted, adapter
 
 _ONE_AXIS = (
     "ArgMax", "ArgMin", "Compress", "Concat", "Flatten", "Hardmax", "LogSoftmax", "Softmax",
     "Split",
 )  # fmt: skip
-_AXES = (
-    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-    "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Squeeze",
-)  # fmt: skip
+_AXES = (*REDUCTIONS, "Squeeze")
 _FLOATS = ("float16", "float32", "float64")
 
 

@@ -19,6 +19,7 @@ from graphfix.authoring import (
     need_rank,
     respell,
 )
+from graphfix.operators.table import REDUCTIONS
 from graphfix.opset.adapters._aspect import BY_LENGTHS, keeping_aspect, keeps_aspect
 from graphfix.opset.adapters._bits import bitwise, invert
 from graphfix.opset.adapters._pooling import norms
@@ -26,10 +27,7 @@ from graphfix.opset.adapters._resizing import resized_everywhere
 from graphfix.opset.adapters._run_time import equal_parts, pads, reduce
 from graphfix.opset.adapting import Adapted, adapter
 
-_REDUCE = (
-    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-    "ReduceMin", "ReduceProd", "ReduceSumSquare",
-)  # fmt: skip
+_REDUCE = tuple(op for op in REDUCTIONS if op != "ReduceSum")  # which changed in opset 13
 
 
 @adapter(_REDUCE, 18, 17)

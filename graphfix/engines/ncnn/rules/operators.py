@@ -8,19 +8,8 @@ from graphfix.engines.ncnn.rules import MEASURED, RANK
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.model import Model
+from graphfix.operators.table import REDUCTIONS
 
-_REDUCTIONS = (
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-)
 _SOFTMAX_OF_ONE_AXIS = 13  # the opset
 _FLOAT = 1  # TensorProto.FLOAT
 
@@ -44,7 +33,7 @@ def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
 
 
 @rule(
-    _REDUCTIONS,
+    REDUCTIONS,
     feature="form:{op}.axes-input",
     versions="ncnn",
     severity=WRONG,
@@ -56,7 +45,7 @@ def axes_as_input(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    _REDUCTIONS,
+    REDUCTIONS,
     feature="form:{op}.noop_with_empty_axes",
     versions="ncnn",
     severity=WRONG,

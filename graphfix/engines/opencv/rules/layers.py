@@ -8,9 +8,9 @@ import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.opencv.rules.importing import REDUCTIONS
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.operators.table import REDUCTIONS
 
 
 @rule(

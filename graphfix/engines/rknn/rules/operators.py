@@ -8,6 +8,7 @@ from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.operators.table import REDUCTIONS
 
 _UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})
 # Operator -> what its sizes depend on.
@@ -18,7 +19,6 @@ _COUNTING = {
     "Range": (0, 1, 2),
     "Unique": (0,),
 }
-_REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 
 
 @rule(
@@ -87,7 +87,7 @@ def slope_of_prelu(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    tuple(f"Reduce{name}" for name in _REDUCTIONS),
+    REDUCTIONS,
     feature="attr:{op}.noop_with_empty_axes=1",
     versions="rknn",
     severity=REJECT,
