@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+
+_SOFTMAX_OF_ONE_AXIS = 13  # the opset
 
 
 def holds_negatives(value: Value | None) -> bool:
@@ -17,3 +20,31 @@ def has_negative_pads(node: NodeView) -> bool:
     """Say whether a Pad of any opset crops; False where its pads are computed."""
     given = node.attr("pads", ())  # an input from opset 11 on
     return bool((np.asarray(given) < 0).any()) or holds_negatives(node.input(1))
+
+
+def joins_axes(node: NodeView) -> bool | Unknown | None:
+    """Say whether a softmax is over several axes as one, as it is before opset 13."""
+    x, axis = node.input(0), int(node.attr("axis", 1))
+    if node.opset >= _SOFTMAX_OF_ONE_AXIS or x is None or axis == -1:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return x.rank > 0 and axis % x.rank != x.rank - 1
+
+
+def normalizes_several_axes(node: NodeView) -> bool | Unknown | None:
+    """Say whether a LayerNormalization is over more than the last axis."""
+    x, axis = node.input(0), int(node.attr("axis", -1))
+    if x is None or axis == -1:
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else axis != x.rank - 1
+
+
+def is_fmod_of_floats(node: NodeView) -> bool | Unknown | None:
+    """Say whether a Mod gives floats the sign of the dividend."""
+    x = node.input(0)
+    if not node.attr("fmod", 0) or x is None:
+        return None
+    if not x.elem_type:
+        return Unknown(f"dtype of {x.name}")
+    return x.dtype is None or x.dtype.kind == "f"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.mnn.rules.wheel import WHEEL
-from graphfix.engines.operands import holds_negatives
+from graphfix.engines.operands import holds_negatives, is_fmod_of_floats
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.model import Model
@@ -23,12 +23,7 @@ _BY_BITS = frozenset({"And", "Equal", "Or", "Xor"})
 )
 def mod_truncated(node: NodeView, target: Target) -> Answer:
     """Mod with fmod of floats gives the sign of the divisor."""
-    x = node.input(0)
-    if not node.attr("fmod", 0) or x is None:
-        return None
-    if not x.elem_type:
-        return Unknown(f"dtype of {x.name}")
-    return x.dtype is None or x.dtype.kind == "f"
+    return is_fmod_of_floats(node)
 
 
 @rule(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import MEASURED, RANK
+from graphfix.engines.operands import joins_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.model import Model
 from graphfix.operators.table import REDUCTIONS
 
-_SOFTMAX_OF_ONE_AXIS = 13  # the opset
 _FLOAT = 1  # TensorProto.FLOAT
 
 
@@ -66,12 +66,7 @@ def reduction_of_nothing(node: NodeView, target: Target) -> Answer:
 )
 def softmax_of_joined_axes(node: NodeView, target: Target) -> Answer:
     """Before opset 13 all axes from the given one on are one, and here it is that one alone."""
-    x, axis = node.input(0), int(node.attr("axis", 1))
-    if node.opset >= _SOFTMAX_OF_ONE_AXIS or x is None or axis == -1:
-        return None
-    if x.rank is None:
-        return Unknown(f"rank of {x.name}")
-    return x.rank > 0 and axis % x.rank != x.rank - 1 and Yes(feature=f"form:{node.op}.flattened")
+    return joins_axes(node)
 
 
 @rule(

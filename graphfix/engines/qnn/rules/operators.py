@@ -7,6 +7,7 @@ import math
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.operands import holds_negatives, normalizes_several_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
@@ -180,12 +181,8 @@ def computed_limits(node: NodeView, target: Target) -> Answer:
 )
 def normalized_over_several_axes(node: NodeView, target: Target) -> Answer:
     """LayerNormalization over more than the last axis is left to the CPU, and further outputs."""
-    x, axis = node.input(0), int(node.attr("axis", -1))
-    if any(node.output(index) is not None for index in (1, 2)):
-        return True
-    if x is None or axis == -1:
-        return None
-    return Unknown(f"rank of {x.name}") if x.rank is None else axis != x.rank - 1
+    further = any(node.output(index) is not None for index in (1, 2))
+    return further or normalizes_several_axes(node)
 
 
 @rule(
@@ -238,11 +235,7 @@ def cast_to_an_output(node: NodeView, target: Target) -> Answer:
 )
 def cropped_by_reflection(node: NodeView, target: Target) -> Answer:
     """Pad that reflects and crops is left to the CPU."""
-    pads = node.input(1)
-    known = None if pads is None else pads.array()
-    if known is None or node.attr("mode", "constant") != "reflect":
-        return None
-    return bool((known < 0).any())
+    return node.attr("mode", "constant") == "reflect" and holds_negatives(node.input(1))
 
 
 @rule(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.operands import is_fmod_of_floats, joins_axes, normalizes_several_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.model import Model
 
 _CELLS = {"GRU": (3, 5), "LSTM": (3, 5, 6), "RNN": (3, 5)}  # bias and first states
-_SOFTMAX_OF_ONE_AXIS = 13  # the opset
 _MANY = 6
 _VOLUME = 5  # the rank of what has three dimensions beside batch and channels
 
@@ -40,12 +40,7 @@ def name_beyond_ascii(model: Model, target: Target) -> list[Answer]:
 )
 def mod_truncated(node: NodeView, target: Target) -> Answer:
     """Mod with fmod of floats gives the sign of the divisor."""
-    x = node.input(0)
-    if not node.attr("fmod", 0) or x is None:
-        return None
-    if not x.elem_type:
-        return Unknown(f"dtype of {x.name}")
-    return x.dtype is None or x.dtype.kind == "f"
+    return is_fmod_of_floats(node)
 
 
 @rule(
@@ -111,12 +106,7 @@ def cell_by_batch(node: NodeView, target: Target) -> Answer:
 )
 def softmax_of_flattened(node: NodeView, target: Target) -> Answer:
     """Before opset 13 all axes from the given one on are one, and here it is that one alone."""
-    x, axis = node.input(0), int(node.attr("axis", 1))
-    if node.opset >= _SOFTMAX_OF_ONE_AXIS or x is None or axis == -1:
-        return None
-    if x.rank is None:
-        return Unknown(f"rank of {x.name}")
-    return x.rank > 0 and axis % x.rank != x.rank - 1 and Yes(feature=f"form:{node.op}.flattened")
+    return joins_axes(node)
 
 
 @rule(
@@ -192,10 +182,7 @@ def constant_output(model: Model, target: Target) -> list[Answer]:
 )
 def normalization_of_several_axes(node: NodeView, target: Target) -> Answer:
     """LayerNormalization over more than the last axis is not converted."""
-    x, axis = node.input(0), int(node.attr("axis", -1))
-    if x is None or axis == -1:
-        return None
-    return Unknown(f"rank of {x.name}") if x.rank is None else axis % x.rank != x.rank - 1
+    return normalizes_several_axes(node)
 
 
 @rule(
