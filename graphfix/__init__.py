@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graphfix.api import check, explain, run
     from graphfix.authoring.declaring import Unknown, graph_pass, rewrite
     from graphfix.authoring.refusing import Refuse
+    from graphfix.edits.by_script import edit
     from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
     from graphfix.model import Model
     from graphfix.pipeline.bisecting import bisect_run
@@ -36,6 +37,7 @@ _HOMES = {
     "bisect_run": "graphfix.pipeline.bisecting",
     "compare": "graphfix.pipeline.two_models",
     "diff": "graphfix.pipeline.two_models",
+    "edit": "graphfix.edits.by_script",
     "reduce": "graphfix.reducing.engine",
     "get_pass": "graphfix.registry",
     "replay": "graphfix.reproducers.replaying",
@@ -70,6 +72,7 @@ __all__ = [
     "check",
     "compare",
     "diff",
+    "edit",
     "explain",
     "from_graphsurgeon",
     "get_pass",

@@ -69,6 +69,19 @@ class Model:
             root.base_dir = self.base_dir
             root.producer = proto.producer_name
 
+    @classmethod
+    def empty(cls, opset: int, ir_version: int = 10) -> Model:
+        """Return a model without nodes, inputs and outputs.
+
+        Args:
+            opset: The opset of the default domain.
+            ir_version: The IR version; 10 is read by onnxruntime 1.18 and newer.
+        """
+        proto = ModelProto(ir_version=ir_version)
+        proto.graph.name = "graph"
+        proto.opset_import.add(domain="", version=opset)
+        return cls(proto)
+
     @property
     def opset(self) -> int:
         """The opset of the default domain; 0 where the model does not import it."""
@@ -113,6 +126,10 @@ class Model:
             entry = entries.get(key) or result.metadata_props.add(key=key)
             entry.value = value
         return result
+
+    def become(self, other: Model) -> None:
+        """Be what another model is, which is not to be used any more; its file is none of ours."""
+        self.__dict__.update(other.__dict__)
 
     def copy(self) -> Model:
         """Return an independent copy as the model is now; an edited one has no file any more."""

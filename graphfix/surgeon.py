@@ -6,7 +6,7 @@ graph; what it leaves as it was gets all of that back from the model that it was
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -19,10 +19,13 @@ from onnx import (
     NodeProto,
     TensorProto,
     ValueInfoProto,
+    helper,
 )
 
 from graphfix.errors import GraphfixError, InvalidModel, UsageError
 from graphfix.model import Model
+from graphfix.protos import Message, all_graphs, copied
+from graphfix.stand_ins import stand_in, take_back
 from graphfix.storage.weights import is_external, load_array
 
 GsGraph = Any  # an onnx_graphsurgeon.Graph: the library has no types
@@ -30,7 +33,8 @@ GsGraph = Any  # an onnx_graphsurgeon.Graph: the library has no types
 # The graphs that a body lies in, outer ones first, each with what it was before.
 _Around = tuple[tuple[GraphProto, GraphProto], ...]
 
-_ABOUT_NODES = ("doc_string", "metadata_props", "overload", "device_configurations")
+_OPTIONAL = 4  # the IR version from which on initializers need not be inputs
+_ABOUT_NODES = ("doc_string", "metadata_props", "device_configurations")
 
 
 def to_graphsurgeon(model: Model) -> GsGraph:
@@ -38,32 +42,31 @@ def to_graphsurgeon(model: Model) -> GsGraph:
 
     Weights are read when their values are asked for, those outside the file as well.
 
+    What onnx-graphsurgeon cannot carry has something stand for it, which may be moved about: see
+    `graphfix.stand_ins`.
+
     Raises:
-        UsageError: Two functions differ by nothing but their overload, which onnx-graphsurgeon
-            takes for one, or it does not take the model at all.
+        UsageError: onnx-graphsurgeon does not take the model.
     """
     gs: Any = import_module("onnx_graphsurgeon")
 
-    keys = {function.key[:2] for function in model.functions}
-    if len(keys) != len(model.functions):
-        raise UsageError(
-            "onnx-graphsurgeon does not tell functions apart that differ by their overload",
-            hint="inline the functions first: graphfix run MODEL --passes inline-functions",
-        )
+    proto = model.to_proto()
+    stand_in(proto)
     try:
-        graph = gs.import_onnx(model.to_proto())
+        graph = gs.import_onnx(proto)
     except Exception as error:  # its importer raises whatever comes to hand
         raise UsageError(f"onnx-graphsurgeon does not take this model: {_said(error)}") from error
     _read_from(model.base_dir, graph)
     return graph
 
 
-def from_graphsurgeon(graph: GsGraph, model: Model) -> Model:
+def from_graphsurgeon(graph: GsGraph, model: Model, *, typed: bool = True) -> Model:
     """Return what was edited as a model; what is as it was has all that it had in `model`.
 
     Args:
         graph: An `onnx_graphsurgeon.Graph`, made by `to_graphsurgeon` of `model` or by hand.
         model: The model that it was made from; it stays as it is.
+        typed: Whether inputs and outputs must have an element type.
 
     Raises:
         InvalidModel: The graph uses names that nothing defines, or cannot be written at all.
@@ -71,22 +74,26 @@ def from_graphsurgeon(graph: GsGraph, model: Model) -> Model:
     gs: Any = import_module("onnx_graphsurgeon")
 
     try:
-        edited = gs.export_onnx(graph)
+        edited = gs.export_onnx(graph, do_type_check=typed)
     except GraphfixError:
         raise
     except Exception as error:  # its exporter raises whatever comes to hand
         raise InvalidModel(f"onnx-graphsurgeon cannot write this graph: {_said(error)}") from error
     before = model.to_proto()
-    result = ModelProto()
-    result.CopyFrom(before)
-    for name in ("graph", "functions", "opset_import"):
+    take_back(edited, before)
+    result = copied(before)
+    for name in ("functions", "opset_import"):
         result.ClearField(name)
+    for field in result.graph.DESCRIPTOR.fields:  # what onnx knows; the rest stays
+        result.graph.ClearField(field.name)
+    result.ir_version = edited.ir_version
     result.opset_import.extend(edited.opset_import)
-    result.graph.CopyFrom(edited.graph)
+    result.graph.MergeFrom(edited.graph)
     _restore_graph(result.graph, before.graph, ())
-    known = {(function.domain, function.name): function for function in before.functions}
+    _restore_defaults(result, before.graph)
+    known = {(f.domain, f.name, f.overload): f for f in before.functions}
     for function in edited.functions:
-        old = known.get((function.domain, function.name))
+        old = known.get((function.domain, function.name, function.overload))
         if old is not None:
             _restore_function(function, old)
         result.functions.append(function)
@@ -109,10 +116,12 @@ def _read_from(base_dir: str, graph: GsGraph) -> None:
 
 
 def _restore_graph(graph: GraphProto, before: GraphProto, around: _Around) -> None:
-    _copy(("doc_string", "metadata_props"), graph, before)
+    _copy(("metadata_props",), graph, before)
     left = {name for node in graph.node for name in node.output}
     left.update(info.name for info in graph.input)
     left.update(tensor.name for tensor in graph.initializer)
+    if around:
+        _forget_outer(graph, before, left)
     for annotation in before.quantization_annotation:
         if annotation.tensor_name in left:
             graph.quantization_annotation.add().CopyFrom(annotation)
@@ -121,6 +130,66 @@ def _restore_graph(graph: GraphProto, before: GraphProto, around: _Around) -> No
     _restore_infos(graph.value_info, before.value_info)
     _restore_nodes(graph.node, before.node, (*around, (graph, before)))
     _move_out(graph, before, around)
+    _restore_unread(graph, before)
+    _restore_order(graph.initializer, before.initializer)
+    _restore_order(graph.value_info, before.value_info)
+
+
+def _forget_outer(body: GraphProto, before: GraphProto, own: Collection[str]) -> None:
+    """Drop the types that onnx-graphsurgeon writes into a body for what is not declared there."""
+    kept = [copied(info) for info in body.value_info if info.name in own]
+    body.ClearField("value_info")
+    body.value_info.extend(kept)
+    bare = {info.name for info in before.output if not info.HasField("type")}
+    for info in body.output:
+        if info.name in bare:
+            info.ClearField("type")
+
+
+def _restore_unread(graph: GraphProto, before: GraphProto) -> None:
+    """Put back what was stored and read by nobody: onnx-graphsurgeon writes what nodes read."""
+    graphs = list(all_graphs(before))
+    read = {info.name for each in graphs for info in each.output}
+    read.update(name for each in graphs for node in each.node for name in node.input)
+    left = {tensor.name for tensor in graph.initializer}
+    graph.initializer.extend(t for t in before.initializer if t.name not in read | left)
+    left = {tensor.values.name for tensor in graph.sparse_initializer}
+    graph.sparse_initializer.extend(
+        t for t in before.sparse_initializer if t.values.name not in read | left
+    )
+
+
+def _restore_order(entries: Any, before: Iterable[Any]) -> None:
+    """Put entries into the order that they had, new ones last."""
+    places = {entry.name: place for place, entry in enumerate(before)}
+
+    def place_of(entry: Any) -> int:
+        return places.get(entry.name, len(places))
+
+    entries.sort(key=place_of)
+
+
+def _restore_defaults(model: ModelProto, before: GraphProto) -> None:
+    """Declare inputs again whose default is stored: onnx-graphsurgeon has them as constants.
+
+    Before IR version 4 everything that is stored is an input, too.
+    """
+    graph, known = model.graph, {info.name: info for info in before.input}
+    order, places = list(known), {info.name: i for i, info in enumerate(graph.input)}
+    inputs = list(graph.input)
+    for tensor in graph.initializer:
+        name = tensor.name
+        if name not in places and (name in known or model.ir_version < _OPTIONAL):
+            made = helper.make_tensor_value_info(name, tensor.data_type, tensor.dims)
+            inputs.append(known.get(name, made))
+    for info in inputs[len(places) :]:  # each goes behind the input that it was behind
+        if info.name in known:
+            inputs.remove(info)
+            earlier = order[: order.index(info.name)]
+            left = [i for i, each in enumerate(inputs) if each.name in earlier]
+            inputs.insert(left[-1] + 1 if left else 0, info)
+    del graph.input[:]
+    graph.input.extend(inputs)
 
 
 def _move_out(graph: GraphProto, before: GraphProto, around: _Around) -> None:
@@ -146,8 +215,9 @@ def _holder(name: str, around: _Around) -> GraphProto | None:
 
 
 def _restore_function(function: FunctionProto, before: FunctionProto) -> None:
-    _copy(("doc_string", "metadata_props", "overload", "value_info"), function, before)
+    _copy(("metadata_props", "value_info"), function, before)
     _restore_nodes(function.node, before.node, ())
+    _restore_unknown(function, before)
 
 
 def _restore_infos(infos: Iterable[ValueInfoProto], before: Iterable[ValueInfoProto]) -> None:
@@ -182,14 +252,39 @@ def _restore_nodes(
         if old is None or (old.op_type, old.domain) != (node.op_type, node.domain):
             continue
         _copy(_ABOUT_NODES, node, old)
+        if not node.name and not old.name:
+            _copy(("name",), node, old)
         attributes = {attribute.name: attribute for attribute in old.attribute}
         for attribute in node.attribute:
             was = attributes.get(attribute.name)
             if was is None or was.type != attribute.type:
                 continue
-            _copy(("doc_string",), attribute, was)
             if attribute.type == AttributeProto.GRAPH:
+                _copy(("doc_string",), attribute, was)
                 _restore_graph(attribute.g, was.g, around)
+            elif _is_as_it_was(attribute, was):
+                attribute.CopyFrom(was)
+            else:
+                _copy(("doc_string",), attribute, was)
+        _restore_unknown(node, old)
+
+
+def _restore_unknown(part: Message, before: Message) -> None:
+    """Put fields back that onnx does not know, where all others are as they were."""
+    known = copied(before)
+    known.DiscardUnknownFields()
+    if part == known:
+        part.CopyFrom(before)
+
+
+def _is_as_it_was(attribute: AttributeProto, was: AttributeProto) -> bool:
+    """Say whether an attribute has the value that it had; what is not written is as empty."""
+    if attribute.HasField("t") and was.HasField("t") and attribute.t.name == was.t.name:
+        if not was.t.HasField("name"):
+            attribute.t.ClearField("name")
+        return attribute.t == was.t
+    names = ("f", "i", "s", "floats", "ints", "strings", "ref_attr_name")
+    return not was.HasField("t") and all(getattr(attribute, n) == getattr(was, n) for n in names)
 
 
 def _copy(names: Iterable[str], target: Any, source: Any) -> None:

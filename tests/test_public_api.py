@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[1]
 FIXTURES = ROOT / "fixtures"
 FUNCTIONS = (
     *("load", "save", "run", "check", "explain", "compare", "diff", "bisect", "bisect_run"),
-    *("reduce", "replay", "to_graphsurgeon", "from_graphsurgeon"),
+    *("reduce", "replay", "edit", "to_graphsurgeon", "from_graphsurgeon"),
     *("rewrite", "graph_pass", "get_pass"),
 )
 CLASSES = ("Model", "Refuse", "Unknown", "GraphfixError", "InvalidModel", "UsageError", "PassBug")

@@ -11,7 +11,7 @@ from onnx import ModelProto, TensorProto, checker, numpy_helper, parser
 from onnx import save as save_proto  # pyright: ignore[reportUnknownVariableType]
 
 import graphfix
-from graphfix import InvalidModel, UsageError, from_graphsurgeon, to_graphsurgeon
+from graphfix import InvalidModel, from_graphsurgeon, to_graphsurgeon
 from graphfix.testing import outputs_of
 
 TEXT = """
@@ -105,12 +105,19 @@ def test_weights_outside_the_file_are_read_from_the_folder_of_the_model(tmp_path
     assert external.data_location == TensorProto.EXTERNAL
 
 
-def test_functions_that_differ_by_their_overload_are_not_handed_out() -> None:
+def test_functions_that_differ_by_their_overload_are_told_apart() -> None:
     proto = documented()
     proto.functions.add().CopyFrom(proto.functions[0])
     proto.functions[1].overload = "other"
-    with pytest.raises(UsageError, match="overload"):
-        to_graphsurgeon(graphfix.load(proto))
+    proto.functions[1].node[0].op_type = "Mul"
+    proto.graph.node[1].overload = "other"
+    model = graphfix.load(proto)
+    graph = to_graphsurgeon(model)
+    assert [function.name for function in graph.functions] == ["twice", "twice:other"]
+    assert graph.nodes[1].op == "twice:other"
+    assert from_graphsurgeon(graph, model).to_proto() == model.to_proto()
+    graph.nodes[1].op = "twice"
+    assert from_graphsurgeon(graph, model).to_proto().graph.node[1].overload == ""
 
 
 def test_a_graph_that_uses_what_nothing_computes_is_named_as_such() -> None:

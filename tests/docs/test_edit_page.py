@@ -62,12 +62,19 @@ def test_each_command_is_done_and_proved(command: str, capsys: pytest.CaptureFix
 
 
 def test_the_python_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = [text for kind, text in BLOCKS if kind == "python"]
+    code, script = [text for kind, text in BLOCKS if kind == "python"]
     exec(compile(code, "edit.md", "exec"), {})
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "0 (\"tensor 'x' is called 'image'\",)"
     assert [line.endswith(" equal") for line in said[1:]] == [True, True]
     assert Path("renamed.onnx").is_file()
+    exec(compile(script, "edit.md", "exec"), {})
+    doubled = onnx.load("doubled.onnx").graph
+    assert [node.name for node in doubled.node] == [
+        *("stem", "act", "leaky", "both", "drop", "last"),
+        "double",
+    ]
+    assert [d.dim_value for d in doubled.output[0].type.tensor_type.shape.dim] == [0, 2, 8, 8]
 
 
 def test_every_edit_is_on_the_page() -> None:
