@@ -1,4 +1,4 @@
-"""The operators of ATen, each repaired for a target and compared with PyTorch.
+"""The operators of lists, each repaired for a target and compared; those of ATen with PyTorch.
 
     python -m benchmarks.coverage list                          (needs PyTorch: writes aten.json)
     python -m benchmarks.coverage cells FOLDER                  (needs PyTorch and expecttest)
@@ -7,6 +7,14 @@
 
 Cells are made once; `judge` needs no PyTorch and says what is repaired without it, and with it
 where it is installed. It goes on behind the rows that are there.
+
+The other lists, modules of `benchmarks/coverage/lists`:
+
+    python -m benchmarks.coverage cases LIST FILE               (makes the models of a list, once)
+    python -m benchmarks.coverage answer FILE --rows ROWS --target T [--seconds N] [--only NAME ...]
+    python -m benchmarks.coverage page LIST ROWS...             (writes results/coverage-LIST.md)
+
+`answer` takes one form of every entry before the second of any and goes on behind its rows.
 """
 
 from __future__ import annotations
@@ -19,9 +27,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from benchmarks.coverage import page
+from benchmarks.coverage.cases import store
 from benchmarks.coverage.judging import INDEX, exporting_here, judged, write
 from benchmarks.coverage.listed import write as write_list
+from benchmarks.coverage.rows import answer
 from benchmarks.coverage.table import written
 from graphfix.authoring import has_pytorch
 
@@ -41,7 +53,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     judging.add_argument("--only", nargs="*", default=[], help="operators")
     table = commands.add_parser("table")
     table.add_argument("rows", type=Path, nargs="+")
+    _of_lists(commands)
     given = parser.parse_args(arguments)
+    if given.command == "cases":
+        print(store(given.list, given.file), "cases")
+        return 0
+    if given.command == "answer":
+        return answer(given.file, given.rows, given.target, given.only, given.seconds)
+    if given.command == "page":
+        print(page.written(given.list, given.rows))
+        return 0
     if given.command == "list":
         print(write_list(), "operators")
         return 0
@@ -50,6 +71,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.command == "judge":
         return _judge(given.folder, given.rows, given.target, given.only)
     return written(given.rows)
+
+
+def _of_lists(commands: Any) -> None:
+    making = commands.add_parser("cases")
+    making.add_argument("list", help="a module of benchmarks/coverage/lists")
+    making.add_argument("file", type=Path)
+    answering = commands.add_parser("answer")
+    answering.add_argument("file", type=Path)
+    answering.add_argument("--rows", type=Path, required=True)
+    answering.add_argument("--target", required=True)
+    answering.add_argument("--only", nargs="*", default=[], help="entries, or operators")
+    answering.add_argument("--seconds", type=float, default=float("inf"))
+    table = commands.add_parser("page")
+    table.add_argument("list", help="a module of benchmarks/coverage/lists")
+    table.add_argument("rows", type=Path, nargs="+")
 
 
 def _make(folder: Path, most: int) -> int:

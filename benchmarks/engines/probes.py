@@ -103,9 +103,9 @@ class _Fixed(Scope):
 def probes() -> Iterator[Probe]:
     """Yield the probes in a fixed order, form by form."""
     for op, since in sorted(forms()):
-        for elem, rank in _wanted():
+        for elem, rank in wanted():
             for draw in range(_DRAWS):
-                found = _drawn(op, since, elem, rank, draw)
+                found = drawn(op, since, elem, rank, draw)
                 if found is None:
                     break
                 yield found
@@ -126,13 +126,13 @@ def forms() -> list[tuple[str, int]]:
     ]
 
 
-def _wanted() -> Iterator[tuple[int, int]]:
+def wanted() -> Iterator[tuple[int, int]]:
     """Walk the types and ranks: every rank of float32, and what comes of every other type."""
     yield from ((F32, rank) for rank in _RANKS)
     yield from ((elem, -1) for elem in dict.fromkeys((*TYPES, STRING)))
 
 
-def _drawn(op: str, since: int, elem: int, rank: int, draw: int) -> Probe | None:
+def drawn(op: str, since: int, elem: int, rank: int, draw: int) -> Probe | None:
     for attempt in range(_TRIES):
         rng = random.Random(f"{op} {since} {elem} {rank} {draw} {attempt}")
         root = Root(

@@ -1,0 +1,147 @@
+"""What graphfix makes of a case for a target, and whether what comes out computes the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import onnx
+from onnx import ModelProto
+
+from benchmarks.coverage.cases import Case
+from benchmarks.opset.judging import is_random
+from benchmarks.opset.running import outputs_differ, reference
+from benchmarks.opset.running import run as run_in_onnxruntime
+from graphfix.api import run
+from graphfix.errors import GraphfixError, PassBug
+from graphfix.pipeline.results import Result
+from graphfix.report import Accuracy, Finding, Site, Status
+
+SUPPORTED, EXACTLY, CLOSELY, CONSENT, REFUSED = ANSWERS = (
+    "supported", "exact", "approximate", "by consent", "refused",
+)  # fmt: skip
+WRONG, FAILED = FAULTS = ("differs", "does not run")
+_LONGEST = 300
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a case.
+
+    Attributes:
+        answer: One of `ANSWERS`, or of `FAULTS`.
+        by: The passes that changed it.
+        why: What is left and why, the stated error, or how it differs.
+        engine: What computed the result: ``onnxruntime``, ``reference``, or empty.
+        model: The result, where there is one.
+    """
+
+    answer: str
+    by: str = ""
+    why: str = ""
+    engine: str = ""
+    model: ModelProto | None = None
+
+
+def answered(case: Case, target: str) -> Answer:
+    """Repair a case for a target, without consent and then with it, and compare what it gives."""
+    try:
+        result = run(onnx.load_from_string(case.model), target, verify="off")
+    except (GraphfixError, PassBug) as error:
+        return Answer(REFUSED, why=_short(str(error)))
+    blocking = _blocking(result)
+    if not blocking:
+        return _compared(case, result, _word(result))
+    try:
+        agreed = run(
+            onnx.load_from_string(case.model), target, verify="off",
+            allow_lossy=True, allow_io_change=True,
+        )  # fmt: skip
+    except (GraphfixError, PassBug):
+        agreed = result
+    if _blocking(agreed):
+        return Answer(REFUSED, why=_reasons(result, blocking))
+    if _lossy(agreed) or _interface_changed(case, agreed):
+        return Answer(CONSENT, _passes(agreed), _notes(agreed))
+    return _compared(case, agreed, CONSENT)
+
+
+def _word(result: Result) -> str:
+    if not any(finding.blocks for finding in result.report.findings_before):
+        return SUPPORTED
+    exact = all(s.accuracy is Accuracy.EXACT for s in _sites(result))
+    return EXACTLY if exact else CLOSELY
+
+
+def _compared(case: Case, result: Result, answer: str) -> Answer:
+    proto = result.model.to_proto()
+    why = _notes(result) if answer == CLOSELY else ""
+    engine, given, said = "onnxruntime", [], ""
+    try:
+        given = run_in_onnxruntime(proto, case.feed)
+    except Exception as error:  # onnxruntime's exceptions have no common base
+        said = _short(str(error))
+        try:
+            engine, given = "reference", reference(proto, case.feed)
+        except Exception as second:  # neither have those of the evaluator
+            said = f"{said}; {type(second).__name__}: {_short(str(second), 100)}"
+            return Answer(FAILED, _passes(result), said, model=proto)
+    values = not is_random(onnx.load_from_string(case.model))
+    wrong = differing(given, case.expected, values=values)
+    if wrong:
+        return Answer(WRONG, _passes(result), wrong, engine, proto)
+    return Answer(answer, _passes(result), why, engine, proto)
+
+
+def differing(given: Sequence[Any], expected: Sequence[Any], *, values: bool) -> str:
+    """Say how outputs differ, an empty text where they do not."""
+    if len(given) != len(expected):
+        return f"{len(given)} outputs, expected {len(expected)}"
+    return outputs_differ(given, expected, values=values)
+
+
+def _blocking(result: Result) -> list[Finding]:
+    return [finding for finding in result.report.findings_after if finding.blocks]
+
+
+def _sites(result: Result) -> list[Site]:
+    outcomes = result.report.outcomes
+    return [s for o in outcomes if o.status is Status.APPLIED for s in o.sites]
+
+
+def _lossy(result: Result) -> bool:
+    return any(site.accuracy is Accuracy.LOSSY for site in _sites(result))
+
+
+def _interface_changed(case: Case, result: Result) -> bool:
+    before = onnx.load_from_string(case.model).graph
+    after = result.model.to_proto().graph
+    return any(
+        [(v.name, v.type.SerializeToString()) for v in one]
+        != [(v.name, v.type.SerializeToString()) for v in other]
+        for one, other in ((before.input, after.input), (before.output, after.output))
+    )
+
+
+def _passes(result: Result) -> str:
+    outcomes = result.report.outcomes
+    return " ".join(dict.fromkeys(o.pass_id for o in outcomes if o.status is Status.APPLIED))
+
+
+def _notes(result: Result) -> str:
+    notes = [s.note for s in _sites(result) if s.accuracy is not Accuracy.EXACT]
+    return _short("; ".join(dict.fromkeys(notes)))
+
+
+def _reasons(result: Result, blocking: Sequence[Finding]) -> str:
+    """Return what the first finding says, and why the passes that could remove it did not."""
+    refused = [
+        f"{o.pass_id}: {o.reason}" for o in result.report.outcomes if o.status is Status.REFUSED
+    ]
+    said = f"{blocking[0].feature}: {blocking[0].message}"
+    return _short(" | ".join(dict.fromkeys([said, *refused])))
+
+
+def _short(text: str, most: int = _LONGEST) -> str:
+    return " ".join(text.split())[:most]

@@ -1,0 +1,1 @@
+"""Lists of operators that others keep, each a module that yields its cases."""

@@ -1,0 +1,98 @@
+"""The page of a list: for every entry and target how many of its forms get which answer."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import RESULTS
+from benchmarks.coverage.answering import ANSWERS, CLOSELY, CONSENT, EXACTLY, FAULTS, REFUSED
+from benchmarks.coverage.cases import listed
+
+Row = Mapping[str, Any]
+_SHORT = {EXACTLY: "exact", CLOSELY: "close", CONSENT: "consent", "supported": "taken"}
+_MEANINGS = """
+A cell counts the forms of an entry by their answer: `taken`, nothing stands in the way as it is;
+`exact`, repaired exactly; `close`, repaired with a stated error; `consent`, repaired where a loss
+or another interface is agreed to; `refused`, with the reason below; `differs` and `does not run`
+are faults, of graphfix or of what runs the result. Each result is run and held to what is right:
+integers to the last digit, floating point to 1e-3 (float32), 1e-2 (float16), 1e-6 (float64). For an
+older `ort-` target it is run in that release, for every other target in the newest onnxruntime, or
+in onnx's reference evaluator where onnxruntime has no kernel; whether TensorRT takes it is what its
+rules say. Proofs are off: `differs` counts what they would take back."""
+_LONGEST = 200
+
+
+def written(name: str, paths: Sequence[Path]) -> Path:
+    """Write the page of a list from its rows and return where it is."""
+    rows = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+    own = listed(name)
+    targets = list(dict.fromkeys(str(row["target"]) for row in rows))
+    lines = [f"# {own.TITLE}", "", *_head(name, own.ABOUT), *_MEANINGS.splitlines(), ""]
+    lines += [*_summary(rows, targets), "", *_matrix(own.entries(), rows, targets)]
+    lines += ["", *_reasons(rows)]
+    place = RESULTS / own.PAGE
+    place.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return place
+
+
+def _head(name: str, about: str) -> list[str]:
+    commands = (
+        f"`python -m benchmarks.coverage cases {name} FILE`, "
+        f"`answer FILE --target T --rows ROWS` and `page {name} ROWS...` write this page."
+    )
+    return [commands, *about.splitlines()]
+
+
+def _summary(rows: Sequence[Row], targets: Sequence[str]) -> list[str]:
+    said = (*ANSWERS, *FAULTS)
+    lines = [
+        f"| target | forms | {' | '.join(said)} | exact, of those to be repaired |",
+        "|---" * (len(said) + 3) + "|",
+    ]
+    for target in targets:
+        counts = Counter(str(row["answer"]) for row in rows if row["target"] == target)
+        wanting = sum(counts[answer] for answer in (*ANSWERS[1:], *FAULTS))
+        share = f"{100 * counts[EXACTLY] / wanting:.1f}%" if wanting else "-"
+        cells = " | ".join(str(counts[answer]) for answer in said)
+        lines.append(f"| {target} | {counts.total()} | {cells} | {share} |")
+    return lines
+
+
+def _matrix(entries: Mapping[str, str], rows: Iterable[Row], targets: Sequence[str]) -> list[str]:
+    cells: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        entry, target = str(row["case"]).partition("/")[0], str(row["target"])
+        cells[entry, target][str(row["answer"])] += 1
+    lines = ["## Every entry", "", f"| entry | {' | '.join(targets)} |"]
+    lines.append("|---" * (len(targets) + 1) + "|")
+    for entry, why in entries.items():
+        texts = [_cell(cells.get((entry, target)), why) for target in targets]
+        lines.append(f"| {entry} | {' | '.join(texts)} |")
+    return lines
+
+
+def _cell(counts: Counter[str] | None, why: str) -> str:
+    if not counts:
+        return why or "no form was made"
+    order = (*ANSWERS, *FAULTS)
+    return ", ".join(f"{counts[a]} {_SHORT.get(a, a)}" for a in order if counts[a])
+
+
+def _reasons(rows: Iterable[Row]) -> list[str]:
+    """Return the reasons of what is refused or a fault, the commonest first, by entry."""
+    found: dict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
+    for row in rows:
+        if row["answer"] in (REFUSED, *FAULTS):
+            entry = str(row["case"]).partition("/")[0].rpartition("-")[0]
+            why = str(row["why"])[:_LONGEST].replace("|", "/").replace("<", "&lt;")
+            found[entry, str(row["answer"]), why].add((str(row["target"]), str(row["case"])))
+    lines = ["## What is refused, and faults", "", "| operator | answer | forms | targets | why |"]
+    lines.append("|---|---|---|---|---|")
+    for (entry, answer, why), several in sorted(found.items()):
+        targets = ", ".join(sorted({target for target, _ in several}))
+        lines.append(f"| {entry} | {answer} | {len(several)} | {targets} | {why} |")
+    return lines

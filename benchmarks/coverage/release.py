@@ -1,0 +1,73 @@
+"""Answers for an older release of onnxruntime, confirmed in that release itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from benchmarks.coverage.answering import FAILED, WRONG, Answer, differing
+from benchmarks.coverage.cases import Case
+from benchmarks.onnxruntime.releases import CHILD, RELEASES, interpreter
+from benchmarks.opset.judging import is_random
+
+_PLAIN = "biufcSU"
+
+
+def release_of(target: str) -> str:
+    """Return the release that confirms answers for a target, an empty text where none does."""
+    minor = target.removeprefix("ort-")
+    here = max(RELEASES, key=lambda name: int(name.partition(".")[2]))
+    return minor if minor in RELEASES and minor != here else ""
+
+
+def confirmed(cases: Sequence[Case], answers: Sequence[Answer], minor: str) -> list[Answer]:
+    """Run the results in a release.
+
+    Returns:
+        The answers; those that the release ran say so, and those that it does not load or
+        computes otherwise are faults. What numpy's files do not hold is left as it is.
+    """
+    found = list(answers)
+    with tempfile.TemporaryDirectory(prefix="coverage-") as scratch:
+        home, said = Path(scratch) / "models", Path(scratch) / "answers.jsonl"
+        home.mkdir()
+        for at, (case, answer) in enumerate(zip(cases, answers, strict=True)):
+            if answer.model is not None and _storable(case):
+                (home / f"{at}.onnx").write_bytes(answer.model.SerializeToString())
+                feed = {f"in_{name}": np.asarray(value) for name, value in case.feed.items()}
+                with (home / f"{at}.npz").open("wb") as stream:
+                    np.savez(stream, allow_pickle=False, **feed)
+        command = [str(interpreter(minor)), str(CHILD), "run", str(home), str(said)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for line in said.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            at = int(row["name"].partition(".")[0])
+            found[at] = _judged(cases[at], answers[at], row, home / f"{at}.out.npz", minor)
+    return found
+
+
+def _judged(case: Case, answer: Answer, row: dict[str, Any], out: Path, minor: str) -> Answer:
+    engine = f"onnxruntime {RELEASES[minor]}"
+    if not row.get("ran"):
+        return replace(answer, answer=FAILED, why=row.get("error", "")[:300], engine=engine)
+    with np.load(out) as arrays:
+        given = [arrays[f"out_{at}"] for at in range(len(arrays.files))]
+    values = not is_random(onnx.load_from_string(case.model))
+    wrong = differing(given, case.expected, values=values)
+    answer = replace(answer, engine=engine)
+    return replace(answer, answer=WRONG, why=wrong) if wrong else answer
+
+
+def _storable(case: Case) -> bool:
+    dtypes: list[Any] = [
+        getattr(value, "dtype", None) for value in (*case.feed.values(), *case.expected)
+    ]
+    return all(d is not None and d.kind in _PLAIN and d.isbuiltin == 1 for d in dtypes)

@@ -1,0 +1,87 @@
+"""Lists of operators: their cases, the answers for them, and the page of the rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import parser
+
+from benchmarks.coverage import cases, page
+from benchmarks.coverage.answering import CONSENT, EXACTLY, REFUSED, SUPPORTED, WRONG, answered
+from benchmarks.coverage.cases import Case, listed
+from benchmarks.coverage.lists.old_forms import EXPERIMENTS, old_forms
+from benchmarks.coverage.release import release_of
+from benchmarks.coverage.rows import answer
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]> '
+NEG = "g (float[2] x) => (float[2] y) { y = Neg (x) }"
+CELU = "g (float[2] x) => (float[2] y) { y = Mish (x) }"
+X = np.array([-1.0, 2.0], np.float32)
+
+
+def case(graph: str, expected: object, form: str = "plain", opset: int = 17) -> Case:
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> {graph}')
+    return Case("Neg-13", form, model.SerializeToString(), {"x": X}, [expected])
+
+
+def test_an_answer_is_taken_repaired_refused_or_a_fault() -> None:
+    assert answered(case(NEG, -X), "trt8.6").answer == SUPPORTED
+    assert answered(case(NEG, X), "trt8.6").answer == WRONG
+    mish = X * np.tanh(np.log1p(np.exp(X)))
+    done = answered(case(CELU, mish, opset=18), "trt8.6")
+    assert (done.answer, done.engine) == (EXACTLY, "onnxruntime")
+    assert "mish-to-softplus" in done.by
+    text = "g (string[2] x) => (string[2] y) { y = Identity (x) }"
+    assert answered(case(text, X), "trt8.6").answer == REFUSED
+
+
+def test_another_interface_is_a_consent() -> None:
+    byte = "g (uint8[2] x) => (float[2] y) { y = Cast <to = 1> (x) }"
+    assert answered(case(byte, X), "trt8.4").answer == CONSENT
+
+
+def test_rows_go_on_where_they_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    several = [case(NEG, -X), case(NEG, -X, "second")]
+    monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter(several))
+    assert cases.store("onnx_operators", tmp_path / "cases") == 2
+    rows = tmp_path / "rows.jsonl"
+    assert answer(tmp_path / "cases", rows, "trt8.6", ["Abs"], 60) == 0
+    assert rows.read_text() == ""
+    assert answer(tmp_path / "cases", rows, "trt8.6", ["Neg"], 60) == 0
+    assert answer(tmp_path / "cases", rows, "trt8.6", [], 60) == 0
+    found = [json.loads(line) for line in rows.read_text().splitlines()]
+    assert [row["case"] for row in found] == ["Neg-13/plain", "Neg-13/second"]
+
+
+def test_the_page_answers_for_every_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"target": "trt8.6", "by": "", "engine": ""}
+    several = [
+        {"case": "Neg-13/a", "answer": "supported", "why": ""},
+        {"case": "Neg-13/b", "answer": "exact", "why": ""},
+        {"case": "Scan-8/a", "answer": "refused", "why": "op:Scan: a | b"},
+    ]
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps({**said, **row}) + "\n" for row in several))
+    monkeypatch.setattr(page, "RESULTS", tmp_path)
+    text = page.written("onnx_operators", [rows]).read_text()
+    assert "| trt8.6 | 3 | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 50.0% |" in text
+    assert "| Neg-13 | 1 taken, 1 exact |" in text
+    assert "| Scan-8 | 1 refused |" in text
+    assert "| Scatter-11 | deprecated: no model of this opset may hold it |" in text
+    assert "| Scan | refused | 1 | trt8.6 | op:Scan: a / b |" in text
+
+
+def test_old_forms_are_of_entries_of_the_list() -> None:
+    entries = listed("onnx_operators").entries()
+    named = {one.entry for one in old_forms()}
+    assert named <= set(entries)
+    assert set(EXPERIMENTS) <= named
+    assert entries["Neg-13"] == ""
+
+
+def test_older_releases_confirm_their_own_target() -> None:
+    assert release_of("ort-1.10") == "1.10"
+    assert release_of("ort-1.31") == release_of("trt8.6") == ""
