@@ -51,7 +51,7 @@ def measured_wrong(node: NodeView, target: Target) -> Answer:
         return None
     what = f"{target.title} computes wrong numbers for {node.op}"
     if not kinds:
-        return Yes(feature=f"op:{node.op}", message=what)
+        return Yes(message=what)
     unknown: Unknown | None = None
     for parameter, value in typed_values(node, form):
         if parameter not in kinds or value.tensor.opaque is not None:

@@ -166,9 +166,7 @@ def no_value(node: NodeView, target: Target) -> Answer:
 )
 def reverse_direction(node: NodeView, target: Target) -> Answer:
     """A cell that runs in reverse is run forward."""
-    if node.attr("direction", "forward") != "reverse":
-        return None
-    return Yes(feature=f"attr:{node.op}.direction=reverse")
+    return bool(node.attr("direction", "forward") == "reverse")
 
 
 @rule(
@@ -181,9 +179,7 @@ def reverse_direction(node: NodeView, target: Target) -> Answer:
 def automatic_pads_of_dilated_windows(node: NodeView, target: Target) -> Answer:
     """Pads that are automatic are those of a window that is not dilated."""
     automatic = node.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER")
-    if not automatic or all(int(d) == 1 for d in node.attr("dilations", ())):
-        return None
-    return Yes(feature=f"attr:{node.op}.auto_pad")
+    return automatic and any(int(d) != 1 for d in node.attr("dilations", ()))
 
 
 @rule(

@@ -49,7 +49,6 @@ def reads_no_sizes(node: NodeView, target: Target) -> Answer:
     for value in node.inputs:
         if value is not None and _is_list_of_sizes(value):
             return Yes(
-                feature=f"shape:{node.op}",
                 message=f"{target.title} does not compute {node.op} of sizes; with fixed sizes of "
                 "the inputs (--shape) it is computed before",
             )
@@ -215,6 +214,4 @@ def updates_counted_elsewhere(node: NodeView, target: Target) -> Answer:
 )
 def axis_from_the_end(node: NodeView, target: Target) -> Answer:
     """The axis is counted from the end, which ONNX allows from opset 11 on."""
-    if node.opset >= 11 or int(node.attr("axis", 0)) >= 0:
-        return None
-    return Yes(feature=f"attr:{node.op}.axis")
+    return node.opset < 11 and int(node.attr("axis", 0)) < 0

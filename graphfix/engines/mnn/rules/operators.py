@@ -35,9 +35,7 @@ def mod_truncated(node: NodeView, target: Target) -> Answer:
 )
 def negative_indices(node: NodeView, target: Target) -> Answer:
     """Indices below 0 read something else."""
-    if not holds_negatives(node.input(1)):
-        return None
-    return Yes(feature=f"form:{node.op}.negative-indices")
+    return holds_negatives(node.input(1))
 
 
 @rule(
@@ -80,9 +78,7 @@ def scatter_axis_behind_reduction(node: NodeView, target: Target) -> Answer:
 )
 def scatter_negative_indices(node: NodeView, target: Target) -> Answer:
     """Indices below 0 write somewhere else."""
-    if not holds_negatives(node.input(1)):
-        return None
-    return Yes(feature=f"form:{node.op}.negative-indices")
+    return holds_negatives(node.input(1))
 
 
 @rule(
@@ -114,7 +110,7 @@ def broadcast_comparison(node: NodeView, target: Target) -> Answer:
     pairs = list(zip(_aligned(x, z.rank), _aligned(z, x.rank), strict=True))
     first = any(one == 1 and other != 1 for one, other in pairs)
     second = any(other == 1 and one != 1 for one, other in pairs)
-    return Yes(feature=f"shape:{node.op}.broadcast") if first and second else None
+    return first and second
 
 
 @rule(
@@ -161,9 +157,7 @@ def order_of_equal_elements(node: NodeView, target: Target) -> Answer:
 )
 def axes_as_an_input(node: NodeView, target: Target) -> Answer:
     """{op} of opset 18 goes over all axes, whichever are given."""
-    if node.opset < 18 or node.input(1) is None:
-        return None
-    return Yes(feature=f"form:{node.op}.18")
+    return node.opset >= 18 and node.input(1) is not None
 
 
 @rule(
@@ -197,7 +191,7 @@ def no_axis(node: NodeView, target: Target) -> Answer:
         return None
     if node.op == "Softmax" and x is not None and x.rank == 2:
         return None
-    return Yes(feature=f"form:{node.op}.no-axis")
+    return True
 
 
 @rule(
@@ -221,9 +215,7 @@ def no_value(node: NodeView, target: Target) -> Answer:
 )
 def reverse_direction(node: NodeView, target: Target) -> Answer:
     """A cell that runs in reverse computes something else."""
-    if node.attr("direction", "forward") != "reverse":
-        return None
-    return Yes(feature=f"attr:{node.op}.direction=reverse")
+    return bool(node.attr("direction", "forward") == "reverse")
 
 
 @rule(
@@ -236,7 +228,7 @@ def reverse_direction(node: NodeView, target: Target) -> Answer:
 )
 def quantized_in_place(node: NodeView, target: Target) -> Answer:
     """What is quantized in the graph is not loaded."""
-    return Yes(feature=f"op:{node.op}")
+    return True
 
 
 @rule(

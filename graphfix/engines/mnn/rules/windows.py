@@ -124,7 +124,7 @@ def resize_linear_rank(node: NodeView, target: Target) -> Answer:
 def no_strides(node: NodeView, target: Target) -> Answer:
     """The strides, or pads over three dimensions, are left out, and the process ends."""
     if not node.has("strides"):
-        return Yes(feature=f"form:{node.op}.no-strides")
+        return True
     x = node.input(0)
     if node.has("pads") or node.has("auto_pad") or x is None or x.rank != 5:
         return None
@@ -196,7 +196,7 @@ def convolved_line_as_output(node: NodeView, target: Target) -> Answer:
         return None
     if x.rank is None:
         return Unknown(f"rank of {x.name}")
-    return Yes(feature=f"rank:{node.op}.3") if x.rank == 3 else None
+    return x.rank == 3
 
 
 @rule(
@@ -222,6 +222,4 @@ def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
 def computed_scales(node: NodeView, target: Target) -> Answer:
     """The scales must be constants."""
     scales = node.input(1 if node.op == "Upsample" or node.opset < 11 else 2)
-    if scales is None or scales.is_constant:
-        return None
-    return Yes(feature=f"const:{node.op}.scales")
+    return scales is not None and not scales.is_constant

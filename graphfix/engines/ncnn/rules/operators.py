@@ -41,7 +41,7 @@ def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
 )
 def axes_as_input(node: NodeView, target: Target) -> Answer:
     """Axes that are an input are not read: nothing is reduced, or everything."""
-    return node.input(1) is not None and Yes(feature=f"form:{node.op}.axes-input")
+    return node.input(1) is not None
 
 
 @rule(
@@ -53,8 +53,7 @@ def axes_as_input(node: NodeView, target: Target) -> Answer:
 )
 def reduction_of_nothing(node: NodeView, target: Target) -> Answer:
     """Without axes everything is reduced, also where nothing should be."""
-    nothing = node.input(1) is None and bool(node.attr("noop_with_empty_axes", 0))
-    return nothing and Yes(feature=f"form:{node.op}.noop_with_empty_axes")
+    return node.input(1) is None and bool(node.attr("noop_with_empty_axes", 0))
 
 
 @rule(
@@ -78,7 +77,7 @@ def softmax_of_joined_axes(node: NodeView, target: Target) -> Answer:
 )
 def extremes_of_several(node: NodeView, target: Target) -> Answer:
     """The third input is not read, and of one alone the whole is reduced."""
-    return len(node.inputs) != 2 and Yes(feature=f"form:{node.op}.inputs")
+    return len(node.inputs) != 2
 
 
 @rule(
@@ -235,8 +234,7 @@ def grid_reflected_or_cubic(node: NodeView, target: Target) -> Answer:
 )
 def extremes_over_several_axes(node: NodeView, target: Target) -> Answer:
     """Several axes at once become no layer."""
-    several = len(node.attr("axes", ())) > 1
-    return several and Yes(feature=f"attr:{node.op}.axes")
+    return len(node.attr("axes", ())) > 1
 
 
 @rule(

@@ -54,8 +54,7 @@ def pad_of_outer_axes(node: NodeView, target: Target) -> Answer:
 )
 def padded_before(node: NodeView, target: Target) -> Answer:
     """Pads that are automatic and stand before the window are not taken."""
-    same = node.attr("auto_pad", "NOTSET") == "SAME_LOWER"
-    return same and Yes(feature=f"attr:{node.op}.auto_pad")
+    return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
 @rule(
@@ -96,8 +95,7 @@ def pool_with_places(node: NodeView, target: Target) -> Answer:
 )
 def pool_with_gaps(node: NodeView, target: Target) -> Answer:
     """A window has no gaps."""
-    dilated = any(int(step) != 1 for step in node.attr("dilations", ()))
-    return dilated and Yes(feature=f"attr:{node.op}.dilations")
+    return any(int(step) != 1 for step in node.attr("dilations", ()))
 
 
 @rule(

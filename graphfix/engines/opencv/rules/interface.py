@@ -69,9 +69,7 @@ def shape_of_open_sizes(node: NodeView, target: Target) -> Answer:
 )
 def bool_constant(node: NodeView, target: Target) -> Answer:
     """A constant of bools is refused."""
-    if any(v is not None and v.type_name == "bool" and v.is_constant for v in node.inputs):
-        return Yes(feature=f"dtype:{node.op}.bool")
-    return False
+    return any(v is not None and v.type_name == "bool" and v.is_constant for v in node.inputs)
 
 
 @model_rule(

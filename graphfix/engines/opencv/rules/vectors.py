@@ -6,7 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.opencv.rules.importing import is_computed_at_import, is_known_at_import
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import WRONG, Answer, Yes, rule
+from graphfix.engines.rule import WRONG, Answer, rule
 
 _DEEPEST = 40
 
@@ -41,7 +41,7 @@ def vector_with_another(node: NodeView, target: Target) -> Answer:
         wrong = others != {1} or any(v.is_constant and v.rank != 0 for v in values)
     else:
         wrong = True
-    return wrong and Yes(feature=f"rank:{node.op}.1")
+    return wrong
 
 
 def _is_column(value: Value) -> bool:

@@ -85,9 +85,7 @@ def _only_user(value: Value | None, op: str) -> NodeView | None:
 )
 def dilated_windows(node: NodeView, target: Target) -> Answer:
     """{op} with dilations is left to the CPU."""
-    if all(int(dilation) == 1 for dilation in node.attr("dilations", ())):
-        return None
-    return Yes(feature=f"attr:{node.op}.dilations")
+    return any(int(dilation) != 1 for dilation in node.attr("dilations", ()))
 
 
 @rule(
@@ -107,9 +105,7 @@ def window_beyond_the_input(node: NodeView, target: Target) -> Answer:
     sizes = shape[len(shape) - len(window) :]
     pads = node.attr("pads", ()) or (0,) * 2 * len(window)
     ends = zip(sizes, pads, pads[len(window) :], window, strict=False)
-    if all(size + one + two >= width for size, one, two, width in ends):
-        return None
-    return Yes(feature=f"shape:{node.op}.window")
+    return any(size + one + two < width for size, one, two, width in ends)
 
 
 @rule(
@@ -195,7 +191,7 @@ def normalized_over_several_axes(node: NodeView, target: Target) -> Answer:
 )
 def one_operand(node: NodeView, target: Target) -> Answer:
     """{op} of one tensor is left to the CPU."""
-    return Yes(feature=f"form:{node.op}.one-input") if len(node.inputs) == 1 else None
+    return len(node.inputs) == 1
 
 
 @rule(

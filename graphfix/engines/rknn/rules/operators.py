@@ -36,7 +36,6 @@ def dynamic_sizes(node: NodeView, target: Target) -> Answer:
     if all(value is None or known_with_sizes(value) for value in given):
         return None
     return Yes(
-        feature=f"op:{node.op}",
         message=f"{target.title} takes {node.op} of constants alone: its sizes would be open",
     )
 
@@ -98,7 +97,7 @@ def nothing_reduced(node: NodeView, target: Target) -> Answer:
     """A reduction over no axes reduces over all."""
     if not node.attr("noop_with_empty_axes", 0) or node.input(1) is not None or node.has("axes"):
         return None
-    return Yes(feature=f"attr:{node.op}.noop_with_empty_axes=1")
+    return True
 
 
 @rule(
@@ -116,7 +115,7 @@ def three_dimensions(node: NodeView, target: Target) -> Answer:
         return None
     if x.rank is None:
         return Unknown(f"rank of {x.name}")
-    return Yes(feature=f"rank:{node.op}.5") if x.rank > 4 else None
+    return x.rank > 4
 
 
 @rule(
@@ -145,7 +144,7 @@ def computed_divisor(node: NodeView, target: Target) -> Answer:
         return None
     if not divisor.elem_type:
         return Unknown(f"dtype of {divisor.name}")
-    return Yes(feature=f"const:{node.op}.B") if divisor.type_name.startswith("int") else None
+    return divisor.type_name.startswith("int")
 
 
 @rule(
@@ -211,7 +210,7 @@ def with_its_own_transpose(node: NodeView, target: Target) -> Answer:
 )
 def one_operand(node: NodeView, target: Target) -> Answer:
     """{op} of one tensor ends the process."""
-    return Yes(feature=f"form:{node.op}.one-input") if len(node.inputs) == 1 else None
+    return len(node.inputs) == 1
 
 
 @rule(
@@ -224,9 +223,7 @@ def one_operand(node: NodeView, target: Target) -> Answer:
 )
 def no_zero_point(node: NodeView, target: Target) -> Answer:
     """{op} without a zero point is refused."""
-    if node.input(2) is not None:
-        return None
-    return Yes(feature=f"form:{node.op}.no-zero-point")
+    return node.input(2) is None
 
 
 @rule(

@@ -87,7 +87,7 @@ def uint8_as_int8(node: NodeView, target: Target) -> Answer:
     zero = node.input(2)
     if zero is None and node.op == "QuantizeLinear" and target.level >= (9, 0):
         # The default of the standard is uint8; before 9.0 a missing zero point is refused.
-        return not node.attr("output_dtype", 0) and Yes(feature="dtype:QuantizeLinear.uint8")
+        return not node.attr("output_dtype", 0)
     if zero is None or zero.type_name != "uint8" or not is_weights(zero):
         return None
     array = zero.array()

@@ -80,9 +80,7 @@ def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
 )
 def cell_without_states(node: NodeView, target: Target) -> Answer:
     """A cell that lacks its bias or a first state is not converted."""
-    if all(node.input(place) is not None for place in _CELLS[node.op]):
-        return None
-    return Yes(feature=f"form:{node.op}.unset-input")
+    return any(node.input(place) is None for place in _CELLS[node.op])
 
 
 @rule(
@@ -94,7 +92,7 @@ def cell_without_states(node: NodeView, target: Target) -> Answer:
 )
 def cell_by_batch(node: NodeView, target: Target) -> Answer:
     """A cell whose batch comes first is not converted."""
-    return bool(node.attr("layout", 0)) and Yes(feature=f"attr:{node.op}.layout=1")
+    return bool(node.attr("layout", 0))
 
 
 @rule(
@@ -196,7 +194,7 @@ def normalization_of_several_axes(node: NodeView, target: Target) -> Answer:
 def computed_weights(node: NodeView, target: Target) -> Answer:
     """The weights are fed or computed."""
     weights = node.input(1)
-    return weights is not None and not weights.is_constant and Yes(feature=f"const:{node.op}.W")
+    return weights is not None and not weights.is_constant
 
 
 @rule(

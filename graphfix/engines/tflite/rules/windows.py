@@ -23,8 +23,7 @@ _MODE = "coordinate_transformation_mode"
 )
 def pool_padded_before(node: NodeView, target: Target) -> Answer:
     """Pads that are automatic and stand before the window give an output of other sizes."""
-    same = node.attr("auto_pad", "NOTSET") == "SAME_LOWER"
-    return same and Yes(feature=f"attr:{node.op}.auto_pad")
+    return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
 @rule(
@@ -37,8 +36,7 @@ def pool_padded_before(node: NodeView, target: Target) -> Answer:
 )
 def convolution_padded_before(node: NodeView, target: Target) -> Answer:
     """Pads that are automatic and stand before the window are not taken."""
-    same = node.attr("auto_pad", "NOTSET") == "SAME_LOWER"
-    return same and Yes(feature=f"attr:{node.op}.auto_pad")
+    return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
 @rule(
@@ -129,8 +127,7 @@ def resize_rounded_up(node: NodeView, target: Target) -> Answer:
 )
 def linear_of_opset_10(node: NodeView, target: Target) -> Answer:
     """Linear Resize and Upsample before opset 11 are computed as if pixels had centres."""
-    old = node.opset < _SCALES_THIRD and node.attr("mode", "nearest") == "linear"
-    return old and Yes(feature=f"form:{node.op}.10")
+    return node.opset < _SCALES_THIRD and node.attr("mode", "nearest") == "linear"
 
 
 @rule(
