@@ -49,21 +49,69 @@ def measured_profiles(
         refused, wrong = (consistent(said.get(kind, {}), judged) for kind in ("refused", "wrong"))
         rows = operator_rows(refused, wrong, newest)
         rows |= {op: {"supported": False} for op in untaken if op in rows}
-        with_since([(name, rows)])
-        domains = ["", "ai.onnx", *(["com.microsoft"] if contrib else [])]
-        table: dict[str, Any] = {
-            "name": name,
-            "family": family,
-            "version": release,
-            "title": f"{title} {release}",
-            "source": "measured: models of one operator each, run in the wheel",
-            "domains": domains,
-            **({"contrib": list(contrib)} if contrib else {}),
-            "functions": False,
-            "opset": {"min": OLDEST, "max": newest, "rejects_above": False},
-            "ops": dict(sorted(rows.items())),
-        }
-        yield name, table
+        yield (
+            name,
+            profile_table(
+                family,
+                release,
+                rows,
+                newest,
+                title=f"{title} {release}",
+                source="measured: models of one operator each, run in the wheel",
+                contrib=contrib,
+            ),
+        )
+
+
+def profile_table(
+    family: str,
+    release: str,
+    rows: Mapping[str, dict[str, Any]],
+    newest: int,
+    *,
+    title: str,
+    source: str,
+    contrib: Sequence[str] = (),
+    rejects_above: bool = False,
+    constants: Path | None = None,
+    computed: Collection[str] = (),
+    **more: Any,
+) -> dict[str, Any]:
+    """Return the table of a profile.
+
+    Args:
+        family: The family.
+        release: The version.
+        rows: The operators.
+        newest: The newest opset of the models.
+        title: What it is called for people.
+        source: What was measured.
+        contrib: Operators of com.microsoft that are taken.
+        rejects_above: Whether a newer opset is refused.
+        constants: Which inputs have to be constant, as `benchmarks.engines.parameters` wrote it.
+        computed: Those of them that may be computed nevertheless, as ``Op input``.
+        more: What else `profile.schema.json` has.
+    """
+    name = f"{family}{release}"
+    with_since([(name, rows)])
+    demanded = json.loads(constants.read_text(encoding="utf-8")) if constants else {}
+    for op, inputs in demanded.items():
+        limits = [f"constant {one}" for one in inputs if f"{op} {one}" not in computed]
+        if limits and rows[op]["supported"]:
+            rows[op]["limits"] = limits
+    return {
+        "name": name,
+        "family": family,
+        "version": release,
+        "title": title,
+        "source": source,
+        "domains": ["", "ai.onnx", *(["com.microsoft"] if contrib else [])],
+        "functions": False,
+        "opset": {"min": OLDEST, "max": newest, "rejects_above": rejects_above},
+        "ops": dict(sorted(rows.items())),
+        **({"contrib": list(contrib)} if contrib else {}),
+        **more,
+    }
 
 
 def operator_rows(
@@ -118,6 +166,16 @@ def consistent(found: Mapping[str, Kinds], judged: Collection[str] = ()) -> dict
         if op not in judged and (sure or not kinds):
             kept[key] = sure
     return kept
+
+
+def whole_forms(found: Mapping[str, Kinds], judged: Collection[str] = ()) -> dict[str, Kinds]:
+    """Return what is said of whole forms, where models are too few to blame a type or a rank."""
+    return {form: kinds for form, kinds in without(found, judged).items() if not kinds}
+
+
+def without(found: Mapping[str, Kinds], judged: Collection[str]) -> dict[str, Kinds]:
+    """Return what is said of other operators than those that are `judged` elsewhere."""
+    return {form: kinds for form, kinds in found.items() if form.split()[0] not in judged}
 
 
 def of_all_forms(found: Mapping[str, Kinds], newest: int) -> dict[str, Kinds]:

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.measured import operator_rows, with_since
+from graphfix.engines.measured import operator_rows, profile_table, whole_forms
 from graphfix.engines.versioned import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts" / "kernels.json"
@@ -48,7 +48,11 @@ def profile() -> dict[str, Any]:
     """Return the table of the profile: an operator of which no form was right is not taken."""
     known = unpacked(json.loads(FACTS.read_text(encoding="utf-8")), "1.0")
     right = _RIGHT_BESIDE | {form.split()[0] for form in known["right"]}
-    ops = operator_rows(_whole(known["refused"]), _whole(known["wrong"]), _NEWEST)
+    ops = operator_rows(
+        whole_forms(known["refused"], _RULED),
+        whole_forms(known["wrong"], _RULED),
+        _NEWEST,
+    )
     for op, row in ops.items():
         row["supported"] = row["supported"] and op in right
         if row["supported"]:
@@ -56,30 +60,17 @@ def profile() -> dict[str, Any]:
         else:
             row.clear()
             row["supported"] = False
-    with_since([(_NAME, ops)])
-    return {
-        "name": _NAME,
-        "family": "ncnn",
-        "version": "1.0",
-        "title": "ncnn 1.0 by pnnx",
-        "source": "measured on the wheels ncnn 1.0.20261020 and pnnx 20261020",
-        "domains": ["", "ai.onnx"],
-        "functions": False,
-        "static_shapes": True,
-        "io_dtypes": ["float32"],
-        "notes": list(_NOTES),
-        "opset": {"min": 7, "max": _NEWEST, "rejects_above": False},
-        "ops": ops,
-    }
-
-
-def _whole(found: dict[str, Any]) -> dict[str, Any]:
-    """Return what is said of whole forms: four models are too few to blame a rank."""
-    return {
-        form: kinds
-        for form, kinds in found.items()
-        if not kinds and form.partition(" ")[0] not in _RULED
-    }
+    return profile_table(
+        "ncnn",
+        "1.0",
+        ops,
+        _NEWEST,
+        title="ncnn 1.0 by pnnx",
+        source="measured on the wheels ncnn 1.0.20261020 and pnnx 20261020",
+        static_shapes=True,
+        io_dtypes=["float32"],
+        notes=list(_NOTES),
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.measured import Kinds, of_all_forms, operator_rows, with_since
+from graphfix.engines.measured import of_all_forms, operator_rows, profile_table, without
 from graphfix.engines.versioned import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
@@ -90,39 +90,25 @@ _NOTES = (
 def profile() -> dict[str, Any]:
     """Return the table of the profile."""
     store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
-    constants = json.loads((FACTS / "constants.json").read_text(encoding="utf-8"))
     known = unpacked(store, "2")
     ops = operator_rows(
-        _taken_otherwise(of_all_forms(known.get("refused", {}), _NEWEST)),
-        _certain(of_all_forms(known.get("wrong", {}), _NEWEST)),
+        without(of_all_forms(known.get("refused", {}), _NEWEST), _TAKEN),
+        without(of_all_forms(known.get("wrong", {}), _NEWEST), _UNSURE),
         _NEWEST,
     )
     ops |= {op: {"supported": False} for op in _UNTAKEN if op in ops}
-    with_since([(_NAME, ops)])
-    for op, names in constants.items():
-        if ops[op]["supported"]:
-            ops[op]["limits"] = [f"constant {name}" for name in names]
-    return {
-        "name": _NAME,
-        "family": "qnn",
-        "version": "2",
-        "title": "QNN HTP 2",
-        "source": "measured with onnxruntime-qnn 2.7.0, which simulates an HTP on the CPU",
-        "domains": ["", "ai.onnx"],
-        "functions": True,
-        "static_shapes": True,
-        "notes": list(_NOTES),
-        "opset": {"min": 7, "max": _NEWEST, "rejects_above": False},
-        "ops": dict(sorted(ops.items())),
-    }
-
-
-def _taken_otherwise(found: dict[str, Kinds]) -> dict[str, Kinds]:
-    return {form: kinds for form, kinds in found.items() if form.split()[0] not in _TAKEN}
-
-
-def _certain(found: dict[str, Kinds]) -> dict[str, Kinds]:
-    return {form: kinds for form, kinds in found.items() if form.split()[0] not in _UNSURE}
+    return profile_table(
+        "qnn",
+        "2",
+        ops,
+        _NEWEST,
+        title="QNN HTP 2",
+        source="measured with onnxruntime-qnn 2.7.0, which simulates an HTP on the CPU",
+        functions=True,
+        static_shapes=True,
+        constants=FACTS / "constants.json",
+        notes=list(_NOTES),
+    )
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.measured import Kinds, of_all_forms, operator_rows, with_since
+from graphfix.engines.measured import of_all_forms, operator_rows, profile_table, without
 from graphfix.engines.versioned import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
@@ -69,35 +69,25 @@ _NOTES = (
 def profile() -> dict[str, Any]:
     """Return the table of the profile."""
     store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
-    constants = json.loads((FACTS / "constants.json").read_text(encoding="utf-8"))
     known = unpacked(store, "2.3")
     ops = operator_rows(
-        _judged(of_all_forms(known.get("refused", {}), _NEWEST)),
-        _judged(of_all_forms(known.get("wrong", {}), _NEWEST)),
+        without(of_all_forms(known.get("refused", {}), _NEWEST), _RULED),
+        without(of_all_forms(known.get("wrong", {}), _NEWEST), _RULED),
         _NEWEST,
     )
     ops |= {op: {"supported": False} for op in _UNTAKEN}
-    with_since([(_NAME, ops)])
-    for op, names in constants.items():
-        if ops[op]["supported"]:
-            ops[op]["limits"] = [f"constant {name}" for name in names]
-    return {
-        "name": _NAME,
-        "family": "rknn",
-        "version": "2.3",
-        "title": "RKNN 2.3",
-        "source": "measured in the simulator of rknn-toolkit2 2.3.2",
-        "domains": ["", "ai.onnx"],
-        "functions": False,
-        "static_shapes": True,
-        "notes": list(_NOTES),
-        "opset": {"min": 7, "max": _NEWEST, "rejects_above": True},
-        "ops": dict(sorted(ops.items())),
-    }
-
-
-def _judged(found: dict[str, Kinds]) -> dict[str, Kinds]:
-    return {form: kinds for form, kinds in found.items() if form.split()[0] not in _RULED}
+    return profile_table(
+        "rknn",
+        "2.3",
+        ops,
+        _NEWEST,
+        title="RKNN 2.3",
+        source="measured in the simulator of rknn-toolkit2 2.3.2",
+        rejects_above=True,
+        static_shapes=True,
+        constants=FACTS / "constants.json",
+        notes=list(_NOTES),
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.measured import operator_rows, with_since
+from graphfix.engines.measured import operator_rows, profile_table, whole_forms
 from graphfix.engines.versioned import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
@@ -54,31 +54,22 @@ def profile() -> dict[str, Any]:
     """Return the table of the profile."""
     store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
     known = unpacked(store, "1.29")
-    ops = operator_rows(_whole(known.get("refused", {})), _whole(known.get("wrong", {})), _NEWEST)
+    ops = operator_rows(
+        whole_forms(known.get("refused", {}), _RULED),
+        whole_forms(known.get("wrong", {}), _RULED),
+        _NEWEST,
+    )
     imported = set(json.loads((FACTS / "importer.json").read_text(encoding="utf-8")))
     ops |= {op: {"supported": False} for op in ops if op not in imported or op in _UNTAKEN}
-    with_since([(_NAME, ops)])
-    return {
-        "name": _NAME,
-        "family": "tflite",
-        "version": "1.29",
-        "title": "TFLite by onnx2tf 1.29",
-        "source": "measured on onnx2tf 1.29.24 with ai-edge-litert 2.1.0",
-        "domains": ["", "ai.onnx"],
-        "functions": False,
-        "notes": list(_NOTES),
-        "opset": {"min": 7, "max": _NEWEST, "rejects_above": False},
-        "ops": ops,
-    }
-
-
-def _whole(found: dict[str, Any]) -> dict[str, Any]:
-    """Return what is said of whole forms: four models are too few to blame a type or a rank."""
-    return {
-        form: kinds
-        for form, kinds in found.items()
-        if not kinds and form.partition(" ")[0] not in _RULED
-    }
+    return profile_table(
+        "tflite",
+        "1.29",
+        ops,
+        _NEWEST,
+        title="TFLite by onnx2tf 1.29",
+        source="measured on onnx2tf 1.29.24 with ai-edge-litert 2.1.0",
+        notes=list(_NOTES),
+    )
 
 
 if __name__ == "__main__":

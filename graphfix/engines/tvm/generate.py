@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.measured import operator_rows, with_since
+from graphfix.engines.measured import operator_rows, profile_table, whole_forms, without
 from graphfix.engines.versioned import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
@@ -35,38 +35,27 @@ _NOTES = (
 def profile() -> dict[str, Any]:
     """Return the table of the profile."""
     store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
-    constants = json.loads((FACTS / "constants.json").read_text(encoding="utf-8"))
     known = unpacked(store, "0.27")
     refused, wrong = known.get("refused", {}), known.get("wrong", {})
     ops = operator_rows(
-        {form: kinds for form, kinds in refused.items() if not kinds and not _is_drawn(form)},
-        {form: kinds for form, kinds in wrong.items() if not kinds or not _is_drawn(form)},
+        whole_forms(refused, _DRAWN),
+        whole_forms(wrong) | without(wrong, _DRAWN),
         _NEWEST,
     )
     imported = set(json.loads((FACTS / "importer.json").read_text(encoding="utf-8")))
     ops |= {op: {"supported": False} for op in ops if op not in imported}
-    with_since([(_NAME, ops)])
-    for op, names in constants.items():
-        names = [name for name in names if f"{op} {name}" not in _OF_SIZES]
-        if ops[op]["supported"] and names:
-            ops[op]["limits"] = [f"constant {name}" for name in names]
-    return {
-        "name": _NAME,
-        "family": "tvm",
-        "version": "0.27",
-        "title": "TVM 0.27",
-        "source": "measured on the wheel apache-tvm 0.27.0.post1",
-        "domains": ["", "ai.onnx", "com.microsoft"],
-        "contrib": list(_CONTRIB),
-        "functions": False,
-        "notes": list(_NOTES),
-        "opset": {"min": 7, "max": _NEWEST, "rejects_above": False},
-        "ops": ops,
-    }
-
-
-def _is_drawn(form: str) -> bool:
-    return form.partition(" ")[0] in _DRAWN
+    return profile_table(
+        "tvm",
+        "0.27",
+        ops,
+        _NEWEST,
+        title="TVM 0.27",
+        source="measured on the wheel apache-tvm 0.27.0.post1",
+        contrib=_CONTRIB,
+        constants=FACTS / "constants.json",
+        computed=_OF_SIZES,
+        notes=list(_NOTES),
+    )
 
 
 if __name__ == "__main__":
