@@ -27,6 +27,11 @@ TWINS = {
     },
     "loop_unrolling": {"loop-to-rounds", "loop-unrolling"},
     "resize_to_matmul": {"resize-cubic-to-matmul", "resize-linear-to-matmul"},
+    "tree_ensembles": {
+        "tree-ensemble-classifier-to-gather",
+        "tree-ensemble-regressor-to-gather",
+        "tree-ensemble-to-gather",
+    },
 }
 
 

@@ -58,7 +58,7 @@ def test_the_version_is_one_that_the_target_takes() -> None:
 def test_a_rewrite_that_needs_more_than_the_file_may_carry_says_so() -> None:
     result = graphfix.run(_model("tree", 5, 1), "trt8")
     (refused,) = [o for o in result.report.outcomes if o.status is Status.REFUSED]
-    assert refused.pass_id == "tree-ensemble-to-matmul"
+    assert refused.pass_id == "tree-ensemble-regressor-to-gather"
     assert refused.reason == "it needs opset 11, and 10 is the newest that can be imported"
     assert result.exit_code == 1
 

@@ -1,0 +1,98 @@
+"""What becomes of scores: transformed, and turned into the label of the class that wins.
+
+In the order and by the formulas of microsoft/onnxruntime: onnxruntime/core/providers/cpu/ml/
+ml_common.h (ComputeSoftmaxZero, ComputeProbit, write_scores).
+"""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import Builder, NodeView, Refuse, Value
+
+TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
+TRANSFORM_EMITS = (
+    "Abs Add Cast Div Exp Greater Less Log Mul Neg ReduceMax ReduceSum Sigmoid Softmax Sqrt Sub "
+    "Where"
+)
+LABEL_EMITS = "ArgMax Cast Equal Gather Greater Reshape"
+
+
+def transformed(build: Builder, scores: Value, how: str) -> Value:
+    """Transform the scores of each row: [rows, classes].
+
+    Raises:
+        Refuse: The transform is none of ONNX.
+    """
+    match how:
+        case "NONE":
+            return scores
+        case "SOFTMAX":
+            return build.Softmax(scores, axis=1)
+        case "LOGISTIC":
+            return build.Sigmoid(scores)
+        case "SOFTMAX_ZERO":
+            return _softmax_zero(build, scores)
+        case "PROBIT":
+            return _probit(build, scores)
+        case _:
+            raise Refuse(f"the scores must be transformed as ONNX says; they say {how}")
+
+
+def _softmax_zero(build: Builder, scores: Value) -> Value:
+    """Softmax that leaves zeros where they are, and out of the sum."""
+    most = build.ReduceMax(scores, axes=[1], keepdims=1)
+    counts = build.Greater(build.Abs(scores), 1e-7)
+    raised = build.Exp(build.Sub(scores, most))
+    counted = build.Mul(raised, build.Cast(counts, to=scores.elem_type))
+    total = build.ReduceSum(counted, axes=[1], keepdims=1)
+    small = build.Mul(scores, build.Exp(build.Neg(most)))
+    return build.Div(build.Where(counts, raised, small), total)
+
+
+def _probit(build: Builder, scores: Value) -> Value:
+    """Winitzki's formula, which onnxruntime has."""
+    x = build.Sub(build.Mul(scores, 2.0), 1.0)
+    log = build.Log(build.Mul(build.Add(build.Neg(x), 1.0), build.Add(x, 1.0)))
+    v = build.Add(build.Mul(log, 0.5), 2 / (pi * 0.147))
+    inner = build.Sub(build.Mul(v, v), build.Mul(log, 1 / 0.147))
+    size = build.Sqrt(build.Sub(build.Sqrt(inner), v))
+    signed = build.Where(build.Less(x, 0.0), build.Neg(size), size)
+    return build.Mul(signed, sqrt(2))
+
+
+def label_of(build: Builder, classes: Value, labels: list[int]) -> Value:
+    """Return the labels of classes, which are given by their number: int64."""
+    if labels == [*range(len(labels))]:
+        return build.Cast(classes, to=TensorProto.INT64) if _is_narrow(classes) else classes
+    return build.Gather(build.constant(np.array(labels, np.int64)), classes, axis=0)
+
+
+def _is_narrow(value: Value) -> bool:
+    return value.elem_type != TensorProto.INT64
+
+
+def labels_of(node: NodeView, names: tuple[str, str]) -> list[int] | None:
+    """Return the labels of the classes; None where they are texts that nothing reads.
+
+    Args:
+        node: The classifier.
+        names: The attributes of integers and of texts.
+
+    Raises:
+        Refuse: There are none, or the texts are read.
+    """
+    whole: list[int] = list(node.attr(names[0], []))
+    texts = list(node.attr(names[1], []))
+    if bool(whole) == bool(texts):
+        raise Refuse("the classes must have labels, either integers or texts; they have not")
+    label = node.output(0)
+    if texts and label is not None and label.is_used:
+        raise Refuse(
+            "the labels must be integers; they are texts, which no tensor of an engine holds. "
+            "--allow-io-change gives the number of the class instead, where an output is made of it"
+        )
+    return None if texts else whole

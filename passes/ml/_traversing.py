@@ -1,0 +1,163 @@
+"""Walking all trees of a forest at once, a level at a time, and summing what the leaves say.
+
+The tables grow with the number of nodes, and each level is seven nodes of the graph whatever the
+number of trees. What onnxruntime adds and when was read in microsoft/onnxruntime:
+onnxruntime/core/providers/cpu/ml/tree_ensemble_aggregator.h and tree_ensemble_common.h.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import Array, Builder, Refuse, Value
+from graphfix.passes.ml._forest import Branches, Forest, with_leaves
+
+WALK_EMITS = (
+    "Add And Cast Equal Gather GatherElements Greater IsNaN Less LessOrEqual MatMul Not Or "
+    "ReduceMax ReduceMin ReduceSum Sub Where"
+)
+_DENSEST = 16  # times the votes; a table of leaves by targets must not be emptier
+
+
+def reached(build: Builder, x: Value, forest: Forest) -> Value:
+    """Return the leaf of each tree that each row comes to: int32 [rows, trees].
+
+    Args:
+        build: What to build with.
+        x: The rows, [rows, columns], of the type of the thresholds.
+        forest: The trees.
+    """
+    table = with_leaves(forest.branches, forest.leaves)
+    columns, thresholds, yes, no = (
+        build.constant(array) for array in (table.columns, table.thresholds, table.yes, table.no)
+    )
+    flags = _Flags(build, table)
+    at = forest.roots
+    first = flags.taken(
+        build.Gather(x, table.columns[at], axis=1), build.constant(table.thresholds[at]), at
+    )
+    place = build.Where(first, build.constant(table.yes[at]), build.constant(table.no[at]))
+    for _ in range(forest.depth - 1):
+        looked = build.GatherElements(x, build.Gather(columns, place, axis=0), axis=1)
+        taken = flags.taken(looked, build.Gather(thresholds, place, axis=0), place)
+        place = build.Where(
+            taken, build.Gather(yes, place, axis=0), build.Gather(no, place, axis=0)
+        )
+    return build.Sub(place, np.int32(len(forest.branches.columns)))
+
+
+class _Flags:
+    """Decides at branches; tables are looked up where branches differ in how they compare."""
+
+    def __init__(self, build: Builder, table: Branches) -> None:
+        self._build = build
+        self._table = table
+        self._late: dict[str, Value] = {}
+
+    def taken(self, x: Value, thresholds: Value, at: Value | Array) -> Value:
+        """Say whether numbers pass the branches `at`."""
+        build, table = self._build, self._table
+        if table.less.all() and table.equal.all():
+            found = _at_most(build, x, thresholds)
+        else:
+            parts = (("less", build.Less), ("equal", build.Equal))
+            terms = [
+                self._where(name, compare(x, thresholds), at)
+                for name, compare in parts
+                if getattr(table, name).any()
+            ]
+            found = terms[0] if len(terms) == 1 else build.Or(*terms)
+        if not table.missing.any():
+            return found
+        if table.missing.all() and table.less.all() and table.equal.all():
+            return build.Not(build.Greater(x, thresholds))
+        return build.Or(found, self._where("missing", build.IsNaN(x), at))
+
+    def _where(self, name: str, told: Value, at: Value | Array) -> Value:
+        flags: Array = getattr(self._table, name)
+        if flags.all():
+            return told
+        if isinstance(at, np.ndarray):
+            return self._build.And(told, self._build.constant(flags[at]))
+        table = self._late.setdefault(name, self._build.constant(flags.astype(np.int32)))
+        picked = self._build.Gather(table, at, axis=0)
+        return self._build.And(told, self._build.Equal(picked, np.int32(1)))
+
+
+def _at_most(build: Builder, x: Value, thresholds: Value) -> Value:
+    if build.opset >= 12:
+        return build.LessOrEqual(x, thresholds)
+    return build.Or(build.Less(x, thresholds), build.Equal(x, thresholds))
+
+
+def aggregated(
+    build: Builder, leaves: Value, forest: Forest, targets: int, how: str = "SUM"
+) -> Value:
+    """Return what the leaves say together: [rows, targets], of the type of the votes.
+
+    Args:
+        build: What to build with.
+        leaves: The leaf of each tree: [rows, trees].
+        forest: The trees.
+        targets: How many targets or classes there are.
+        how: SUM, AVERAGE, MIN or MAX.
+
+    Raises:
+        Refuse: The votes are of targets that there are not, or are too many; not every leaf has a
+            vote for each target where their least or greatest is asked for.
+    """
+    own = _one_target_of_trees(forest)
+    if ((forest.target < 0) | (forest.target >= targets)).any():
+        raise Refuse(f"the votes must be for one of {targets} targets; one is not")
+    if not np.isfinite(forest.weight).all():
+        raise Refuse("the votes must be finite; one is not")
+    pairs = forest.leaf * targets + forest.target
+    if len(np.unique(pairs)) < len(pairs):
+        raise Refuse("a leaf must have one vote for a target; one has several")
+    if how in ("MIN", "MAX"):
+        if len(pairs) != forest.leaves * targets:
+            raise Refuse("each leaf must have a vote for each target; one has not")
+        reduce = build.ReduceMin if how == "MIN" else build.ReduceMax
+        return reduce(_dense(build, leaves, forest, targets), axes=[1], keepdims=0)
+    if how not in ("SUM", "AVERAGE"):
+        raise Refuse(f"the trees must be aggregated as ONNX says; they say {how}")
+    kind = forest.weight.dtype
+    if own is None or targets == 1:
+        total = build.ReduceSum(_dense(build, leaves, forest, targets), axes=[1], keepdims=0)
+    else:
+        weights = np.zeros(forest.leaves, kind)
+        weights[forest.leaf] = forest.weight
+        votes = build.Gather(build.constant(weights), leaves, axis=0)
+        total = build.MatMul(votes, np.eye(targets, dtype=kind)[own])
+    return build.Div(total, kind.type(len(forest.roots))) if how == "AVERAGE" else total
+
+
+def _one_target_of_trees(forest: Forest) -> Array | None:
+    """Return the target that all leaves of each tree vote for; None where one votes for several."""
+    own = np.zeros(len(forest.roots), np.int64)
+    own[forest.tree[forest.leaf]] = forest.target
+    return own if (own[forest.tree[forest.leaf]] == forest.target).all() else None
+
+
+def _dense(build: Builder, leaves: Value, forest: Forest, targets: int) -> Value:
+    """Return what each leaf says of each target: [rows, trees, targets]."""
+    if forest.leaves * targets > _DENSEST * max(len(forest.leaf), 1):
+        raise Refuse(
+            f"each leaf must vote for a {_DENSEST}th of the targets at least; there are "
+            f"{len(forest.leaf)} votes of {forest.leaves} leaves for {targets} targets"
+        )
+    weights = np.zeros((forest.leaves, targets), forest.weight.dtype)
+    weights[forest.leaf, forest.target] = forest.weight
+    return build.Gather(build.constant(weights), leaves, axis=0)
+
+
+def rows_of_numbers(build: Builder, x: Value, kind: TensorProto.DataType) -> Value:
+    """Return rows in the type that the trees compare in.
+
+    Raises:
+        Refuse: They are no matrix of numbers.
+    """
+    if x.rank != 2 or x.dtype is None or x.dtype.kind not in "fiu":
+        raise Refuse(f"the rank of {x.name} must be 2 and its elements numbers")
+    return x if x.elem_type == kind else build.Cast(x, to=kind)

@@ -1,0 +1,239 @@
+"""Replace the trees of ai.onnx.ml by looking up which way each row goes, a level at a time.
+
+What it does:
+    Keeps all trees in tables of one entry for each node, and for each row and tree the node that
+    it has come to. A level looks up the column and the threshold of that node, compares, and looks
+    up where it goes on; leaves lead to themselves. Then what the leaves say is looked up and added.
+    There is a pass for each of TreeEnsembleRegressor, TreeEnsembleClassifier and TreeEnsemble.
+
+Why engines need it:
+    TensorRT has no operator of ai.onnx.ml.
+
+Before:
+    y = ai.onnx.ml.TreeEnsembleRegressor <...> (x)
+
+After:
+    at = Where (Gather (x, columns of roots) <= thresholds of roots, yes, no)     # [rows, trees]
+    ...                                                              # once for each further level
+    looked = GatherElements (x, Gather (columns, at))
+    at = Where (looked <= Gather (thresholds, at), Gather (yes, at), Gather (no, at))
+    y = ReduceSum (Gather (weights, at - branches), axis 1)
+
+When it refuses:
+    The nodes form no trees, or deeper ones than 2048 levels; the labels of the classes are texts
+    that are read; a leaf votes several times for one target, or for less than a 16th of several
+    targets; the least or greatest is asked for and a leaf has no vote. Where onnxruntime and ONNX
+    disagree: base values of a target that a row may reach no vote for, one target that is
+    transformed otherwise than by PROBIT, and one score for two classes that may be negative, where
+    onnxruntime gives two losing scores.
+
+Accuracy:
+    Exact up to the order of summation; thresholds and weights keep their type. A label is that of
+    the highest sum, so it may be another where two sums are equal but for their rounding. NaN goes
+    where nodes_missing_value_tracks_true says.
+
+References:
+    https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleRegressor.html,
+    onnx_aionnxml_TreeEnsembleClassifier.html, onnx_aionnxml_TreeEnsemble.html;
+    onnxruntime/core/providers/cpu/ml/tree_ensemble_aggregator.h, ml_common.h
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.passes.ml._forest import Forest, fewer_than
+from graphfix.passes.ml._forest_reading import numbers, of_lists, of_tensors
+from graphfix.passes.ml._scoring import (
+    LABEL_EMITS,
+    TRANSFORM_EMITS,
+    TRANSFORMS,
+    label_of,
+    labels_of,
+    transformed,
+)
+from graphfix.passes.ml._traversing import WALK_EMITS, aggregated, reached, rows_of_numbers
+
+_AGGREGATED = ("AVERAGE", "SUM", "MIN", "MAX")
+_EMITTED = (WALK_EMITS, TRANSFORM_EMITS, "Add Cast Div")
+
+
+def _rows_by(node: NodeView, columns: int) -> InferredType:
+    x = node.input(0)
+    rows = x.shape[0] if x is not None and x.shape is not None and len(x.shape) == 2 else None
+    return InferredType(TensorProto.FLOAT, (rows, columns))
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """Rows of float32, one column for each target."""
+    return (_rows_by(node, int(node.attr("n_targets", 1))),)
+
+
+@rewrite(
+    "ai.onnx.ml::TreeEnsembleRegressor",
+    removes="op:ai.onnx.ml::TreeEnsembleRegressor",
+    emits=_EMITTED,
+    infer=infer,
+    since=11,
+)
+def tree_ensemble_regressor_to_gather(node: NodeView, build: Builder) -> Value:
+    """Replace TreeEnsembleRegressor by looking up which way each row goes."""
+    x, kind = _read(node, build)
+    forest = of_lists(node, kind, "target")
+    targets, how = int(node.attr("n_targets", 1)), node.attr("aggregate_function", "SUM")
+    total = _summed(build, x, forest, targets, how)
+    base = numbers(node, "base_values", kind)
+    if base.size not in (0, targets):
+        raise Refuse(f"there must be a base value for each of {targets} targets; there are others")
+    if base.size > 1 and not set(np.flatnonzero(base).tolist()) <= _always_voted(forest):
+        raise Refuse("each row must have a vote for a target with a base value; one may have none")
+    if base.size:
+        total = build.Add(total, base)
+    total = _transformed(build, total, targets, node.attr("post_transform", "NONE"))
+    return total if kind == np.float32 else build.Cast(total, to=TensorProto.FLOAT)
+
+
+@rewrite(
+    "ai.onnx.ml::TreeEnsemble",
+    removes="op:ai.onnx.ml::TreeEnsemble",
+    emits=_EMITTED,
+    since=11,
+)
+def tree_ensemble_to_gather(node: NodeView, build: Builder) -> Value:
+    """Replace TreeEnsemble by looking up which way each row goes."""
+    x = node.need(0)
+    if x.elem_type not in (TensorProto.FLOAT, TensorProto.DOUBLE) or x.rank != 2:
+        raise Refuse(f"{x.name} must be a matrix of float32 or float64; it is not")
+    assert x.dtype is not None
+    forest = of_tensors(node, x.dtype)
+    targets, how = int(node.attr("n_targets", 1)), int(node.attr("aggregate_function", 1))
+    after = int(node.attr("post_transform", 0))
+    if not 0 <= how < len(_AGGREGATED) or not 0 <= after < len(TRANSFORMS):
+        raise Refuse("aggregate_function and post_transform must be of ONNX; they are not")
+    total = _summed(build, x, forest, targets, _AGGREGATED[how])
+    return _transformed(build, total, targets, TRANSFORMS[after])
+
+
+@rewrite(
+    "ai.onnx.ml::TreeEnsembleClassifier",
+    removes="op:ai.onnx.ml::TreeEnsembleClassifier",
+    emits=(*_EMITTED, LABEL_EMITS, "Concat"),
+    since=11,
+)
+def tree_ensemble_classifier_to_gather(
+    node: NodeView, build: Builder
+) -> tuple[Value | None, Value | None]:
+    """Replace TreeEnsembleClassifier by looking up which way each row goes."""
+    texts = ("classlabels_int64s", "classlabels_strings")
+    labels = labels_of(node, texts)
+    count = len(node.attr(texts[0], []) or node.attr(texts[1], []))
+    x, kind = _read(node, build)
+    forest = of_lists(node, kind, "class")
+    after, base = node.attr("post_transform", "NONE"), numbers(node, "base_values", kind)
+    if count < 2:
+        raise Refuse("there must be at least two classes; there is one")
+    if count == 2:
+        scores, won = _of_two(build, x, forest, base, after)
+    else:
+        scores, won = _of_many(build, x, forest, base, after, count)
+    if kind != np.float32:
+        scores = build.Cast(scores, to=TensorProto.FLOAT)
+    return None if labels is None else label_of(build, won, labels), scores
+
+
+def _of_many(
+    build: Builder, x: Value, forest: Forest, base: Array, after: str, count: int
+) -> tuple[Value, Value]:
+    """Return scores and the numbers of the classes with the highest."""
+    if base.size not in (0, count):
+        raise Refuse(f"there must be a base value for each of {count} classes; there are others")
+    if not base.size and not _is_decided(forest, count):
+        raise Refuse("each row must have a vote for each class; one may have none")
+    total = _summed(build, x, forest, count, "SUM")
+    if base.size:
+        total = build.Add(total, base)
+    won = build.ArgMax(total, axis=1, keepdims=0)
+    return transformed(build, total, after), won
+
+
+def _of_two(
+    build: Builder, x: Value, forest: Forest, base: Array, after: str
+) -> tuple[Value, Value]:
+    """Return scores and 0 or 1, as onnxruntime does for two classes with votes for one of them."""
+    voted = set(forest.target.tolist())
+    if voted != {0} and voted != {1}:
+        raise Refuse(
+            "with two classes the votes must be for one of them; they are for "
+            f"{'both, where onnxruntime goes by the sign of the second' if voted else 'none'}"
+        )
+    if base.size > 1 or (base.size and voted == {1}):
+        raise Refuse("with two classes there must be one base value at most, of the first")
+    forest.target[:] = 0
+    total = _summed(build, x, forest, 1, "SUM")
+    if base.size:
+        total = build.Add(total, base)
+    positive = bool((forest.weight >= 0).all())
+    won = build.Greater(total, 0.5 if positive else 0.0)
+    label = build.Cast(build.Reshape(won, [-1]), to=TensorProto.INT64)
+    if voted == {1}:
+        first = build.Sub(total, total)
+        return transformed(build, build.Concat(first, total, axis=1), after), label
+    if after == "LOGISTIC" and not positive:
+        pair = build.Concat(build.Neg(total), total, axis=1)
+        return transformed(build, pair, after), label
+    if after != "NONE" or not positive:
+        raise Refuse(
+            "one score for two classes must be a probability, or of either sign and transformed by "
+            "LOGISTIC; it is neither, and onnxruntime does not do what ONNX says"
+        )
+    one = build.constant(np.ones(1, forest.weight.dtype))
+    return build.Concat(build.Sub(one, total), total, axis=1), label
+
+
+def _read(node: NodeView, build: Builder) -> tuple[Value, np.dtype[Any]]:
+    """Return the rows, and the type that thresholds and sums have."""
+    x = node.need(0)
+    double = x.elem_type == TensorProto.DOUBLE
+    if not double and any(
+        node.has(name) for name in node.attributes if name.endswith("_as_tensor")
+    ):
+        raise Refuse(f"thresholds of float64 go with rows of float64; {x.name} is {x.type_name}")
+    kind = TensorProto.DOUBLE if double else TensorProto.FLOAT
+    return rows_of_numbers(build, x, kind), np.dtype(np.float64 if double else np.float32)
+
+
+def _summed(build: Builder, x: Value, forest: Forest, targets: int, how: str) -> Value:
+    fewer_than(forest.branches.columns, x.dim(1))
+    return aggregated(build, reached(build, x, forest), forest, targets, how)
+
+
+def _transformed(build: Builder, total: Value, targets: int, how: str) -> Value:
+    if targets == 1 and how not in ("NONE", "PROBIT"):
+        raise Refuse(
+            f"a single target must not be transformed by {how}: onnxruntime leaves it as it is, "
+            "ONNX does not"
+        )
+    return transformed(build, total, how)
+
+
+def _always_voted(forest: Forest) -> set[int]:
+    """Return the targets for which all leaves of some tree have a vote."""
+    leaves = np.bincount(forest.tree, minlength=len(forest.roots))
+    pairs = np.unique(np.stack([forest.target, forest.tree[forest.leaf], forest.leaf]), axis=1)
+    found, counts = np.unique(pairs[:2], axis=1, return_counts=True)
+    return set(found[0][counts == leaves[found[1]]].tolist())
+
+
+def _is_decided(forest: Forest, classes: int) -> bool:
+    """Say whether a class without a vote cannot win: none is, or another has more than 0."""
+    if _always_voted(forest) >= set(range(classes)):
+        return True
+    leaves = np.bincount(forest.tree, minlength=len(forest.roots))
+    above = np.unique(forest.leaf[forest.weight > 0])
+    counts = np.bincount(forest.tree[above], minlength=len(forest.roots))
+    return bool((forest.weight >= 0).all() and (counts == leaves).any())

@@ -1,0 +1,134 @@
+"""tree-ensemble-regressor-to-gather: all trees walked a level at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import written
+from tests.passes.tree_models import GRID, ROUNDED, VALUES, WEIGHTS, forest, full
+
+PASS = "tree-ensemble-regressor-to-gather"
+
+
+@pytest.mark.parametrize("mode", ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"])
+def test_modes_and_ties(mode: str) -> None:
+    assert_rewrite(PASS, forest(mode), feeds=[{"x": GRID.astype(np.float32)}])
+
+
+@pytest.mark.parametrize("mode", ["BRANCH_LEQ", "BRANCH_GT"])
+@pytest.mark.parametrize("flags", [[0] * 8, [1, 1, 0, 0, 0, 1, 0, 0]])
+def test_missing_values(mode: str, flags: list[int]) -> None:
+    data = np.array([[np.nan, 0], [0.4, np.nan], [np.nan, np.nan]], np.float32)
+    model = forest(mode, nodes_missing_value_tracks_true=flags)
+    assert_rewrite(PASS, model, feeds=[{"x": data}])
+
+
+def test_doubles_and_base_values() -> None:
+    assert_rewrite(PASS, forest(double=True), feeds=[{"x": GRID}])
+    assert_rewrite(PASS, forest(base_values=[10.0, -1.0]), feeds=[{"x": GRID.astype(np.float32)}])
+
+
+def test_base_values_of_targets_without_a_vote() -> None:
+    # onnxruntime gives 0, not the base value, for a row that reaches no vote for a target.
+    votes = [0, 0, 0, 0, 1]
+    feeds = [{"x": GRID.astype(np.float32)}]
+    assert_refused(
+        PASS,
+        forest(base_values=[10.0, -1.0], target_ids=votes),
+        "each row must have a vote for a target with a base value; one may have none",
+    )
+    assert_rewrite(PASS, forest(base_values=[10.0, 0.0], target_ids=votes), feeds=feeds)
+    assert_rewrite(PASS, forest(target_ids=votes), feeds=feeds)
+
+
+@given(st.lists(st.tuples(*[st.floats(-4, 4, width=32)] * 2), min_size=1, max_size=5))
+def test_any_numbers(rows: list[tuple[float, float]]) -> None:
+    assert_rewrite(PASS, forest(), feeds=[{"x": np.array(rows, np.float32)}])
+
+
+@pytest.mark.parametrize("how", ["AVERAGE", "SUM"])
+@pytest.mark.parametrize("after", ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"])
+def test_aggregates_and_transforms(how: str, after: str) -> None:
+    weights = [w / 10 for w in WEIGHTS]
+    model = forest(aggregate_function=how, post_transform=after, target_weights=weights)
+    assert_rewrite(PASS, model, feeds=[{"x": GRID.astype(np.float32)}], **ROUNDED)
+
+
+@pytest.mark.parametrize("how", ["MIN", "MAX"])
+def test_the_least_and_the_greatest(how: str) -> None:
+    one = forest(aggregate_function=how, n_targets=1, target_ids=[0] * 5)
+    one.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 1
+    assert_rewrite(PASS, one, feeds=[{"x": GRID.astype(np.float32)}], **ROUNDED)
+    assert_refused(PASS, forest(aggregate_function=how), "each leaf must have a vote for each")
+
+
+def test_modes_that_differ_from_branch_to_branch() -> None:
+    leaf = "LEAF"
+    modes = ["BRANCH_GT", "BRANCH_EQ", leaf, leaf, leaf, "BRANCH_LT", leaf, leaf]
+    data = np.array([[0.4, -1], [0.6, -1], [0.6, 2], [np.nan, np.nan], [0.6, np.nan]], np.float32)
+    for flags in ([0] * 8, [1, 0, 0, 0, 0, 1, 0, 0]):
+        model = forest(nodes_modes=modes, nodes_missing_value_tracks_true=flags)
+        assert_rewrite(PASS, model, feeds=[{"x": data}], **ROUNDED)
+
+
+def test_missing_values_pass_some_branches() -> None:
+    data = np.array([[np.nan, 0], [0.4, np.nan], [np.nan, np.nan], [0.5, -1]], np.float32)
+    model = forest(nodes_missing_value_tracks_true=[1, 0, 0, 0, 0, 0, 0, 0])
+    done = assert_rewrite(PASS, model, feeds=[{"x": data}], **ROUNDED)
+    assert "IsNaN" in {node.op_type for node in done.after.graph.node}
+
+
+def test_a_tree_that_is_a_leaf_beside_a_deep_one() -> None:
+    model = forest(
+        nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", *["LEAF"] * 4],
+        nodes_treeids=[0, 0, 0, 0, 0, 7],
+        nodes_nodeids=[0, 1, 2, 3, 4, 0],
+        nodes_featureids=[0, 1, 0, 0, 0, 0],
+        nodes_truenodeids=[1, 2, 0, 0, 0, 0],
+        nodes_falsenodeids=[4, 3, 0, 0, 0, 0],
+        nodes_values=VALUES[:6],
+        target_treeids=[0, 0, 0, 7, 7],
+        target_nodeids=[2, 3, 4, 0, 0],
+        target_ids=[0, 0, 0, 0, 1],
+    )
+    assert_rewrite(PASS, model, feeds=[{"x": GRID.astype(np.float32)}], **ROUNDED)
+
+
+def test_what_forms_no_trees_is_refused() -> None:
+    rootless = forest(nodes_truenodeids=[1, 0, 0, 0, 0, 1, 0, 0])
+    assert_refused(PASS, rootless, "each tree must begin with its one root")
+    nowhere = forest(nodes_truenodeids=[1, 9, 0, 0, 0, 1, 0, 0])
+    assert_refused(PASS, nowhere, "each branch must lead to a node; one is of none")
+    assert_refused(PASS, forest(nodes_nodeids=[0, 1, 2, 3, 4, 0, 1, 1]), "two share one")
+    assert_refused(PASS, forest(nodes_featureids=[9, *[0] * 7]), "they look at 9")
+    assert_refused(PASS, forest(target_ids=[0, 0, 0, 1, 5]), "must be for one of 2 targets")
+    assert_refused(PASS, forest(aggregate_function="MODE"), "they say MODE")
+    assert_refused(PASS, forest(nodes_modes=["MAYBE", *["LEAF"] * 7]), "they say MAYBE")
+
+
+def test_a_single_target_is_transformed_by_probit_alone() -> None:
+    one = forest(post_transform="LOGISTIC", n_targets=1, target_ids=[0] * 5)
+    assert_refused(PASS, one, "onnxruntime leaves it as it is")
+
+
+def test_the_result_grows_with_the_number_of_leaves() -> None:
+    # A tree of 2 ** 7 leaves 1 and 8 times: the bytes go with the leaves, the nodes do not.
+    sizes: list[int] = []
+    nodes: list[int] = []
+    for trees in (8, 64):
+        done = assert_rewrite(
+            PASS, full(trees, depth=7), feeds=[{"x": GRID.astype(np.float32)}], **ROUNDED
+        )
+        sizes.append(len(done.after.SerializeToString()))
+        nodes.append(len(done.after.graph.node))
+    assert nodes[0] == nodes[1]
+    assert sizes[1] < 8.1 * sizes[0]
+    assert sizes[1] < 1.2 * len(full(64, depth=7).SerializeToString())
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
