@@ -94,7 +94,9 @@ def profile_table(
     """
     name = f"{family}{release}"
     with_since([(name, rows)])
-    demanded = json.loads(constants.read_text(encoding="utf-8")) if constants else {}
+    demanded: dict[str, list[str]] = {}
+    if constants:
+        demanded = json.loads(constants.read_text(encoding="utf-8"))
     for op, inputs in demanded.items():
         limits = [f"constant {one}" for one in inputs if f"{op} {one}" not in computed]
         if limits and rows[op]["supported"]:
