@@ -3,44 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from onnx import parser
 
 from graphfix.engines.engine import engine_of
-from graphfix.engines.hosting.places import python_of
-from graphfix.engines.hosting.runner import HostedRunner
-from graphfix.engines.interface import Meant
-from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target
 from graphfix.errors import EngineFailed
+from tests.engines.hosted import installed, needs, ran
 
 ENGINE = engine_of("openvino")
-HERE = [name for name in ENGINE.names() if python_of(name, ENGINE.requirements)]
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
-needs_openvino = pytest.mark.skipif(
-    not HERE, reason="no OpenVINO here: graphfix targets --install openvino"
-)
+needs_openvino = needs("openvino")
 
 
-@pytest.fixture(params=HERE or ["openvino2026.4"])
-def target(request: pytest.FixtureRequest) -> Target:
-    return load_target(str(request.param))
-
-
-def ran(target: Target, text: str, folder: Path, **feed: object) -> dict[str, Any]:
-    model = parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> {text}')
-    path = folder / "model.onnx"
-    path.write_bytes(model.SerializeToString())
-    runner = ENGINE.open(model, path, Meant(target.version, {}, target.name))
-    try:
-        return runner.run(feed)
-    finally:
-        assert runner.version == target.version
-        assert isinstance(runner, HostedRunner)
-        runner.close()
+@pytest.fixture(params=installed("openvino") or ["openvino2026.4"])
+def target(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def test_the_newest_version_is_meant_without_one() -> None:
@@ -49,7 +28,7 @@ def test_the_newest_version_is_meant_without_one() -> None:
 
 
 @needs_openvino
-def test_it_computes(target: Target, tmp_path: Path) -> None:
+def test_it_computes(target: str, tmp_path: Path) -> None:
     text = (
         "g (float[N, 3] x, int64[1] n) => (float[N, 3] y, int64[1] m) { y = Exp (x) m = Neg (n) }"
     )
@@ -59,7 +38,7 @@ def test_it_computes(target: Target, tmp_path: Path) -> None:
 
 
 @needs_openvino
-def test_an_input_that_is_an_output_too_is_given(target: Target, tmp_path: Path) -> None:
+def test_an_input_that_is_an_output_too_is_given(target: str, tmp_path: Path) -> None:
     text = (
         "g (float[2, 3] x, float[2, 3] z) => (float[2, 3] y, float[2, 3] w) "
         "{ y = Max (x) w = Max (z) }"
@@ -70,7 +49,7 @@ def test_an_input_that_is_an_output_too_is_given(target: Target, tmp_path: Path)
 
 
 @needs_openvino
-def test_a_refusal_has_its_words_and_stage(target: Target, tmp_path: Path) -> None:
+def test_a_refusal_has_its_words_and_stage(target: str, tmp_path: Path) -> None:
     text = "g (float[2, 3] x) => (float[2, 3] y) { y = NoSuchOperator (x) }"
     with pytest.raises(EngineFailed, match=r"^OpenVINO [0-9.]+: read: .*NoSuchOperator"):
         ran(target, text, tmp_path, x=X)

@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from onnx import parser
 
-from graphfix.engines.engine import engine_of
-from graphfix.engines.hosting.places import python_of
-from graphfix.engines.interface import Meant
-from graphfix.engines.targets import load_target
 from graphfix.errors import EngineFailed
+from tests.engines.hosted import needs, ran
 
-ENGINE, TARGET = engine_of("rknn"), "rknn2.3"
+TARGET = "rknn2.3"
 X = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
-pytestmark = pytest.mark.skipif(
-    python_of(TARGET, ENGINE.requirements) is None,
-    reason="no RKNN here: graphfix targets --install rknn2.3",
-)
-
-
-def ran(text: str, folder: Path, **feed: object) -> dict[str, Any]:
-    model = parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> {text}')
-    path = folder / "model.onnx"
-    path.write_bytes(model.SerializeToString())
-    target = load_target(TARGET)
-    runner: Any = ENGINE.open(model, path, Meant(target.version, {}, TARGET, target.static_shapes))
-    try:
-        found: dict[str, Any] = runner.run(feed)
-        return found
-    finally:
-        assert runner.version == (2, 3)
-        runner.close()
+pytestmark = needs("rknn", TARGET)
 
 
 def test_it_computes_in_float16(tmp_path: Path) -> None:
     text = "g (float[N,3] x, int64[1] n) => (float[N,3] y, int64[1] m) { y = Exp (x) m = Abs (n) }"
-    found = ran(text, tmp_path, x=X, n=np.array([-3]))
+    found = ran(TARGET, text, tmp_path, x=X, n=np.array([-3]))
     np.testing.assert_allclose(found["y"], np.exp(X), rtol=2e-3)
     assert np.abs(found["y"] - np.exp(X)).max() > 1e-6
     np.testing.assert_array_equal(found["m"], [3])
@@ -50,7 +28,7 @@ def test_one_number_has_its_rank(tmp_path: Path) -> None:
         "g (float[2,3] x) => (float y, float[1,1] z) "
         "{ y = ReduceMax <keepdims = 0> (x) z = ReduceMin (x) }"
     )
-    found = ran(text, tmp_path, x=X)
+    found = ran(TARGET, text, tmp_path, x=X)
     assert (found["y"].shape, found["z"].shape) == ((), (1, 1))
     assert (found["y"].item(), found["z"].item()) == (1, -1)
 
@@ -58,7 +36,7 @@ def test_one_number_has_its_rank(tmp_path: Path) -> None:
 def test_an_output_that_does_not_come_is_told(tmp_path: Path) -> None:
     text = "g (float[2,3] x) => (float[2,3] y, float[2,3] z) { y = Exp (x) z = Identity (y) }"
     with pytest.raises(EngineFailed, match="1 of 2 outputs came"):
-        ran(text, tmp_path, x=X)
+        ran(TARGET, text, tmp_path, x=X)
 
 
 def test_a_refusal_has_its_words_and_stage(tmp_path: Path) -> None:
@@ -66,4 +44,4 @@ def test_a_refusal_has_its_words_and_stage(tmp_path: Path) -> None:
     with pytest.raises(
         EngineFailed, match=r"build: ValueError: The input 0 of NonZero\('y'\) need"
     ):
-        ran(text, tmp_path, x=X)
+        ran(TARGET, text, tmp_path, x=X)
