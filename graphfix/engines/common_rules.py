@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from onnx import TensorProto
+
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
@@ -18,7 +20,7 @@ from graphfix.features import operator_feature
 from graphfix.graph import Variable
 from graphfix.model import Model
 from graphfix.schemas import Form, form_of
-from graphfix.storage.weights import type_name
+from graphfix.storage.weights import is_external, type_name
 
 _PROFILE = "the profile of the target"
 _MICROSOFT = "com.microsoft"
@@ -48,6 +50,16 @@ def undeclared_outputs(model: Model) -> list[Answer]:
         and tensor.info.type.WhichOneof("value") in (None, "tensor_type")
         and not tensor.info.type.tensor_type.elem_type
     ]
+
+
+def weights_in_files(model: Model) -> Answer:
+    """Return what is to be said of weights that lie in files of their own."""
+    for graph in model.graph.walk():
+        for constant in graph.initializers:
+            proto = constant.weights.proto
+            if isinstance(proto, TensorProto) and is_external(proto):
+                return f"weights such as {constant.name} lie in a file of their own"
+    return None
 
 
 @model_rule(feature="opset:too-high", versions="*", severity=REJECT, source=f"{_PROFILE}: opset")

@@ -6,6 +6,13 @@ import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.graph import Constant
+
+
+def is_stored(value: Value) -> bool:
+    """Say whether a tensor is an initializer, overridable or not, or what a Constant node gives."""
+    return value.is_constant or isinstance(value.tensor, Constant)
+
 
 _SOFTMAX_OF_ONE_AXIS = 13  # the opset
 

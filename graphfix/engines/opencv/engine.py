@@ -10,6 +10,7 @@ from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
 
 if TYPE_CHECKING:
+    from graphfix.authoring.views import Value
     from graphfix.engines.profile import Target
 
 # The newest wheel of each minor release; before 5.0 they hold modules for numpy 1.
@@ -32,6 +33,12 @@ class OpenCV(Engine):
     order = 20
     requirements = MappingProxyType(_WHEELS)
     wants_sizes = True
+
+    def is_constant(self, value: Value) -> bool:
+        """Say whether it holds the values, as it does of overridable initializers."""
+        from graphfix.engines.operands import is_stored
+
+        return is_stored(value)
 
     def blamed(self, said: str) -> tuple[str, str]:
         """Return the operator and the name of the node that a message of the importer names."""

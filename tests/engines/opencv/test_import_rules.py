@@ -23,7 +23,7 @@ YES = [
         " { r = Gather (x, i) y = Mul (r, z) }",
         "vector-with-another", "rank:Mul.1", "wrong", "", OLD),
     Yes("(float[4] x, float[2,4] z) => (float[2,4] y) { y = Mul (x, z) }",
-        "vector-with-another", "rank:Mul.1", "wrong", "", OLD),
+        "vector-with-another", "rank:Mul.1", "reject", "", OLD),
     Yes("(float[2,3] x, int64 i) => (float[3] y) { y = Gather (x, i) }",
         "gather-by-vector", "rank:Gather.1", "wrong", "", OLD),
     Yes("(float[1,4] x, int64[2] s) => (float[A,B] y) { y = Expand (x, s) }",

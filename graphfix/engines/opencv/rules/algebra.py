@@ -6,6 +6,7 @@ from math import prod
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 
@@ -33,7 +34,7 @@ def matmul_vector(node: NodeView, target: Target) -> Answer:
 def matmul_constant_batch(node: NodeView, target: Target) -> Answer:
     """The batches of a constant operand of MatMul are not repeated where they should be."""
     first, second = node.input(0), node.input(1)
-    if first is None or second is None or not second.is_constant:
+    if first is None or second is None or not is_stored(second):
         return False
     shape = second.static_shape
     if shape is None or prod(shape[:-2]) == 1:
@@ -68,7 +69,7 @@ def gelu_in_another_order(node: NodeView, target: Target) -> Answer:
 
 def _second_is_constant(node: NodeView) -> bool:
     value = node.input(1)
-    return value is not None and value.is_constant
+    return value is not None and is_stored(value)
 
 
 def _factors_with(node: NodeView) -> list[NodeView]:
@@ -98,7 +99,7 @@ def _made_by(value: Value | None, *ops: str) -> bool:
 )
 def shared_with_matmul(node: NodeView, target: Target) -> Answer:
     """A constant of InstanceNormalization is added to a MatMul, too."""
-    constants = [value for value in node.inputs[1:] if value is not None and value.is_constant]
+    constants = [value for value in node.inputs[1:] if value is not None and is_stored(value)]
     added = [user for value in constants for user in value.consumers if user.op == "Add"]
     return any(_made_by(value, "MatMul") for user in added for value in user.inputs)
 
@@ -114,7 +115,7 @@ def shared_with_matmul(node: NodeView, target: Target) -> Answer:
 def weights_first(node: NodeView, target: Target) -> Answer:
     """The weights of a normalisation that is written out stand before what they multiply."""
     first, second = node.input(0), node.input(1)
-    if first is None or second is None or not first.is_constant or second.is_constant:
+    if first is None or second is None or not is_stored(first) or is_stored(second):
         return False
     made = second.producer
     return made is not None and made.op == "Div" and _made_by(made.input(1), "Sqrt")

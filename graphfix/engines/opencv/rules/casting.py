@@ -6,6 +6,7 @@ import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.opencv.rules.importing import is_computed_at_import
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -76,3 +77,21 @@ def clip_of_integers(node: NodeView, target: Target) -> Answer:
         return Yes(feature=feature)
     both = node.input(1) is not None and node.input(2) is not None
     return not both and Yes(feature=feature, severity=REJECT)
+
+
+@rule(
+    "Div",
+    feature="dtype:Div.*",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.8.1 and 4.10.0: all tensors are float32; what is known at import is int32"
+    " and right",
+)
+def quotient_of_integers(node: NodeView, target: Target) -> Answer:
+    """A quotient of integers keeps its fraction."""
+    data = node.input(0)
+    if data is None or is_computed_at_import(node):
+        return False
+    if data.dtype is None:
+        return Unknown(f"dtype of {data.name}")
+    return data.dtype.kind in "iu" and Yes(feature=f"dtype:Div.{data.type_name}")

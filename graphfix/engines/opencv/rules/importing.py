@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import undeclared_outputs
+from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.model import Model
@@ -19,7 +20,7 @@ def is_known_at_import(value: Value | None, depth: int = _DEEPEST) -> bool:
         value: The tensor; None for an input that is left out.
         depth: How many nodes are followed upwards.
     """
-    if value is None or value.is_constant:
+    if value is None or is_stored(value):
         return True
     maker = value.producer
     if maker is None or not depth:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.common_rules import weights_in_files
 from graphfix.engines.opencv.rules.importing import is_known_at_import
+from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
 from graphfix.graph import Variable
@@ -41,7 +43,7 @@ def _is_bare(end: Variable) -> bool:
 def float64_constant(node: NodeView, target: Target) -> Answer:
     """A constant of float64 is read as float32, which does not fit what it is computed with."""
     return any(
-        value is not None and value.type_name == "float64" and value.is_constant
+        value is not None and value.type_name == "float64" and is_stored(value)
         for value in node.inputs
     )
 
@@ -69,7 +71,7 @@ def shape_of_open_sizes(node: NodeView, target: Target) -> Answer:
 )
 def bool_constant(node: NodeView, target: Target) -> Answer:
     """A constant of bools is refused."""
-    return any(v is not None and v.type_name == "bool" and v.is_constant for v in node.inputs)
+    return any(v is not None and v.type_name == "bool" and is_stored(v) for v in node.inputs)
 
 
 @model_rule(
@@ -151,3 +153,14 @@ def _is_empty(end: Value) -> bool:
 def no_layers(model: Model, target: Target) -> Answer:
     """The graph has no node."""
     return not model.graph.nodes
+
+
+@model_rule(
+    feature="form:external-data",
+    versions="..opencv4.10",
+    severity=REJECT,
+    source="measured on 4.8.1 and 4.10.0: such weights are empty; 5.0.0 reads them",
+)
+def external_data(model: Model, target: Target) -> Answer:
+    """Weights in files of their own are not read."""
+    return weights_in_files(model)

@@ -8,6 +8,7 @@ import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.operators.table import REDUCTIONS
@@ -205,7 +206,7 @@ def prelu_slope(node: NodeView, target: Target) -> Answer:
     if slope is None or data is None:
         return False
     shape, sizes = slope.static_shape, data.shape
-    if not slope.is_constant or shape is None:
+    if not is_stored(slope) or shape is None:
         return True
     if prod(shape) == 1 or sizes is None:
         return False
@@ -217,12 +218,15 @@ def prelu_slope(node: NodeView, target: Target) -> Answer:
     feature="const:Gemm.*",
     versions="..opencv4.10",
     severity=WRONG,
-    source="measured on 4.10.0: a computed vector as third input is taken as a column",
+    source="measured on 4.10.0: a computed vector as third input is taken as a column, which is"
+    " right for a single row",
 )
 def gemm_vector(node: NodeView, target: Target) -> Answer:
     """The third input of Gemm is a computed vector."""
-    added = node.input(2)
-    return added is not None and not added.is_constant and added.rank in (None, 1)
+    added, first = node.input(2), node.input(0)
+    if first is not None and first.dim(0) == 1 and not node.attr("transA", 0):
+        return False
+    return added is not None and not is_stored(added) and added.rank in (None, 1)
 
 
 @rule(

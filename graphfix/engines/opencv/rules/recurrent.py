@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
+from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 
@@ -21,7 +22,7 @@ def lstm_states(node: NodeView, target: Target) -> Answer:
     if target.version >= (5,):
         # Names that are written and empty count as given.
         return len(node.inputs) > 5 and None in (*states, node.input(3))
-    return None in states and any(state is not None and not state.is_constant for state in states)
+    return None in states and any(state is not None and not is_stored(state) for state in states)
 
 
 @rule(
@@ -73,7 +74,7 @@ def lstm_reverse_state(node: NodeView, target: Target) -> Answer:
 def gru_inputs(node: NodeView, target: Target) -> Answer:
     """GRU needs a bias and a state that are constants, and has no further output."""
     given = [node.input(index) for index in (1, 2, 3, 5)]
-    if any(value is None or not value.is_constant for value in given):
+    if any(value is None or not is_stored(value) for value in given):
         return True
     last = node.output(1)
     return last is not None and (last.is_used or last.is_graph_output)

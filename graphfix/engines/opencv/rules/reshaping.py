@@ -7,7 +7,7 @@ import numpy as np
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.opencv.rules.importing import is_computed_at_import
-from graphfix.engines.operands import has_negative_pads, holds_negatives
+from graphfix.engines.operands import has_negative_pads, holds_negatives, is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -23,7 +23,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 def reshape_of_a_number(node: NodeView, target: Target) -> Answer:
     """An input of the graph that is a single number is given another shape."""
     data = node.input(0)
-    return data is not None and data.rank == 0 and data.producer is None and not data.is_constant
+    return data is not None and data.rank == 0 and data.producer is None and not is_stored(data)
 
 
 @rule(
@@ -115,8 +115,8 @@ def tile_order(node: NodeView, target: Target) -> Answer:
 def concat_constant(node: NodeView, target: Target) -> Answer:
     """A constant is joined to an input of the graph."""
     given = [value for value in node.inputs if value is not None]
-    constant = any(value.is_constant for value in given)
-    return constant and any(value.producer is None and not value.is_constant for value in given)
+    constant = any(is_stored(value) for value in given)
+    return constant and any(value.producer is None and not is_stored(value) for value in given)
 
 
 @rule(
@@ -129,7 +129,7 @@ def concat_constant(node: NodeView, target: Target) -> Answer:
 def expand_vector(node: NodeView, target: Target) -> Answer:
     """A vector is expanded as a column."""
     data = node.input(0)
-    return data is not None and not data.is_constant and data.rank == 1
+    return data is not None and not is_stored(data) and data.rank == 1
 
 
 @rule(
@@ -159,4 +159,4 @@ def concat_vectors(node: NodeView, target: Target) -> Answer:
     given = [value for value in node.inputs if value is not None]
     if {value.rank for value in given} != {1} or is_computed_at_import(node):
         return False
-    return len({value.is_constant for value in given}) > 1
+    return len({is_stored(value) for value in given}) > 1

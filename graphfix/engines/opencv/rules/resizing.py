@@ -13,6 +13,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
 _MODES = {"linear": "linear", "bilinear": "linear", "nearest": "nearest", "cubic": "cubic"}
 _HALF = Fraction(1, 2)
+_TAKEN_FROM = "pytorch"  # the producer; onnx_importer.cpp, framework_name
 Axis = tuple[int, int, Fraction]  # size of the input and of the output, what ONNX divides by
 
 
@@ -65,13 +66,15 @@ def resize_rank(node: NodeView, target: Target) -> Answer:
     versions="..opencv4.10",
     severity=REJECT,
     text='interpolation == "opencv_linear" || interpolation == "bilinear"',
-    source="resize_layer.cpp:58 (4.10.0); measured",
+    source="resize_layer.cpp:58 (4.10.0); measured; linear Upsample, and Resize of opset 10, of"
+    " a file that names pytorch as its producer are computed, from other positions",
 )
 def resize_mode(node: NodeView, target: Target) -> Answer:
     """Resize has modes that OpenCV 4 lacks."""
     mode = node.attr("mode", "nearest")
     old = node.op == "Upsample" or node.opset < 11
-    if mode == "cubic" or (mode in ("linear", "bilinear") and old):
+    taken = mode == "linear" and node.graph.root.producer == _TAKEN_FROM
+    if mode == "cubic" or (mode in ("linear", "bilinear") and old and not taken):
         return Yes(feature=f"attr:{node.op}.mode={mode}", message=f"OpenCV has no {mode} {node.op}")
     return False
 
@@ -79,17 +82,21 @@ def resize_mode(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Resize", "Upsample"),
     feature="attr:Resize.mode=linear",
-    versions="opencv5.0..",
+    versions="opencv",
     severity=WRONG,
-    source="measured on 5.0.0: Resize of opset 10 is computed with half_pixel; Upsample is refused",
+    source="measured on 4.8.1, 4.10.0, 5.0.0: of a file that names pytorch as its producer both are"
+    " computed with half_pixel; of others 5.0.0 refuses Upsample, and older ones both",
 )
 def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
     """Linear Resize of opset 10, and Upsample, are read as those of another opset."""
     mode = node.attr("mode", "nearest")
     if mode not in ("linear", "bilinear") or (node.op == "Resize" and node.opset >= 11):
         return False
-    feature = f"attr:{node.op}.mode={mode}"
-    return Yes(feature=feature, severity=REJECT if node.op == "Upsample" else WRONG)
+    taken = mode == "linear" and node.graph.root.producer == _TAKEN_FROM
+    if target.version < (5,) and not taken:
+        return False
+    refused = node.op == "Upsample" and not taken
+    return Yes(feature=f"attr:{node.op}.mode={mode}", severity=REJECT if refused else WRONG)
 
 
 @rule(

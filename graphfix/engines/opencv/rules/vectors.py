@@ -5,8 +5,9 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.opencv.rules.importing import is_computed_at_import, is_known_at_import
+from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
 _DEEPEST = 40
 
@@ -16,7 +17,8 @@ _DEEPEST = 40
     versions="..opencv4.10",
     severity=WRONG,
     source="measured on 4.8.1 and 4.10.0: an input [5] - constant [5] gives [5,5], as an input is a"
-    " column; a row that Gather takes, times 2, is [1,4]",
+    " column; a row that Gather takes, times 2, is [1,4]; [4,3] + Identity of a constant [3], and"
+    " an input [3], is refused, as [3,1] does not fit, and [3,3] + that is wrong",
 )
 def vector_with_another(node: NodeView, target: Target) -> Answer:
     """A vector meets another tensor: OpenCV 4 takes inputs as columns, computed ones as rows."""
@@ -31,25 +33,36 @@ def vector_with_another(node: NodeView, target: Target) -> Answer:
     vectors = [value for value in values if value.rank == 1]
     if all(value.static_shape == (1,) for value in vectors):
         return False
-    computed = {_is_column(value) for value in vectors if not value.is_constant}
-    others = {value.rank for value in values if not value.is_constant}
+    computed = {_is_column(value) for value in vectors if not is_stored(value)}
+    others = {value.rank for value in values if not is_stored(value)}
     if not computed:
         wrong = len(others) > 1
-    elif len(vectors) == len(values) and not any(value.is_constant for value in values):
+    elif len(vectors) == len(values) and not any(is_stored(value) for value in values):
         wrong = len(computed) > 1
     elif computed == {True}:  # a single constant number beside a column is right
-        wrong = others != {1} or any(v.is_constant and v.rank != 0 for v in values)
+        wrong = others != {1} or any(is_stored(v) and v.rank != 0 for v in values)
     else:
         wrong = True
-    return wrong
+    severity = REJECT if any(_is_refused(one, values) for one in vectors) else WRONG
+    return wrong and Yes(severity=severity)
+
+
+def _is_refused(vector: Value, values: list[Value]) -> bool:
+    """Say whether a vector that is a column fits one of the others no more."""
+    size = vector.dim(0)
+    if is_stored(vector) or not isinstance(size, int) or size == 1 or not _is_column(vector):
+        return False
+    matrices = [value for value in values if (value.rank or 0) >= 2]
+    heights = [matrix.dim((matrix.rank or 0) - 2) for matrix in matrices]
+    return any(isinstance(height, int) and height not in (1, size) for height in heights)
 
 
 def _is_column(value: Value) -> bool:
-    """Say whether a vector comes out of an input of the graph that is one."""
+    """Say whether a vector comes out of one that is an input of the graph or a constant."""
     for _ in range(_DEEPEST):
         maker = value.producer
         if maker is None:
-            return not value.is_constant
+            return True
         source = maker.input(0)
         if source is None or source.rank != 1:
             return False

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from onnx import TensorProto
-
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.common_rules import given_inputs
+from graphfix.engines.common_rules import given_inputs, weights_in_files
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import needs_constant, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_dynamic, is_weights, opset_of
 from graphfix.graph import Constant, is_empty
 from graphfix.model import Model
-from graphfix.storage.weights import is_external, type_name
+from graphfix.storage.weights import type_name
 
 _IMPLICIT = "trt5.1..trt6"
 
@@ -54,12 +52,7 @@ def empty_constant(node: NodeView, target: Target) -> Answer:
 )
 def external_data(model: Model, target: Target) -> Answer:
     """Weights in files of their own are not read."""
-    for graph in model.graph.walk():
-        for constant in graph.initializers:
-            proto = constant.weights.proto
-            if isinstance(proto, TensorProto) and is_external(proto):
-                return f"weights such as {constant.name} lie in a file of their own"
-    return None
+    return weights_in_files(model)
 
 
 @model_rule(

@@ -1,0 +1,202 @@
+"""Nodes all of whose operands are known at import: OpenCV 4 computes them then, or cannot."""
+
+from __future__ import annotations
+
+from math import prod
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.opencv.rules.importing import is_computed_at_import, is_known_at_import
+from graphfix.engines.operands import is_stored
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.operators.table import REDUCTIONS
+
+# Softmax and MatMul, too, but for 4.8.
+_SINCE_410 = ("MatMul", "Softmax")
+_WITHOUT_INPUTS = (
+    "Abs", "ArgMax", "ArgMin", "BatchNormalization", "Clip", "CumSum", "Elu", "LayerNormalization",
+    "LeakyRelu", "LogSoftmax", "MatMul", "Neg", "PRelu", "Pad", "Relu", "Softmax", "Split", "Tanh",
+)  # fmt: skip
+_OF_TWO = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub", "Sum")
+_OF_COLUMNS = frozenset({*_OF_TWO, "Cast", "Range", "Reciprocal"})
+_WHOLE = frozenset({"int32", "int64"})
+_FLOATS = frozenset({"float16", "float32", "float64"})
+
+
+@rule(
+    (*_WITHOUT_INPUTS, *REDUCTIONS),
+    feature="const:{op}.operands",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="inputs.size() in function 'getMemoryShapes'",
+    source="layer.cpp:255 (4.10.0); measured on 4.8.1 and 4.10.0, which crash for reductions,"
+    " ArgMax and MatMul of constants alone",
+)
+def layer_of_constants(node: NodeView, target: Target) -> Answer:
+    """All operands of {op} are known at import, where OpenCV 4 does not compute it."""
+    if target.version < (4, 10) and node.op in _SINCE_410:
+        return False
+    return bool(node.inputs) and is_computed_at_import(node)
+
+
+@rule(
+    "Squeeze",
+    feature="const:Squeeze.operands",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="empty() in function 'reshape'",
+    source="matrix.cpp:1257 (4.10.0); measured on 4.8.1 and 4.10.0: the size [1] that Gather takes",
+)
+def squeeze_of_constants(node: NodeView, target: Target) -> Answer:
+    """Axes are taken from what is known at import, which OpenCV 4 does not compute."""
+    return (node.input(1) is not None or node.has("axes")) and is_known_at_import(node.input(0))
+
+
+@rule(
+    "Shape",
+    feature="const:Shape.data",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="shapeIt != outShapes.end() in function 'parseShape'",
+    source="onnx_importer.cpp:2415 (4.10.0); measured on 4.8.1 and 4.10.0",
+)
+def shape_of_constant(node: NodeView, target: Target) -> Answer:
+    """The shape of a constant is asked for."""
+    data = node.input(0)
+    return data is not None and is_stored(data)
+
+
+@rule(
+    "Shape",
+    feature="attr:Shape.start",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="total(srcShape, srcRange.start, srcRange.end) == maskTotal",
+    source="measured on 4.8.1 and 4.10.0: the whole shape is given, which does not fit what it is"
+    " then used for",
+)
+def part_of_a_shape(node: NodeView, target: Target) -> Answer:
+    """Shape gives all sizes, whatever start and end say."""
+    data, sizes = node.input(0), node.output(0)
+    if data is None or sizes is None or not (node.has("start") or node.has("end")):
+        return False
+    if data.rank is None or sizes.dim(0) is None:
+        return Unknown(f"rank of {data.name}")
+    severity = WRONG if sizes.is_graph_output else REJECT
+    return sizes.dim(0) != data.rank and Yes(severity=severity)
+
+
+@rule(
+    "Slice",
+    feature="shape:Slice.empty",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="end < 0 || end > start in function 'SliceLayerImpl'",
+    source="slice_layer.cpp:218 (4.10.0); measured on 4.8.1 and 4.10.0: an empty slice of a shape"
+    " is refused, or not empty",
+)
+def empty_slice(node: NodeView, target: Target) -> Answer:
+    """Nothing is sliced out of what is known at import."""
+    result = node.output(0)
+    if result is None or not is_known_at_import(node.input(0)):
+        return False
+    return 0 in (result.static_shape or ())
+
+
+@rule(
+    ("Scatter", "ScatterElements", "ScatterND"),
+    feature="dtype:{op}.int64",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="Mixed input data types",
+    source="onnx_importer.cpp:390 (4.10.0); measured on 4.8.1 and 4.10.0: sizes of a Shape",
+)
+def scatter_into_sizes(node: NodeView, target: Target) -> Answer:
+    """Integers that are known at import are changed in some places."""
+    data = node.input(0)
+    if data is None or not is_computed_at_import(node) or data.type_name not in _WHOLE:
+        return False
+    return Yes(feature=f"dtype:{node.op}.{data.type_name}")
+
+
+@rule(
+    _OF_TWO,
+    feature="dtype:{op}.float32",
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="Mixed input data types",
+    source="onnx_importer.cpp:390 (4.10.0); GatherCastSubgraph of onnx_graph_simplifier.cpp leaves"
+    " the Cast out; measured on 4.8.1 and 4.10.0",
+)
+def size_with_a_fraction(node: NodeView, target: Target) -> Answer:
+    """A size that Gather takes from a shape meets a float, and its Cast is left out."""
+    return is_computed_at_import(node) and any(_loses_its_cast(value) for value in node.inputs)
+
+
+def _loses_its_cast(value: Value | None) -> bool:
+    """Say whether a float is a Cast of what Gather takes from sizes at a place of a Constant."""
+    cast = None if value is None else value.producer
+    if value is None or cast is None or cast.op != "Cast" or value.type_name not in _FLOATS:
+        return False
+    gather = cast.need(0).producer
+    if gather is None or gather.op != "Gather":
+        return False
+    place = gather.need(1).producer
+    return place is not None and place.op == "Constant"
+
+
+@rule(
+    "Unsqueeze",
+    feature="const:Unsqueeze.vector",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.8.1 and 4.10.0: [3] that Mul makes of constants is [1,3,1] for axis 0;"
+    " numbers of a Range are at other places on 4.10.0",
+)
+def unsqueeze_of_known_vector(node: NodeView, target: Target) -> Answer:
+    """A vector that is computed at import gets another shape than it should."""
+    data = node.input(0)
+    if data is None or is_stored(data) or not is_known_at_import(data):
+        return False
+    maker = data.producer
+    if maker is None or maker.op not in _OF_COLUMNS or data.rank != 1:
+        return False
+    return data.static_shape != (1,)
+
+
+@rule(
+    "Einsum",
+    feature="rank:Einsum.1",
+    versions="opencv4.10",
+    severity=REJECT,
+    text="numOfEllipsisDims == 0 && dim_count != rank",
+    source="einsum_layer.cpp:983 (4.10.0); measured on 4.10.0 with constants, inputs and rows",
+)
+def einsum_of_vectors(node: NodeView, target: Target) -> Answer:
+    """An operand of Einsum is a vector, which OpenCV takes for a column."""
+    return any(value is not None and value.rank == 1 for value in node.inputs)
+
+
+@rule(
+    "Expand",
+    feature="const:Expand.input",
+    versions="opencv4.10",
+    severity=WRONG,
+    text="dst_dp == 1 in function 'broadcast'",
+    source="matrix_transform.cpp:985 (4.10.0); measured on 4.10.0: a constant [1] to [6], [2,3] and"
+    " [2,3,4] holds what was in memory; what ends in a size of 1 is refused but where it is [1]",
+)
+def expand_of_constant(node: NodeView, target: Target) -> Answer:
+    """What is known at import is expanded to a size of 1, which is refused, or from one."""
+    data, result = node.input(0), node.output(0)
+    if data is None or result is None or not is_known_at_import(data):
+        return False
+    before, after = data.static_shape, result.static_shape
+    if before is None or after is None:
+        return Unknown(f"shape of {(data if before is None else result).name}")
+    # A vector is a column to it: the last of its sizes is 1.
+    last = after[-1] if before == (1,) or len(after) > 1 else 1
+    if before == (1,):
+        return last != 1 and Yes(message="A constant of one element is expanded to a larger tensor")
+    return last == 1 and prod(before) != prod(after) and Yes(severity=REJECT)
