@@ -18,7 +18,8 @@ from graphfix.edits.renaming import rename_ends
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.model import Model
-from graphfix.protos import copied
+from graphfix.protos import copied, normal_domain
+from graphfix.schemas import form_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +191,13 @@ def _bypass(subject: Subject, place: Place, where: str) -> str:
     if used:
         raise UsageError(f"{place.text} has a second output {used[0]!r} that is read", where=where)
     wanted = types.get(node.output[0])
+    fed = [name for name in node.input if name and name not in subject.scope.stored]
+    if wanted is None and len(fed) == 1 and _is_foreign(subject, place):
+        return fed[0]  # nothing is known of its output but what reads it, which is checked after
     if wanted is None:
         raise UsageError(f"the type of {node.output[0]!r} is not known", where=where)
     reasons: list[str] = []
-    for name in filter(None, node.input):
-        if name in subject.scope.stored:
-            continue
+    for name in fed:
         known = types.get(name)
         if known is None:
             reasons.append(f"the type of {name!r} is not known")
@@ -210,6 +212,16 @@ def _bypass(subject: Subject, place: Place, where: str) -> str:
     raise UsageError(
         f"nothing can stand for {node.output[0]!r} of {place.text}: {text}", where=where
     )
+
+
+def _is_foreign(subject: Subject, place: Place) -> bool:
+    """Say whether a node of the main graph is of an operator that ONNX does not know."""
+    proto, domain = subject.proto, normal_domain(place.node.domain)
+    if place.graph is not place.root or not isinstance(place.graph, GraphProto):
+        return False
+    versions = {normal_domain(e.domain): e.version for e in proto.opset_import}
+    known = form_of(place.node.op_type, versions.get(domain, 1), domain) is not None
+    return not known and all(f.name != place.node.op_type for f in proto.functions)
 
 
 def _take_out(proto: ModelProto, place: Place, source: str) -> None:

@@ -45,6 +45,9 @@ def written(tmp_path: Path, text: str) -> Path:
     return path
 
 
+ACME = HEAD.replace("17]", '17, "acme" : 1]')
+
+
 def test_nodes_are_bypassed() -> None:
     before = parsed(TOWER)
     after = checked(edits.delete(before, "plus"))
@@ -79,6 +82,22 @@ def test_in_bodies_and_functions() -> None:
     assert np.allclose(got, x * 2 + x)
     with pytest.raises(UsageError, match="the type of 'r' is not known"):
         edits.delete(parsed(CALLS), "root")
+
+
+def test_nodes_of_operators_that_nobody_knows() -> None:
+    before = parsed(ACME + "g (float[2, 3] x) => (float[2, 3] y) { f = acme.Fake (x) y = Neg (f) }")
+    after = checked(edits.delete(before, "op:Fake"))
+    assert (ran(after, x=samples(2, 3))["y"] == -samples(2, 3)).all()
+    two = parsed(
+        HEAD + "g (float[2] x, float[2] z) => (float[2] y) { f = acme.Fake (x, z) y = Neg (f) }"
+    )
+    with pytest.raises(UsageError, match="the type of 'f' is not known"):
+        edits.delete(two, "op:Fake")
+    wide = parsed(
+        HEAD + "g (int64[2] x, float[2] z) => (float[2] y) { f = acme.Fake (x) y = Add (f, z) }"
+    )
+    with pytest.raises(UsageError, match="no valid model"):
+        edits.delete(wide, "op:Fake")
 
 
 def test_a_model_behind_a_tensor(tmp_path: Path) -> None:
