@@ -89,12 +89,12 @@ def test_nodes_of_operators_that_nobody_knows() -> None:
     after = checked(edits.delete(before, "op:Fake"))
     assert (ran(after, x=samples(2, 3))["y"] == -samples(2, 3)).all()
     two = parsed(
-        HEAD + "g (float[2] x, float[2] z) => (float[2] y) { f = acme.Fake (x, z) y = Neg (f) }"
+        ACME + "g (float[2] x, float[2] z) => (float[2] y) { f = acme.Fake (x, z) y = Neg (f) }"
     )
     with pytest.raises(UsageError, match="the type of 'f' is not known"):
         edits.delete(two, "op:Fake")
     wide = parsed(
-        HEAD + "g (int64[2] x, float[2] z) => (float[2] y) { f = acme.Fake (x) y = Add (f, z) }"
+        ACME + "g (int64[2] x, float[2] z) => (float[2] y) { f = acme.Fake (x) y = Add (f, z) }"
     )
     with pytest.raises(UsageError, match="no valid model"):
         edits.delete(wide, "op:Fake")
