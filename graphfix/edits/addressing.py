@@ -7,7 +7,7 @@ a node of the main graph by its place in the file, and ``*``, ``?`` and ``[...]`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -98,12 +98,7 @@ def find_node(proto: ModelProto, address: str, where: str) -> Place:
         UsageError: None is named so, or several are.
     """
     found = find_nodes(proto, address, where)
-    if len(found) > 1:
-        raise UsageError(
-            f"{address!r} names {len(found)} nodes",
-            where=where,
-            hint=f"one is needed: {_listed(place.text for place in found)}",
-        )
+    _one([place.text for place in found], "nodes", address, where)
     return found[0]
 
 
@@ -132,12 +127,7 @@ def find_tensor(proto: ModelProto, address: str, where: str) -> str:
         UsageError: None is named so, or several are.
     """
     found = find_tensors(proto, address, where)
-    if len(found) > 1:
-        raise UsageError(
-            f"{address!r} names {len(found)} tensors",
-            where=where,
-            hint=f"one is needed: {_listed(found)}",
-        )
+    _one(found, "tensors", address, where)
     return found[0]
 
 
@@ -183,6 +173,12 @@ def unknown(kind: str, name: str, known: Iterable[str], where: str) -> UsageErro
     few = len(names) <= _SHOWN
     hint = f"it has: {listed}" if few else f"the nearest of {len(names)}: {listed}"
     return UsageError(f"the model has no {kind} {name!r}", where=where, hint=hint)
+
+
+def _one(found: Sequence[str], kind: str, address: str, where: str) -> None:
+    if len(found) > 1:
+        hint = f"one is needed: {_listed(found)}"
+        raise UsageError(f"{address!r} names {len(found)} {kind}", where=where, hint=hint)
 
 
 def _listed(names: Iterable[str]) -> str:

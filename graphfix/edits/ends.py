@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from onnx import ModelProto, TensorProto, ValueInfoProto, numpy_helper
@@ -122,12 +123,7 @@ class ReorderInputs:
 
     def apply(self, subject: Subject) -> Step:
         """Reorder them; see `graphfix.edits.step.Edit`."""
-        proto = copied(subject.proto)
-        infos = _reordered(proto.graph.input, self.names, "input", self.option)
-        proto.graph.ClearField("input")
-        proto.graph.input.extend(infos)
-        said = f"the inputs are {', '.join(info.name for info in infos)}"
-        return Step(proto, (said,), (_equal(subject.proto, proto),))
+        return _in_order(subject, "input", self.names, self.option)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,15 +143,7 @@ class ReorderOutputs:
 
     def apply(self, subject: Subject) -> Step:
         """Reorder them; see `graphfix.edits.step.Edit`."""
-        proto = copied(subject.proto)
-        infos = _reordered(proto.graph.output, self.names, "output", self.option)
-        proto.graph.ClearField("output")
-        proto.graph.output.extend(infos)
-        again = copied(proto)
-        again.graph.ClearField("output")
-        again.graph.output.extend(subject.proto.graph.output)
-        said = f"the outputs are {', '.join(info.name for info in infos)}"
-        return Step(proto, (said,), (_equal(subject.proto, again),))
+        return _in_order(subject, "output", self.names, self.option)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +173,10 @@ class DropInput:
             raise UsageError(f"{name!r} has a value already", where=where)
         proto = copied(subject.proto)
         kept = [info for info in proto.graph.input if info.name != name]
-        proto.graph.ClearField("input")
-        proto.graph.input.extend(kept)
+        _put(proto, "input", kept)
         if name in unread(subject.proto):
             before = copied(subject.proto)
-            before.graph.ClearField("input")
-            before.graph.input.extend(kept)
+            _put(before, "input", kept)
             return Step(
                 proto, (f"input {name!r}, which nothing reads, is gone",), (_equal(before, proto),)
             )
@@ -246,8 +232,7 @@ def _fed(proto: ModelProto, tensor: TensorProto, inputs: Sequence[ValueInfoProto
 def _with_outputs(subject: Subject, outputs: Sequence[ValueInfoProto]) -> Step:
     proto = without_outputs(subject, outputs)
     before = copied(subject.proto)
-    before.graph.ClearField("output")
-    before.graph.output.extend(outputs)
+    _put(before, "output", outputs)
     count = len(subject.proto.graph.node) - len(proto.graph.node)
     said = [f"the outputs are {', '.join(info.name for info in outputs)}"]
     if count:
@@ -269,9 +254,23 @@ def _matching_each(
     return list(dict.fromkeys(found))
 
 
-def _reordered(
-    infos: Sequence[ValueInfoProto], names: Sequence[str], kind: str, option: str
-) -> list[ValueInfoProto]:
-    known = {info.name: info for info in infos}
-    first = _matching_each(known, names, kind, option)
-    return [known[name] for name in dict.fromkeys([*first, *known])]
+def _in_order(
+    subject: Subject, kind: Literal["input", "output"], names: Sequence[str], option: str
+) -> Step:
+    """Put the inputs or outputs that are named first; outputs are compared in the old order."""
+    before: Sequence[ValueInfoProto] = getattr(subject.proto.graph, kind)
+    known = {info.name: info for info in before}
+    order = list(dict.fromkeys([*_matching_each(known, names, kind, option), *known]))
+    proto = copied(subject.proto)
+    _put(proto, kind, [known[name] for name in order])
+    compared = proto
+    if kind == "output":
+        compared = copied(proto)
+        _put(compared, kind, before)
+    said = f"the {kind}s are {', '.join(order)}"
+    return Step(proto, (said,), (_equal(subject.proto, compared),))
+
+
+def _put(proto: ModelProto, kind: str, infos: Sequence[ValueInfoProto]) -> None:
+    proto.graph.ClearField(kind)
+    getattr(proto.graph, kind).extend(infos)
