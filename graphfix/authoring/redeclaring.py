@@ -83,6 +83,8 @@ def _is_symbolic(info: ValueInfoProto) -> bool:
 
 
 def _text(tensor: Variable) -> str:
+    if _is_declared_untyped(tensor):
+        return "unknown type"
     if tensor.shape is None or _is_declared_bare(tensor):
         return f"{Value(tensor).type_name} of unknown rank"
     dims = ", ".join("?" if dim is None else str(dim) for dim in tensor.shape)
@@ -94,3 +96,11 @@ def _is_declared_bare(tensor: Variable) -> bool:
     if tensor.info is None or not tensor.info.type.HasField("tensor_type"):
         return False
     return not tensor.info.type.tensor_type.HasField("shape")
+
+
+def _is_declared_untyped(tensor: Variable) -> bool:
+    """Say whether the file declares a tensor, and says nothing of its element type."""
+    if tensor.info is None:
+        return False
+    kind = tensor.info.type.WhichOneof("value")
+    return kind is None or (kind == "tensor_type" and not tensor.info.type.tensor_type.elem_type)

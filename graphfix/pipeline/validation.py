@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeGuard
-
-from onnx import ValueInfoProto
 
 from graphfix.authoring.declaring import Pass
 from graphfix.folding.computed_sizes import infer_computed_sizes
@@ -104,29 +101,11 @@ def new_complaints(before: Validity, after: Validity) -> str:
 
 
 def interface(model: Model) -> dict[str, str]:
-    """Return every input and output with its type, as text that can be compared.
-
-    It is empty for what is declared without an element type.
-    """
+    """Return every input and output with its type, as text that can be compared."""
     described: dict[str, str] = {}
     for kind, tensors in (("input", model.graph.inputs), ("output", model.graph.outputs)):
         for position, tensor in enumerate(tensors):
             info = tensor.info if isinstance(tensor, Variable) else None
-            text = info.type.SerializeToString(deterministic=True).hex() if _typed(info) else ""
+            text = info.type.SerializeToString(deterministic=True).hex() if info else ""
             described[f"{kind} {position} {tensor.name}"] = text
     return described
-
-
-def _typed(info: ValueInfoProto | None) -> TypeGuard[ValueInfoProto]:
-    if info is None:
-        return False
-    kind = info.type.WhichOneof("value")
-    return kind is not None and (kind != "tensor_type" or bool(info.type.tensor_type.elem_type))
-
-
-def keeps_interface(model: Model, expected: Mapping[str, str]) -> bool:
-    """Say whether inputs and outputs are those expected; what had no type may have one now."""
-    found = interface(model)
-    return found.keys() == expected.keys() and all(
-        not text or found[place] == text for place, text in expected.items()
-    )

@@ -12,7 +12,7 @@ from graphfix.pipeline.loading import findings_of_loading
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.validation import (
     contradicted_outputs,
-    keeps_interface,
+    interface,
     new_complaints,
     validity_of,
 )
@@ -32,7 +32,7 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
         if fault and (contradicted := contradicted_outputs(before.again())):
             known = before.misdeclared | frozenset(contradicted)
             fault = new_complaints(before.validity, validity_of(model, known))
-        if not fault and not keeps_interface(model, run.expected_interface):
+        if not fault and interface(model) != run.expected_interface:
             fault = "inputs or outputs changed"
     run.seconds["validate"] = perf_counter() - start
     if fault:

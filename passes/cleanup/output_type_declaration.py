@@ -28,9 +28,7 @@ References:
 
 from __future__ import annotations
 
-from onnx.helper import make_tensor_value_info
-
-from graphfix.authoring import Editor, NodeRef, Value, Variable, graph_pass
+from graphfix.authoring import Editor, Value, Variable, graph_pass, shape_of_type
 
 
 @graph_pass(removes="io:undeclared-output")
@@ -48,9 +46,5 @@ def output_type_declaration(editor: Editor) -> None:
                 reason = f"type and rank of {tensor.name} must be known; nothing says them"
                 editor.refuse(maker, reason)
             continue
-        info = make_tensor_value_info(tensor.name, tensor.elem_type, tensor.shape)
-        if tensor.info.type.tensor_type.HasField("shape"):
-            info.type.tensor_type.shape.CopyFrom(tensor.info.type.tensor_type.shape)
-        tensor.info = info
-        ref = NodeRef(outputs=(tensor.name,))
-        editor.record_number(ref, f"declared as {Value(tensor).type_name}, was declared as nothing")
+        _, declared = shape_of_type(tensor.info.type)
+        editor.correct_shape(tensor, tensor.shape if declared is None else declared)

@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 import graphfix
+from graphfix.report import IoChange
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, parse, run_pass
 from tests.engines.cases import check
 
@@ -79,4 +80,5 @@ def test_engines_that_read_the_type_from_the_file(target: str) -> None:
     assert found == {"io:undeclared-output"}  # it has no shape either, which OpenCV says apart
     result = graphfix.run(proto, target)
     assert result.exit_code == 0
+    assert result.report.io_changes == (IoChange("y", "unknown type", "float32[2, 3]"),)
     assert not [f for f in check(result.model.to_proto(), target) if f.blocks]
