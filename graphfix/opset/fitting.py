@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from onnx import TensorProto, TypeProto
@@ -40,9 +41,31 @@ def edits_to_fit(node: NodeView, source: Form, target: Form, verdict: Verdict) -
         Refuse: The target form lacks something else that the node uses.
     """
     edits = _attributes(node, source, target, verdict)
-    _slots(node.node.inputs, source, target, outputs=False)
-    _slots(node.node.outputs, source, target, outputs=True)
+    shared = _shared_types(node, source)
+    _slots(node.node.inputs, source, target, shared, outputs=False)
+    _slots(node.node.outputs, source, target, shared, outputs=True)
     return edits
+
+
+def _shared_types(node: NodeView, source: Form) -> dict[str, TypeProto]:
+    """Return the type of each type variable of the schema (``T``) that an operand tells.
+
+    Inference gives the outputs of a chain no type behind a node that it cannot infer; that Mod
+    gives what it takes is in its schema.
+    """
+    shared: dict[str, TypeProto] = {}
+    schema = source.schema
+    sides = ((node.node.inputs, schema.inputs), (node.node.outputs, schema.outputs))
+    for tensors, formal in sides:
+        for position, tensor in enumerate(tensors):
+            if not formal:
+                break
+            slot = formal[min(position, len(formal) - 1)]
+            if slot.is_homogeneous and slot.type_str not in shared and not is_empty(tensor):
+                known = type_of(tensor)
+                if known is not None:
+                    shared[slot.type_str] = known
+    return shared
 
 
 def _attributes(node: NodeView, source: Form, target: Form, verdict: Verdict) -> Edits:
@@ -99,7 +122,14 @@ def _need_neutral(name: str, value: Any, default: Any, verdict: Verdict, target:
         raise Refuse(f"opset {target.since} has no attribute {name!r}, which is {value!r} here")
 
 
-def _slots(tensors: list[Tensor], source: Form, target: Form, *, outputs: bool) -> None:
+def _slots(
+    tensors: list[Tensor],
+    source: Form,
+    target: Form,
+    shared: Mapping[str, TypeProto],
+    *,
+    outputs: bool,
+) -> None:
     kind = "outputs" if outputs else "inputs"
     schema = target.schema
     formal = schema.outputs if outputs else schema.inputs
@@ -115,11 +145,13 @@ def _slots(tensors: list[Tensor], source: Form, target: Form, *, outputs: bool) 
     for position, tensor in enumerate(tensors):
         if is_empty(tensor):
             continue
-        wide = before[min(position, len(before) - 1)].types
+        slot = before[min(position, len(before) - 1)]
         narrow = formal[min(position, len(formal) - 1)].types
-        if wide <= narrow:
+        if slot.types <= narrow:
             continue
         known = type_of(tensor)
+        if known is None and slot.is_homogeneous:
+            known = shared.get(slot.type_str)
         if known is None:
             raise Narrow(f"dtype of {tensor.name} is unknown")
         if type_text(known) not in narrow:

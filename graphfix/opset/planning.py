@@ -19,6 +19,7 @@ from graphfix.graph import Node
 from graphfix.opset.adapting import KEEP, Adapter, Differs, adapters
 from graphfix.opset.expanding import expand, has_body
 from graphfix.opset.fitting import REMOVED, Edits, Narrow, edits_to_fit
+from graphfix.opset.precedents import Precedents, kind_of
 from graphfix.opset.verdicts import verdict_of
 from graphfix.opset.widening import WIDER, widen
 from graphfix.report import EXACT, Accuracy
@@ -57,12 +58,16 @@ class Planner(Struct, frozen=True):
         functions: Domain, name and overload of the local functions: calls of them stay.
         at_run_time: Whether what was an attribute, and is computed at run time, may be replaced
             by a longer expression; otherwise the node is refused.
+        late: Why nodes were refused because something is computed at run time.
+        precedents: What became of earlier nodes of the same kind.
     """
 
     workspace: Workspace
     target: int
     functions: Collection[tuple[str, str, str]]
     at_run_time: bool = True
+    late: list[str] = field(default_factory=list[str])
+    precedents: Precedents = field(default_factory=Precedents)
 
     def plan(
         self, node: NodeView, opsets: Mapping[str, int], lineage: tuple[str, ...] = ()
@@ -107,6 +112,7 @@ class Planner(Struct, frozen=True):
             except Differs:
                 raise
             except ComputedLate as refusal:
+                self.late.append(refusal.reason)
                 if not self.at_run_time:
                     raise  # folding may give the constant, and nothing is as short
                 why.append(refusal.reason)
@@ -168,10 +174,34 @@ class Planner(Struct, frozen=True):
         self, node: NodeView, opsets: Mapping[str, int], lineage: tuple[str, ...]
     ) -> Plan | None:
         """Let an exact rewrite replace the node; the smallest that can follow, None without."""
-        best: Plan | None = None
-        for declared in self.workspace.passes.rewrites_of(node.op):
-            if declared.id in lineage or not _may_stand_in(declared, node):
-                continue
+        kind = kind_of(node, lineage)
+        if not lineage and self.precedents.hopeless(kind):
+            return None
+        able = [
+            declared
+            for declared in self.workspace.passes.rewrites_of(node.op)
+            if declared.id not in lineage and _may_stand_in(declared, node)
+        ]
+        known = self.precedents.chosen.get(kind)
+        best = self._smallest(node, opsets, lineage, [d for d in able if d.id == known])
+        if best is None:
+            best = self._smallest(node, opsets, lineage, [d for d in able if d.id != known])
+        if best is None:
+            self.precedents.refused[kind] += 1
+            return None
+        by, plan = best
+        self.precedents.chosen[kind] = by
+        return plan
+
+    def _smallest(
+        self,
+        node: NodeView,
+        opsets: Mapping[str, int],
+        lineage: tuple[str, ...],
+        able: Sequence[Pass],
+    ) -> tuple[str, Plan] | None:
+        best: tuple[str, Plan] | None = None
+        for declared in able:
             try:
                 made = draft_rewrite(declared, node, self.workspace)
                 if made.accuracy is not EXACT:
@@ -181,8 +211,8 @@ class Planner(Struct, frozen=True):
                 )
             except (Refuse, PassBug):
                 continue  # the reasons of the step itself are those that the user can act on
-            if best is None or _size(plan) < _size(best):
-                best = plan
+            if best is None or _size(plan) < _size(best[1]):
+                best = declared.id, plan
         return best
 
     def _lowered(self, plan: Plan, opsets: Mapping[str, int], lineage: tuple[str, ...]) -> Plan:

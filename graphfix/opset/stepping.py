@@ -34,13 +34,15 @@ class StepBlocked(Exception):  # noqa: N818 - an answer, not an error
     Attributes:
         version: The opset that could not be reached.
         blockers: Every node in the way, all at once.
+        late: Whether anything was refused because it is computed at run time.
     """
 
-    def __init__(self, version: int, blockers: list[Blocker]) -> None:
+    def __init__(self, version: int, blockers: list[Blocker], *, late: bool = False) -> None:
         """Name the opset that could not be reached and all that is in the way."""
         super().__init__(f"opset {version} cannot be reached: {len(blockers)} nodes are in the way")
         self.version = version
         self.blockers = blockers
+        self.late = late
 
 
 def lower_one(model: Model, workspace: Workspace) -> list[Recorded]:
@@ -211,5 +213,5 @@ def _plan(roots: list[Graph], planner: Planner, target: int) -> list[Plan]:
                     workspace.count += len(plan.draft.nodes) if plan.draft is not None else 0
     workspace.count = now
     if blockers:
-        raise StepBlocked(target, blockers)
+        raise StepBlocked(target, blockers, late=bool(planner.late))
     return plans

@@ -59,12 +59,13 @@ def _moved(run: Run, wanted: int) -> list[Recorded]:
     """Move to an opset; what is computed is folded only where a constant is asked for."""
     try:
         return move_to(run.model, run.work, wanted, at_run_time=False)
-    except StepBlocked:
+    except StepBlocked as blocked:
         if run.budget.outgrown:
             raise
-        for declared in run.passes.staged(CANONICAL, "graph"):
-            if declared.id in FOLDING:
-                run.graph_pass(declared)
+        folding = [d for d in run.passes.staged(CANONICAL, "graph") if d.id in FOLDING]
+        folded = [run.graph_pass(declared) for declared in folding]
+        if not any(folded) and not blocked.late:
+            raise  # the same again
         run.infer()
         return move_to(run.model, run.work, wanted)
 

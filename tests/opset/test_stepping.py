@@ -182,7 +182,7 @@ g (float[2] x) => (float[2] y) { y = com.microsoft.FastGelu(x) }""")
 
 def test_an_unknown_dtype_decides_nothing() -> None:
     proto = model_of("""<ir_version: 8, opset_import: ["" : 14, "own" : 1]>
-g (float[2] x) => (float[2] y) { a = own.thing(x) y = Add(a, a) }""")
+g (float[2] x) => (float[2] y) { a = own.thing(x) b = Add(a, a) y = own.thing(b) }""")
     assert reasons(proto, 13) == ["Add: dtype of a is unknown"]
 
 
