@@ -19,6 +19,8 @@ from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Evaluate, Pass
 from graphfix.model import Model
 from graphfix.pipeline.model_files import load
+from graphfix.pipeline.model_types import infer_types
+from graphfix.pipeline.near_misses import near_misses
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings
@@ -209,6 +211,27 @@ def assert_refused(declared: str | Pass, model: str | ModelProto, reason: str) -
     assert not done.with_status(Status.APPLIED), done.outcomes
     assert any(reason in known for known in done.reasons), done.outcomes
     assert done.after == done.before
+
+
+def unmatched(declared: str | Pass, model: str | ModelProto) -> list[str]:
+    """Return why the pattern of a pass does not match, one line for each place; nearest first.
+
+    The places are the nodes whose operator may give the first output of the pattern.
+
+    Raises:
+        UsageError: The pass has no pattern.
+    """
+    chosen = get_pass(declared) if isinstance(declared, str) else declared
+    edited = load(parse(model))
+    infer_types(edited, _with(chosen))
+    return [f"{near.node.op} {near.at!r}: {near.reason}" for near in near_misses(edited, chosen)]
+
+
+def assert_unmatched(declared: str | Pass, model: str | ModelProto, reason: str) -> None:
+    """Assert that a pattern matches nowhere, and that `reason` is in what is told of one place."""
+    assert_untouched(declared, model)
+    told = unmatched(declared, model)
+    assert any(reason in line for line in told), told
 
 
 def outputs_of(

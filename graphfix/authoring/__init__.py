@@ -33,6 +33,11 @@ from graphfix.authoring.pairwise import MOST_TERMS as MOST_TERMS
 from graphfix.authoring.pairwise import combined as combined
 from graphfix.authoring.pairwise import in_halves as in_halves
 from graphfix.authoring.pairwise import running as running
+from graphfix.authoring.patterns.match import Match as Match
+from graphfix.authoring.patterns.match import Unmatched as Unmatched
+from graphfix.authoring.patterns.pattern import Pattern as Pattern
+from graphfix.authoring.patterns.sought import Find as Find
+from graphfix.authoring.patterns.sought import Sought as Sought
 from graphfix.authoring.redeclaring import declared_in_symbols as declared_in_symbols
 from graphfix.authoring.redeclaring import leave_undeclared as leave_undeclared
 from graphfix.authoring.refusing import ComputedLate as ComputedLate

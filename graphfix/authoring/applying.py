@@ -27,7 +27,8 @@ class Draft(Struct):
     """What a pass built for one node, not yet in the graph.
 
     `shapes` are those of the outputs of the node where it has no schema and the pass knows them:
-    no inference has held what the file declares against the operator.
+    no inference has held what the file declares against the operator. `further` are nodes that are
+    replaced with it, whose outputs the results go on with.
     """
 
     node: Node
@@ -35,6 +36,17 @@ class Draft(Struct):
     constants: list[Constant]
     results: list[Value | None]
     shapes: Sequence[Shape | None] = ()
+    further: Sequence[Node] = ()
+
+    @property
+    def replaced(self) -> tuple[Node, ...]:
+        """All nodes whose outputs the results stand for."""
+        return (self.node, *self.further)
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """What the results stand for."""
+        return [tensor for node in self.replaced for tensor in node.outputs]
 
 
 class Edit(Struct):
@@ -72,17 +84,19 @@ def apply_draft(
         PassBug: A used output has no replacement, or dtype or rank differ. Nothing is changed.
     """
     node = draft.node
-    outputs = list(node.outputs)
+    outputs = draft.outputs
     results = check_results(draft)
     edit = Edit(node.graph, NodeView(node).ref())
     if workspace.keeps_evidence:
         edit.evidence = evidence or Evidence.of(node)
-    refs = {id(node): edit.node}
+        for other in draft.further:
+            edit.evidence.remove(other)
+    refs = {id(n): NodeView(n).ref() for n in draft.replaced}
     _stand_for(node.origin or edit.node, draft.nodes)
     doc_holder = node.proto if node.proto is not None else node.inherit
     drafted = {id(t): n for n in draft.nodes for t in n.outputs}
     taken: dict[int, Tensor] = {}
-    used_before = list(node.inputs)
+    used_before = [tensor for n in draft.replaced for tensor in n.inputs]
     for old, new in zip(outputs, results, strict=True):
         if is_empty(old) or new is None:
             continue
@@ -105,8 +119,9 @@ def apply_draft(
             continue
         if edit.evidence is not None:
             edit.evidence.replace(old, old)
-    used_before.extend(dismantle(node))
-    node.detach()
+    for gone in draft.replaced:
+        used_before.extend(dismantle(gone))
+        gone.detach()
     for fresh_node in draft.nodes:
         attach_node(fresh_node, node.graph)
     if doc_holder is not None and draft.nodes:
@@ -119,7 +134,7 @@ def apply_draft(
     for domain in {n.domain or "" for n in draft.nodes} - set(node.graph.opsets):
         node.graph.opsets[domain] = workspace.version_to_import(domain)
     edit.added.extend(draft.nodes)
-    edit.removed.append(node)
+    edit.removed.extend(draft.replaced)
     _drop_dead(used_before, edit, refs)
     edit.removed_refs = [refs[id(n)] for n in edit.removed]
     workspace.count += len(edit.added) - len(edit.removed)
@@ -135,11 +150,12 @@ def check_results(draft: Draft) -> list[Value | None]:
         PassBug: A used output has no replacement, or dtype or shape differ.
     """
     node = draft.node
-    results = list(draft.results) + [None] * (len(node.outputs) - len(draft.results))
-    if len(results) > len(node.outputs):
-        raise PassBug(f"{len(results)} results for {len(node.outputs)} outputs of {node.op}")
+    outputs = draft.outputs
+    results = list(draft.results) + [None] * (len(outputs) - len(draft.results))
+    if len(results) > len(outputs):
+        raise PassBug(f"{len(results)} results for {len(outputs)} outputs of {node.op}")
     shapes = list(draft.shapes) + [None] * (len(results) - len(draft.shapes))
-    for old, new, known in zip(node.outputs, results, shapes, strict=False):
+    for old, new, known in zip(outputs, results, shapes, strict=False):
         _check_result(node, old, new, known)
     return results
 

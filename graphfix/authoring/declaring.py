@@ -1,4 +1,4 @@
-"""How a pass is declared: `@rewrite` for one node, `@graph_pass` for a whole graph."""
+"""How a pass is declared: `@rewrite` for one node or a pattern, `@graph_pass` for a whole graph."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from graphfix.authoring.patterns.pattern import Pattern, Written
+from graphfix.authoring.patterns.sought import key_of as _key
 from graphfix.authoring.views import NodeView
 from graphfix.errors import PassBug
 from graphfix.features import feature, operator_feature
@@ -81,7 +83,8 @@ class Pass:
 
     Attributes:
         id: The function's name with dashes; the file's name too, unless twins share one.
-        function: `(node, build) -> values` for a rewrite, `(editor) -> None` for a graph pass.
+        function: `(node, build) -> values` for a rewrite, with the match for a node where it has
+            a pattern; `(editor) -> None` for a graph pass.
         kind: ``rewrite`` or ``graph``.
         matches: (domain, operator) pairs; ``*`` stands for any.
         removes: Features that are gone after it; a trailing ``*`` stands for any ending.
@@ -98,6 +101,7 @@ class Pass:
         knows: Operators without schema that it emits, as ``domain::Op``; files may have them in
             any domain.
         last_resort: Whether it is asked only about nodes with which no other pass can do anything.
+        pattern: What it replaces, where that is several nodes; its function takes the match then.
         family: The folder it lies in; empty for passes of a user.
         doc: The docstring of its file; its own summary where twins share the file.
         source: The file.
@@ -120,6 +124,7 @@ class Pass:
     changes_io: bool = False
     knows: Mapping[str, Known] = field(default_factory=dict[str, Known])
     last_resort: bool = False
+    pattern: Pattern | None = None
     family: str = ""
     doc: str = ""
     source: str = ""
@@ -174,11 +179,6 @@ def _names(value: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in texts for name in text.split()))
 
 
-def _key(op: str) -> tuple[str, str]:
-    domain, _, name = op.rpartition("::")
-    return ("" if domain == "ai.onnx" else domain, name)
-
-
 def _claims(value: str | Sequence[str]) -> frozenset[str]:
     claims = frozenset(_names(value))
     if not claims <= CLAIMS:
@@ -214,60 +214,85 @@ def _doc(function: Callable[..., Any], module: ModuleType | None) -> str:
     return own.partition("\n")[0] + "\n\n" + shared.partition("\n\n")[2]
 
 
-def rewrite(
-    ops: str | Sequence[str],
-    *,
-    removes: str | Sequence[str] = (),
-    emits: str | Sequence[str] = (),
-    accuracy: Accuracy = EXACT,
-    stage: Stage = TARGETED,
-    since: int = 0,
-    until: int = 0,
-    options: Mapping[str, Option] | None = None,
-    infer: Callable[[NodeView], Sequence[InferredType | None]] | None = None,
-    evaluate: Evaluate | None = None,
-    claims: str | Sequence[str] = (),
-    last_resort: bool = False,
-) -> Callable[[Callable[..., Any]], Pass]:
-    """Declare a pass that replaces one node by an expression.
+class Rewriting:
+    """What stands behind `rewrite`: see its call, and `pattern`."""
 
-    Args:
-        ops: ``Op`` or ``domain::Op``, one or several; ``*`` stands for any of either. Here and
-            below several stand in one string with spaces between them, or in several such strings.
-        removes: Features that the node shows no longer.
-        emits: Operators that the pass may emit, written like `ops`; `PassBug` where it emits
-            another.
-        accuracy: The label of its sites; `build.declare` labels one site.
-        stage: `TARGETED` (for findings), `PREPARE`, `CANONICAL`, `INTERFACE` or `NAMED`.
-        since: Oldest opset of the default domain that it matches.
-        until: Newest opset of the default domain that it matches.
-        options: Options by name.
-        infer: Output types of an operator without schema, one entry per output.
-        evaluate: A numpy model of that operator: `(inputs, attributes) -> outputs`.
-        claims: ``nan``, ``inf`` or both, where the result for them is what it was; certificates
-            hold the pass to it. Without a claim these numbers are not looked at.
-        last_resort: Ask it only about nodes with which no other pass can do anything.
-    """
+    def __call__(
+        self,
+        ops: str | Sequence[str] | Pattern,
+        *,
+        removes: str | Sequence[str] = (),
+        emits: str | Sequence[str] = (),
+        accuracy: Accuracy = EXACT,
+        stage: Stage = TARGETED,
+        since: int = 0,
+        until: int = 0,
+        options: Mapping[str, Option] | None = None,
+        infer: Callable[[NodeView], Sequence[InferredType | None]] | None = None,
+        evaluate: Evaluate | None = None,
+        claims: str | Sequence[str] = (),
+        knows: Mapping[str, Known] | None = None,
+        last_resort: bool = False,
+    ) -> Callable[[Callable[..., Any]], Pass]:
+        """Declare a pass that replaces one node, or what a pattern finds, by an expression.
 
-    def declare(function: Callable[..., Any]) -> Pass:
-        return _make(
-            function,
-            "rewrite",
-            matches=tuple(_key(op) for op in _names(ops)),
-            removes=_names(removes),
-            emits=_names(emits),
-            accuracy=accuracy,
-            stage=stage,
-            since=since,
-            until=until,
-            options=dict(options or {}),
-            infer=infer,
-            evaluate=evaluate,
-            claims=_claims(claims),
-            last_resort=last_resort,
-        )
+        The function takes the node, or with a pattern the `Match`, and the builder.
 
-    return declare
+        Args:
+            ops: ``Op`` or ``domain::Op``, one or several; ``*`` stands for any of either; or
+                what `rewrite.pattern` gave. Here and below several stand in one string with spaces
+                between them, or in several such strings.
+            removes: Features that the node shows no longer.
+            emits: Operators that the pass may emit, written like `ops`; `PassBug` where it emits
+                another.
+            accuracy: The label of its sites; `build.declare` labels one site.
+            stage: `TARGETED` (for findings), `PREPARE`, `CANONICAL`, `INTERFACE` or `NAMED`.
+            since: Oldest opset of the default domain that it matches.
+            until: Newest opset of the default domain that it matches.
+            options: Options by name.
+            infer: Output types of an operator without schema, one entry per output.
+            evaluate: A numpy model of that operator: `(inputs, attributes) -> outputs`.
+            claims: ``nan``, ``inf`` or both, where the result for them is what it was; certificates
+                hold the pass to it. Without a claim these numbers are not looked at.
+            knows: Types and numpy models of operators without schema that it emits.
+            last_resort: Ask it only about nodes with which no other pass can do anything.
+        """
+
+        def declare(function: Callable[..., Any]) -> Pass:
+            pattern = ops if isinstance(ops, Pattern) else None
+            roots = ops.roots if isinstance(ops, Pattern) else tuple(map(_key, _names(ops)))
+            return _make(
+                function,
+                "rewrite",
+                matches=roots,
+                pattern=pattern,
+                removes=_names(removes),
+                emits=_names(emits),
+                accuracy=accuracy,
+                stage=stage,
+                since=since,
+                until=until,
+                options=dict(options or {}),
+                infer=infer,
+                evaluate=evaluate,
+                claims=_claims(claims),
+                knows=dict(knows or {}),
+                last_resort=last_resort,
+            )
+
+        return declare
+
+    @staticmethod
+    def pattern(written: Written) -> Pattern:
+        """Declare what several nodes look like, for `rewrite` to replace.
+
+        The function takes `find` (see `Find`) and a name for each value, and returns what is looked
+        for, or several outputs. The pass made from it is asked at the node of the first output.
+        """
+        return Pattern(written)
+
+
+rewrite = Rewriting()
 
 
 def graph_pass(

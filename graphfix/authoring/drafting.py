@@ -35,6 +35,7 @@ def draft_rewrite(
     """Run a rewrite on one node without touching the graph.
 
     Raises:
+        Unmatched: Its pattern is not what stands here.
         Refuse: The pass will not touch this node.
         PassBug: The pass raised something else, or broke its declaration.
     """
@@ -43,13 +44,18 @@ def draft_rewrite(
         raise Refuse(
             f"it needs opset {declared.since}, and {version} is the newest that can be imported"
         )
+    match = None if declared.pattern is None else declared.pattern.match(view)
     mark = workspace.mark()
     build = Builder(workspace, view, {**declared.default_options(), **(options or {})})
+    further: Sequence[Node] = ()
     try:
-        result = declared.function(view, build)
-        results = returned_values(result, declared.id)
+        result = declared.function(view if match is None else match, build)
+        results: Sequence[Value | None] = returned_values(result, declared.id)
         check_emitted(declared, [(n.domain or "", n.op) for n in all_nodes(build.nodes)])
-        draft = drafted(view, build, results, f"pass {declared.id}", _shapes(declared, view))
+        if match is not None:
+            results, further = match.aligned(results), match.roots[1:]
+        shapes = _shapes(declared, view)
+        draft = drafted(view, build, results, f"pass {declared.id}", shapes, further)
     except (Refuse, PassBug, GraphfixError):
         workspace.release(mark)
         raise
@@ -78,6 +84,7 @@ def drafted(
     results: Sequence[Value | None],
     by: str,
     shapes: Sequence[Shape | None] = (),
+    further: Sequence[Node] = (),
 ) -> Draft:
     """Return what was built for a node, without what no result needs, checked.
 
@@ -87,11 +94,16 @@ def drafted(
         results: What stands for its outputs.
         by: Who built it, as messages say it.
         shapes: The shapes that the outputs are known to have, whatever the file declares.
+        further: Nodes that are replaced with it; `results` go on with what stands for their
+            outputs.
 
     Raises:
         PassBug: It is not valid, or does not fit in the place of the node; see `check_draft`.
     """
-    draft = prune(Draft(view.node, list(build.nodes), list(build.constants), list(results), shapes))
+    draft = Draft(
+        view.node, list(build.nodes), list(build.constants), list(results), shapes, further
+    )
+    prune(draft)
     check_draft(draft, build, by)
     return draft
 

@@ -45,6 +45,7 @@ class Operator(Struct, frozen=True):
         compares: Whether it says of pairs of numbers how they stand to each other.
         elementwise: Whether each element of the result comes of those at its place of inputs that
             are broadcast, and of nothing else.
+        commutes: Whether two operands may stand the other way round.
         rounds: Whether it adds, multiplies or divides, so that what is written in another way may
             differ from it in the last digits.
         low: What no number of the results is below, whatever the input.
@@ -63,6 +64,7 @@ class Operator(Struct, frozen=True):
     reads_shape: bool = False
     compares: bool = False
     elementwise: bool = False
+    commutes: bool = False
     rounds: bool = False
     low: float = -inf
     high: float = inf

@@ -56,8 +56,8 @@ _ROWS = (
     Operator("Concat", Motion.JOINED),
     # What gives elements that it got, or zeros.
     Operator("Clip", Motion.CHOSEN, (0, 1, 2), elementwise=True),
-    Operator("Max", Motion.CHOSEN, elementwise=True),
-    Operator("Min", Motion.CHOSEN, elementwise=True),
+    Operator("Max", Motion.CHOSEN, elementwise=True, commutes=True),
+    Operator("Min", Motion.CHOSEN, elementwise=True, commutes=True),
     Operator("Where", Motion.CHOSEN, (1, 2), elementwise=True),
     Operator("Relu", Motion.CHOSEN, _FIRST, elementwise=True, low=0.0),
     Operator("OneHot", Motion.CHOSEN, (2,), sizes=(1,)),
@@ -96,16 +96,22 @@ _ROWS = (
     Operator("Multinomial", draws=Draws.ALWAYS, draws_by_data=True),
     Operator("Dropout", draws=Draws.TRAINING, draws_by_data=True),
     # What compares, and what computes element by element.
-    *_comparing("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
+    Operator("Equal", compares=True, elementwise=True, commutes=True),
+    *_comparing("Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
     *_ranged(0.0, 1.0, "HardSigmoid", "Sigmoid"),
     *_ranged(-1.0, 1.0, "Erf", "Softsign", "Tanh"),
     *_ranged(0.0, inf, "Exp", "Sqrt"),
     Operator("Softmax", low=0.0, high=1.0),
     Operator("LogSoftmax", high=0.0),
     # The smallest integer of a type has no opposite and stays as it is.
-    *_elementwise("Abs", "And", "Cast", "Ceil", "Floor", "LeakyRelu", "Log", "Mod", "Neg", "Not"),
-    *_elementwise("Or", "Pow", "Reciprocal", "Round", "Sign", "Xor"),
-    *_rounding("Add", "Div", "Mul", "Sub", "Sum", elementwise=True),
+    *_elementwise("Abs", "Cast", "Ceil", "Floor", "LeakyRelu", "Log", "Mod", "Neg", "Not"),
+    *_elementwise("Pow", "Reciprocal", "Round", "Sign"),
+    *(Operator(name, elementwise=True, commutes=True) for name in ("And", "Or", "Xor")),
+    *_rounding("Div", "Sub", elementwise=True),
+    *(
+        Operator(name, elementwise=True, commutes=True, rounds=True)
+        for name in ("Add", "Mul", "Sum")
+    ),
 )
 
 OPERATORS = {row.name: row for row in _ROWS}
@@ -135,6 +141,7 @@ DRAWS_BY_DATA = frozenset(row.name for row in _ROWS if row.draws_by_data)
 REDUCTIONS = tuple(sorted(row.name for row in _ROWS if row.name.startswith("Reduce")))
 COMPARISONS = frozenset(row.name for row in _ROWS if row.compares)
 ELEMENTWISE = frozenset(row.name for row in _ROWS if row.elementwise)
+COMMUTES = frozenset(row.name for row in _ROWS if row.commutes)
 ROUNDS = frozenset(row.name for row in _ROWS if row.rounds)
 NOT_NEGATIVE = frozenset(row.name for row in _ROWS if row.low >= 0)
 LIMITED = frozenset(row.name for row in _ROWS if row.low > -inf and row.high < inf)

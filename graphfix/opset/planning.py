@@ -263,7 +263,7 @@ class Planner(Struct, frozen=True):
 
 def _may_stand_in(declared: Pass, node: NodeView) -> bool:
     exact = declared.accuracy is EXACT and declared.stage == TARGETED
-    return exact and declared.matches_node(node)
+    return exact and declared.pattern is None and declared.matches_node(node)
 
 
 def _size(plan: Plan) -> int:

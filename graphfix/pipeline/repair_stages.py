@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import groupby
 
 from graphfix.authoring.declaring import TARGETED, Pass
 from graphfix.authoring.views import NodeView
@@ -67,17 +69,30 @@ def apply_lossy(run: Run) -> None:
 
 def run_named(run: Run) -> None:
     """Run exactly the passes that were named, in their order."""
-    for declared in run.settings.named or ():
-        if declared.kind == "graph":
-            # To name a pass is no consent, as for the sites of a rewrite.
-            if reason := consent_wanting(declared, run.settings):
-                run.journal.refused(declared.id, reason, NodeRef())
-            elif run.graph_pass(declared) and declared.changes_io:
-                run.infer()
-                run.expect_changes()
+    named = run.settings.named or ()
+    for has_pattern, several in groupby(named, lambda declared: declared.pattern is not None):
+        if has_pattern:
+            run.patterns(
+                tuple(several),
+                partial(_wanted, run),
+                allow_lossy=run.settings.allow_lossy,
+            )
         else:
-            run.rewrite(declared, _wanted(run, declared), allow_lossy=run.settings.allow_lossy)
-        run.journal.not_needed(declared.id)
+            for declared in several:
+                _run_one(run, declared)
+
+
+def _run_one(run: Run, declared: Pass) -> None:
+    if declared.kind == "graph":
+        # To name a pass is no consent, as for the sites of a rewrite.
+        if reason := consent_wanting(declared, run.settings):
+            run.journal.refused(declared.id, reason, NodeRef())
+        elif run.graph_pass(declared) and declared.changes_io:
+            run.infer()
+            run.expect_changes()
+    else:
+        run.rewrite(declared, _wanted(run, declared), allow_lossy=run.settings.allow_lossy)
+    run.journal.not_needed(declared.id)
 
 
 def _wanted(run: Run, declared: Pass) -> Callable[[NodeView], bool] | None:

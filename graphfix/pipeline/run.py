@@ -22,7 +22,12 @@ from graphfix.pipeline.legaliser import Decision, Legaliser
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.removers import Opsets
 from graphfix.pipeline.settings import Settings
-from graphfix.pipeline.sweep import run_graph_pass, sweep_rewrite, sweep_targeted
+from graphfix.pipeline.sweep import (
+    run_graph_pass,
+    sweep_patterns,
+    sweep_rewrite,
+    sweep_targeted,
+)
 from graphfix.pipeline.validation import interface
 from graphfix.report import Finding, IoChange
 
@@ -136,6 +141,27 @@ class Run:
             self.model,
             self.work,
             declared,
+            self.settings.options,
+            self.journal,
+            wanted,
+            allow_lossy=allow_lossy,
+        )
+        if count:
+            self._checked = None
+        return count
+
+    def patterns(
+        self,
+        passes: Sequence[Pass],
+        wanted: Callable[[Pass], Callable[[NodeView], bool] | None],
+        *,
+        allow_lossy: bool = False,
+    ) -> int:
+        """Apply passes that have patterns, in their order; arguments as for `sweep_patterns`."""
+        count = sweep_patterns(
+            self.model,
+            self.work,
+            passes,
             self.settings.options,
             self.journal,
             wanted,

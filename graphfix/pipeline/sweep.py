@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
+from graphfix.authoring.applying import Edit
 from graphfix.authoring.catalogue import ANY
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.drafting import draft_rewrite
 from graphfix.authoring.editing import Editor
+from graphfix.authoring.patterns.match import Unmatched
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.graph import Node
+from graphfix.graph import Graph, Node
 from graphfix.model import Model
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legaliser import Legaliser
+from graphfix.pipeline.pattern_places import PatternPlaces
 from graphfix.report import EXACT, LOSSY, Finding, NodeRef
+from graphfix.sorting import first_misplaced, sort_graph
 
+# How often a pattern is looked for in what its own sites made; one that makes what it looks for
+# would go on for ever.
+PATTERN_ROUNDS = 16
 Options = Mapping[str, Mapping[str, Any]]
 
 
@@ -94,26 +103,93 @@ def sweep_rewrite(
     changed = 0
     ops = {op for _, op in declared.matches}
     looked_at = () if ANY in ops else tuple(ops)
+    sites = _Sites(editor, declared, options, journal, allow_lossy)
     for graph in editor.graphs():
         for view in editor.nodes(graph, *looked_at):
-            if not declared.matches_node(view) or (wanted is not None and not wanted(view)):
-                continue
-            if workspace.blocks(declared.id, view.ref()):
-                continue
-            try:
-                drafted = draft_rewrite(declared, view, workspace, options.get(declared.id))
-                if drafted.accuracy is LOSSY and not allow_lossy:
-                    raise Refuse("lossy, and needs --allow-lossy")
-                editor.apply(drafted.draft, drafted.accuracy, drafted.note)
-            except Refuse as refusal:
-                journal.refused(declared.id, refusal.reason, view.ref())
-            except PassBug as bug:
-                journal.failed(declared.id, str(bug), view)
-            else:
-                changed += 1
-                journal.apply([declared.id], editor.recorded[-1])
+            if declared.matches_node(view) and (wanted is None or wanted(view)):
+                changed += sites.apply_at(view) is not None
     editor.finish()
     return changed
+
+
+def sweep_patterns(
+    model: Model,
+    workspace: Workspace,
+    passes: Sequence[Pass],
+    options: Options,
+    journal: Journal,
+    wanted: Callable[[Pass], Callable[[NodeView], bool] | None] | None = None,
+    *,
+    allow_lossy: bool = False,
+) -> int:
+    """Apply passes that have patterns, one after the other; return how many sites changed.
+
+    Where a pattern may match is found in one walk for all of them. Arguments as for
+    `sweep_rewrite`; `wanted` says which nodes a pass is for.
+    """
+    places = PatternPlaces(model, passes)
+    editor = Editor(model, workspace, {}, EXACT)
+    unsorted: dict[int, Graph] = {}
+    changed = 0
+    for declared in passes:
+        asked = wanted(declared) if wanted is not None else None
+        sites = _Sites(editor, declared, options, journal, allow_lossy)
+        for node in _taken(places, declared):
+            view = NodeView(node)
+            if not declared.matches_node(view) or (asked is not None and not asked(view)):
+                continue
+            edit = sites.apply_at(view)
+            if edit is None:
+                continue
+            changed += 1
+            places.renew(edit.added)
+            if declared.pattern is not None and len(declared.pattern.outputs) > 1:
+                unsorted[id(edit.graph)] = edit.graph
+        journal.not_needed(declared.id)
+    editor.finish()
+    for graph in unsorted.values():  # what stands for several nodes stands where the first did
+        if first_misplaced(graph) is not None:
+            sort_graph(graph)
+    return changed
+
+
+def _taken(places: PatternPlaces, declared: Pass) -> Iterator[Node]:
+    """Yield the nodes that a pass may match, and those that its own sites bring."""
+    for _ in range(PATTERN_ROUNDS):
+        for node in places.take(declared):
+            if node.outputs:  # no earlier site took it
+                yield node
+
+
+class _Sites(Struct):
+    """Applies one rewrite, node after node, and notes what became of each."""
+
+    editor: Editor
+    declared: Pass
+    options: Options
+    journal: Journal
+    allow_lossy: bool
+
+    def apply_at(self, view: NodeView) -> Edit | None:
+        """Apply the rewrite at a node, unless it is not for it, blocked or refused."""
+        declared, workspace = self.declared, self.editor.workspace
+        if workspace.blocks(declared.id, view.ref()):
+            return None
+        try:
+            drafted = draft_rewrite(declared, view, workspace, self.options.get(declared.id))
+            if drafted.accuracy is LOSSY and not self.allow_lossy:
+                raise Refuse("lossy, and needs --allow-lossy")
+            edit = self.editor.apply(drafted.draft, drafted.accuracy, drafted.note)
+        except Unmatched:
+            return None
+        except Refuse as refusal:
+            self.journal.refused(declared.id, refusal.reason, view.ref())
+        except PassBug as bug:
+            self.journal.failed(declared.id, str(bug), view)
+        else:
+            self.journal.apply([declared.id], self.editor.recorded[-1])
+            return edit
+        return None
 
 
 def run_graph_pass(

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import NodeProto
+from onnx.reference import ReferenceEvaluator
 
 from graphfix.attributes import decode_attribute
 from graphfix.operators.row import Motion, Operator
@@ -163,3 +164,22 @@ def test_what_draws_is_what_takes_a_seed() -> None:
     }
     assert seeded == MAY_DRAW
     assert MAY_DRAW - {"Dropout"} == RANDOM
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in OPERATORS.values() if row.commutes], ids=lambda row: row.name
+)
+def test_two_operands_of_what_commutes_may_stand_the_other_way_round(row: Operator) -> None:
+    ran = [example for example in examples()[row.name] if len(example[1]) == 2]
+    assert ran
+    for node, inputs, outputs in ran:
+        graph = onnx.helper.make_graph(
+            [node],
+            "g",
+            [onnx.helper.make_tensor_value_info(n, 0, None) for n in node.input],
+            [onnx.helper.make_tensor_value_info(n, 0, None) for n in node.output],
+        )
+        opsets = [onnx.helper.make_opsetid("", onnx.defs.onnx_opset_version())]
+        evaluator: Any = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets))
+        (turned,) = evaluator.run(None, dict(zip(node.input, reversed(inputs), strict=True)))
+        np.testing.assert_array_equal(np.asarray(turned), outputs[0])

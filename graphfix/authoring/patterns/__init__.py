@@ -1,0 +1,1 @@
+"""Patterns of several nodes: what is sought, the matcher, and the index of many patterns."""
