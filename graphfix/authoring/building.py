@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 
 from graphfix.attributes import Attributes
+from graphfix.authoring.patterns.sought import key_of
 from graphfix.authoring.refusing import ComputedLate, Refuse
 from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.authoring.workspace import Workspace
@@ -126,10 +127,21 @@ class Builder:
         root = self._graph.root
         return isinstance(root, Function) or self._workspace.model.ir_version < 4
 
+    def node(self, op: str, *operands: Operand, **attributes: Any) -> Value:
+        """Emit an operator of any domain, ``domain::Op``, and return its first output.
+
+        One without schema, such as a plugin of an engine, has the types that the pass gives for it
+        in `knows`, which also has the numpy model that the proof runs.
+
+        Raises:
+            Refuse: As for `multi`.
+        """
+        return self.multi(op, *operands, outputs=1, **attributes)[0]
+
     def multi(
         self, op: str, *operands: Operand, outputs: int = 1, domain: str = "", **attributes: Any
     ) -> tuple[Value, ...]:
-        """Emit an operator and return all its outputs.
+        """Emit an operator, ``Op`` or ``domain::Op``, and return all its outputs.
 
         Raises:
             Refuse: The opset at hand has no such operator, or wants a constant where `operands`
@@ -137,6 +149,8 @@ class Builder:
                 that it may not grow any more.
         """
         self._workspace.check_room(len(self.nodes) + 1)
+        if "::" in op:
+            domain, op = key_of(op)
         version = self._version(domain)
         form = form_of(op, version, domain)
         if form is None and domain == "":
@@ -168,7 +182,22 @@ class Builder:
         complaint = infer_node(node) if self._opsets is None else self._infer_at(node, self._opsets)
         if complaint:
             self.complaints[id(node)] = complaint
+        if form is None:
+            self._learn(node)
         return tuple(Value(variable) for variable in results)
+
+    def _learn(self, node: Node) -> None:
+        """Give the outputs of an operator without schema the types that a pass knows."""
+        for _, infer in self._workspace.passes.knowing_of(node.op):
+            if infer is None or all(tensor.elem_type for tensor in node.outputs):
+                continue
+            try:
+                types = infer(NodeView(node))
+            except Refuse:
+                continue
+            for tensor, known in zip(node.outputs, types, strict=False):
+                if known is not None and isinstance(tensor, Variable):
+                    tensor.elem_type, tensor.shape = known.elem_type, known.shape
 
     def _infer_at(self, node: Node, opsets: Mapping[str, int]) -> str:
         # The numbers of the graph change only when a whole opset step is applied.
