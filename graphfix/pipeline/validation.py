@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from onnx import ModelProto
+
 from graphfix.authoring.declaring import Pass
 from graphfix.folding.computed_sizes import infer_computed_sizes
-from graphfix.graph import Shape, Variable
-from graphfix.inference import form_at, infer_model, shapes_contradict
+from graphfix.graph import Shape, Tensor, Variable, shape_of_type
+from graphfix.inference import form_at, infer_model, infer_proto, shapes_contradict
 from graphfix.model import Model
 from graphfix.pipeline.model_types import infer_types
 from graphfix.validity.complaint import Complaint
@@ -53,9 +55,10 @@ def misdeclared_outputs(model: Model, passes: Sequence[Pass]) -> frozenset[str]:
     """
     if not _foreign(model):
         return frozenset()
-    declared, bare = _undeclared(model)
+    declared, light = _undeclared(model)
+    bare = Model(light, base_dir=model.base_dir)
     infer_types(bare, passes)
-    return frozenset(_differing(declared, bare))
+    return frozenset(_differing(declared, bare.graph.outputs))
 
 
 def contradicted_outputs(model: Model) -> dict[str, Shape]:
@@ -64,25 +67,36 @@ def contradicted_outputs(model: Model) -> dict[str, Shape]:
     Strict inference of the file does not follow computed sizes (Reshape to a Shape); once they are
     folded, the fault of the file would look like one of the result. Nothing is changed.
     """
-    declared, bare = _undeclared(model)
+    declared, light = _undeclared(model)
+    ends = {info.name: shape_of_type(info.type)[1] for info in infer_proto(light).graph.output}
+    if all(_agrees(ends[name], shape) for name, shape in declared.items()):
+        return {}  # without a graph of it all, which costs four times as much
+    bare = Model(light, base_dir=model.base_dir)
     infer_model(bare)
     infer_computed_sizes(bare)
-    return _differing(declared, bare)
+    return _differing(declared, bare.graph.outputs)
 
 
-def _undeclared(model: Model) -> tuple[dict[str, Shape], Model]:
-    """Return the declared shapes of outputs, and a model without them."""
+def _agrees(computed: Shape | None, declared: Shape) -> bool:
+    """Say whether all sizes are computed, and none is another one than declared."""
+    if computed is None or not all(isinstance(size, int) for size in computed):
+        return False
+    return not shapes_contradict(declared, computed)
+
+
+def _undeclared(model: Model) -> tuple[dict[str, Shape], ModelProto]:
+    """Return the declared shapes of outputs, and a model without them and without weights."""
     declared = {t.name: t.shape for t in model.graph.outputs if t.shape is not None}
     light = model.light_proto()
     forget_shapes(light, frozenset(declared))
-    return declared, Model(light, base_dir=model.base_dir)
+    return declared, light
 
 
-def _differing(declared: dict[str, Shape], bare: Model) -> dict[str, Shape]:
+def _differing(declared: dict[str, Shape], outputs: Sequence[Tensor]) -> dict[str, Shape]:
     """Return the shapes that are computed where others are declared."""
     return {
         t.name: t.shape
-        for t in bare.graph.outputs
+        for t in outputs
         if t.shape is not None and shapes_contradict(declared.get(t.name), t.shape)
     }
 
