@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -15,29 +17,6 @@ if TYPE_CHECKING:
 
 _NODE = re.compile(r"onnx_op_name: (?P<name>\S+)")
 _MISSING = re.compile(r"No module named 'onnx2tf\.ops\.(?P<op>\w+)'")
-# As the program beside this file has them: it converts what the line converts.
-_LAID_OUT = (3, 4, 5)
-_IMAGING = frozenset(
-    {
-        "AveragePool",
-        "BatchNormalization",
-        "Conv",
-        "ConvTranspose",
-        "DepthToSpace",
-        "GlobalAveragePool",
-        "GlobalMaxPool",
-        "GridSample",
-        "GroupNormalization",
-        "InstanceNormalization",
-        "LRN",
-        "LpPool",
-        "MaxPool",
-        "Resize",
-        "RoiAlign",
-        "SpaceToDepth",
-        "Upsample",
-    }
-)
 
 
 class TFLite(Engine):
@@ -63,9 +42,10 @@ class TFLite(Engine):
         ``-ois`` sets their sizes, and ``-osd`` takes names that TensorFlow's pattern refuses.
         """
         inputs, operators = written.contents()
+        imaging = json.loads(Path(__file__).with_name("imaging.json").read_text(encoding="utf-8"))
         words = ["onnx2tf", "-i", written.path, "-o", "converted", "-osd"]
-        pictures = [name for name, shape in inputs if len(shape) in _LAID_OUT]
-        if pictures and not _IMAGING.isdisjoint(operators):
+        pictures = [name for name, shape in inputs if len(shape) in imaging["ranks"]]
+        if pictures and not operators.isdisjoint(imaging["operators"]):
             words += ["-k", *pictures]
         elif inputs:
             words += ["-kat", *(name for name, _ in inputs)]

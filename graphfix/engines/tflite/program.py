@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import tempfile
@@ -39,27 +40,10 @@ litert: Any = import_module("ai_edge_litert.interpreter")
 # What onnx2tf would get from the network for inputs that look like pictures, to try numbers with.
 _PICTURES = "calibration_image_sample_data_20x128x128x3_float32.npy"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_LAID_OUT = (3, 4, 5)  # ranks at which it moves channels to the end
-# Whoever has one of these moves channels to the end, wherever they come from.
-_IMAGING = {
-    "AveragePool",
-    "BatchNormalization",
-    "Conv",
-    "ConvTranspose",
-    "DepthToSpace",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "GridSample",
-    "GroupNormalization",
-    "InstanceNormalization",
-    "LRN",
-    "LpPool",
-    "MaxPool",
-    "Resize",
-    "RoiAlign",
-    "SpaceToDepth",
-    "Upsample",
-}
+# The ranks at which it moves channels to the end; whoever has one of these operators moves them,
+# wherever they come from.
+with open(os.path.join(os.path.dirname(__file__), "imaging.json"), encoding="utf-8") as _file:
+    _IMAGING = json.load(_file)
 _PLACE = re.compile(r"(?:input_|output_|Identity_|Call:)(?P<place>\d+)")
 
 
@@ -155,7 +139,7 @@ class _Loaded:
             shape = wanted.get(name)
             if shape == () and value.size == 1:
                 results[name] = value.reshape(())
-            if value.ndim not in _LAID_OUT or shape is None:
+            if value.ndim not in _IMAGING["ranks"] or shape is None:
                 continue
             moved = np.moveaxis(value, -1, 1)
             if value.shape != moved.shape:
@@ -244,8 +228,10 @@ def _complaint(said: str) -> str:
 def _layouts(model: Any) -> dict[str, list[str]]:
     """Return the options that say how inputs lie: as pictures (``-k``) or as they are."""
     ranks = {info.name: len(info.type.tensor_type.shape.dim) for info in model.graph.input}
-    pictures = [name for name, rank in ranks.items() if rank in _LAID_OUT]
-    if not pictures or _IMAGING.isdisjoint(node.op_type for node in model.graph.node):
+    pictures = [name for name, rank in ranks.items() if rank in _IMAGING["ranks"]]
+    if not pictures or {node.op_type for node in model.graph.node}.isdisjoint(
+        _IMAGING["operators"]
+    ):
         return {"keep_shape_absolutely_input_names": list(ranks)}
     return {"keep_ncw_or_nchw_or_ncdhw_input_names": pictures}
 
