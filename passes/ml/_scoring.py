@@ -6,13 +6,15 @@ ml_common.h (ComputeSoftmaxZero, ComputeProbit, write_scores).
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import sqrt
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value
 
+_PI = 3.14159
+_NEXT_TO_HALF = "PROBIT of scores next to a half: the formula cancels there, to 1e-4 of a result"
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 TRANSFORM_EMITS = (
     "Abs Add Cast Div Exp Greater Less Log Mul Neg ReduceMax ReduceSum Sigmoid Softmax Sqrt Sub "
@@ -42,6 +44,21 @@ def transformed(build: Builder, scores: Value, how: str) -> Value:
             raise Refuse(f"the scores must be transformed as ONNX says; they say {how}")
 
 
+def transformed_targets(build: Builder, total: Value, targets: int, how: str) -> Value:
+    """Transform what is no classes: [rows, targets].
+
+    Raises:
+        Refuse: The transform is none of ONNX, or is of a single target and none that onnxruntime
+            does then.
+    """
+    if targets == 1 and how not in ("NONE", "PROBIT"):
+        raise Refuse(
+            f"a single target must not be transformed by {how}: onnxruntime leaves it as it is, "
+            "ONNX does not"
+        )
+    return transformed(build, total, how)
+
+
 def _softmax_zero(build: Builder, scores: Value) -> Value:
     """Softmax that leaves zeros where they are, and out of the sum."""
     most = build.ReduceMax(scores, axes=[1], keepdims=1)
@@ -54,10 +71,13 @@ def _softmax_zero(build: Builder, scores: Value) -> Value:
 
 
 def _probit(build: Builder, scores: Value) -> Value:
-    """Winitzki's formula, which onnxruntime has."""
+    """Winitzki's formula, which onnxruntime has in float32 and with this much of pi."""
+    build.declare(APPROXIMATE, _NEXT_TO_HALF)
+    if scores.elem_type != TensorProto.FLOAT:
+        scores = build.Cast(scores, to=TensorProto.FLOAT)
     x = build.Sub(build.Mul(scores, 2.0), 1.0)
     log = build.Log(build.Mul(build.Add(build.Neg(x), 1.0), build.Add(x, 1.0)))
-    v = build.Add(build.Mul(log, 0.5), 2 / (pi * 0.147))
+    v = build.Add(build.Mul(log, 0.5), 2 / (_PI * 0.147))
     inner = build.Sub(build.Mul(v, v), build.Mul(log, 1 / 0.147))
     size = build.Sqrt(build.Sub(build.Sqrt(inner), v))
     signed = build.Where(build.Less(x, 0.0), build.Neg(size), size)
@@ -96,3 +116,14 @@ def labels_of(node: NodeView, names: tuple[str, str]) -> list[int] | None:
             "--allow-io-change gives the number of the class instead, where an output is made of it"
         )
     return None if texts else whole
+
+
+def rows_of_numbers(build: Builder, x: Value, kind: TensorProto.DataType) -> Value:
+    """Return rows in the type that is computed in.
+
+    Raises:
+        Refuse: They are no matrix of numbers.
+    """
+    if x.rank != 2 or x.dtype is None or x.dtype.kind not in "fiu":
+        raise Refuse(f"the rank of {x.name} must be 2 and its elements numbers")
+    return x if x.elem_type == kind else build.Cast(x, to=kind)

@@ -8,7 +8,6 @@ onnxruntime/core/providers/cpu/ml/tree_ensemble_aggregator.h and tree_ensemble_c
 from __future__ import annotations
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, Refuse, Value
 from graphfix.passes.ml._forest import Branches, Forest, with_leaves
@@ -61,12 +60,11 @@ class _Flags:
         if table.less.all() and table.equal.all():
             found = _at_most(build, x, thresholds)
         else:
-            parts = (("less", build.Less), ("equal", build.Equal))
-            terms = [
-                self._where(name, compare(x, thresholds), at)
-                for name, compare in parts
-                if getattr(table, name).any()
-            ]
+            terms: list[Value] = []
+            if table.less.any():
+                terms.append(self._where("less", build.Less(x, thresholds), at))
+            if table.equal.any():
+                terms.append(self._where("equal", build.Equal(x, thresholds), at))
             found = terms[0] if len(terms) == 1 else build.Or(*terms)
         if not table.missing.any():
             return found
@@ -150,14 +148,3 @@ def _dense(build: Builder, leaves: Value, forest: Forest, targets: int) -> Value
     weights = np.zeros((forest.leaves, targets), forest.weight.dtype)
     weights[forest.leaf, forest.target] = forest.weight
     return build.Gather(build.constant(weights), leaves, axis=0)
-
-
-def rows_of_numbers(build: Builder, x: Value, kind: TensorProto.DataType) -> Value:
-    """Return rows in the type that the trees compare in.
-
-    Raises:
-        Refuse: They are no matrix of numbers.
-    """
-    if x.rank != 2 or x.dtype is None or x.dtype.kind not in "fiu":
-        raise Refuse(f"the rank of {x.name} must be 2 and its elements numbers")
-    return x if x.elem_type == kind else build.Cast(x, to=kind)

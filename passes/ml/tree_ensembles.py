@@ -55,9 +55,11 @@ from graphfix.passes.ml._scoring import (
     TRANSFORMS,
     label_of,
     labels_of,
+    rows_of_numbers,
     transformed,
+    transformed_targets,
 )
-from graphfix.passes.ml._traversing import WALK_EMITS, aggregated, reached, rows_of_numbers
+from graphfix.passes.ml._traversing import WALK_EMITS, aggregated, reached
 
 _AGGREGATED = ("AVERAGE", "SUM", "MIN", "MAX")
 _EMITTED = (WALK_EMITS, TRANSFORM_EMITS, "Add Cast Div")
@@ -94,7 +96,7 @@ def tree_ensemble_regressor_to_gather(node: NodeView, build: Builder) -> Value:
         raise Refuse("each row must have a vote for a target with a base value; one may have none")
     if base.size:
         total = build.Add(total, base)
-    total = _transformed(build, total, targets, node.attr("post_transform", "NONE"))
+    total = transformed_targets(build, total, targets, node.attr("post_transform", "NONE"))
     return total if kind == np.float32 else build.Cast(total, to=TensorProto.FLOAT)
 
 
@@ -116,7 +118,7 @@ def tree_ensemble_to_gather(node: NodeView, build: Builder) -> Value:
     if not 0 <= how < len(_AGGREGATED) or not 0 <= after < len(TRANSFORMS):
         raise Refuse("aggregate_function and post_transform must be of ONNX; they are not")
     total = _summed(build, x, forest, targets, _AGGREGATED[how])
-    return _transformed(build, total, targets, TRANSFORMS[after])
+    return transformed_targets(build, total, targets, TRANSFORMS[after])
 
 
 @rewrite(
@@ -210,15 +212,6 @@ def _read(node: NodeView, build: Builder) -> tuple[Value, np.dtype[Any]]:
 def _summed(build: Builder, x: Value, forest: Forest, targets: int, how: str) -> Value:
     fewer_than(forest.branches.columns, x.dim(1))
     return aggregated(build, reached(build, x, forest), forest, targets, how)
-
-
-def _transformed(build: Builder, total: Value, targets: int, how: str) -> Value:
-    if targets == 1 and how not in ("NONE", "PROBIT"):
-        raise Refuse(
-            f"a single target must not be transformed by {how}: onnxruntime leaves it as it is, "
-            "ONNX does not"
-        )
-    return transformed(build, total, how)
 
 
 def _always_voted(forest: Forest) -> set[int]:

@@ -6,7 +6,8 @@ What it does:
 
 Why engines need it:
     tract knows TopK with two inputs and Resize, and neither TopK of opset 9 nor Upsample, which
-    cannot be written otherwise where sizes are computed. TVM reads Slice with inputs alone.
+    cannot be written otherwise where sizes are computed. TVM reads Slice with inputs alone. The
+    trees of ai.onnx.ml are walked with GatherElements, which came with opset 11.
 
 Before:
     opset 9: y, i = TopK <k = 2> (x)
@@ -38,7 +39,10 @@ from graphfix.authoring import (
 _TO = 11
 
 
-@graph_pass(removes="form:TopK.1 form:Resize.10 form:Slice.1 op:Upsample", emits="*::*")
+@graph_pass(
+    removes="form:TopK.1 form:Resize.10 form:Slice.1 op:Upsample op:ai.onnx.ml::TreeEnsemble*",
+    emits="*::*",
+)
 def opset_raising(editor: Editor) -> None:
     """Move to opset 11, see the module."""
     if editor.model.opset >= _TO:

@@ -25,8 +25,10 @@ TWINS = {
         "integer-ends-to-wider",
         "uint8-ends-to-int32",
     },
+    "linear_models": {"linear-classifier-to-matmul", "linear-regressor-to-matmul"},
     "loop_unrolling": {"loop-to-rounds", "loop-unrolling"},
     "resize_to_matmul": {"resize-cubic-to-matmul", "resize-linear-to-matmul"},
+    "support_vectors": {"svm-classifier-to-matmul", "svm-regressor-to-matmul"},
     "tree_ensembles": {
         "tree-ensemble-classifier-to-gather",
         "tree-ensemble-regressor-to-gather",

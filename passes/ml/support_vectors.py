@@ -1,0 +1,152 @@
+"""Replace support vector machines of ai.onnx.ml by comparing rows with all their vectors.
+
+What it does:
+    Computes the kernel of each row and support vector, and multiplies with the coefficients, for a
+    classifier once for each pair of classes; the class that wins most pairs gives the label. With
+    prob_a and prob_b the probabilities of pairs become those of classes in the rounds that
+    onnxruntime does. There is a pass for SVMRegressor and one for SVMClassifier.
+
+Why engines need it:
+    TensorRT has no operator of ai.onnx.ml.
+
+Before:
+    y = ai.onnx.ml.SVMRegressor <kernel_type = "RBF", kernel_params = [0.1, 0, 3]> (x)
+
+After:
+    apart = Sub (Unsqueeze (x, 1), vectors)
+    kernel = Exp (Mul (ReduceSum (Mul (apart, apart), 2), -0.1))
+    y = Add (MatMul (kernel, coefficients), rho)
+
+When it refuses:
+    A classifier has no support vectors; scores are transformed; labels are texts that are read; the
+    numbers of vectors, coefficients and columns do not fit.
+
+Accuracy:
+    Exact up to the order of summation: onnxruntime sums classifiers in float64, this in float32. A
+    label may be another where a pair is next to even. Probabilities of three classes and more are
+    approximate: onnxruntime does up to 100 rounds until they are good enough, this eight at most.
+
+References:
+    https://onnx.ai/onnx/operators/onnx_aionnxml_SVMClassifier.html,
+    onnx_aionnxml_SVMRegressor.html;
+    onnxruntime/core/providers/cpu/ml/svmclassifier.cc, svmregressor.cc
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.passes.ml._coupling import COUPLE_EMITS, ROUNDS, coupled
+from graphfix.passes.ml._kernels import KERNEL_EMITS, compared, vectors_of
+from graphfix.passes.ml._scoring import LABEL_EMITS, label_of, labels_of, rows_of_numbers
+
+_MORE_ROUNDS = (
+    f"probabilities of three classes and more: onnxruntime stops after the round that is good to "
+    f"0.005 / classes, of 100, this after {ROUNDS} at most; none of 800 drawn needed more than 4"
+)
+
+
+@rewrite(
+    "ai.onnx.ml::SVMRegressor",
+    removes="op:ai.onnx.ml::SVMRegressor",
+    emits=(KERNEL_EMITS, "Cast Greater Sub"),
+)
+def svm_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
+    """Replace SVMRegressor by comparing rows with all support vectors."""
+    x = rows_of_numbers(build, node.need(0), TensorProto.FLOAT)
+    coefficients = np.array(node.attr("coefficients", []), np.float32)
+    rho = np.array(node.attr("rho", []), np.float32)
+    count = int(node.attr("n_supports", 0))
+    if node.attr("post_transform", "NONE") != "NONE":
+        raise Refuse("the result must not be transformed: onnxruntime leaves it as it is")
+    if rho.size < 1 or coefficients.size != (count or x.dim(1)):
+        raise Refuse(
+            f"there must be rho, and as many coefficients as support vectors, or as columns where "
+            f"there are none; there are {coefficients.size}"
+        )
+    if count:
+        x = compared(build, node, x, vectors_of(node, count, x))
+    total = build.Add(build.MatMul(x, build.constant(coefficients.reshape(-1, 1))), rho[:1])
+    if not node.attr("one_class", 0):
+        return total
+    inside = build.Cast(build.Greater(total, 0.0), to=TensorProto.FLOAT)
+    return build.Sub(build.Mul(inside, 2.0), 1.0)
+
+
+@rewrite(
+    "ai.onnx.ml::SVMClassifier",
+    removes="op:ai.onnx.ml::SVMClassifier",
+    emits=(KERNEL_EMITS, LABEL_EMITS, COUPLE_EMITS, "Concat Max Min Neg Sigmoid"),
+)
+def svm_classifier_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, Value | None]:
+    """Replace SVMClassifier by comparing rows with all support vectors."""
+    names = ("classlabels_ints", "classlabels_strings")
+    labels = labels_of(node, names)
+    classes = len(node.attr(names[0], []) or node.attr(names[1], []))
+    x = rows_of_numbers(build, node.need(0), TensorProto.FLOAT)
+    per_class = [int(count) for count in node.attr("vectors_per_class", [])]
+    if len(per_class) != classes or classes < 2:
+        raise Refuse(
+            f"there must be a number of vectors for each of {classes} classes; there are "
+            f"{len(per_class)}"
+        )
+    if node.attr("post_transform", "NONE") != "NONE":
+        raise Refuse("the scores must not be transformed; they are")
+    sloped, moved = (np.array(node.attr(f"prob_{name}", []), np.float32) for name in "ab")
+    pairs = [*combinations(range(classes), 2)]
+    rho = np.array(node.attr("rho", []), np.float32)
+    if rho.size != len(pairs) or sloped.size != moved.size or sloped.size not in (0, len(pairs)):
+        raise Refuse(f"there must be rho for each of {len(pairs)} pairs; there are {rho.size}")
+    kernel = compared(build, node, x, vectors_of(node, sum(per_class), x))
+    weights = _of_pairs(np.array(node.attr("coefficients", []), np.float32), per_class)
+    even = build.Add(build.MatMul(kernel, build.constant(weights)), rho)
+    won = build.ArgMax(_votes(build, even, pairs, classes), axis=1, keepdims=0)
+    if sloped.size:
+        scores = _probabilities(build, even, sloped, moved, classes)
+    elif classes == 2:
+        scores = build.Concat(build.Neg(even), even, axis=1)
+    else:
+        scores = even
+    return None if labels is None else label_of(build, won, labels), scores
+
+
+def _of_pairs(coefficients: Array, per_class: list[int]) -> Array:
+    """Return what each vector counts in each pair of classes: [vectors, pairs]."""
+    vectors, classes = sum(per_class), len(per_class)
+    if coefficients.size != vectors * (classes - 1):
+        raise Refuse(
+            f"there must be {vectors * (classes - 1)} coefficients; there are {coefficients.size}"
+        )
+    rows = coefficients.reshape(classes - 1, vectors)
+    ends = np.cumsum([0, *per_class])
+    pairs = [*combinations(range(classes), 2)]
+    weights = np.zeros((vectors, len(pairs)), np.float32)
+    for at, (one, other) in enumerate(pairs):
+        for own, row in ((one, other - 1), (other, one)):
+            mine = slice(ends[own], ends[own + 1])
+            weights[mine, at] = rows[row, mine]
+    return weights
+
+
+def _votes(build: Builder, even: Value, pairs: list[tuple[int, int]], classes: int) -> Value:
+    """Return how many pairs each class wins: [rows, classes]."""
+    first = np.zeros((len(pairs), classes), np.float32)
+    second = np.zeros(classes, np.float32)
+    for at, (one, other) in enumerate(pairs):
+        first[at, one], first[at, other] = 1, -1
+        second[other] += 1
+    above = build.Cast(build.Greater(even, 0.0), to=TensorProto.FLOAT)
+    return build.Add(build.MatMul(above, build.constant(first)), second)
+
+
+def _probabilities(build: Builder, even: Value, sloped: Array, moved: Array, classes: int) -> Value:
+    """Return the probabilities of the classes: Platt's for pairs, limited as onnxruntime does."""
+    if classes > 2:
+        build.declare(APPROXIMATE, _MORE_ROUNDS)
+    first = build.Sigmoid(build.Neg(build.Add(build.Mul(even, sloped), moved)))
+    first = build.Min(build.Max(first, np.float32(1e-7)), np.float32(1 - 1e-7))
+    return coupled(build, first, classes)

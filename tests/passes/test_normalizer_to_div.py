@@ -1,0 +1,30 @@
+"""normalizer-to-div: rows by what they come to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from graphfix.testing import assert_refused, assert_rewrite
+from tests.passes.ml_models import ROUNDED, model_of, rows
+
+PASS = "normalizer-to-div"
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "int64", "int32"])
+@pytest.mark.parametrize("norm", ["MAX", "L1", "L2"])
+def test_norms(norm: str, kind: str) -> None:
+    of = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    model = model_of("Normalizer", ["N", 3], kind=of, norm=norm)
+    assert_rewrite(PASS, model, feeds=[{"x": rows(kind)}], **ROUNDED)
+
+
+def test_a_vector_is_one_row() -> None:
+    model = model_of("Normalizer", ["N"], norm="L1")
+    assert_rewrite(PASS, model, feeds=[{"x": np.array([1, -3], np.float32)}])
+
+
+def test_refusals() -> None:
+    assert_refused(PASS, model_of("Normalizer", ["N", 3], norm="L3"), "it is L3")
+    assert_refused(PASS, model_of("Normalizer", ["N", 3, 2]), "must be 1 or 2; it is 3")
