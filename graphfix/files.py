@@ -156,7 +156,7 @@ def _run(
     if isinstance(request.model, Model):
         report = replace(report, input=replace(report.input, path=INPUT))
     if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):
-        return Result(result.exit_code, report, result.model)
+        return replace(result, report=report)
     unchanged = not any(o.status is Status.APPLIED for o in report.outcomes) and not request.shapes
     if not unchanged and request.provenance:
         result.model.metadata.update(provenance(report))
@@ -167,14 +167,14 @@ def _run(
             raw = bytes_of(result.model, request.data)
             (put or len)(raw)
             report = replace(report, output=_facts_of(result.model, OUTPUT, raw))
-            return Result(result.exit_code, report, result.model)
+            return replace(result, report=report)
         path = output_path(request, partial=findings_left and settings.target is not None)
         if unchanged and not external and isinstance(request.model, Path):
             _copy(request.model, path, report.input.sha256)
         else:
             save(result.model, path, data=request.data)
         report = replace(report, output=_facts_of(result.model, str(path), path.read_bytes()))
-    return Result(result.exit_code, report, result.model)
+    return replace(result, report=report)
 
 
 def _copy(source: Path, path: Path, sha256: str) -> None:

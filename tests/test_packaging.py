@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-DATA = (".toml", ".json", ".txt")
+DATA = (".toml", ".json", ".txt", ".j2", ".css", ".js")
 
 
 def package_files() -> set[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
     assume_option,
@@ -19,6 +21,11 @@ from graphfix.cli.shared import (
     shape_option,
 )
 from graphfix.report import Finding
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from graphfix.files import CheckRequest, CheckResult
 
 
 @click.command(
@@ -40,8 +47,11 @@ from graphfix.report import Finding
     help="Ask the engine itself too, where this machine has it: it loads and runs the model.",
 )
 @capability_option
+@report_option(".html", ".json")
 @output_options
-def check(*, as_json: bool, explain: bool, engine: bool, **asked: Any) -> int:
+def check(
+    *, as_json: bool, explain: bool, engine: bool, reports: tuple[Path, ...], **asked: Any
+) -> int:
     """List all problems of MODEL on a target, each with the engine's own error text.
 
     MODEL may be - for standard input. With --engine a refusal is told at its
@@ -60,12 +70,15 @@ def check(*, as_json: bool, explain: bool, engine: bool, **asked: Any) -> int:
     path: Path = asked.pop("model")
     request = CheckRequest(source(path), explain=explain, **asked)
     with stdout_kept():
+        proto = proto_of(request.model) if reports else None
         result = check_file(request)
         if engine:
             from graphfix.asking.asking import with_engine
 
             result = with_engine(request, result)
     code = int(any(f.blocks for f in result.findings))
+    if proto is not None:
+        _write(reports, shown(path), proto, request, result)
     if as_json:
         from graphfix.rendering.as_json import check_json
 
@@ -74,8 +87,6 @@ def check(*, as_json: bool, explain: bool, engine: bool, **asked: Any) -> int:
         emit_json(check_json(result.target.name, result.findings, result.explanations))
         return code
     from graphfix.rendering.text_check import check_text
-
-    target = str(request.target or "")
 
     emit(
         check_text(
@@ -87,11 +98,50 @@ def check(*, as_json: bool, explain: bool, engine: bool, **asked: Any) -> int:
             remedies=_remedies(result.findings, request.pass_files) if explain else (),
             explanations=result.explanations,
             loaded_by=result.loaded_by,
-            asked=target if target.endswith(".toml") else "",
+            asked=_own_target(request),
             style=style_for(sys.stdout),
         )
     )
     return code
+
+
+def _own_target(request: CheckRequest) -> str:
+    """Return the file of the user that is the target; empty where it is none."""
+    target = str(request.target or "")
+    return target if target.endswith(".toml") else ""
+
+
+def _write(
+    reports: Sequence[Path],
+    path: str,
+    proto: ModelProto,
+    request: CheckRequest,
+    result: CheckResult,
+) -> None:
+    target = _own_target(request) or result.target.name
+
+    def html() -> str:
+        from graphfix.rendering.html.check_page import check_page
+        from graphfix.rendering.html.page import rendered
+
+        page = check_page(
+            path,
+            result.target.name,
+            proto,
+            result.findings,
+            result.notes,
+            explanations=result.explanations,
+            loaded_by=result.loaded_by,
+            command=shlex.join(["graphfix", "run", path, "--target", target]),
+        )
+        return rendered(page)
+
+    def json() -> str:
+        from graphfix.rendering.as_json import check_json
+
+        return json_text(check_json(result.target.name, result.findings, result.explanations))
+
+    write_reports(reports, {".html": html, ".json": json})
 
 
 def _remedies(findings: Iterable[Finding], pass_files: Sequence[str | Path]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ one line with the right form.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +20,6 @@ SHAPE_FORM = "NAME=1x3x224x224"
 OPTION_FORM = "PASS.KEY=VALUE"
 OPERATOR_FORM = "[DOMAIN::]OP"
 OP_TYPE_FORM = "[DOMAIN::]OP=TYPES"
-REPORT_SUFFIXES = (".json", ".md")
 PLOT_SUFFIXES = (".svg", ".png")
 
 _SHAPE = re.compile(r"(?P<name>.+)=(?P<dims>\d+(?:x\d+)*)", re.DOTALL)
@@ -67,16 +66,27 @@ def op_types(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     return _once_each(_op_type(ctx, param, value) for value in values)
 
 
-def report_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
-    """Check that a report can be written, before the work and not after it."""
-    if value is None:
-        return None
-    if value.suffix.lower() not in REPORT_SUFFIXES:
-        offered = " or ".join(f"FILE{suffix}" for suffix in REPORT_SUFFIXES)
-        raise _bad(f"{str(value)!r} is not of the form {offered}", ctx, param)
-    if not value.parent.is_dir():
-        raise _bad(f"{str(value)!r}: there is no folder {str(value.parent)!r}", ctx, param)
-    return value
+def report_files(
+    *suffixes: str,
+) -> Callable[[click.Context, click.Parameter, tuple[Path, ...]], tuple[Path, ...]]:
+    """Return what checks that reports can be written, before the work and not after it.
+
+    Args:
+        suffixes: The formats that there are, such as ``.html``.
+    """
+
+    def checked(
+        ctx: click.Context, param: click.Parameter, values: tuple[Path, ...]
+    ) -> tuple[Path, ...]:
+        for value in values:
+            if value.suffix.lower() not in suffixes:
+                offered = " or ".join(f"FILE{suffix}" for suffix in suffixes)
+                raise _bad(f"{str(value)!r} is not of the form {offered}", ctx, param)
+            if not value.parent.is_dir():
+                raise _bad(f"{str(value)!r}: there is no folder {str(value.parent)!r}", ctx, param)
+        return values
+
+    return checked
 
 
 def plot_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:

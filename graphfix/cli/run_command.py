@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphfix.cli.parameters import report_file
+from graphfix.cli.reports import json_text, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from graphfix.engines.interface import Input, NextStep
     from graphfix.engines.profile import Target
+    from graphfix.pipeline.results import Result
     from graphfix.report import Report
 
 
@@ -56,13 +57,7 @@ if TYPE_CHECKING:
 @capability_option
 @sample_options
 @pass_file_option
-@click.option(
-    "--report",
-    type=FILE,
-    callback=report_file,
-    metavar="FILE.{json,md}",
-    help="Write the report there too.",
-)
+@report_option(".html", ".json", ".md")
 @click.option("--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--in-place", is_flag=True, help="Overwrite MODEL itself.")
 @click.option(
@@ -85,7 +80,7 @@ if TYPE_CHECKING:
 def run(
     *,
     as_json: bool,
-    report: Path | None,
+    reports: tuple[Path, ...],
     no_provenance: bool,
     skip: tuple[str, ...] | None,
     **asked: Any,
@@ -130,10 +125,9 @@ def run(
         result = run_file(request, told, raw.append) if out else run_file(request, told)
     code = int(result.exit_code)
     step = None
-    if (report is not None or not as_json) and not request.dry_run and not out:
+    if (reports or not as_json) and not request.dry_run and not out:
         step = _next_step(result.report, request.target, bool(request.assume_ops))
-    if report is not None:
-        _write_report(report, result.report, code, request.dry_run, step)
+    _write(reports, result, dry_run=request.dry_run, step=step)
     for written in raw:
         write_out(written)
     _show(result.report, code, as_json=as_json, dry_run=request.dry_run, step=step, aside=out)
@@ -181,25 +175,23 @@ def _next_step(report: Report, asked: str | Target | None, assumes: bool) -> Nex
     return engine_of(target.family).next_step(Written(path, assumes, contents), target)
 
 
-def _write_report(
-    path: Path, report: Report, code: int, dry_run: bool, step: NextStep | None
+def _write(
+    reports: Sequence[Path], result: Result, *, dry_run: bool, step: NextStep | None
 ) -> None:
-    """Write the report in the view that the suffix names."""
-    import json
+    def html() -> str:
+        from graphfix.rendering.html.page import rendered
+        from graphfix.rendering.html.run_page import run_page
 
-    from graphfix.errors import UsageError
-    from graphfix.rendering.as_json import report_json
-    from graphfix.rendering.markdown import report_markdown
+        return rendered(run_page(result, dry_run=dry_run, step=step))
 
-    if path.suffix.lower() == ".json":
-        text = json.dumps(report_json(report), allow_nan=False, indent=1) + "\n"
-    else:
-        text = report_markdown(report, code, dry_run=dry_run, step=step)
-    try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise UsageError(
-            f"the report cannot be written: {error.strerror}",
-            where=str(path),
-            hint="the run itself is done",
-        ) from error
+    def json() -> str:
+        from graphfix.rendering.as_json import report_json
+
+        return json_text(report_json(result.report))
+
+    def markdown() -> str:
+        from graphfix.rendering.markdown import report_markdown
+
+        return report_markdown(result.report, int(result.exit_code), dry_run=dry_run, step=step)
+
+    write_reports(reports, {".html": html, ".json": json, ".md": markdown})

@@ -89,7 +89,9 @@ def finish(
         verification=attempt.verification,
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
     )
-    return Result(code, report, run.model)
+    return Result(
+        code, report, run.model, before.proto, tuple(run.journal.applied), attempt.taken_back
+    )
 
 
 def _proved(

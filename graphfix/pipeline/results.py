@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onnx import ModelProto
+
 from graphfix.model import Model
+from graphfix.pipeline.journal import Applied
 from graphfix.report import Report
 
 
@@ -16,8 +19,14 @@ class Result:
         exit_code: As on the command line.
         report: All that was done and found.
         model: The repaired model.
+        original: The model as it came.
+        sites: What was changed, with what each proof was made from.
+        taken_back: The same of what was found to compute something else.
     """
 
     exit_code: int
     report: Report
     model: Model
+    original: ModelProto
+    sites: tuple[Applied, ...] = ()
+    taken_back: tuple[Applied, ...] = ()

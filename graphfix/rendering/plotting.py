@@ -13,7 +13,7 @@ from graphfix.errors import UsageError
 from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.report import Verdict
 
-_WIDTH, _HEIGHT = 900, 420
+WIDTH, HEIGHT = 900, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 20, 40, 50
 _FLOOR = 1e-18
 _TITLE = "Largest error of each tensor, relative to its magnitude"
@@ -43,16 +43,15 @@ def svg(layers: Sequence[Layer]) -> str:
     A tensor without an error lies on the lowest line, one without a number (another shape, NaN)
     on the highest.
     """
-    low, high = _decades(layers)
     deepest = max(1, *(layer.depth for layer in layers))
-    points = [(_x(layer.depth, deepest), _y(layer, low, high)) for layer in layers]
+    points = points_of(layers)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" '
-        f'viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" font-size="12">',
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{_LEFT}" y="24" font-size="14">{_TITLE}</text>',
-        *_grid(low, high),
-        f'<text x="{_WIDTH // 2}" y="{_HEIGHT - 10}">depth (0 to {deepest})</text>',
+        *_grid(layers),
+        f'<text x="{WIDTH // 2}" y="{HEIGHT - 10}">depth (0 to {deepest})</text>',
         '<polyline fill="none" stroke="#999" points="'
         + " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         + '"/>',
@@ -73,12 +72,12 @@ def _decades(layers: Sequence[Layer]) -> tuple[int, int]:
 
 
 def _x(depth: int, deepest: int) -> float:
-    return _LEFT + (_WIDTH - _LEFT - _RIGHT) * depth / deepest
+    return _LEFT + (WIDTH - _LEFT - _RIGHT) * depth / deepest
 
 
 def _height(power: float, low: int, high: int) -> float:
     share = (power - low) / (high - low)
-    return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * share
+    return HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * share
 
 
 def _y(layer: Layer, low: int, high: int) -> float:
@@ -88,14 +87,25 @@ def _y(layer: Layer, low: int, high: int) -> float:
     return _height(min(max(power, low), high), low, high)
 
 
-def _grid(low: int, high: int) -> list[str]:
-    step = max(1, (high - low) // 8)
+def points_of(layers: Sequence[Layer]) -> list[tuple[float, float]]:
+    """Return where each tensor stands in a plot of `WIDTH` by `HEIGHT`."""
+    low, high = _decades(layers)
+    deepest = max(1, *(layer.depth for layer in layers))
+    return [(_x(layer.depth, deepest), _y(layer, low, high)) for layer in layers]
+
+
+def grid_lines(layers: Sequence[Layer]) -> list[tuple[float, str]]:
+    """Return the heights of the powers of ten that are named, and their names."""
+    low, high = _decades(layers)
+    powers = range(low, high + 1, max(1, (high - low) // 8))
+    return [(_height(p, low, high), "0" if p == low else f"1e{p}") for p in powers]
+
+
+def _grid(layers: Sequence[Layer]) -> list[str]:
     lines: list[str] = []
-    for power in range(low, high + 1, step):
-        y = _height(power, low, high)
-        label = "0" if power == low else f"1e{power}"
+    for y, label in grid_lines(layers):
         lines.append(
-            f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>'
+            f'<line x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>'
         )
         lines.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
     return lines
@@ -123,7 +133,7 @@ def _write_png(path: Path, layers: Sequence[Layer]) -> None:
             hint="pip install 'graphfix[plot]', or write a .svg",
         ) from None
     low, high = _decades(layers)
-    figure = figures.Figure(figsize=(_WIDTH / 100, _HEIGHT / 100), dpi=100)
+    figure = figures.Figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100)
     axes = figure.add_subplot()
     values = [
         10.0**high if layer.max_rel is None else min(max(layer.max_rel, 10.0**low), 10.0**high)

@@ -64,7 +64,7 @@ def finish_with(
     from graphfix.reproducers.writing import write_reproducers
 
     written = write_reproducers(faults, proto, base_dir, folder, anonymize=anonymize)
-    return Result(result.exit_code, replace(result.report, reproducers=written), result.model)
+    return replace(result, report=replace(result.report, reproducers=written))
 
 
 def _first_folder(written: Sequence[Reproduced]) -> str:

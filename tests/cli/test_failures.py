@@ -142,7 +142,7 @@ def test_an_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: Capture)
         (["run", "m", "--option", "a=b"], "--option: 'a=b' is not of the form PASS.KEY=VALUE"),
         (["run", "m", "--passes", "a,,b"], "--passes: 'a,,b' is not of the form a,b"),
         (["run", "m", "--assume-op", "a::"], "--assume-op: 'a::' is not of the form OP or"),
-        (["run", "m", "--report", "r.html"], "--report: 'r.html' is not of the form FILE.json or "),
+        (["run", "m", "--report", "r.pdf"], "--report: 'r.pdf' is not of the form FILE.html or "),
         (["run", "m", "--report", "no/r.md"], "--report: 'no/r.md': there is no folder 'no'"),
         (["run", "m", "--verify", "places"], "--verify: 'places' is not one of "),
         (["run", "m", "--opset", "x"], "--opset: 'x' is not a valid integer"),

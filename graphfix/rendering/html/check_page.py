@@ -1,0 +1,121 @@
+"""The page of a check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os.path import basename
+
+from onnx import ModelProto
+
+from graphfix._version import __version__
+from graphfix.rendering.grouping import distinct
+from graphfix.rendering.html.finding_cards import finding_cards
+from graphfix.rendering.html.marks import marked
+from graphfix.rendering.html.overview import overview
+from graphfix.rendering.html.page import Answer, Page, Section
+from graphfix.rendering.html.places import Places
+from graphfix.rendering.style import PLAIN, count, printable
+from graphfix.rendering.text_explanations import explanation_lines
+from graphfix.rendering.wording import Tone, problems
+from graphfix.report import Explanation, Finding
+
+
+def check_page(
+    path: str,
+    target: str,
+    proto: ModelProto,
+    findings: Sequence[Finding],
+    notes: Sequence[str] = (),
+    *,
+    explanations: Sequence[Explanation] = (),
+    loaded_by: str = "",
+    command: str = "",
+) -> Page:
+    """Return the page of a check.
+
+    Args:
+        path: The model.
+        target: The resolved target.
+        proto: The model that was checked.
+        findings: What was found.
+        notes: Sentences that belong to no finding.
+        explanations: What a run would do about each finding, where that was asked for.
+        loaded_by: The engine installed here that has loaded the model; empty where none has.
+        command: What repairs it.
+    """
+    found = tuple(findings)
+    blocking = problems(found)
+    places = Places(proto)
+    cards = finding_cards(found, places, "f")
+    word = "PROBLEMS" if blocking else "OK"
+    many = f"{count(len(blocking), 'problem')} for {target}"
+    return Page(
+        title=printable(f"{basename(path)} for {target}"),
+        word=word,
+        tone=Tone.BAD if blocking else Tone.GOOD,
+        sentence=many if blocking else f"No rule for {target} objects to it.",
+        answers=(
+            Answer(
+                "Is it ready?",
+                "No" if blocking else "Yes",
+                many,
+                Tone.BAD if blocking else Tone.GOOD,
+            ),
+            _repairable(blocking),
+            _sure(blocking, loaded_by),
+        ),
+        facts=(
+            ("Model", printable(path)),
+            ("Target", target),
+            ("Nodes", str(len(proto.graph.node))),
+        ),
+        sections=(
+            Section("problems", "Findings", cards=cards),
+            Section(
+                "explained",
+                "What a run would do",
+                tuple(line.strip() for line in explanation_lines(explanations, PLAIN) if line),
+            ),
+            Section(
+                "map",
+                "The whole graph",
+                ("Read it column by column.",),
+                overview=overview(
+                    proto.graph, marked({"left": [c for c in cards if c.tone is not Tone.GOOD]})
+                ),
+            ),
+            Section("notes", "Notes", tuple(map(printable, notes))),
+            Section(
+                "next",
+                "Next",
+                commands=(command,) if command and any(f.removed_by for f in blocking) else (),
+            ),
+        ),
+        version=__version__,
+    )
+
+
+def _repairable(blocking: Sequence[Finding]) -> Answer:
+    question = "What can be repaired?"
+    if not blocking:
+        return Answer(question, "Nothing has to be", "No finding stands in the way.", Tone.GOOD)
+    able = [f for f in blocking if f.removed_by]
+    names = distinct(f.removed_by[0] for f in able)
+    word = "All of it" if len(able) == len(blocking) else f"{len(able)} of {len(blocking)}"
+    text = f"Passes that remove what was found: {', '.join(names)}." if names else "No pass does."
+    tone = Tone.GOOD if len(able) == len(blocking) else Tone.CAREFUL if able else Tone.BAD
+    return Answer(question, word if able else "None of it", text, tone)
+
+
+def _sure(blocking: Sequence[Finding], loaded_by: str) -> Answer:
+    question = "How sure is that?"
+    if loaded_by:
+        text = f"{loaded_by}, which is installed here, loads the model."
+        return Answer(question, "The engine loads it", text, Tone.GOOD)
+    doubtful = [f for f in blocking if not f.certain]
+    if doubtful:
+        missing = ", ".join(distinct(f.missing for f in doubtful)[:4])
+        text = f"{count(len(doubtful), 'finding')} hang on what the file does not say: {missing}."
+        return Answer(question, "Some is only possible", printable(text), Tone.CAREFUL)
+    text = "The rules were applied to the file; the engine itself was not run."
+    return Answer(question, "As sure as the rules", text, Tone.GOOD)
