@@ -82,6 +82,8 @@ def run(
     opset: int | None = None,
     passes: Sequence[PassLike] | None = None,
     skip: Sequence[str] = (),
+    only: Sequence[str] = (),
+    excepted: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     assume_ops: Sequence[str] = (),
     op_types: OpTypes = None,
@@ -106,6 +108,8 @@ def run(
         opset: The opset to convert to.
         passes: Exactly these passes, in this order: names, or passes themselves.
         skip: Passes that are not to run.
+        only: Repair these nodes alone: names, patterns (``*/attn/*``), ``op:Mod``, ``index:12``.
+        excepted: Leave these nodes alone. A change of opset is of the whole file, and not limited.
         options: ``"PASS.KEY" -> value``.
         assume_ops: Operators that the engine is said to have, ``[DOMAIN::]OP``.
         op_types: What operators without schema give, ``{"acme::MyNorm": "like:0"}``, or a file;
@@ -139,6 +143,8 @@ def run(
         opset=opset,
         passes=passes,
         skip=skip,
+        only=only,
+        excepted=excepted,
         options=options or {},
         assume_ops=assume_ops,
         op_types=op_types,

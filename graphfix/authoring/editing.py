@@ -103,7 +103,9 @@ class Editor(Struct):
                     yield view
 
     def is_blocked(self, node: NodeView) -> bool:
-        """Say whether an earlier run found this pass to be wrong at a node."""
+        """Say whether this pass is to leave a node alone."""
+        if self.workspace.spares(node):
+            return True
         blocked = self.workspace.blocked
         return bool(blocked) and self.workspace.knows_wrong(self.pass_id, node.ref())
 
@@ -269,7 +271,13 @@ class Editor(Struct):
         old = self.workspace
         old.budget.nodes, old.budget.outgrown = None, False  # what was inlined is the file's
         self.workspace = Workspace(
-            self.model, old.keeps_evidence, old.blocked, old.budget, old.passes, old.opset_limit
+            self.model,
+            old.keeps_evidence,
+            old.blocked,
+            old.budget,
+            old.passes,
+            old.opset_limit,
+            old.spared,
         )
 
     def replace_file(self, proto: ModelProto, nodes: Sequence[NodeView], note: str = "") -> None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.refusing import Refuse
+from graphfix.authoring.sparing import Spared
+from graphfix.authoring.views import NodeView
 from graphfix.model import Model
 from graphfix.report import NodeRef
 from graphfix.schemas import newest_opset_of
@@ -60,6 +62,7 @@ class Workspace:
         passes: The passes at hand; an opset step asks those that match an operator for what its
             own adapters and the function bodies of onnx lack.
         opset_limit: The newest opset of the default domain to import where a file has none.
+        spared: The nodes of the file that repairs leave alone; None for none.
         count: How many nodes the model has, in all scopes.
     """
 
@@ -71,6 +74,7 @@ class Workspace:
         budget: Budget | None = None,
         passes: Sequence[Pass] = (),
         opset_limit: int = USUAL_OPSET,
+        spared: Spared | None = None,
     ) -> None:
         """Collect the names of `model`; linear in nodes."""
         self.model = model
@@ -79,6 +83,7 @@ class Workspace:
         self.budget = budget if budget is not None else Budget()
         self.passes = Catalogue.of(passes)
         self.opset_limit = opset_limit
+        self.spared = spared
         tensors: set[str] = set()
         nodes: set[str] = set()
         self._counts: dict[tuple[int, str], int] = {}
@@ -149,6 +154,10 @@ class Workspace:
     def knows_wrong(self, pass_id: str, node: NodeRef) -> bool:
         """Say whether an earlier run found a pass to be wrong at a node."""
         return bool(self.blocked) and site_key(pass_id, node) in self.blocked
+
+    def spares(self, node: NodeView) -> bool:
+        """Say whether repairs are to leave a node of the file alone, and what stands for it."""
+        return self.spared is not None and self.spared(node)
 
     def mark(self) -> int:
         """Return a point that `release` can go back to."""

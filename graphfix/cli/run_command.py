@@ -37,6 +37,16 @@ if TYPE_CHECKING:
 @model_argument
 @selection_options
 @click.option(
+    "--except",
+    "excepted",
+    multiple=True,
+    metavar="NODE",
+    help="Leave these nodes as they are: a name, '*/attn/*', op:Mod, index:12; repeat for more.",
+)
+@click.option(
+    "--only", multiple=True, metavar="NODE", help="Repair these nodes alone, named in the same way."
+)
+@click.option(
     "-o",
     "--output",
     type=ModelPath(),

@@ -1,24 +1,20 @@
-"""Nodes and tensors as users name them: by name, pattern, operator or index.
+"""Nodes and tensors of a proto as users name them, see `graphfix.addressing`.
 
-A name that is there is that name, whatever else it looks like. Then ``op:Mod`` and
-``op:domain::Mod`` stand for every node of an operator (or what they compute), ``index:12`` for
-a node of the main graph by its place in the file, and ``*``, ``?`` and ``[...]`` are wildcards.
+Tensors are named as nodes are, and what a node computes by the node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
+from graphfix.addressing import is_pattern, listed, select, unknown
 from graphfix.errors import UsageError
-from graphfix.protos import all_graphs, bodies_of, called, normal_domain
-
-_WILD = frozenset("*?[")
-_SHOWN = 5
+from graphfix.protos import all_graphs, bodies_of, called
+from graphfix.report import NodeRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +71,18 @@ def find_nodes(proto: ModelProto, address: str, where: str) -> list[Place]:
         UsageError: None is named so; the nearest names are told.
     """
     known = list(places(proto))
-    found = [place for place in known if place.node.name == address]
-    if not found and address.startswith("op:"):
-        found = [place for place in known if _is_operator(place.node, address[3:])]
-    if not found and address.startswith("index:"):
-        found = _at_index(proto, known, address, where)
-    if not found and is_pattern(address):
-        found = [p for p in known if p.node.name and fnmatchcase(p.node.name, address)]
-    if not found:  # nodes without a name are known by what they compute
-        found = [place for place in known if address and address in place.node.output]
-    if found:
-        return found
-    names = [place.node.name for place in known if place.node.name]
-    operators = [f"op:{place.node.op_type}" for place in known]
-    raise unknown("node", address, operators if address.startswith("op:") else names, where)
+    refs = [
+        NodeRef(
+            place.node.name,
+            place.index,
+            place.node.op_type,
+            place.node.domain,
+            tuple(place.node.output),
+            "main" if place.graph is proto.graph else "",
+        )
+        for place in known
+    ]
+    return [known[i] for i in select(refs, address, where)]
 
 
 def find_node(proto: ModelProto, address: str, where: str) -> Place:
@@ -158,45 +152,7 @@ def matching(names: Iterable[str], address: str, kind: str, where: str) -> list[
     return found
 
 
-def is_pattern(address: str) -> bool:
-    """Say whether an address has wildcards."""
-    return not _WILD.isdisjoint(address)
-
-
-def unknown(kind: str, name: str, known: Iterable[str], where: str) -> UsageError:
-    """Return the error of a name that is not there, with the nearest that are."""
-    names = list(dict.fromkeys(known))
-    near = get_close_matches(name, names, _SHOWN, 0.5) if len(names) <= 100_000 else []
-    if not near:
-        near = names[:_SHOWN]
-    listed = _listed(near) if near else "none"
-    few = len(names) <= _SHOWN
-    hint = f"it has: {listed}" if few else f"the nearest of {len(names)}: {listed}"
-    return UsageError(f"the model has no {kind} {name!r}", where=where, hint=hint)
-
-
 def _one(found: Sequence[str], kind: str, address: str, where: str) -> None:
     if len(found) > 1:
-        hint = f"one is needed: {_listed(found)}"
+        hint = f"one is needed: {listed(found)}"
         raise UsageError(f"{address!r} names {len(found)} {kind}", where=where, hint=hint)
-
-
-def _listed(names: Iterable[str]) -> str:
-    shown = list(names)
-    text = ", ".join(shown[:_SHOWN])
-    return f"{text} and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else text
-
-
-def _is_operator(node: NodeProto, operator: str) -> bool:
-    domain, given, op = operator.rpartition("::")
-    return node.op_type == op and (not given or normal_domain(node.domain) == normal_domain(domain))
-
-
-def _at_index(proto: ModelProto, known: list[Place], address: str, where: str) -> list[Place]:
-    text = address.removeprefix("index:")
-    count = len(proto.graph.node)
-    if not text.isdecimal() or int(text) >= count:
-        raise UsageError(
-            f"{address!r} is no place of a node", where=where, hint=f"index:0 to index:{count - 1}"
-        )
-    return [p for p in known if p.graph is proto.graph and p.index == int(text)]

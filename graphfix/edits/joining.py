@@ -9,7 +9,7 @@ from pathlib import Path
 
 from onnx import ModelProto, NodeProto, ValueInfoProto, helper
 
-from graphfix.edits.addressing import unknown
+from graphfix.addressing import unknown
 from graphfix.edits.merging import (
     add_functions,
     add_imports,

@@ -9,17 +9,9 @@ from re import fullmatch
 
 from onnx import FunctionProto, GraphProto, ModelProto
 
+from graphfix.addressing import is_pattern, unknown
 from graphfix.diffing.renaming import rename_tensors
-from graphfix.edits.addressing import (
-    find_nodes,
-    find_tensor,
-    graphs_of,
-    is_pattern,
-    places,
-    roots,
-    tensors_of,
-    unknown,
-)
+from graphfix.edits.addressing import find_nodes, find_tensor, graphs_of, places, roots, tensors_of
 from graphfix.edits.renaming import (
     rename_function,
     rename_inner,

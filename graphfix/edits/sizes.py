@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from onnx import ModelProto, TensorShapeProto, TypeProto, ValueInfoProto
 
-from graphfix.edits.addressing import matching, unknown
+from graphfix.addressing import unknown
+from graphfix.edits.addressing import matching
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.inference import type_text

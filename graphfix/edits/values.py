@@ -8,8 +8,9 @@ from typing import Any
 
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from graphfix.addressing import unknown
 from graphfix.attributes import decode_attribute
-from graphfix.edits.addressing import find_nodes, unknown
+from graphfix.edits.addressing import find_nodes
 from graphfix.edits.arrays import Array, array_of
 from graphfix.edits.step import Equal, SameStructure, Step, Subject
 from graphfix.errors import UsageError

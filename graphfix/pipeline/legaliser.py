@@ -130,6 +130,8 @@ class Legaliser(Struct):
         A node that nothing blocks is only moved: to nodes that all run in the engine, and exactly.
         """
         self.rejections = []
+        if self.workspace.spares(view):
+            return None
         self._off = not any(finding.blocks for finding in findings)
         return self._solve(view, findings, 0, ())
 

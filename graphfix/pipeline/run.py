@@ -10,6 +10,7 @@ from onnx import ModelProto
 
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
+from graphfix.authoring.sparing import Spared
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
 from graphfix.checking import Checked, check_alone, with_consequences
@@ -21,6 +22,7 @@ from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legaliser import Decision, Legaliser
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.removers import Opsets
+from graphfix.pipeline.selecting import spared_nodes
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweep import (
     run_graph_pass,
@@ -77,6 +79,7 @@ class Run:
     prepared: ModelProto | None = field(init=False, default=None)
     decisions: list[Decision] | None = field(init=False, default=None)
     plain_nodes: int = field(init=False)
+    _spared: Spared | None = field(init=False, default=None)
     _graph_work: Workspace | None = field(init=False, default=None)
     _checked: tuple[Model, Checked] | None = field(init=False, default=None)
 
@@ -85,6 +88,8 @@ class Run:
         self.original = self.model.proto
         self.passes = Catalogue.of(self.settings.available)
         self.plain_nodes = self.model.node_count()
+        asked = self.settings
+        self._spared = spared_nodes(self.model, asked.only, asked.excepted)
 
     def timed(self, name: str, stage: Callable[[Run], object]) -> None:
         """Run a stage, and tell the hooks and the clock of it."""
@@ -105,6 +110,7 @@ class Run:
                 self.budget,
                 self.passes,
                 self._opset_limit(),
+                self._spared,
             )
             if self.budget.nodes is None:
                 self.budget.nodes = GROWTH * self._graph_work.count + SMALL_GROWTH

@@ -29,6 +29,8 @@ class RunOptions:
     Attributes:
         passes: Exactly these passes, in this order: names, or passes themselves.
         skip: Passes that are not to run.
+        only: Repair these nodes alone: names, patterns, ``op:Mod``, ``index:12``; empty for all.
+        excepted: Leave these nodes alone.
         options: ``PASS.KEY`` -> value.
         target: The target: its name, its profile, or the path of one; None for named passes or
             opset conversion alone.
@@ -50,6 +52,8 @@ class RunOptions:
 
     passes: Sequence[PassLike] | None = None
     skip: Sequence[str] = ()
+    only: Sequence[str] = ()
+    excepted: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     target: str | Target | None = None
     opset: int | None = None
@@ -95,6 +99,8 @@ class RunOptions:
         settings = Settings(
             target=target,
             opset=self.opset,
+            only=tuple(self.only),
+            excepted=tuple(self.excepted),
             named=named,
             available=available,
             options=parse_options(self.options, available),
@@ -122,7 +128,12 @@ class RunOptions:
             raise UsageError(f"{self.opset!r} is not a whole number", where="--opset")
         if self.seed < 0:
             raise UsageError(f"{self.seed} is negative", where="--seed")
-        for name, value in (("--passes", self.passes), ("--skip", self.skip)):
+        for name, value in (
+            ("--passes", self.passes),
+            ("--skip", self.skip),
+            ("--only", self.only),
+            ("--except", self.excepted),
+        ):
             if isinstance(value, str):
                 raise UsageError(f"{value!r} is not a list of names", where=name)
         if self.target is None and self.opset is None and self.passes is None:

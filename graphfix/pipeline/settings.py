@@ -38,6 +38,8 @@ class Settings:
         inputs: Inputs of the user for the comparison.
         shapes: Input name -> sizes.
         seed: For made inputs.
+        only: What may be repaired, by name, pattern, operator or place; empty for all.
+        excepted: The same of what may not.
         blocked: Sites that are left alone, because an earlier run found them to be wrong.
         left_out: Passes that may not be used; they still know the types of their operators.
         installed: Whether the target is the onnxruntime installed here, which is asked itself.
@@ -58,6 +60,8 @@ class Settings:
     inputs: Path | None = None
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     seed: int = 0
+    only: tuple[str, ...] = ()
+    excepted: tuple[str, ...] = ()
     blocked: frozenset[SiteKey] = frozenset()
     left_out: tuple[Pass, ...] = ()
     installed: bool = False

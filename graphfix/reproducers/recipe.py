@@ -95,6 +95,8 @@ def one_pass(settings: Settings, pass_id: str) -> Settings | None:
         shapes={},
         inputs=None,
         blocked=frozenset(),
+        only=(),
+        excepted=(),
     )
 
 

@@ -101,7 +101,8 @@ def _reproduced(specimen: Specimen, proto: ModelProto, base_dir: str) -> Reprodu
 
 
 def _candidates(specimen: Specimen, proto: ModelProto, base_dir: str) -> Iterator[Candidate]:
-    asked = replace(specimen.settings, shapes={}, inputs=None, blocked=frozenset())
+    given = replace(specimen.settings, inputs=None, blocked=frozenset(), only=(), excepted=())
+    asked = replace(given, shapes={})
     pieces: list[ModelProto] = []
     for piece in specimen.pieces:
         try:
@@ -119,7 +120,6 @@ def _candidates(specimen: Specimen, proto: ModelProto, base_dir: str) -> Iterato
     if asked.named is None:
         for model in pieces:
             yield model, asked, False
-    given = replace(specimen.settings, inputs=None, blocked=frozenset())
     yield whole(proto, base_dir), given, True
 
 
