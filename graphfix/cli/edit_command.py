@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from graphfix.cli.edit_options import EDITS, edit_options
+from graphfix.cli.edit_options import IN_ORDER, edit_options
 from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
 from graphfix.cli.streams import STANDARD, ModelPath, shown, source, write_out
 from graphfix.cli.template import offer_template
@@ -26,7 +26,7 @@ class _InOrder(click.Command):
         given: dict[str, list[str]] = {}
         edits: list[tuple[str, str]] = []
         for param in order:
-            name = EDITS.get(param.name or "")
+            name = IN_ORDER.get(param.name or "")
             if name is None:
                 continue
             left = given.setdefault(name, list(values[param.name or ""]))
@@ -46,6 +46,12 @@ class _InOrder(click.Command):
     type=ModelPath(),
     metavar="OUT",
     help="Where to write; - is standard output, and the report goes to stderr then.",
+)
+@click.option(
+    "--write-recipe",
+    type=FILE,
+    metavar="FILE.toml",
+    help="Write the steps there, for the next export.",
 )
 @click.option("--force", is_flag=True, help="Overwrite OUT even if graphfix did not write it.")
 @click.option(
@@ -100,7 +106,7 @@ def edit(*, as_json: bool, model: Path, no_provenance: bool, **asked: Any) -> in
 
     with single_threaded():
         from graphfix.edits.files import EditRequest, edit_file
-    for name in EDITS:
+    for name in IN_ORDER:
         asked.pop(name, None)
     edits = click.get_current_context().meta[_ORDER]
     if asked["verify"] != "off":

@@ -47,8 +47,19 @@ _OPTIONS = (
 EDITS = {f"edit_{name.replace('-', '_')}": name for name, _, _ in _OPTIONS}
 
 
+# Edits, and what stands for several: their order among each other counts.
+IN_ORDER = {**EDITS, "edit_recipe": "recipe"}
+
+
 def edit_options(function: Function) -> Function:
-    """Add an option for each edit; all may be repeated."""
+    """Add an option for each edit, and one for recipes; all may be repeated."""
+    function = click.option(
+        "--recipe",
+        "edit_recipe",
+        multiple=True,
+        metavar="FILE.toml",
+        help="Do the steps of a recipe: edits and runs of repairs.",
+    )(function)
     for name, form, text in reversed(_OPTIONS):
         parameter = f"edit_{name.replace('-', '_')}"
         function = click.option(f"--{name}", parameter, multiple=True, metavar=form, help=text)(

@@ -31,11 +31,13 @@ class Done:
         option: The option of the command line that asks for it, such as ``--rename``.
         said: What it did, one line each.
         proofs: What it claims, and what became of the claims; empty with ``verify="off"``.
+        unfinished: What it was to do and could not, one line each.
     """
 
     option: str
     said: tuple[str, ...]
     proofs: tuple[Proof, ...]
+    unfinished: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,11 @@ class Edited:
 
     @property
     def exit_code(self) -> int:
-        """0 all claims shown, or none asked for; 1 one not shown; 4 one shown to be wrong."""
+        """0 done, claims shown or none asked for; 1 not all of it; 4 one shown to be wrong."""
         if any(proof.wrong for proof in self.proofs):
             return 4
-        return 0 if all(proof.equal for proof in self.proofs) else 1
+        done = not any(step.unfinished for step in self.steps)
+        return 0 if done and all(proof.equal for proof in self.proofs) else 1
 
 
 @guarded
@@ -105,9 +108,9 @@ def edit(
         for each in edits:
             if parts:
                 raise UsageError("comes after the model was split", where=each.option)
-            step = _applied(each, Subject(proto, loaded.base_dir), hooks)
+            step = _applied(each, Subject(proto, loaded.base_dir, verify == "auto"), hooks)
             proofs = _proved(step, loaded.base_dir, how, hooks) if verify == "auto" else ()
-            done.append(Done(each.option, step.said, proofs))
+            done.append(Done(each.option, step.said, proofs, step.unfinished))
             proto, parts = step.proto, dict(step.parts)
     models = {path: Model(part, base_dir=loaded.base_dir) for path, part in parts.items()}
     result = Model(proto, base_dir=loaded.base_dir)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 from graphfix._version import __version__
 from graphfix.edits.engine import Edited, edit
 from graphfix.edits.reading import written
+from graphfix.edits.recipes import Entry, edit_of, read_recipe, write_recipe
+from graphfix.edits.step import Edit
 from graphfix.errors import UsageError
 from graphfix.files import PROVENANCE, check_writable
 from graphfix.hooks import Hook
@@ -24,13 +26,16 @@ class EditRequest:
 
     Attributes:
         model: The file, or the model that came from standard input.
-        edits: Name and text of each edit, in order.
+        edits: Name and text of each edit, in order; the name ``recipe`` stands for the steps of
+            a file.
         output: Where the result goes; None where edits write files of their own.
+        write_recipe: Where the steps go as a recipe, once they are done.
     """
 
     model: Path | Model
     edits: Sequence[tuple[str, str]]
     output: Path | None = None
+    write_recipe: Path | None = None
     force: bool = False
     verify: str = "auto"
     inputs: Path | None = None
@@ -54,9 +59,10 @@ def edit_file(
         InvalidModel: The file is not a model; nothing is written.
         UsageError: A name is wrong, or the result may not be written; nothing is written.
     """
-    edits = [written(name, text) for name, text in request.edits]
+    entries = list(_entries(request.edits))
+    edits = [edit for _, edit in entries]
     model = as_model(request.model)
-    if request.output is None and not any(name == "split" for name, _ in request.edits):
+    if request.output is None and not any(name == "split" for (name, _), _ in entries):
         raise UsageError("where the result goes is not said", hint="give -o OUT.onnx")
     if request.output == STANDARD:
         check_stream_output(model, request.data)
@@ -73,6 +79,9 @@ def edit_file(
         check_writable(path, request.model, force=request.force)
     if found.exit_code == 4:
         return found
+    if request.write_recipe is not None:
+        steps = [entry for entry, _ in entries]
+        write_recipe(request.write_recipe, steps, force=request.force)
     for hook in hooks:
         hook.stage("save")
     files = dict(found.parts)
@@ -87,3 +96,14 @@ def edit_file(
         else:
             save(each, path, data=request.data)
     return found
+
+
+def _entries(edits: Sequence[tuple[str, str]]) -> Iterator[tuple[Entry, Edit]]:
+    """Yield each step as a recipe has it, and the edit that it is."""
+    for name, text in edits:
+        if name != "recipe":
+            yield (name, text), written(name, text)
+            continue
+        path = Path(text)
+        for place, (step, value) in enumerate(read_recipe(path), 1):
+            yield (step, value), edit_of(step, value, f"{path}: step {place}")

@@ -13,6 +13,7 @@ from onnx import ModelProto
 from graphfix.diffing.scopes import Scope
 from graphfix.proving.runners.evaluators import OpKey
 from graphfix.reducing.typing import Types, Typist
+from graphfix.report import Verification
 
 NO_NUMPY: Mapping[OpKey, str] = {}
 
@@ -23,12 +24,14 @@ class Subject:
     Attributes:
         proto: The model; never changed, an edit copies it.
         base_dir: Where its external data lies.
+        proves: Whether what is claimed of the edit will be proved.
     """
 
-    def __init__(self, proto: ModelProto, base_dir: str) -> None:
+    def __init__(self, proto: ModelProto, base_dir: str, proves: bool = True) -> None:
         """Take a model; nothing is computed before it is asked for."""
         self.proto = proto
         self.base_dir = base_dir
+        self.proves = proves
 
     @cached_property
     def scope(self) -> Scope:
@@ -96,7 +99,20 @@ class SameStructure:
         return "the same nodes, attributes, weights and metadata under other names"
 
 
-Claim = Equal | SameStructure
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A claim that was looked into where it was made.
+
+    Attributes:
+        text: The claim in words.
+        verification: What became of it.
+    """
+
+    text: str
+    verification: Verification
+
+
+Claim = Equal | SameStructure | Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +124,14 @@ class Step:
         said: What was done, one line each.
         claims: What is to be proved of it.
         parts: Further models that it makes, by the file that they go to.
+        unfinished: What it was to do and could not, one line each.
     """
 
     proto: ModelProto
     said: tuple[str, ...]
     claims: tuple[Claim, ...]
     parts: Mapping[Path, ModelProto] = field(default_factory=dict[Path, ModelProto])
+    unfinished: tuple[str, ...] = ()
 
 
 class Edit(Protocol):

@@ -11,17 +11,22 @@ from graphfix.rendering.as_json import SCHEMA, Json, verification_json
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable, wrap
 
 _STATES = {0: ("edited", "green"), 1: ("edited, not all is proved", "yellow")}
+_UNFINISHED = ("edited, not all is done", "yellow")
 
 
 def edit_text(model: str, output: Path | None, found: Edited, *, style: Style = PLAIN) -> str:
     """Return what became of a model, for people."""
     said, colour = _STATES.get(found.exit_code, ("a promise does not hold, nothing written", "red"))
+    if found.exit_code == 1 and any(step.unfinished for step in found.steps):
+        said, colour = _UNFINISHED
     if not found.verified:
         said, colour = "edited, not proved", "yellow"
     lines = [style.paint(f"{printable(basename(model))}: {said}", "bold", colour)]
     for step in found.steps:
         lines += ["", style.paint(step.option, "bold")]
         for text in step.said:
+            lines += wrap(printable(text), "    ", "  ")
+        for text in step.unfinished:
             lines += wrap(printable(text), "    ", "  ")
         for proof in step.proofs:
             lines += wrap(printable(_proof_text(proof)), "    ", "  ")
@@ -56,6 +61,7 @@ def edit_json(model: str, output: Path | None, found: Edited) -> Json:
             {
                 "edit": step.option.removeprefix("--"),
                 "said": list(step.said),
+                "unfinished": list(step.unfinished),
                 "proofs": [
                     {"claim": proof.claim, "verification": verification_json(proof.verification)}
                     for proof in step.proofs

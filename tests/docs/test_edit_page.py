@@ -50,6 +50,9 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         model = onnx.parser.parse_model(text)
         (tmp_path / name).write_bytes(model.SerializeToString())
     np.save(tmp_path / "bias.npy", np.array([1, 2], np.float32))
+    (tmp_path / "surgery.toml").write_text(
+        'recipe = 1\n[[step]]\nrename = "x=image"\n', encoding="utf-8"
+    )
     monkeypatch.chdir(tmp_path)
 
 
@@ -69,12 +72,23 @@ def test_the_python_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.endswith(" equal") for line in said[1:]] == [True, True]
     assert Path("renamed.onnx").is_file()
     exec(compile(script, "edit.md", "exec"), {})
-    doubled = onnx.load("doubled.onnx").graph
+    doubled = onnx.ModelProto.FromString(Path("doubled.onnx").read_bytes()).graph
     assert [node.name for node in doubled.node] == [
         *("stem", "act", "leaky", "both", "drop", "last"),
         "double",
     ]
     assert [d.dim_value for d in doubled.output[0].type.tensor_type.shape.dim] == [0, 2, 8, 8]
+
+
+def test_the_recipe_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    (recipe,) = [text for kind, text in BLOCKS if kind == "toml"]
+    Path("page.toml").write_text(recipe.replace("*/head/*", "last"), encoding="utf-8")
+    assert main(["edit", "net.onnx", "--recipe", "page.toml", "-o", "out.onnx"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if line in ("--rename", "--delete", "run")] == [
+        *("--rename", "--delete"),
+        "run",
+    ]
 
 
 def test_every_edit_is_on_the_page() -> None:
