@@ -16,6 +16,7 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
 from graphfix.graph import Node
+from graphfix.inference import type_of
 from graphfix.opset.adapting import KEEP, Adapter, Differs, adapters
 from graphfix.opset.expanding import expand, has_body
 from graphfix.opset.fitting import REMOVED, Edits, Narrow, edits_to_fit
@@ -24,6 +25,7 @@ from graphfix.opset.verdicts import verdict_of
 from graphfix.opset.widening import WIDER, widen
 from graphfix.report import EXACT, Accuracy
 from graphfix.schemas import Form, form_of
+from graphfix.validity.element_types import element_type_complaints
 
 MAX_DEPTH = 8
 
@@ -126,15 +128,34 @@ class Planner(Struct, frozen=True):
         else:
             why.append(f"opset {self.target} has no {node.op}")
         if self.target < opsets[""] and len(lineage) < MAX_DEPTH:
-            if has_body(source):
-                try:
-                    return self._expand(node, opsets, source, lineage)
-                except Refuse as refusal:
-                    why.append(refusal.reason)
-            borrowed = self._borrow(node, opsets, lineage)
-            if borrowed is not None:
-                return borrowed
+            kind = kind_of(node, lineage)
+            if not lineage and self.precedents.hopeless(kind):
+                raise Refuse("; ".join(why))
+            try:
+                return self._written_out(node, opsets, source, lineage, why)
+            except (Refuse, PassBug):
+                self.precedents.refused[kind] += 1
+                raise
         raise Refuse("; ".join(why))
+
+    def _written_out(
+        self,
+        node: NodeView,
+        opsets: Mapping[str, int],
+        source: Form,
+        lineage: tuple[str, ...],
+        why: list[str],
+    ) -> Plan:
+        """Let other operators stand for the node: its function body, or an exact rewrite."""
+        if has_body(source):
+            try:
+                return self._expand(node, opsets, source, lineage)
+            except Refuse as refusal:
+                why.append(refusal.reason)
+        borrowed = self._borrow(node, opsets, lineage)
+        if borrowed is None:
+            raise Refuse("; ".join(why))
+        return borrowed
 
     def _builder(self, node: NodeView, opsets: Mapping[str, int], version: int) -> Builder:
         build = Builder(self.workspace, node, opsets={**opsets, "": version})
@@ -163,6 +184,8 @@ class Planner(Struct, frozen=True):
     def _expand(
         self, node: NodeView, opsets: Mapping[str, int], source: Form, lineage: tuple[str, ...]
     ) -> Plan:
+        for complaint in element_type_complaints(node.node, source, type_of):
+            raise Refuse(complaint.message)
         build = self._builder(node, opsets, opsets[""])
         whole = self._finish(node, build, expand(node, source, build))
         try:
@@ -175,8 +198,6 @@ class Planner(Struct, frozen=True):
     ) -> Plan | None:
         """Let an exact rewrite replace the node; the smallest that can follow, None without."""
         kind = kind_of(node, lineage)
-        if not lineage and self.precedents.hopeless(kind):
-            return None
         able = [
             declared
             for declared in self.workspace.passes.rewrites_of(node.op)
@@ -187,7 +208,6 @@ class Planner(Struct, frozen=True):
         if best is None:
             best = self._smallest(node, opsets, lineage, [d for d in able if d.id != known])
         if best is None:
-            self.precedents.refused[kind] += 1
             return None
         by, plan = best
         self.precedents.chosen[kind] = by

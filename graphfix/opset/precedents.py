@@ -1,7 +1,7 @@
 """What became of nodes of the same kind in one step, so that thousands of them cost little.
 
-Whether a rewrite can stand in for a node is found by drafting each that might and taking all its
-nodes down as well. A network has many nodes that differ in nothing but their names.
+Whether other operators can stand for a node is found by drafting each way to write it and taking
+all nodes of that down as well. A network has many nodes that differ in nothing but their names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.graph import Graph, Tensor
 from graphfix.inference import small_constant
 
-ENOUGH = 64  # nodes of one kind that no rewrite could stand in for
+ENOUGH = 32  # nodes of one kind that nothing could stand in for
 
 
 class Precedents(Struct):
@@ -25,7 +25,7 @@ class Precedents(Struct):
 
     Attributes:
         chosen: The id of the pass that did.
-        refused: How many nodes no pass could stand in for.
+        refused: How many nodes nothing could stand in for.
     """
 
     chosen: dict[Hashable, str] = field(default_factory=dict[Hashable, str])

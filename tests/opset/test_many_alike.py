@@ -91,6 +91,18 @@ def test_nodes_of_another_kind_are_drafted_anew(drafts: Counter[str]) -> None:
     assert drafts == {"mod-elimination": precedents.ENOUGH + 1}
 
 
+def test_a_function_is_not_written_out_for_operands_that_it_does_not_take() -> None:
+    proto = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 20, "own" : 1]>
+    g (float[1,2,3] x, float[4] size) => (float y) { t = own.Op(x) y = AffineGrid(t, size) }""")
+    with pytest.raises(StepBlocked) as blocked:
+        converted(proto, 19)
+    (blocker,) = blocked.value.blockers
+    assert blocker.reason == (
+        "the dtype of t must be known; "
+        "AffineGrid gets size (float32[4]) at opset 20, and takes int64 there"
+    )
+
+
 def test_an_output_without_type_has_that_of_what_shares_its_type_variable() -> None:
     text = """<ir_version: 8, opset_import: ["" : 13, "own" : 1]>
     g (float[2] x) => (float[2] y) { u = own.Op(x)  t = Mod<fmod = 1>(x, u)  y = own.Op(t) }"""
