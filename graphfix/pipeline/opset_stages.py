@@ -70,6 +70,27 @@ def _moved(run: Run, wanted: int) -> list[Recorded]:
         return move_to(run.model, run.work, wanted)
 
 
+def step_up(run: Run) -> None:
+    """Raise the opset to the oldest that the target takes, where older forms are in the way."""
+    target = run.settings.target
+    assert target is not None
+    floor = max(target.opset_min or OLDEST_OPSET, OLDEST_OPSET)
+    if not 0 < run.model.opset < floor or not _may_step(run):
+        return
+    if not any(finding.feature == "opset:too-low" for finding in run.blocking()):
+        return
+    try:
+        moved = _moved(run, floor)
+    except StepBlocked as blocked:
+        for blocker in blocked.blockers:
+            run.journal.refused(OPSET, blocker.reason, blocker.node)
+        return
+    for each in moved:
+        run.journal.apply([OPSET], each)
+    run.infer()
+    canonicalise(run)
+
+
 def step_down(run: Run) -> None:
     """Lower the opset one step at a time while that removes what stands in the way.
 

@@ -8,7 +8,7 @@ from graphfix.pipeline.canonical_form import canonicalise
 from graphfix.pipeline.consent import note_unconsented
 from graphfix.pipeline.first_stages import change_interface, mend, mend_operators, prepare
 from graphfix.pipeline.op_types import check_op_types
-from graphfix.pipeline.opset_stages import convert, step_down
+from graphfix.pipeline.opset_stages import convert, step_down, step_up
 from graphfix.pipeline.removers import opsets_of
 from graphfix.pipeline.repair_stages import apply_lossy, legalise, run_named
 from graphfix.pipeline.run import Run
@@ -40,6 +40,7 @@ def execute(run: Run) -> None:
             # What is folded by now may be what a pass was missing.
             if change_interface(run):
                 run.timed("canonicalise", canonicalise)
+            run.timed("opset", step_up)
             run.timed("legalise", legalise)
             run.timed("prepare", mend)  # what stood in functions has types by now
         if run.settings.opset is not None:

@@ -13,9 +13,12 @@ import onnx.external_data_helper
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.protos import all_nodes, copied
 from graphfix.proving.runners.evaluators import Evaluators, attribute_value, call, key_of
+from graphfix.proving.runners.old_forms import later_form, old_form, without_ended
 from graphfix.proving.values.kinds import Feed, Value
 
 _LONGEST_TEXT = 2000
+_NEWER = 99
+_OLDEST = 7  # the forms of earlier opsets are in `old_forms`
 
 
 def _evaluator_class(evaluators: Evaluators) -> Any:
@@ -27,6 +30,7 @@ def _evaluator_class(evaluators: Evaluators) -> Any:
     """
     from onnx.reference import ReferenceEvaluator
     from onnx.reference.op_run import OpRun, RefAttrName
+    from onnx.reference.ops import load_op
 
     class NumpyModel(OpRun):
         """One node whose operator has a numpy model."""
@@ -42,8 +46,11 @@ def _evaluator_class(evaluators: Evaluators) -> Any:
                 else:
                     self.values[attribute.name] = attribute_value(attribute)
 
+        def _function(self) -> Any:
+            return evaluators.get(key_of(self.onnx_node))
+
         def _run(self, *args: Any, **kwargs: Any) -> Any:
-            function = evaluators.get(key_of(self.onnx_node))
+            function = self._function()
             count = len(self.onnx_node.output)
             return call(function, self.onnx_node.op_type, list(args), kwargs, count)
 
@@ -63,6 +70,19 @@ def _evaluator_class(evaluators: Evaluators) -> Any:
         def _load_impl(self, node: onnx.NodeProto, input_types: Any = None) -> Any:
             if key_of(node) in evaluators:
                 return NumpyModel
+            opset = self.opsets.get("", _NEWER)
+            known = old_form(node, opset)
+            if known is not None:
+
+                class OldForm(NumpyModel):
+                    """One node in a form that ended."""
+
+                    def _function(self) -> Any:
+                        return known
+
+                return OldForm
+            if later_form(node, opset) != opset:
+                return load_op("", node.op_type, later_form(node, opset))
             return super()._load_impl(node, input_types)
 
     return Evaluator
@@ -88,7 +108,7 @@ class ReferenceEngine:
             model = copy
         self._at: list[onnx.NodeProto] = []
         try:
-            self._evaluator = _evaluator_class(evaluators)(_with_new_modes(model))
+            self._evaluator = _evaluator_class(evaluators)(_readable(model))
         except (UsageError, MemoryError):
             raise
         except Exception as error:  # it raises whatever its operators raise
@@ -122,6 +142,11 @@ class ReferenceEngine:
             text = f"{error} {error.__cause__ or ''}"
             raise EngineFailed(" ".join(text.split())[:_LONGEST_TEXT], where=self.name) from error
         return dict(zip(self._evaluator.output_names, results, strict=True))
+
+
+def _readable(model: onnx.ModelProto) -> onnx.ModelProto:
+    opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), _NEWER)
+    return _with_new_modes(without_ended(model) if opset < _OLDEST else model)
 
 
 def _with_new_modes(model: onnx.ModelProto) -> onnx.ModelProto:
