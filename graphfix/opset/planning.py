@@ -60,6 +60,7 @@ class Planner(Struct, frozen=True):
         functions: Domain, name and overload of the local functions: calls of them stay.
         at_run_time: Whether what was an attribute, and is computed at run time, may be replaced
             by a longer expression; otherwise the node is refused.
+        adopting: Whether an operator that the source lacks and the target brings is taken for it.
         late: Why nodes were refused because something is computed at run time.
         precedents: What became of earlier nodes of the same kind.
     """
@@ -68,6 +69,7 @@ class Planner(Struct, frozen=True):
     target: int
     functions: Collection[tuple[str, str, str]]
     at_run_time: bool = True
+    adopting: bool = False
     late: list[str] = field(default_factory=list[str])
     precedents: Precedents = field(default_factory=Precedents)
 
@@ -90,7 +92,7 @@ class Planner(Struct, frozen=True):
         if target is not None and target.schema.deprecated:
             target = None
         if source is None:
-            if target is None:
+            if target is None or self.adopting:
                 return Plan(node.node)  # an operator of nobody's opset means what it meant
             raise Refuse(f"opset {opsets['']} has no {node.op}, and opset {self.target} has")
         known = adapters().get((node.op, opsets[""], self.target))

@@ -67,7 +67,12 @@ def raise_one(model: Model, workspace: Workspace) -> list[Recorded]:
 
 
 def move_to(
-    model: Model, workspace: Workspace, version: int, *, at_run_time: bool = True
+    model: Model,
+    workspace: Workspace,
+    version: int,
+    *,
+    at_run_time: bool = True,
+    adopting: bool = False,
 ) -> list[Recorded]:
     """Move to an opset, one step at a time, all the way or not at all.
 
@@ -79,6 +84,8 @@ def move_to(
         version: The opset of the default domain to end with.
         at_run_time: Whether what has to become an attribute, and is computed at run time, may be
             replaced by a longer expression.
+        adopting: Whether an operator that the opset lacks is taken for the one that a newer one
+            brings; otherwise it is in the way.
 
     Returns:
         One site for each node that was changed, and one for each number; none where the model
@@ -103,7 +110,7 @@ def move_to(
                 sites += _step(model, workspace, highest, highest - 1, at_run_time)
         else:
             while (lowest := min(_versions(model))) < version:
-                sites += _step(model, workspace, lowest, lowest + 1, at_run_time)
+                sites += _step(model, workspace, lowest, lowest + 1, at_run_time, adopting)
     except BaseException:
         before.restore()
         raise
@@ -122,7 +129,12 @@ def _versions(model: Model) -> list[int]:
 
 
 def _step(
-    model: Model, workspace: Workspace, source: int, target: int, at_run_time: bool
+    model: Model,
+    workspace: Workspace,
+    source: int,
+    target: int,
+    at_run_time: bool,
+    adopting: bool = False,
 ) -> list[Recorded]:
     """Move the main graph and the functions that stand at `source` to `target`.
 
@@ -130,7 +142,7 @@ def _step(
     that the nodes of these bodies are planned like any others.
     """
     roots = [root for root in model.roots() if root.opsets.get("") == source]
-    planner = Planner(workspace, target, {f.key for f in model.functions}, at_run_time)
+    planner = Planner(workspace, target, {f.key for f in model.functions}, at_run_time, adopting)
     plans = _plan(roots, planner, target)
     sites: list[Recorded] = []
     rounds = 0

@@ -46,6 +46,8 @@ def repeated_declarations(graph: Graph) -> dict[str, ValueInfoProto | None]:
     known = {tensor.name: _declared(tensor) for tensor in _declared_elsewhere(graph)}
     found: dict[str, ValueInfoProto | None] = {}
     for info in infos:
+        if info.name in graph.redeclared:
+            continue  # a pass settled it
         declared = known.get(info.name)
         if info.name in known:
             if declared is not None and contradicts(info.type, declared):

@@ -375,7 +375,7 @@ def _experiments() -> Iterator[Form]:
                6)  # fmt: skip
     yield Form("MeanVarianceNormalization-experimental", "plain", X, Y,
                "y = MeanVarianceNormalization <across_channels = 0, normalize_variance = 1> (x)",
-               "y = MeanVarianceNormalization <axes = [2, 3]> (x)", 6)  # fmt: skip
+               "y = MeanVarianceNormalization <axes = [0, 2, 3]> (x)", 6)  # fmt: skip
     yield Form("DynamicSlice-experimental", "constants", X, "float[2,3,2,5] y",
                "s = Constant <value = int64[1] {1}> () e = Constant <value = int64[1] {3}> () "
                "a = Constant <value = int64[1] {2}> () y = DynamicSlice (x, s, e, a)",

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import onnx
 
+from graphfix.protos import all_nodes
 from graphfix.proving.values.kinds import Array
+from graphfix.schemas import form_of, newest_opset
 
 Attributes = Mapping[str, Any]
 Model = Callable[["list[Any]", Attributes], "tuple[Any, ...]"]
@@ -37,6 +39,31 @@ def old_form(node: onnx.NodeProto, opset: int) -> Model | None:
 def later_form(node: onnx.NodeProto, opset: int) -> int:
     """Return the opset by whose form a node is computed."""
     return max(opset, _LATER.get(node.op_type, 0)) if node.domain in ("", "ai.onnx") else opset
+
+
+def with_later_operators(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
+    """Return a model at the opset that brings all its operators, where all others mean the same."""
+    nodes = [n for n in all_nodes(model.graph.node) if n.domain in ("", "ai.onnx")]
+    own = {node.op_type for node in nodes}
+    early = {op for op in own if form_of(op, opset) is None}
+    for version in range(opset + 1, newest_opset() + 1) if early else ():
+        forms = {op: form_of(op, version) for op in own}
+        if not all(forms[op] is not None for op in early if form_of(op, newest_opset())):
+            continue
+        if any(_since(op, opset) != _since(op, version) for op in own - early):
+            return model
+        result = onnx.ModelProto()
+        result.CopyFrom(model)
+        for entry in result.opset_import:
+            if entry.domain in ("", "ai.onnx"):
+                entry.version = version
+        return result
+    return model
+
+
+def _since(op: str, opset: int) -> int:
+    form = form_of(op, opset)
+    return form.since if form is not None else 0
 
 
 def without_ended(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -13,7 +13,12 @@ import onnx.external_data_helper
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.protos import all_nodes, copied
 from graphfix.proving.runners.evaluators import Evaluators, attribute_value, call, key_of
-from graphfix.proving.runners.old_forms import later_form, old_form, without_ended
+from graphfix.proving.runners.old_forms import (
+    later_form,
+    old_form,
+    with_later_operators,
+    without_ended,
+)
 from graphfix.proving.values.kinds import Feed, Value
 
 _LONGEST_TEXT = 2000
@@ -146,7 +151,8 @@ class ReferenceEngine:
 
 def _readable(model: onnx.ModelProto) -> onnx.ModelProto:
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), _NEWER)
-    return _with_new_modes(without_ended(model) if opset < _OLDEST else model)
+    model = without_ended(model) if opset < _OLDEST else with_later_operators(model, opset)
+    return _with_new_modes(model)
 
 
 def _with_new_modes(model: onnx.ModelProto) -> onnx.ModelProto:
