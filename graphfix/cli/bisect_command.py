@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from graphfix.cli.limits import take_model
+from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
@@ -37,6 +38,7 @@ _NAMES = {
 @selection_options
 @sample_options
 @pass_file_option
+@report_option(".html", ".json")
 @output_options
 def bisect(
     *,
@@ -47,6 +49,7 @@ def bisect(
     shapes: dict[str, tuple[int, ...]],
     seed: int,
     pass_files: tuple[Path, ...],
+    reports: tuple[Path, ...],
     **chosen: Any,
 ) -> int:
     """Find the first node of A whose output differs in B, whatever the names.
@@ -61,7 +64,8 @@ def bisect(
     """
     samples: dict[str, Any] = {"inputs": inputs, "shapes": shapes, "seed": seed}
     if after is None:
-        return _of_a_run(model, {**samples, "pass_files": pass_files, **chosen}, as_json)
+        asked = {**samples, "pass_files": pass_files, **chosen}
+        return _of_a_run(model, asked, as_json, reports)
     given = [_NAMES.get(k, f"--{k.replace('_', '-')}") for k, value in chosen.items() if value]
     if given:
         raise click.UsageError(f"{given[0]} and a second file exclude each other")
@@ -73,6 +77,19 @@ def bisect(
     offer_template()
 
     found = bisect_files(model, after, **samples, pass_files=pass_files)
+
+    def html() -> str:
+        from graphfix.rendering.html.page import rendered
+        from graphfix.rendering.html.two_pages import bisect_page
+
+        return rendered(bisect_page(str(model), str(after), proto_of(model), found))
+
+    def json() -> str:
+        from graphfix.rendering.bisect_json import bisect_json
+
+        return json_text(bisect_json(str(model), str(after), found))
+
+    write_reports(reports, {".html": html, ".json": json})
     if as_json:
         from graphfix.rendering.bisect_json import bisect_json
 
@@ -84,7 +101,7 @@ def bisect(
     return found.exit_code
 
 
-def _of_a_run(model: Path, asked: dict[str, Any], as_json: bool) -> int:
+def _of_a_run(model: Path, asked: dict[str, Any], as_json: bool, reports: tuple[Path, ...]) -> int:
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.cli.progress import progress_hooks
     from graphfix.worker.single_thread import single_threaded
@@ -98,6 +115,19 @@ def _of_a_run(model: Path, asked: dict[str, Any], as_json: bool) -> int:
     skip = asked.pop("skip") or ()
     with progress_hooks() as hooks, stdout_kept():
         found = bisect_run(model, skip=skip, hooks=hooks, **asked)
+
+    def html() -> str:
+        from graphfix.rendering.html.bisect_run_page import bisect_run_page
+        from graphfix.rendering.html.page import rendered
+
+        return rendered(bisect_run_page(str(model), proto_of(model), found))
+
+    def json() -> str:
+        from graphfix.rendering.bisect_json import bisect_run_json
+
+        return json_text(bisect_run_json(str(model), found))
+
+    write_reports(reports, {".html": html, ".json": json})
     if as_json:
         from graphfix.rendering.bisect_json import bisect_run_json
 

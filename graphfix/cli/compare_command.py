@@ -9,6 +9,7 @@ import click
 
 from graphfix.cli.limits import take_model
 from graphfix.cli.parameters import plot_file
+from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
@@ -35,6 +36,7 @@ from graphfix.cli.template import offer_template
     help="Draw the error along the depth; implies --layers.",
 )
 @pass_file_option
+@report_option(".html", ".json")
 @output_options
 def compare(
     *,
@@ -47,6 +49,7 @@ def compare(
     shapes: dict[str, tuple[int, ...]],
     plot: Path | None,
     pass_files: tuple[Path, ...],
+    reports: tuple[Path, ...],
 ) -> int:
     """Run A and B on the same inputs and compare their outputs; one may be - (stdin).
 
@@ -66,10 +69,11 @@ def compare(
     offer_template()
 
     check_one_stream(before, after)
+    one, two = source(before), source(after)
     with stdout_kept():
         found = compare_files(
-            source(before),
-            source(after),
+            one,
+            two,
             layers or plot is not None,
             inputs,
             seed,
@@ -80,6 +84,19 @@ def compare(
         from graphfix.rendering.plotting import write_plot
 
         write_plot(plot, found)
+
+    def html() -> str:
+        from graphfix.rendering.html.page import rendered
+        from graphfix.rendering.html.two_pages import compare_page
+
+        return rendered(compare_page(shown(before), shown(after), proto_of(one), found))
+
+    def json() -> str:
+        from graphfix.rendering.compare_json import compare_json
+
+        return json_text(compare_json(shown(before), shown(after), found))
+
+    write_reports(reports, {".html": html, ".json": json})
     if as_json:
         from graphfix.rendering.compare_json import compare_json
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from graphfix.cli.limits import take_model
+from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
 from graphfix.cli.shared import CONTEXT, limit_options, output_options
 from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 
@@ -18,8 +19,9 @@ from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 @limit_options
 @click.argument("before", metavar="A", type=ModelPath(), callback=take_model)
 @click.argument("after", metavar="B", type=ModelPath(), callback=take_model)
+@report_option(".html", ".json")
 @output_options
-def diff(*, as_json: bool, before: Path, after: Path) -> int:
+def diff(*, as_json: bool, before: Path, after: Path, reports: tuple[Path, ...]) -> int:
     """List the nodes, attributes, weights and metadata that differ from A to B.
 
     One of them may be - for standard input.
@@ -34,8 +36,23 @@ def diff(*, as_json: bool, before: Path, after: Path) -> int:
     from graphfix.pipeline.two_models import diff as diff_files
 
     check_one_stream(before, after)
+    one, two = source(before), source(after)
     with stdout_kept():
-        found = diff_files(source(before), source(after))
+        found = diff_files(one, two)
+
+    def html() -> str:
+        from graphfix.rendering.html.page import rendered
+        from graphfix.rendering.html.two_pages import diff_page
+
+        protos = (proto_of(one), proto_of(two))
+        return rendered(diff_page(shown(before), shown(after), protos, found))
+
+    def json() -> str:
+        from graphfix.rendering.diff_json import diff_json
+
+        return json_text(diff_json(shown(before), shown(after), found))
+
+    write_reports(reports, {".html": html, ".json": json})
     if as_json:
         from graphfix.rendering.diff_json import diff_json
 

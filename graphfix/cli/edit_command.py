@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from graphfix.cli.edit_options import IN_ORDER, edit_options
+from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
 from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
 from graphfix.cli.streams import STANDARD, ModelPath, shown, source, write_out
 from graphfix.cli.template import offer_template
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx import ModelProto
+
+    from graphfix.edits.engine import Edited
 
 _ORDER = "graphfix.edits"
 
@@ -83,8 +91,11 @@ class _InOrder(click.Command):
     help="What to do with external data.",
 )
 @click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")
+@report_option(".html", ".json")
 @output_options
-def edit(*, as_json: bool, model: Path, no_provenance: bool, **asked: Any) -> int:
+def edit(
+    *, as_json: bool, model: Path, no_provenance: bool, reports: tuple[Path, ...], **asked: Any
+) -> int:
     """Change MODEL by hand: edits in the order given, all of them or none.
 
     Nodes and tensors are named by name, by a pattern ('*/attn/*'), by operator
@@ -112,11 +123,14 @@ def edit(*, as_json: bool, model: Path, no_provenance: bool, **asked: Any) -> in
     if asked["verify"] != "off":
         offer_template()
     request = EditRequest(source(model), edits, provenance=not no_provenance, **asked)
+    before = proto_of(request.model) if reports else None
     raw: list[bytes] = []
     with progress_hooks() as hooks, stdout_kept():
         found = edit_file(request, hooks, raw.append)
     for result in raw:
         write_out(result)
+    if before is not None:
+        _write(reports, shown(model), request.output, before, found)
     if as_json:
         from graphfix.rendering.edit_views import edit_json
 
@@ -129,3 +143,20 @@ def edit(*, as_json: bool, model: Path, no_provenance: bool, **asked: Any) -> in
     )
     (say if out else emit)(text)
     return found.exit_code
+
+
+def _write(
+    reports: Sequence[Path], model: str, output: Path | None, before: ModelProto, found: Edited
+) -> None:
+    def html() -> str:
+        from graphfix.rendering.html.edit_page import edit_page
+        from graphfix.rendering.html.page import rendered
+
+        return rendered(edit_page(model, "" if output is None else str(output), before, found))
+
+    def json() -> str:
+        from graphfix.rendering.edit_views import edit_json
+
+        return json_text(edit_json(model, output, found))
+
+    write_reports(reports, {".html": html, ".json": json})

@@ -29,7 +29,7 @@ def edit_text(model: str, output: Path | None, found: Edited, *, style: Style = 
         for text in step.unfinished:
             lines += wrap(printable(text), "    ", "  ")
         for proof in step.proofs:
-            lines += wrap(printable(_proof_text(proof)), "    ", "  ")
+            lines += wrap(printable(proof_text(proof)), "    ", "  ")
     if found.exit_code != 4:
         files = [*map(str, found.parts), *([str(output)] if output is not None else [])]
         lines.append("")
@@ -38,7 +38,8 @@ def edit_text(model: str, output: Path | None, found: Edited, *, style: Style = 
     return join(lines)
 
 
-def _proof_text(proof: Proof) -> str:
+def proof_text(proof: Proof) -> str:
+    """Say what became of a promise."""
     done = proof.verification
     method = f" ({done.method})" if done.method else ""
     if proof.equal:

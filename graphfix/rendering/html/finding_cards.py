@@ -43,7 +43,7 @@ def finding_cards(
 def node_links(nodes: Iterable[NodeRef], places: Places) -> tuple[Link, ...]:
     """Return what leads to each node on the map."""
     return tuple(
-        Link(label, next((f"n{at}" for at in places.of(node)), ""))
+        Link(label, next((f"{places.prefix}{at}" for at in places.of(node)), ""))
         for node in nodes
         if (label := node_label(node))
     )

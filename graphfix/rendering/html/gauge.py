@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite, log10
 
+from graphfix.proving.layers.comparison import Layer
 from graphfix.rendering.text_report import number
 from graphfix.report import Certificate, OutputDifference
 
@@ -26,7 +27,7 @@ class Gauge:
     wrong: bool
 
 
-def gauge(found: Certificate | OutputDifference, *, wrong: bool) -> Gauge | None:
+def gauge(found: Certificate | OutputDifference | Layer, *, wrong: bool) -> Gauge | None:
     """Return the largest relative difference on its scale; None where none was measured."""
     worst = found.max_rel
     if worst is None:

@@ -42,12 +42,13 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The map: its size, the nodes, and the edges as one path."""
+    """The map: its size, the nodes, the edges as one path, and what the ids of nodes begin with."""
 
     width: int
     height: int
     spots: tuple[Spot, ...]
     path: str
+    prefix: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,13 @@ class Mark:
     link: str
 
 
-def overview(graph: GraphProto, marks: Mapping[int, Mark]) -> Overview:
+def overview(graph: GraphProto, marks: Mapping[int, Mark], prefix: str = "n") -> Overview:
     """Return the map of a main graph.
 
     Args:
         graph: The graph.
         marks: What is said of nodes, by their place.
+        prefix: What the ids of the nodes begin with; another one for a second map of a page.
     """
     edges = _edges(graph)
     placed = laid_out([float(_WIDE)] * len(graph.node), edges, _ACROSS - _WIDE, around=False)
@@ -82,7 +84,7 @@ def overview(graph: GraphProto, marks: Mapping[int, Mark]) -> Overview:
         for mark in (marks.get(at),)
     ]
     path = "".join(_line(places[start], places[end]) for start, end in edges)
-    return Overview(width, height, tuple(spots), path)
+    return Overview(width, height, tuple(spots), path, prefix)
 
 
 def _columns(placed: Layout) -> tuple[list[tuple[int, int]], int, int]:

@@ -14,8 +14,9 @@ class Places:
     function is called.
     """
 
-    def __init__(self, proto: ModelProto) -> None:
-        """Look at the nodes of the main graph."""
+    def __init__(self, proto: ModelProto, prefix: str = "n") -> None:
+        """Look at the nodes of the main graph; `prefix` as for the map."""
+        self.prefix = prefix
         self._givers: dict[str, int] = {}
         self._owners: list[tuple[str, int]] = []
         self._calls: dict[tuple[str, str], list[int]] = {}

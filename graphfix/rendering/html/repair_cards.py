@@ -64,8 +64,8 @@ def _many(group: Sequence[Applied], places: Places, around: Surroundings, place:
     rows = (
         (
             node_label(each.site.node),
-            _became(each.site.removed, each.site.added),
-            _proof(each.certificate),
+            became(each.site.removed, each.site.added),
+            proof_text(each.certificate),
         )
         for each in group
     )
@@ -112,8 +112,8 @@ def _card(each: Applied, places: Places, around: Surroundings, place: str, kept:
     tone = _TONES.get(proof.status, Tone.CAREFUL) if proof is not None else Tone.GOOD
     facts = (
         ("with", ", ".join(each.passes[1:])),
-        ("became", _became(site.removed, site.added)),
-        ("proof", _proof(proof)),
+        ("became", became(site.removed, site.added)),
+        ("proof", proof_text(proof)),
     )
     return Card(
         place,
@@ -128,7 +128,8 @@ def _card(each: Applied, places: Places, around: Surroundings, place: str, kept:
     )
 
 
-def _became(removed: Iterable[NodeRef], added: Iterable[NodeRef]) -> str:
+def became(removed: Iterable[NodeRef], added: Iterable[NodeRef]) -> str:
+    """Return which operators gave way to which; empty where none did."""
     old, new = _ops(removed), _ops(added)
     return printable(f"{old or 'nothing'} → {new or 'nothing'}") if old or new else ""
 
@@ -138,7 +139,8 @@ def _ops(nodes: Iterable[NodeRef]) -> str:
     return ", ".join(op if number == 1 else f"{number} {op}" for op, number in many.items())
 
 
-def _proof(proof: Certificate | None) -> str:
+def proof_text(proof: Certificate | None) -> str:
+    """Return a certificate in one sentence."""
     if proof is None:
         return "nothing is computed here, so that there is nothing to prove"
     ways = [count(proof.samples, "sample")] if proof.samples else []
