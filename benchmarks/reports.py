@@ -100,11 +100,14 @@ def opened(browser: Any, path: Path) -> tuple[float, int, int]:
     said: list[object] = []
     asked: list[str] = []
 
+    def hear(what: object) -> None:
+        said.append(what)
+
     def note(request: Any) -> None:
         asked.append(request.url)
 
-    page.on("console", said.append)
-    page.on("pageerror", said.append)
+    page.on("console", hear)
+    page.on("pageerror", hear)
     page.on("request", note)
     start = time.perf_counter()
     page.goto(path.as_uri(), wait_until="load")
@@ -122,8 +125,8 @@ def table(rows: Sequence[Row]) -> str:
         "`python -m benchmarks.reports ../shared/corpus/open` on 2 cores: pages of `graphfix run",
         "--report`, and how long headless Chromium takes until they are drawn (median of "
         f"{LOADS}), beside",
-        "a page with the map of the same graph alone. No page said anything on the console or asked",
-        "for anything.",
+        "a page with the map of the same graph alone. No page said anything on the console or",
+        "asked for anything.",
         "",
         "| model | nodes | changed places | kB | written, s | drawn, s | map alone, s |",
         "|---|---|---|---|---|---|---|",

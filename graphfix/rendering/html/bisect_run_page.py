@@ -62,7 +62,7 @@ def bisect_run_page(model: str, proto: ModelProto, found: RunBisection) -> Page:
                 "map",
                 "The whole graph",
                 ("As it came in; read it column by column.",),
-                overview=overview(proto.graph, marked({"left": cards})),
+                overview=overview(proto.graph, marked({"left": cards}), left="breaks it"),
             ),
         ),
         version=__version__,

@@ -81,7 +81,9 @@ def check_page(
                 "The whole graph",
                 ("Read it column by column.",),
                 overview=overview(
-                    proto.graph, marked({"left": [c for c in cards if c.tone is not Tone.GOOD]})
+                    proto.graph,
+                    marked({"left": [c for c in cards if c.tone is not Tone.GOOD]}),
+                    left="has a finding",
                 ),
             ),
             Section("notes", "Notes", tuple(map(printable, notes))),

@@ -60,8 +60,8 @@ def edit_page(model: str, output: str, proto: ModelProto, found: Edited) -> Page
             Section(
                 "map",
                 "The result",
-                ("Nodes that are written otherwise are coloured; read it column by column.",),
-                overview=overview(after.graph, marks),
+                ("Read it column by column.",),
+                overview=overview(after.graph, marks, changed="written otherwise"),
             ),
         ),
         version=__version__,

@@ -42,13 +42,23 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The map: its size, the nodes, the edges as one path, and what the ids of nodes begin with."""
+    """The map of a graph.
+
+    Attributes:
+        width: In its own units.
+        height: In the same.
+        spots: The nodes.
+        path: All edges.
+        prefix: What the ids of nodes begin with.
+        legend: What the marks mean.
+    """
 
     width: int
     height: int
     spots: tuple[Spot, ...]
     path: str
     prefix: str
+    legend: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +69,16 @@ class Mark:
     link: str
 
 
-def overview(graph: GraphProto, marks: Mapping[int, Mark], prefix: str = "n") -> Overview:
+def overview(
+    graph: GraphProto, marks: Mapping[int, Mark], prefix: str = "n", **legend: str
+) -> Overview:
     """Return the map of a main graph.
 
     Args:
         graph: The graph.
         marks: What is said of nodes, by their place.
         prefix: What the ids of the nodes begin with; another one for a second map of a page.
+        legend: What each kind of mark means.
     """
     edges = _edges(graph)
     placed = laid_out([float(_WIDE)] * len(graph.node), edges, _ACROSS - _WIDE, around=False)
@@ -84,7 +97,7 @@ def overview(graph: GraphProto, marks: Mapping[int, Mark], prefix: str = "n") ->
         for mark in (marks.get(at),)
     ]
     path = "".join(_line(places[start], places[end]) for start, end in edges)
-    return Overview(width, height, tuple(spots), path, prefix)
+    return Overview(width, height, tuple(spots), path, prefix, tuple(legend.items()))
 
 
 def _columns(placed: Layout) -> tuple[list[tuple[int, int]], int, int]:

@@ -146,6 +146,11 @@ class Page:
         return tuple(section for section in self.sections if section.filled)
 
     @property
+    def has_map(self) -> bool:
+        """Whether there is a map in which nodes can be searched."""
+        return any(section.overview is not None for section in self.sections)
+
+    @property
     def tags(self) -> tuple[tuple[str, int], ...]:
         """What cards can be filtered by, with how many there are of each."""
         counts: dict[str, int] = {}

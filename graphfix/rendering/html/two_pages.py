@@ -91,14 +91,19 @@ def diff_page(
             Section(
                 "map",
                 "The first graph",
-                ("Red was removed.", *_READ),
-                overview=overview(protos[0].graph, {**marked({"changed": nodes}), **gone}),
+                _READ,
+                overview=overview(
+                    protos[0].graph,
+                    {**marked({"changed": nodes}), **gone},
+                    left="removed",
+                    changed="changed",
+                ),
             ),
             Section(
                 "second",
                 "The second graph",
-                ("Green was added.", *_READ),
-                overview=overview(protos[1].graph, come, "m"),
+                _READ,
+                overview=overview(protos[1].graph, come, "m", fixed="added"),
             ),
         ),
         version=__version__,
@@ -172,7 +177,9 @@ def _numbers(
                 "map",
                 "The first graph",
                 _READ,
-                overview=overview(proto.graph, marked({"left": (*cards, *first_cards(first))})),
+                overview=overview(
+                    proto.graph, marked({"left": (*cards, *first_cards(first))}), left="differs"
+                ),
             ),
         ),
         version=__version__,
