@@ -74,17 +74,31 @@ def report_files(
     Args:
         suffixes: The formats that there are, such as ``.html``.
     """
+    one = report_file(*suffixes)
 
     def checked(
         ctx: click.Context, param: click.Parameter, values: tuple[Path, ...]
     ) -> tuple[Path, ...]:
         for value in values:
+            one(ctx, param, value)
+        return values
+
+    return checked
+
+
+def report_file(
+    *suffixes: str,
+) -> Callable[[click.Context, click.Parameter, Path | None], Path | None]:
+    """Return what checks the same of one file."""
+
+    def checked(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+        if value is not None:
             if value.suffix.lower() not in suffixes:
                 offered = " or ".join(f"FILE{suffix}" for suffix in suffixes)
                 raise _bad(f"{str(value)!r} is not of the form {offered}", ctx, param)
             if not value.parent.is_dir():
                 raise _bad(f"{str(value)!r}: there is no folder {str(value.parent)!r}", ctx, param)
-        return values
+        return value
 
     return checked
 

@@ -39,6 +39,7 @@ COMMANDS = {
     "targets": LazyCommand(
         "graphfix.cli.targets_command:targets", "List the targets, or show what one accepts."
     ),
+    "view": LazyCommand("graphfix.cli.view_command:view", "Show a model as a page in the browser."),
     "inspect": LazyCommand(
         "graphfix.cli.inspect_command:inspect", "Show what is in a model, weights unread."
     ),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from graphfix.model import Model
+    from graphfix.rendering.html.page import Page
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Views = Mapping[str, Callable[[], str]]  # by suffix, what makes the text
@@ -55,6 +56,17 @@ def write_reports(paths: Sequence[Path], views: Views) -> None:
                 where=str(path),
                 hint="the run itself is done",
             ) from error
+
+
+def html_written(path: Path, page: Page) -> None:
+    """Write a page.
+
+    Raises:
+        UsageError: The file cannot be written.
+    """
+    from graphfix.rendering.html.page import rendered
+
+    write_reports((path,), {path.suffix.lower(): lambda: rendered(page)})
 
 
 def json_text(told: object) -> str:

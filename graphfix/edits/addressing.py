@@ -96,6 +96,24 @@ def find_node(proto: ModelProto, address: str, where: str) -> Place:
     return found[0]
 
 
+def main_place(proto: ModelProto, address: str, where: str) -> int:
+    """Return the place in the main graph of the node that an address names, or of what it is in.
+
+    Raises:
+        UsageError: None is named so, several are, or it stands in a function.
+    """
+    found = find_node(proto, address, where)
+    if not isinstance(found.root, GraphProto):
+        raise UsageError(f"{found.text} stands in a function", where=where)
+    if found.graph is found.root:
+        return found.index
+    return next(
+        at
+        for at, node in enumerate(proto.graph.node)
+        if any(graph is found.graph for body in bodies_of(node) for graph in all_graphs(body))
+    )
+
+
 def find_tensors(proto: ModelProto, address: str, where: str) -> list[str]:
     """Return the tensors of the main graph that an address names, at least one.
 

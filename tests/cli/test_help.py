@@ -16,7 +16,18 @@ def test_examples_stand_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]
     assert "130 Ctrl-C" in said
 
 
-WITH_CODES = ("run", "check", "edit", "compare", "diff", "bisect", "reduce", "replay", "inspect")
+WITH_CODES = (
+    "run",
+    "check",
+    "edit",
+    "compare",
+    "diff",
+    "bisect",
+    "reduce",
+    "replay",
+    "inspect",
+    "view",
+)
 
 
 @pytest.mark.parametrize("command", WITH_CODES)

@@ -1,0 +1,105 @@
+"""`graphfix view`: a model as a page in the browser."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from graphfix.cli.parameters import report_file
+from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
+
+
+@click.command(context_settings=CONTEXT, short_help="Show a model as a page in the browser.")
+@model_argument
+@click.option("--target", metavar="NAME", help="Show what stands in its way there as well.")
+@click.option(
+    "--at",
+    metavar="NODE",
+    help="Begin at this node: a name, a pattern, op:Mod or index:12; one that stands in a body is "
+    "shown where the body is.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    callback=report_file(".html"),
+    metavar="FILE.html",
+    help="Where the page goes; default: into the user's cache.",
+)
+@click.option("--no-open", is_flag=True, help="Write the page and open nothing.")
+@output_options
+def view(
+    *,
+    as_json: bool,
+    model: Path,
+    target: str | None,
+    at: str | None,
+    output: Path | None,
+    no_open: bool,
+) -> int:
+    """Write a page of MODEL and open it in the browser: its graph, inputs, weights.
+
+    Nothing leaves the machine: the page is one file that asks for nothing.
+
+    Exit codes: 0 written; 2 wrong usage; 3 MODEL cannot be read or is not a model;
+    5 a fault in graphfix; 130 Ctrl-C.
+    """
+    from graphfix.cli.console import emit, emit_json, stdout_kept
+    from graphfix.cli.reports import html_written, proto_of
+    from graphfix.cli.streams import shown, source
+    from graphfix.edits.addressing import main_place
+    from graphfix.worker.single_thread import single_threaded
+
+    with single_threaded():
+        from graphfix.files import CheckRequest, check_file
+        from graphfix.pipeline.inspection import inspect_model
+    given = source(model)
+    with stdout_kept():
+        proto = proto_of(given)
+        place = None if at is None else main_place(proto, at, "--at")
+        if target is None:
+            from graphfix.rendering.html.view_page import view_page
+
+            page = view_page(inspect_model(given), proto, place)
+        else:
+            from graphfix.rendering.html.check_page import check_page
+
+            found = check_file(CheckRequest(given, target=target))
+            page = check_page(shown(model), found.target.name, proto, found.findings, found.notes)
+    path = output or _cached(model)
+    html_written(path, page)
+    address = path.absolute().as_uri() + ("" if place is None else f"#n{place}")
+    opened = not no_open and _opened(address)
+    if as_json:
+        emit_json({"schema": 1, "page": str(path), "address": address, "opened": opened})
+    else:
+        emit(f"{path}{'' if opened else ': open it in a browser'}")
+    return 0
+
+
+def _opened(address: str) -> bool:
+    import webbrowser
+
+    return webbrowser.open(address)
+
+
+def _cached(model: Path) -> Path:
+    """Return where the page of a model goes: one file for each name of a model."""
+    if sys.platform == "win32":
+        root = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    else:
+        root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    folder = Path(root) / "graphfix" / "view"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        from graphfix.errors import UsageError
+
+        raise UsageError(
+            f"cannot be made: {error.strerror}", where=str(folder), hint="give -o FILE.html"
+        ) from error
+    stem = "stdin" if str(model) == "-" else model.name.removesuffix(".onnx")
+    return folder / f"{stem}.html"
