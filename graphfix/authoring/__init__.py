@@ -29,6 +29,7 @@ from graphfix.authoring.editing import Editor as Editor
 from graphfix.authoring.editing import Recorded as Recorded
 from graphfix.authoring.editing import Refused as Refused
 from graphfix.authoring.filling import fill_outputs as fill_outputs
+from graphfix.authoring.labelling import label_output as label_output
 from graphfix.authoring.pairwise import MOST_TERMS as MOST_TERMS
 from graphfix.authoring.pairwise import combined as combined
 from graphfix.authoring.pairwise import in_halves as in_halves

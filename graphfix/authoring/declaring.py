@@ -148,8 +148,8 @@ class Pass:
             for one in shown
         )
 
-    def matches_node(self, node: NodeView) -> bool:
-        """Say whether operator, domain and opset of the node fit.
+    def matches_node(self, node: NodeView, *, any_opset: bool = False) -> bool:
+        """Say whether operator, domain and opset of the node fit; `any_opset` looks at no opset.
 
         One operator, ATen, stands for many: its ``operator`` attribute has to be one whose
         feature the pass removes. A pass that removes no ATen operator sees all of them. Where
@@ -165,7 +165,7 @@ class Pass:
             if not self.removes_feature(called):
                 return False
         opset = node.graph.opsets.get("")
-        if opset is None:  # what the pass emits brings the import along
+        if opset is None or any_opset:  # what the pass emits brings the import along
             return True
         return self.since <= opset and (not self.until or opset <= self.until)
 

@@ -15,7 +15,7 @@ from graphfix.storage.weights import type_name
 
 def operands(node: NodeView) -> tuple[list[Value | None], dict[str, Value]]:
     """Return a node's inputs: those of a variadic operator in order, others by formal name."""
-    form = form_of(node.op, node.opset)
+    form = form_of(node.op, node.opset, node.domain)
     if form is None:
         raise Refuse(f"opset {node.opset} has no {node.op}")
     if form.variadic_input:
@@ -50,7 +50,8 @@ def respell(
     for name in drop:
         given.pop(name, None)
     given.update(changes)
-    made = build.multi(node.op, *positional, outputs=len(node.node.outputs), **given)
+    count = len(node.node.outputs)
+    made = build.multi(node.op, *positional, outputs=count, domain=node.domain, **given)
     return tuple(
         value if old is not None else None for value, old in zip(made, node.outputs, strict=True)
     )

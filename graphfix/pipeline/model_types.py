@@ -18,7 +18,7 @@ _AXES_OF_SLICE = 3
 
 
 def infer_types(model: Model, passes: Sequence[Pass]) -> None:
-    """Infer every type; where ONNX knows no schema, ask the pass that knows the operator.
+    """Infer every type; where ONNX knows none, ask the pass that knows the operator.
 
     Each round gets past at least one more operator without schema.
 
@@ -31,7 +31,7 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
             break
         infer_model(model)
     catalogue = Catalogue.of(passes)
-    foreign = [(n, catalogue.knowing_of(n.op)) for n in model.nodes() if _has_no_schema(n)]
+    foreign = [(n, catalogue.knowing_of(n.op)) for n in model.nodes() if _is_open(n)]
     for _ in range(MAX_ROUNDS):
         news = False
         for node, knowing in foreign:
@@ -82,16 +82,25 @@ def _keep_other_axes(node: Node) -> bool:
     return news
 
 
-def _has_no_schema(node: Node) -> bool:
-    """Say whether ONNX infers no types of a node: its operator is unknown, or gone."""
+def _is_open(node: Node) -> bool:
+    """Say whether ONNX infers no types of a node: its operator is unknown, gone, or not looked at.
+
+    Half of ai.onnx.ml has schemas that tell of no output what it is.
+    """
     form = form_at(node)
-    return form is None or form.schema.deprecated
+    if form is None or form.schema.deprecated:
+        return True
+    return bool(node.domain) and any(
+        isinstance(t, Variable) and t.name and not t.elem_type and t.opaque is None
+        for t in node.outputs
+    )
 
 
 def _ask(declared: Pass, given: Infer | None, node: Node) -> bool:
     """Ask a pass for the types of a node; `given` is for one that it emits, not matches."""
     view = NodeView(node)
-    infer = given or (declared.infer if declared.matches_node(view) else None)
+    matched = given is None and declared.matches_node(view, any_opset=True)
+    infer = declared.infer if matched else given
     if infer is None:
         return False
     try:

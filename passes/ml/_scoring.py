@@ -6,13 +6,16 @@ ml_common.h (ComputeSoftmaxZero, ComputeProbit, write_scores).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
+from typing import TypeAlias
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Builder, InferredType, NodeView, Refuse, Value
 
+Inferred: TypeAlias = Sequence[InferredType | None]
 _PI = 3.14159
 _NEXT_TO_HALF = "PROBIT of scores next to a half: the formula cancels there, to 1e-4 of a result"
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
@@ -127,3 +130,25 @@ def rows_of_numbers(build: Builder, x: Value, kind: TensorProto.DataType) -> Val
     if x.rank != 2 or x.dtype is None or x.dtype.kind not in "fiu":
         raise Refuse(f"the rank of {x.name} must be 2 and its elements numbers")
     return x if x.elem_type == kind else build.Cast(x, to=kind)
+
+
+def rows_by(node: NodeView, columns: int) -> InferredType:
+    """Return rows of float32, as many as the first input has."""
+    x = node.input(0)
+    rows = x.shape[0] if x is not None and x.shape is not None and len(x.shape) == 2 else None
+    return InferredType(TensorProto.FLOAT, (rows, columns))
+
+
+def inferred(node: NodeView, names: tuple[str, str], scores: int | None = None) -> Inferred:
+    """Return the types of labels and scores; onnx tells those of the scores not at all.
+
+    Args:
+        node: The classifier.
+        names: The attributes of integers and of texts.
+        scores: How many scores a row has, where they are not as many as classes.
+    """
+    texts = list(node.attr(names[1], []))
+    classes = len(texts or node.attr(names[0], []))
+    scored = rows_by(node, classes if scores is None else scores)
+    label = TensorProto.STRING if texts else TensorProto.INT64
+    return InferredType(label, (scored.shape or (None,))[:1]), scored

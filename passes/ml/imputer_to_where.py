@@ -26,12 +26,13 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 
 _NAMES: dict[int, tuple[str, str, Any]] = {
     TensorProto.FLOAT: ("imputed_value_floats", "replaced_value_float", np.float32),
@@ -39,7 +40,17 @@ _NAMES: dict[int, tuple[str, str, Any]] = {
 }
 
 
-@rewrite("ai.onnx.ml::Imputer", removes="op:ai.onnx.ml::Imputer", emits="Equal IsNaN Where")
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """What the rows are."""
+    return (InferredType(node.need(0).elem_type, node.need(0).shape),)
+
+
+@rewrite(
+    "ai.onnx.ml::Imputer",
+    removes="op:ai.onnx.ml::Imputer",
+    emits="Equal IsNaN Where",
+    infer=infer,
+)
 def imputer_to_where(node: NodeView, build: Builder) -> Value:
     """Choose, see the module."""
     x = node.need(0)

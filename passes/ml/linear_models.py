@@ -39,18 +39,36 @@ from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.ml._scoring import (
     LABEL_EMITS,
     TRANSFORM_EMITS,
+    Inferred,
+    inferred,
     label_of,
     labels_of,
+    rows_by,
     rows_of_numbers,
     transformed,
     transformed_targets,
 )
+
+_LABELS = ("classlabels_ints", "classlabels_strings")
+
+
+def infer(node: NodeView) -> Inferred:
+    """A label, and a score for each class, for each row."""
+    classes = len(node.attr(_LABELS[0], []) or node.attr(_LABELS[1], []))
+    scored = len(node.attr("intercepts", []))
+    return inferred(node, _LABELS, scored if scored != 1 or classes != 2 else 2)
+
+
+def infer_targets(node: NodeView) -> Inferred:
+    """A column for each target."""
+    return (rows_by(node, int(node.attr("targets", 1))),)
 
 
 @rewrite(
     "ai.onnx.ml::LinearRegressor",
     removes="op:ai.onnx.ml::LinearRegressor",
     emits=(TRANSFORM_EMITS, "Add Cast MatMul"),
+    infer=infer_targets,
 )
 def linear_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace LinearRegressor by a product of matrices."""
@@ -63,14 +81,15 @@ def linear_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     "ai.onnx.ml::LinearClassifier",
     removes="op:ai.onnx.ml::LinearClassifier",
     emits=(TRANSFORM_EMITS, LABEL_EMITS, "Add Concat MatMul"),
+    infer=infer,
 )
 def linear_classifier_to_matmul(
     node: NodeView, build: Builder
 ) -> tuple[Value | None, Value | None]:
     """Replace LinearClassifier by a product of matrices."""
-    names = ("classlabels_ints", "classlabels_strings")
-    labels = labels_of(node, names)
-    count, scored = len(node.attr(names[0], []) or node.attr(names[1], [])), _intercepts(node).size
+    labels = labels_of(node, _LABELS)
+    count = len(node.attr(_LABELS[0], []) or node.attr(_LABELS[1], []))
+    scored = _intercepts(node).size
     after = node.attr("post_transform", "NONE")
     total = _product(node, build, scored)
     if scored == 1 and count == 2 and after == "NONE":

@@ -13,7 +13,7 @@ Before:
 
 After:
     sum = ReduceSum <axes = [-1]> (Abs (x))
-    y = Where (Equal (sum, 0), x, Div (x, sum))
+    y = Where (Cast <to = bool> (sum), Div (x, sum), x)
 
 When it refuses:
     The rows are no vector or matrix of numbers, or the norm is none of ONNX.
@@ -29,15 +29,31 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, rewrite
+from graphfix.authoring import (
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_elem_type,
+    rewrite,
+)
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """Float32 of the shape of the rows."""
+    return (InferredType(TensorProto.FLOAT, node.need(0).shape),)
 
 
 @rewrite(
     "ai.onnx.ml::Normalizer",
     removes="op:ai.onnx.ml::Normalizer",
-    emits="Abs Cast Div Equal Less Mul Neg ReduceMax ReduceSum Sqrt Where",
+    emits="Abs Cast Div Less Mul Neg ReduceMax ReduceSum Sqrt Where",
+    infer=infer,
 )
 def normalizer_to_div(node: NodeView, build: Builder) -> Value:
     """Divide by what rows come to, see the module."""
@@ -61,4 +77,4 @@ def normalizer_to_div(node: NodeView, build: Builder) -> Value:
             parts = build.Where(build.Less(rows, 0.0), build.Neg(size), size)
         case _:
             raise Refuse(f"the norm must be MAX, L1 or L2; it is {norm}")
-    return build.Where(build.Equal(whole, 0.0), rows, parts)
+    return build.Where(build.Cast(whole, to=TensorProto.BOOL), parts, rows)

@@ -26,13 +26,28 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, rewrite
+from graphfix.authoring import (
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_elem_type,
+    rewrite,
+)
 
 
-@rewrite("ai.onnx.ml::Scaler", removes="op:ai.onnx.ml::Scaler", emits="Cast Mul Sub")
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """Float32 of the shape of the rows."""
+    return (InferredType(TensorProto.FLOAT, node.need(0).shape),)
+
+
+@rewrite("ai.onnx.ml::Scaler", removes="op:ai.onnx.ml::Scaler", emits="Cast Mul Sub", infer=infer)
 def scaler_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Scale, see the module."""
     x = node.need(0)

@@ -42,7 +42,15 @@ from onnx import TensorProto
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.ml._coupling import COUPLE_EMITS, ROUNDS, coupled
 from graphfix.passes.ml._kernels import KERNEL_EMITS, compared, vectors_of
-from graphfix.passes.ml._scoring import LABEL_EMITS, label_of, labels_of, rows_of_numbers
+from graphfix.passes.ml._scoring import (
+    LABEL_EMITS,
+    Inferred,
+    inferred,
+    label_of,
+    labels_of,
+    rows_by,
+    rows_of_numbers,
+)
 
 _MORE_ROUNDS = (
     f"probabilities of three classes and more: onnxruntime stops after the round that is good to "
@@ -50,10 +58,26 @@ _MORE_ROUNDS = (
 )
 
 
+_LABELS = ("classlabels_ints", "classlabels_strings")
+
+
+def infer(node: NodeView) -> Inferred:
+    """A label, and a score for each class or for each pair of more than two, for each row."""
+    classes = len(node.attr(_LABELS[0], []) or node.attr(_LABELS[1], []))
+    of_pairs = node.has("vectors_per_class") and not node.attr("prob_a", []) and classes > 2
+    return inferred(node, _LABELS, classes * (classes - 1) // 2 if of_pairs else classes)
+
+
+def infer_one(node: NodeView) -> Inferred:
+    """One number for each row."""
+    return (rows_by(node, 1),)
+
+
 @rewrite(
     "ai.onnx.ml::SVMRegressor",
     removes="op:ai.onnx.ml::SVMRegressor",
     emits=(KERNEL_EMITS, "Cast Greater Sub"),
+    infer=infer_one,
 )
 def svm_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace SVMRegressor by comparing rows with all support vectors."""
@@ -81,12 +105,12 @@ def svm_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     "ai.onnx.ml::SVMClassifier",
     removes="op:ai.onnx.ml::SVMClassifier",
     emits=(KERNEL_EMITS, LABEL_EMITS, COUPLE_EMITS, "Concat Max Min Neg Sigmoid"),
+    infer=infer,
 )
 def svm_classifier_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, Value | None]:
     """Replace SVMClassifier by comparing rows with all support vectors."""
-    names = ("classlabels_ints", "classlabels_strings")
-    labels = labels_of(node, names)
-    classes = len(node.attr(names[0], []) or node.attr(names[1], []))
+    labels = labels_of(node, _LABELS)
+    classes = len(node.attr(_LABELS[0], []) or node.attr(_LABELS[1], []))
     x = rows_of_numbers(build, node.need(0), TensorProto.FLOAT)
     per_class = [int(count) for count in node.attr("vectors_per_class", [])]
     if len(per_class) != classes or classes < 2:

@@ -53,8 +53,10 @@ from graphfix.passes.ml._scoring import (
     LABEL_EMITS,
     TRANSFORM_EMITS,
     TRANSFORMS,
+    inferred,
     label_of,
     labels_of,
+    rows_by,
     rows_of_numbers,
     transformed,
     transformed_targets,
@@ -65,15 +67,17 @@ _AGGREGATED = ("AVERAGE", "SUM", "MIN", "MAX")
 _EMITTED = (WALK_EMITS, TRANSFORM_EMITS, "Add Cast Div")
 
 
-def _rows_by(node: NodeView, columns: int) -> InferredType:
-    x = node.input(0)
-    rows = x.shape[0] if x is not None and x.shape is not None and len(x.shape) == 2 else None
-    return InferredType(TensorProto.FLOAT, (rows, columns))
+_LABELS = ("classlabels_int64s", "classlabels_strings")
+
+
+def infer_classes(node: NodeView) -> Sequence[InferredType | None]:
+    """A label and a score for each class, for each row."""
+    return inferred(node, _LABELS)
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
     """Rows of float32, one column for each target."""
-    return (_rows_by(node, int(node.attr("n_targets", 1))),)
+    return (rows_by(node, int(node.attr("n_targets", 1))),)
 
 
 @rewrite(
@@ -125,15 +129,15 @@ def tree_ensemble_to_gather(node: NodeView, build: Builder) -> Value:
     "ai.onnx.ml::TreeEnsembleClassifier",
     removes="op:ai.onnx.ml::TreeEnsembleClassifier",
     emits=(*_EMITTED, LABEL_EMITS, "Concat"),
+    infer=infer_classes,
     since=11,
 )
 def tree_ensemble_classifier_to_gather(
     node: NodeView, build: Builder
 ) -> tuple[Value | None, Value | None]:
     """Replace TreeEnsembleClassifier by looking up which way each row goes."""
-    texts = ("classlabels_int64s", "classlabels_strings")
-    labels = labels_of(node, texts)
-    count = len(node.attr(texts[0], []) or node.attr(texts[1], []))
+    labels = labels_of(node, _LABELS)
+    count = len(node.attr(_LABELS[0], []) or node.attr(_LABELS[1], []))
     x, kind = _read(node, build)
     forest = of_lists(node, kind, "class")
     after, base = node.attr("post_transform", "NONE"), numbers(node, "base_values", kind)

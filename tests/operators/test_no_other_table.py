@@ -34,7 +34,7 @@ ELSEWHERE = {
         "random_like_to_random._PLAIN _matching._REDUCERS reduce_axes_explicit.OPS "
         "unset_inputs_left_out.OPS vectors_as_rows._OPS "
         "if_to_where._TOTAL if_to_where._WITH_CONSTANTS _activations._PLAIN "
-        "squeeze_axes_by_reader._RANKS comparison_of_expanded.OPS "
+        "texts_to_class_numbers._MOVES squeeze_axes_by_reader._RANKS comparison_of_expanded.OPS "
         "quantized_constant_to_quantizelinear._OPERATORS"
     ),
 }

@@ -102,7 +102,7 @@ class OrtEngine:
         except Exception as error:  # as above
             _raise_if_out_of_memory(str(error))
             raise EngineFailed(_one_line(str(error)), where=self.name) from None
-        outputs = dict(zip(self._names, results, strict=True))
+        outputs = {n: _of_float32(r) for n, r in zip(self._names, results, strict=True)}
         for name, (renamed, dtype) in self._renamed_outputs.items():
             outputs[name] = np.asarray(outputs.pop(renamed)).astype(dtype)
         return outputs
@@ -145,6 +145,18 @@ def _without_body_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def _declares_shape(graph: onnx.GraphProto) -> bool:
     return any(info.type.tensor_type.HasField("shape") for info in graph.output)
+
+
+def _of_float32(value: Value) -> Value:
+    """Return maps with the numbers that onnxruntime computed: Python has them as float64.
+
+    Every map that an operator of ONNX gives is to float32 (ZipMap).
+    """
+    if isinstance(value, list):
+        return [_of_float32(item) for item in value]
+    if isinstance(value, dict):
+        return {k: np.float32(v) if isinstance(v, float) else v for k, v in value.items()}
+    return value
 
 
 def _bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 from msgspec import Struct
 
+from graphfix.labels import Labels, labelled_outputs
 from graphfix.padding import Padding, padded_outputs
 from graphfix.proving.values.kinds import Feed, Value, numpy_dtype
 
@@ -20,6 +21,7 @@ class Interface(Struct, frozen=True):
         inputs: Inputs whose declared dtype changed, with the new one.
         outputs: Outputs whose declared dtype changed, with the original's.
         padded: Outputs that the other model fills up with rows that do not count.
+        labelled: Outputs whose numbers or columns stand for labels in the other model.
         notes: The changes as ``name: old -> new``.
     """
 
@@ -27,6 +29,7 @@ class Interface(Struct, frozen=True):
     inputs: dict[str, np.dtype[Any]]
     outputs: dict[str, np.dtype[Any]]
     padded: dict[str, Padding]
+    labelled: dict[str, Labels]
     notes: tuple[str, ...]
 
     def fed(self, feed: Feed) -> Feed:
@@ -45,6 +48,10 @@ class Interface(Struct, frozen=True):
             if isinstance(value, np.ndarray) and isinstance(rows, np.ndarray) and rows.size == 1:
                 wanted = min(max(0, int(rows.flatten()[0])), value.shape[padding.axis])
                 kept[name] = value.take(np.arange(wanted), axis=padding.axis)
+        for name, labels in self.labelled.items():
+            value = kept.get(name)
+            if isinstance(value, np.ndarray):
+                kept[name] = labels.read(value)
         return convert(kept, self.outputs)
 
 
@@ -72,6 +79,8 @@ def compare_interfaces(before: onnx.ModelProto, after: onnx.ModelProto) -> Inter
     padded = {n: p for n, p in padded_outputs(after).items() if n in old_out and n not in known}
     for count in {padding.count for padding in padded.values()} - set(old_out):
         del new_out[count]
+    written = labelled_outputs(before)
+    labelled = {n: of for n, of in labelled_outputs(after).items() if n not in written}
     initialized = {tensor.name for tensor in after.graph.initializer}
     wrong: list[str] = [f"input {n} is gone" for n in old_in if n not in new_in]
     wrong += [f"input {n} is new" for n in new_in if n not in old_in and n not in initialized]
@@ -89,12 +98,14 @@ def compare_interfaces(before: onnx.ModelProto, after: onnx.ModelProto) -> Inter
             notes.append(f"input {name}: {old} -> {new}")
     for name, old in old_out.items():
         new = new_out.get(name)
-        if old is not None and new is not None and old != new:
+        if name in labelled:
+            notes.append(f"output {name}: labels -> {new}")
+        elif old is not None and new is not None and old != new:
             outputs[name] = old
             notes.append(f"output {name}: {old} -> {new}")
     notes += [f"output {n}: {p.count} of its rows count" for n, p in padded.items()]
     wrong += [f"{note}, which cannot hold the same values" for note in notes if "object" in note]
-    return Interface("; ".join(wrong), inputs, outputs, padded, tuple(notes))
+    return Interface("; ".join(wrong), inputs, outputs, padded, labelled, tuple(notes))
 
 
 def convert(values: dict[str, Value], dtypes: dict[str, np.dtype[Any]]) -> dict[str, Value]:

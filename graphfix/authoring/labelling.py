@@ -1,0 +1,40 @@
+"""Giving the number of a label, or a column for each, where the model gave labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnx import TypeProto
+
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.redeclaring import redeclare_type
+from graphfix.graph import Variable
+from graphfix.labels import KEY, Label, Labels, read_labels, write_labels
+from graphfix.report import IoChange, NodeRef
+
+_SHOWN = 12  # labels that a report names
+
+
+def label_output(
+    editor: Editor, output: Variable, kind: TypeProto, labels: Sequence[Label], *, columns: bool
+) -> None:
+    """Declare an output of the main graph as a tensor whose numbers or columns stand for labels.
+
+    What computes it is the caller's business. The metadata of the file says what stands for what.
+
+    Args:
+        editor: The editor of the pass.
+        output: The output.
+        kind: The type that it has from now on.
+        labels: What each number or column stands for.
+        columns: Whether columns stand for labels; numbers otherwise.
+    """
+    old, new = redeclare_type(editor.model.graph, output, kind)
+    shown = ", ".join(map(str, labels[:_SHOWN])) + (", ..." if len(labels) > _SHOWN else "")
+    what = "columns" if columns else "numbers"
+    told = f"{what} stand for {shown}"
+    editor.io_changes.append(IoChange(output.name, old, f"{new}, whose {told}"))
+    known = read_labels(editor.model.metadata.get(KEY, ""))
+    known[output.name] = Labels(tuple(labels), columns)
+    editor.model.metadata[KEY] = write_labels(known)
+    editor.record_number(NodeRef(outputs=(output.name,)), told)
