@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from msgspec import Struct
 
-from graphfix.rendering.style import printable
-from graphfix.report import Finding, NodeRef, Severity
+from graphfix.rendering.style import count, printable
+from graphfix.report import Finding, NodeRef, Outcome, Severity, Status
 
+_REASONS_SHOWN = 6
 _ORDER = [Severity.REJECT, Severity.WRONG, Severity.BUILDER, Severity.FALLBACK, Severity.NOTE]
 
 SEVERITY_MEANS = {
@@ -75,6 +77,28 @@ def node_label(node: NodeRef) -> str:
     else:
         label = f"{node.op} -> {node.outputs[0]}" if node.outputs else node.op
     return printable(label if node.scope == "main" else f"{label} (in {node.scope})")
+
+
+def few_reasons(outcomes: Iterable[Outcome]) -> tuple[list[Outcome], list[str]]:
+    """Leave out what a pass could not do for more reasons than a person reads.
+
+    Reasons that name a tensor each may be thousands; JSON has them all.
+
+    Returns:
+        The outcomes to show, and a sentence for each pass of which some are not.
+    """
+    shown: list[Outcome] = []
+    told: Counter[tuple[str, Status]] = Counter()
+    for outcome in outcomes:
+        told[outcome.pass_id, outcome.status] += 1
+        said = outcome.status not in (Status.REFUSED, Status.FAILED)
+        if said or told[outcome.pass_id, outcome.status] <= _REASONS_SHOWN:
+            shown.append(outcome)
+    return shown, [
+        f"{name}: {status} for {count(times - _REASONS_SHOWN, 'more reason')} (--json has them)"
+        for (name, status), times in told.items()
+        if status in (Status.REFUSED, Status.FAILED) and times > _REASONS_SHOWN
+    ]
 
 
 def distinct(texts: Iterable[str]) -> tuple[str, ...]:

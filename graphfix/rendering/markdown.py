@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from graphfix.engines.interface import NextStep
-from graphfix.rendering.grouping import distinct, group_findings, node_label
+from graphfix.rendering.grouping import distinct, few_reasons, group_findings, node_label
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import capped, count, size
 from graphfix.rendering.text_report import left_title, number
@@ -88,7 +88,8 @@ def _findings(findings: Iterable[Finding]) -> str:
 
 
 def _outcomes(outcomes: Iterable[Outcome]) -> str:
-    return _table(
+    shown, untold = few_reasons(outcomes)
+    table = _table(
         ("pass", "status", "places", "accuracy", "why", "nodes"),
         [
             (
@@ -99,10 +100,11 @@ def _outcomes(outcomes: Iterable[Outcome]) -> str:
                 _cell("; ".join(distinct((o.reason, *(s.note for s in o.sites))))),
                 _cell(capped(distinct(node_label(s.node) for s in o.sites), _NODES_SHOWN)),
             )
-            for o in outcomes
+            for o in shown
             if o.status is not Status.NOT_NEEDED
         ],
     )
+    return "\n\n".join([table, *(_cell(sentence) for sentence in untold)])
 
 
 def _verification(found: Verification) -> str:

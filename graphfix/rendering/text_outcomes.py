@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from graphfix.rendering.grouping import distinct, node_label
+from graphfix.rendering.grouping import distinct, few_reasons, node_label
 from graphfix.rendering.style import Style, capped, count, labelled, printable, wrap
 from graphfix.report import Accuracy, Outcome, Status, Verdict
 
@@ -15,11 +15,13 @@ _NODES_SHOWN = 3
 
 def outcome_lines(outcomes: Iterable[Outcome], style: Style) -> list[str]:
     """Return one block per outcome that says something, and a line for those not needed."""
-    found = tuple(outcomes)
+    found, untold = few_reasons(outcomes)
     lines: list[str] = []
     for status in (Status.APPLIED, Status.REFUSED, Status.FAILED):
         for outcome in (o for o in found if o.status is status):
             lines += _block(outcome, style)
+    for sentence in untold:
+        lines += wrap(sentence, "    ", "  ")
     idle = distinct(o.pass_id for o in found if o.status is Status.NOT_NEEDED)
     busy = {o.pass_id for o in found if o.status is not Status.NOT_NEEDED}
     idle = tuple(name for name in idle if name not in busy)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from graphfix.engines.interface import NextStep
+from graphfix.rendering.markdown import report_markdown
 from graphfix.rendering.style import Style
 from graphfix.rendering.text_check import check_text
 from graphfix.rendering.text_report import number, report_text
@@ -18,8 +19,10 @@ from graphfix.report import (
     Finding,
     IoChange,
     NodeRef,
+    Outcome,
     Report,
     Severity,
+    Status,
     Verdict,
     Verification,
 )
@@ -221,3 +224,16 @@ def test_check_says_that_the_engine_was_not_run() -> None:
         "OK No rule for trt8.6 objects to a.onnx. The rules were applied to the file; the engine "
         "itself was not run."
     )
+
+
+def test_reasons_that_name_a_tensor_each_are_told_a_few_times(samples: Samples) -> None:
+    report, code = samples["left"]
+    many = tuple(
+        Outcome("opset", Status.REFUSED, f"the dtype of y{i} must be known", ()) for i in range(900)
+    )
+    for text in (
+        report_text(replace(report, outcomes=many), code),
+        report_markdown(replace(report, outcomes=many), code),
+    ):
+        assert text.count("must be known") == 6
+        assert "opset: refused for 894 more reasons (--json has them)" in flat(text)
