@@ -32,7 +32,7 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrit
 
 @rewrite(
     "AveragePool",
-    removes="attr:AveragePool.count_include_pad",
+    removes="attr:AveragePool.count_include_pad shape:AveragePool.pads",
     emits="AveragePool Pad",
     claims="nan inf",
 )

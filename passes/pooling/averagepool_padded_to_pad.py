@@ -36,7 +36,7 @@ from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 @rewrite(
     "AveragePool",
-    removes="shape:AveragePool.padded3d attr:AveragePool.count_include_pad",
+    removes="shape:AveragePool.padded3d shape:AveragePool.pads attr:AveragePool.count_include_pad",
     emits="AveragePool Mul Pad",
     since=7,
 )

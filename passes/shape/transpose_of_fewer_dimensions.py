@@ -5,8 +5,8 @@ What it does:
     side are transposed as one, and those of size 1 are left out.
 
 Why engines need it:
-    QNN has no tensor of more than five dimensions. Windows of transformers and shuffled pixels are
-    written with six.
+    QNN has no tensor of more than five dimensions, and ncnn none of more than four beside a batch
+    of 1. Windows of transformers and shuffled pixels are written with six, and with five.
 
 Before:
     a = Reshape <[2, 4, 7, 4, 7, 96]> (x)
@@ -19,8 +19,8 @@ After:
     y = Reshape <[32, 49, 96]> (t)
 
 When it refuses:
-    Sizes are unknown or 0, more than five dimensions are left, somebody else reads what lies
-    between, or the first and last tensor have more than five dimensions themselves.
+    Sizes are unknown or 0, more than five dimensions or as many as before are left, somebody else
+    reads what lies between, or the first and last tensor have more than five dimensions themselves.
 
 Accuracy:
     Exact: the same numbers in the same order.
@@ -55,12 +55,12 @@ def transpose_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
         if end.rank is None or end.rank > _MOST:
             raise Refuse(f"{end.name} must have {_MOST} dimensions at most; it has {end.rank}")
     shape = split.static_shape
-    if len(shape) <= _MOST:
-        raise Refuse(f"{split.name} must have more than {_MOST} dimensions; it has {len(shape)}")
     order = [int(axis) for axis in turn.attr("perm", range(len(shape))[::-1])]
     sizes, perm = _joined(shape, order)
     if len(sizes) > _MOST:
         raise Refuse(f"{_MOST} dimensions at most must be left; {len(sizes)} are")
+    if len(sizes) == len(shape):
+        raise Refuse(f"some of the {len(shape)} dimensions must stay together; none do")
     blocks = build.Reshape(first, np.array(sizes, np.int64))
     return build.Reshape(build.Transpose(blocks, perm=perm), np.array(last.static_shape, np.int64))
 

@@ -37,6 +37,7 @@ def feed_for(shape: str, place: str) -> dict[str, Any]:
         ("2,8,6,3", "2,4,2,2,3,3", "0,1,3,2,4,5", "16,6,3"),  # windows
         ("2,8,3,4", "2,2,2,2,3,4", "0,1,4,2,5,3", "2,2,6,8"),  # pixels
         ("1,8,6,3", "1,4,2,2,3,3", "0,1,3,2,4,5", "8,6,3"),
+        ("6,4,3", "1,6,2,2,3", "0,2,1,3,4", "2,6,6"),  # five, two of which stay together
         ("1,4,1", "1,1,2,1,2,1", "5,4,3,2,1,0", "4"),
         ("1,1", "1,1,1,1,1,1", "5,4,3,2,1,0", "1"),
     ],
@@ -56,7 +57,7 @@ def test_refusals() -> None:
     )
     five = body("2,2,2,2,2", "4,3,2,1,0", "32")
     assert_refused(
-        PASS, written(five, "float[32] x", "float[32]"), "must have more than 5 dimensions"
+        PASS, written(five, "float[32] x", "float[32]"), "5 dimensions must stay together"
     )
     plain = "@l = Constant <value = int64[1] {{-1}}> ()\n@y = Reshape (x, @l)".format()
     assert_refused(PASS, written(plain, "float[2,2] x", "float[4]"), "must come out of Transpose")

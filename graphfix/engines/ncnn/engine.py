@@ -35,6 +35,7 @@ class NCNN(Engine):
     title = "ncnn by pnnx"
     spellings = ("pnnx",)
     order = 15
+    wants_sizes = True
     requirements = MappingProxyType({"ncnn1.0": _WHEELS})
 
     def blamed(self, said: str) -> tuple[str, str]:

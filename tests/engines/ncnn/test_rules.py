@@ -11,6 +11,21 @@ X = "(float[2,3] x) => (float[A,B] y) "
 IMAGE = "(float[1,4,5,5] x) => (float[A,B,C,D] y) "
 SCALED = IMAGE + "<float[4] s = {{1.0, 1.0, 2.0, 2.0}}> {{ y = Resize <{}> (x, , s) }}"
 POOLED = IMAGE + "{{ y = {} <kernel_shape = [2, 2], {}> (x) }}"
+ROTATED = (
+    "(float[{x}] x) => (float[{x}] y) <int64[1] z = {{0}}, int64[1] h = {{4}}, int64[1] n = {{8}},"
+    " int64[1] a = {{3}}, float c = {{2.0}}> {{ b = Slice (x, h, n, a) d = Slice (x, z, h, a)"
+    " e = Neg (b) j = Concat <axis = -1> (e, d) p = Mul (x, c) q = Mul (j, c) y = Add (p, q) }}"
+)
+
+
+def masked(batches: int, order: str = "(t, m)") -> str:
+    numbers = ", ".join(["0.5"] * (36 * batches))
+    return (
+        "(float[3,2,6,4] q, float[3,2,4,6] k, float[3,2,6,4] v) => (float[3,2,6,4] y)"
+        f" <float c = {{0.5}}, float[{batches},1,6,6] m = {{{numbers}}}> {{ r = Mul (q, c)"
+        f" l = Mul (k, c) t = MatMul (r, l) u = Add {order} p = Softmax <axis = -1> (u)"
+        " y = MatMul (p, v) }"
+    )
 
 
 def yes(graph: str, rule: str, feature: str, severity: str = "reject", opset: int = 13) -> Yes:
@@ -51,8 +66,8 @@ YES = [
     ),
     yes(
         IMAGE + "<int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad (x, p) }",
-        "pad-with-a-constant",
-        "form:Pad.constant",
+        "pad-without-mode",
+        "attr:Pad.no-mode",
     ),
     yes(
         IMAGE + '<int64[8] p = {0,1,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
@@ -170,9 +185,61 @@ YES = [
         "attr:Resize.antialias=1",
         opset=18,
     ),
+    yes(
+        "(float[2,4,2,2,8] x) => (float[A,B] y) <int64[2] s = {8,32}> { y = Reshape (x, s) }",
+        "reshape-to-five-axes",
+        "rank:Reshape.5",
+    ),
+    yes(
+        "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
+        '{ y = GridSample <mode = "cubic"> (x, g) }',
+        "grid-reflected-or-cubic",
+        "attr:GridSample.mode=cubic",
+        "wrong",
+        20,
+    ),
+    yes(
+        POOLED.format("MaxPool", "ceil_mode = 1").replace("[2, 2]", "[7, 7]"),
+        "window-larger-than-the-input",
+        "shape:MaxPool.window",
+        "wrong",
+    ),
+    yes(
+        POOLED.format("MaxPool", "ceil_mode = 1, strides = [3, 3]").replace("5,5", "9,9"),
+        "window-behind-the-end",
+        "attr:MaxPool.ceil_mode",
+        "wrong",
+    ),
+    yes(
+        POOLED.format("AveragePool", "ceil_mode = 1, count_include_pad = 1, strides = [2, 2]"),
+        "average-beyond-the-end",
+        "attr:AveragePool.count_include_pad",
+        "wrong",
+    ),
+    yes(ROTATED.format(x="1,2,5,8"), "rotation-of-halves", "form:Add.rotation", "wrong"),
+    yes(masked(3), "mask-of-several-batches", "form:Add.mask", "wrong"),
 ]
 
 NO = [
+    No(ROTATED.format(x="1,1,5,8"), "rotation-of-halves", T, 13),
+    No(ROTATED.format(x="1,2,5,8").replace("(p, q)", "(q, p)"), "rotation-of-halves", T, 13),
+    No(masked(1), "mask-of-several-batches", T, 13),
+    No(masked(3, "(m, t)"), "mask-of-several-batches", T, 13),
+    No(
+        IMAGE + '<int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad <mode = "constant"> (x, p) }',
+        "pad-without-mode",
+        T,
+    ),
+    No(
+        "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
+        '{ y = GridSample <mode = "bicubic"> (x, g) }',
+        "grid-reflected-or-cubic",
+        T,
+        16,
+    ),
+    No(
+        POOLED.format("AveragePool", "ceil_mode = 1, strides = [2, 2]"), "average-beyond-the-end", T
+    ),
     No(X + "{ y = ReduceMean <axes = [1]> (x) }", "axes-as-input", T, 13),
     No(X + "{ y = Softmax <axis = 1> (x) }", "softmax-of-joined-axes", T, 11),
     No(IMAGE + "{ y = ReduceMax <axes = [2]> (x) }", "extremes-over-several-axes", T, 13),

@@ -214,12 +214,13 @@ def depth_first(node: NodeView, target: Target) -> Answer:
     feature="attr:GridSample.mode",
     versions="ncnn",
     severity=WRONG,
-    source=f"{MEASURED}: linear and nearest with zeros and border are equal",
+    source=f"{MEASURED}: what is reflected twice; the name of opset 16, bicubic, is read, and that"
+    " of opset 20, cubic, taken for linear",
 )
 def grid_reflected_or_cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic sampling and reflection give other numbers."""
+    """Cubic sampling by its newer name, and reflection, give other numbers."""
     mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
-    if mode not in ("bicubic", "cubic") and padding != "reflection":
+    if mode != "cubic" and padding != "reflection":
         return None
     return Yes(feature=f"attr:GridSample.mode={mode}")
 
@@ -268,7 +269,8 @@ def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     x, y = node.input(0), node.output(0)
     if x is None or y is None:
         return None
-    if y.rank is None:
-        return Unknown(f"rank of {y.name}")
-    alone = y.rank == RANK + 1 and x.dim(0) == 1 and y.dim(0) == 1
-    return y.rank > RANK and not alone and Yes(feature=f"rank:Reshape.{y.rank}")
+    if x.rank is None or y.rank is None:
+        return Unknown(f"rank of {(x if x.rank is None else y).name}")
+    most = max(x.rank, y.rank)
+    alone = most == RANK + 1 and x.dim(0) == 1 and y.dim(0) == 1
+    return most > RANK and not alone and Yes(feature=f"rank:Reshape.{most}")

@@ -5,6 +5,11 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.ncnn.rules import MEASURED, RANK
+from graphfix.engines.pool_windows import (
+    window_begins_behind,
+    window_is_larger,
+    window_sticks_out,
+)
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -13,15 +18,15 @@ _PLACES = "coordinate_transformation_mode"
 
 @rule(
     "Pad",
-    feature="form:Pad.constant",
+    feature="attr:Pad.no-mode",
     versions="ncnn",
     severity=REJECT,
     text="layer Pad not exists or registered",
-    source=f"{MEASURED}: modes edge and reflect are equal",
+    source=f"{MEASURED}: opsets 10 to 21, with a value and without; mode constant is equal",
 )
-def pad_with_a_constant(node: NodeView, target: Target) -> Answer:
-    """Pads of a constant become no layer."""
-    return bool(node.attr("mode", "constant") == "constant")
+def pad_without_mode(node: NodeView, target: Target) -> Answer:
+    """The mode must be written down."""
+    return not node.has("mode")
 
 
 @rule(
@@ -70,6 +75,43 @@ def pads_of_two_sizes(node: NodeView, target: Target) -> Answer:
     pads = [int(pad) for pad in node.attr("pads", ())]
     half = len(pads) // 2
     return pads[:half] != pads[half:]
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="shape:{op}.window",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: a window of 5 over 3 with ceil_mode gives four results instead of one",
+)
+def window_larger_than_the_input(node: NodeView, target: Target) -> Answer:
+    """The window is larger than the padded input."""
+    return window_is_larger(node)
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="attr:{op}.ceil_mode",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: a window of 2 by strides of 3 over 9 gives 4",
+)
+def window_behind_the_end(node: NodeView, target: Target) -> Answer:
+    """{op} with ceil_mode has a window that begins behind the input."""
+    return window_begins_behind(node)
+
+
+@rule(
+    "AveragePool",
+    feature="attr:AveragePool.count_include_pad",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: windows of 3 by strides of 2 over 8, with pads and without",
+)
+def average_beyond_the_end(node: NodeView, target: Target) -> Answer:
+    """What the last windows reach beyond the padding with ceil_mode is counted."""
+    counted = bool(node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0))
+    return counted and window_sticks_out(node)
 
 
 @rule(

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
+from graphfix.engines.pool_windows import (
+    window_begins_behind,
+    window_is_larger,
+    window_sticks_out,
+)
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 
@@ -43,7 +48,7 @@ def _is_padded(pool: NodeView) -> bool:
     if pool.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
         return True
     return bool(pool.attr("count_include_pad", 0) and pool.attr("ceil_mode", 0)) and bool(
-        _sticks_out(pool)
+        window_sticks_out(pool)
     )
 
 
@@ -56,9 +61,9 @@ def _is_padded(pool: NodeView) -> bool:
 )
 def average_beyond_padding(node: NodeView, target: Target) -> Answer:
     """AveragePool counts what its last windows reach beyond the padding with ceil_mode."""
-    return bool(node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0)) and _sticks_out(
-        node
-    )
+    return bool(
+        node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0)
+    ) and window_sticks_out(node)
 
 
 @rule(
@@ -70,35 +75,7 @@ def average_beyond_padding(node: NodeView, target: Target) -> Answer:
 )
 def pool_behind_the_end(node: NodeView, target: Target) -> Answer:
     """{op} with ceil_mode has a window that begins behind the input."""
-    axes = _windows(node)
-    if not node.attr("ceil_mode", 0) or axes is None:
-        return False
-    return any(
-        -(-(size + before + after - wide) // step) * step >= size + before
-        for size, wide, step, before, after in axes
-    )
-
-
-def _sticks_out(node: NodeView) -> bool:
-    """Say whether the last windows may reach beyond the padded input."""
-    axes = _windows(node)
-    if axes is None:
-        return True
-    return any((size + before + after - wide) % step for size, wide, step, before, after in axes)
-
-
-def _windows(node: NodeView) -> list[tuple[int, int, int, int, int]] | None:
-    """Return size, window, stride and pads of each axis; None where a size is not known."""
-    data = node.input(0)
-    sizes = None if data is None else data.static_shape
-    dilated = any(int(step) != 1 for step in node.attr("dilations", ()))
-    window = [int(size) for size in node.attr("kernel_shape", ())]
-    count = len(window)
-    if sizes is None or len(sizes) != count + 2 or dilated:
-        return None
-    strides = [int(step) for step in node.attr("strides", ())] or [1] * count
-    pads = [int(size) for size in node.attr("pads", ())] or [0] * (2 * count)
-    return list(zip(sizes[2:], window, strides, pads[:count], pads[count:], strict=True))
+    return window_begins_behind(node)
 
 
 @rule(
@@ -125,14 +102,4 @@ def pool_indices(node: NodeView, target: Target) -> Answer:
 )
 def pool_window(node: NodeView, target: Target) -> Answer:
     """The window of {op} is larger than the padded input."""
-    data = node.input(0)
-    sizes = None if data is None else data.shape
-    window = node.attr("kernel_shape", ())
-    if sizes is None or len(sizes) != len(window) + 2:
-        return False
-    pads = node.attr("pads", ()) or [0] * (2 * len(window))
-    padded = [
-        size + pads[axis] + pads[axis + len(window)] if isinstance(size, int) else None
-        for axis, size in enumerate(sizes[2:])
-    ]
-    return any(have is not None and have < want for have, want in zip(padded, window, strict=True))
+    return window_is_larger(node)

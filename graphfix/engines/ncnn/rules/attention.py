@@ -1,0 +1,63 @@
+"""ncnn: the layers that pnnx makes of attention that is written out."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.ncnn.rules import MEASURED, RANK
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import WRONG, Answer, rule
+
+
+@rule(
+    "Add",
+    feature="form:Add.rotation",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: they become RotaryEmbed, which reads behind its tables where there are"
+    " several heads; equal where any of the operands stand in another order",
+)
+def rotation_of_halves(node: NodeView, target: Target) -> Answer:
+    """Halves of several heads are rotated: x * c + concat(-x[n/2:], x[:n/2]) * s."""
+    first, second = node.input(0), node.input(1)
+    x = _factor(first)
+    if x is None or (x.rank is not None and (x.rank < RANK or x.dim(1) == 1)):
+        return False
+    joined = _maker(_factor(second), "Concat")
+    if joined is None or len(joined.inputs) != 2:
+        return False
+    negated = _maker(joined.input(0), "Neg")
+    halves = (negated.input(0) if negated is not None else None, joined.input(1))
+    return all(_is_half(half, x) for half in halves)
+
+
+def _maker(value: Value | None, op: str) -> NodeView | None:
+    """Return the node that computes a tensor where it is of this operator."""
+    maker = value.producer if value is not None else None
+    return maker if maker is not None and maker.op == op else None
+
+
+def _factor(value: Value | None) -> Value | None:
+    product = _maker(value, "Mul")
+    return product.input(0) if product is not None else None
+
+
+def _is_half(value: Value | None, x: Value) -> bool:
+    maker = _maker(value, "Slice") or _maker(value, "Split")
+    return maker is not None and maker.input(0) == x
+
+
+@rule(
+    "Add",
+    feature="form:Add.mask",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: they become SDPA, which takes the mask of the first batch for all; equal"
+    " with a mask that is computed, of one batch, or in front, and where one factor scales",
+)
+def mask_of_several_batches(node: NodeView, target: Target) -> Answer:
+    """A constant mask of several batches is added in front of a Softmax of attention."""
+    product, mask = _maker(node.input(0), "MatMul"), node.input(1)
+    if product is None or mask is None or not mask.is_constant or mask.rank != RANK:
+        return False
+    scaled = all(_factor(factor) is not None for factor in product.inputs)
+    return scaled and mask.dim(0) != 1
