@@ -41,6 +41,7 @@ _OPTIONS = (
     ("replace-op", "[DOMAIN::]OP=sub.onnx", "The same for every node of an operator."),
     ("set", "NODE.ATTRIBUTE=VALUE", "Give an attribute another value."),
     ("weights", "NAME=@FILE.npy", "Give a stored tensor other values."),
+    ("to", "float16|bfloat16|float32", "Compute in another float type, where nodes stand it."),
 )
 
 # The parameter of each option -> the name of its edit.
@@ -48,11 +49,18 @@ EDITS = {f"edit_{name.replace('-', '_')}": name for name, _, _ in _OPTIONS}
 
 
 # Edits, and what stands for several: their order among each other counts.
-IN_ORDER = {**EDITS, "edit_recipe": "recipe"}
+IN_ORDER = {**EDITS, "edit_recipe": "recipe", "edit_keep": "keep"}
 
 
 def edit_options(function: Function) -> Function:
     """Add an option for each edit, and one for recipes; all may be repeated."""
+    function = click.option(
+        "--keep",
+        "edit_keep",
+        multiple=True,
+        metavar="NODE,OP,...",
+        help="Leave these as they are in the --to before it.",
+    )(function)
     function = click.option(
         "--recipe",
         "edit_recipe",

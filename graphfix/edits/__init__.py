@@ -38,10 +38,12 @@ from graphfix.edits.functions import (
     shape,
     split,
     swap_channels,
+    to,
 )
 from graphfix.edits.joining import Join
 from graphfix.edits.names import Prefix, Rename, RenameNode
 from graphfix.edits.nodes import Delete, Insert, Replace
+from graphfix.edits.precision import To
 from graphfix.edits.preprocessing import InputType, Layout, Normalize, OutputType, SwapChannels
 from graphfix.edits.proving import Proof
 from graphfix.edits.sizes import Dim, Shape
@@ -78,6 +80,7 @@ __all__ = [
     "Shape",
     "Split",
     "SwapChannels",
+    "To",
     "add_output",
     "delete",
     "dim",
@@ -105,4 +108,5 @@ __all__ = [
     "shape",
     "split",
     "swap_channels",
+    "to",
 ]

@@ -108,7 +108,7 @@ def edit(
         for each in edits:
             if parts:
                 raise UsageError("comes after the model was split", where=each.option)
-            step = _applied(each, Subject(proto, loaded.base_dir, verify == "auto"), hooks)
+            step = _applied(each, Subject(proto, loaded.base_dir, verify == "auto", file), hooks)
             proofs = _proved(step, loaded.base_dir, how, hooks) if verify == "auto" else ()
             done.append(Done(each.option, step.said, proofs, step.unfinished))
             proto, parts = step.proto, dict(step.parts)

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphfix._version import __version__
 from graphfix.edits.engine import Edited, edit
-from graphfix.edits.reading import written
+from graphfix.edits.reading import KEEP, written
 from graphfix.edits.recipes import Entry, edit_of, read_recipe, write_recipe
 from graphfix.edits.step import Edit
 from graphfix.errors import UsageError
@@ -100,10 +100,28 @@ def edit_file(
 
 def _entries(edits: Sequence[tuple[str, str]]) -> Iterator[tuple[Entry, Edit]]:
     """Yield each step as a recipe has it, and the edit that it is."""
-    for name, text in edits:
+    for name, text in _with_keep(edits):
         if name != "recipe":
             yield (name, text), written(name, text)
             continue
         path = Path(text)
         for place, (step, value) in enumerate(read_recipe(path), 1):
             yield (step, value), edit_of(step, value, f"{path}: step {place}")
+
+
+def _with_keep(edits: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Put what ``--keep`` names to the ``--to`` before it.
+
+    Raises:
+        UsageError: There is none before it.
+    """
+    found: list[tuple[str, str]] = []
+    for name, text in edits:
+        if name != "keep":
+            found.append((name, text))
+            continue
+        last, given = found[-1] if found else ("", "")
+        if last != "to":
+            raise UsageError("stands behind no --to", where="--keep", hint="--to float16 --keep a")
+        found[-1] = (last, f"{given}{',' if KEEP in given else KEEP}{text}")
+    return found

@@ -29,6 +29,7 @@ from graphfix.edits.engine import Edited, edit
 from graphfix.edits.joining import Join
 from graphfix.edits.names import Prefix, Rename, RenameNode
 from graphfix.edits.nodes import Delete, Insert, Replace
+from graphfix.edits.precision import To
 from graphfix.edits.preprocessing import InputType, Layout, Normalize, OutputType, SwapChannels
 from graphfix.edits.sizes import Dim, Shape
 from graphfix.edits.values import SetAttribute, SetWeights
@@ -187,6 +188,11 @@ def set_attribute(
 def set_weights(model: ModelLike, name: str, value: str | Array, **how: Unpack[How]) -> Edited:
     """Give a stored tensor other values."""
     return edit(model, [SetWeights(name, value)], **how)
+
+
+def to(model: ModelLike, type: str, keep: Sequence[str] = (), **how: Unpack[How]) -> Edited:
+    """Compute in ``float16``, ``bfloat16`` or ``float32`` where nodes stand it."""
+    return edit(model, [To(type, tuple(keep))], **how)
 
 
 def dynamic(

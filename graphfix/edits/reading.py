@@ -20,6 +20,7 @@ from graphfix.edits.ends import (
 from graphfix.edits.joining import Join
 from graphfix.edits.names import Prefix, Rename, RenameNode
 from graphfix.edits.nodes import Delete, Insert, Replace
+from graphfix.edits.precision import To
 from graphfix.edits.preprocessing import InputType, Layout, Normalize, OutputType, SwapChannels
 from graphfix.edits.sizes import Dim, Shape
 from graphfix.edits.step import Edit, Step, Subject
@@ -27,6 +28,7 @@ from graphfix.edits.values import SetAttribute, SetWeights
 from graphfix.edits.words import Known, between, listed, malformed, pair, shape
 from graphfix.errors import UsageError
 
+KEEP = " keep "  # between the type of --to and what --keep names
 Read = Callable[[str, Known], Edit]
 
 
@@ -163,6 +165,12 @@ def _set(text: str, known: Known) -> Edit:
     return SetAttribute(node, attribute, value)
 
 
+def _to(text: str, known: Known) -> Edit:
+    kind, given, kept = text.partition(KEEP)
+    form = f"float16 or float16{KEEP}NODE,OP"
+    return To(kind, listed(kept, "--to", form) if given else ())
+
+
 def _weights(text: str, known: Known) -> Edit:
     return SetWeights(*pair(text, "--weights", "NAME=@FILE.npy"))
 
@@ -194,6 +202,7 @@ READERS: Mapping[str, Read] = {
     "replace-op": _replace_op,
     "set": _set,
     "weights": _weights,
+    "to": _to,
 }
 
 

@@ -25,13 +25,17 @@ class Subject:
         proto: The model; never changed, an edit copies it.
         base_dir: Where its external data lies.
         proves: Whether what is claimed of the edit will be proved.
+        inputs: The user's inputs for it, as an .npz file; None where they are made.
     """
 
-    def __init__(self, proto: ModelProto, base_dir: str, proves: bool = True) -> None:
+    def __init__(
+        self, proto: ModelProto, base_dir: str, proves: bool = True, inputs: Path | None = None
+    ) -> None:
         """Take a model; nothing is computed before it is asked for."""
         self.proto = proto
         self.base_dir = base_dir
         self.proves = proves
+        self.inputs = inputs
 
     @cached_property
     def scope(self) -> Scope:

@@ -1,0 +1,177 @@
+"""The edit that lets a model compute in another float type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from onnx import ModelProto, TensorProto
+
+from graphfix.edits.addressing import find_nodes
+from graphfix.edits.precision_measuring import (
+    OLDEST,
+    Feeds,
+    Measured,
+    Outputs,
+    difference,
+    emulated,
+    feeds_of,
+    measured,
+    ran,
+)
+from graphfix.edits.precision_plan import FLOATS, RANGES, Plan, element_types, plan_of
+from graphfix.edits.precision_writing import converted
+from graphfix.edits.step import Claim, Shown, Step, Subject
+from graphfix.errors import EngineFailed, UsageError
+from graphfix.protos import called, normal_domain
+from graphfix.report import Verdict, Verification
+
+# How far outputs, and those of a node, may move, of the largest number in them.
+TOLERANCES = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 1e-2}
+_ROUNDS = 4
+_STRICTER, _STRICTEST = 8.0, 1e-6  # by so much each round asks more of a node, and how far
+
+
+@dataclass(frozen=True, slots=True)
+class To:
+    """Let a model compute in another float type; inputs and outputs keep theirs.
+
+    What would not stand it stays as it is: tensors whose numbers leave the type on the samples,
+    nodes that lose more than the tolerance, what computes sizes, operators that do not have it.
+
+    Attributes:
+        type: ``float16`` or ``bfloat16`` for what is float32; ``float32`` for what is of 16 bits.
+        keep: Nodes that stay as they are: names, patterns, operators (``Softmax``, ``op:Softmax``).
+    """
+
+    type: str
+    keep: tuple[str, ...] = ()
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return "--to"
+
+    def apply(self, subject: Subject) -> Step:
+        """Convert a copy of the model; see `graphfix.edits.step.Edit`."""
+        where = f"{self.option} {self.type}"
+        plan = self._plan(subject, where)
+        if not plan.slots:
+            raise UsageError("no node can be converted", where=where, hint=_first(subject, plan))
+        elements = element_types(subject.proto.graph, subject.inferred)
+        narrow = self.type != "float32"
+        feeds: Feeds | None = None
+        seen = Measured({}, {})
+        if narrow or subject.proves:
+            feeds = feeds_of(subject.proto, subject.base_dir, subject.inputs)
+        if narrow and feeds is not None:
+            seen = measured(subject.proto, plan, subject.base_dir, feeds)
+            self._keep_wide(subject.proto, plan, seen)
+            self._keep_lossy(plan, seen, TOLERANCES[self.type])
+        result = converted(subject.proto, plan, elements, subject.base_dir)
+        claims: tuple[Claim, ...] = ()
+        if feeds is not None and subject.proves:
+            found, result = self._proved(subject, plan, seen, feeds, result)
+            text = f"no output moves by more than {TOLERANCES[self.type]:g} of its largest number"
+            claims = (Shown(text, found),)
+        if not plan.slots:
+            raise UsageError("no node can be converted", where=where, hint=_first(subject, plan))
+        return Step(result, tuple(self._said(subject.proto, plan)), claims)
+
+    def _plan(self, subject: Subject, where: str) -> Plan:
+        if self.type not in FLOATS:
+            raise UsageError(f"{self.type!r} is none of {', '.join(FLOATS)}", where=where)
+        proto = subject.proto
+        versions = {normal_domain(entry.domain): entry.version for entry in proto.opset_import}
+        if versions.get("", OLDEST) < OLDEST:
+            raise UsageError(
+                f"the model is of opset {versions['']}, {OLDEST} is needed",
+                where=where,
+                hint=f"graphfix run MODEL --opset {OLDEST}",
+            )
+        target = FLOATS[self.type]
+        source = {TensorProto.FLOAT} if self.type != "float32" else set(FLOATS.values()) - {target}
+        plan = plan_of(proto, subject.inferred, frozenset(source), target, subject.base_dir)
+        if not plan.slots and not plan.kept:
+            raise UsageError("nothing computes in another float type", where=where)
+        known = {node.op_type for node in proto.graph.node}
+        for address in self.keep:
+            named = f"op:{address}" if address in known else address
+            for place in find_nodes(proto, named, f"--keep {address}"):
+                if place.graph is proto.graph:
+                    plan.keep(place.index, "as asked for")
+        return plan
+
+    def _keep_wide(self, proto: ModelProto, plan: Plan, seen: Measured) -> None:
+        limit, _ = RANGES[plan.target]
+        wide = {name: most for name, most in seen.largest.items() if most > limit}
+        for place in list(plan.slots):
+            node = proto.graph.node[place]
+            name = next((n for n in (*node.input, *node.output) if n in wide), None)
+            if name is not None:
+                plan.keep(place, f"{name} reaches {wide[name]:.3g}")
+
+    def _keep_lossy(self, plan: Plan, seen: Measured, tolerance: float) -> bool:
+        """Keep the nodes that lose more; say whether there are any."""
+        lossy = [p for p, loss in seen.losses.items() if loss > tolerance and p in plan.slots]
+        for place in lossy:
+            plan.keep(place, f"it loses {seen.losses[place]:.2g}")
+        return bool(lossy)
+
+    def _proved(
+        self, subject: Subject, plan: Plan, seen: Measured, feeds: Feeds, result: ModelProto
+    ) -> tuple[Verification, ModelProto]:
+        """Compare the outputs; keep more nodes while they move too far."""
+        elements = element_types(subject.proto.graph, subject.inferred)
+        tolerance = TOLERANCES[self.type]
+        before = ran(subject.proto, subject.base_dir, feeds)
+        found = Verification(Verdict.INCONCLUSIVE)
+        for _ in range(_ROUNDS):
+            try:
+                found = self._moved(subject, plan, feeds, before, result)
+            except EngineFailed as error:
+                return Verification(Verdict.INCONCLUSIVE, error.message), result
+            if found.status is Verdict.EQUAL:
+                break
+            kept = False
+            while not kept and tolerance > _STRICTEST:
+                tolerance /= _STRICTER
+                kept = self._keep_lossy(plan, seen, tolerance)
+            if not kept or not plan.slots:
+                break
+            result = converted(subject.proto, plan, elements, subject.base_dir)
+        return found, result
+
+    def _moved(
+        self, subject: Subject, plan: Plan, feeds: Feeds, before: Outputs, result: ModelProto
+    ) -> Verification:
+        """Compare what the result gives, and what it gives where each node rounds.
+
+        onnxruntime's CPU leaves out roundings between nodes that it has no float16 kernels of, and
+        has no kernels of bfloat16 to speak of (measured with 1.32).
+        """
+        tolerance, found = TOLERANCES[self.type], None
+        if self.type != "float32":
+            rounded = ran(emulated(subject.proto, plan), subject.base_dir, feeds)
+            found = difference(before, rounded, tolerance)
+        if found is None or (found.status is Verdict.EQUAL and self.type != "bfloat16"):
+            real = difference(before, ran(result, subject.base_dir, feeds), tolerance)
+            found = real if found is None or real.status is not Verdict.EQUAL else found
+        return found
+
+    def _said(self, proto: ModelProto, plan: Plan) -> Iterator[str]:
+        nodes = proto.graph.node
+        count = len(plan.slots) + len(plan.kept)
+        yield f"{len(plan.slots)} of {count} nodes with floats compute in {self.type}"
+        reasons: dict[str, list[str]] = {}
+        for place, reason in sorted(plan.kept.items()):
+            node = nodes[place]
+            reasons.setdefault(reason, []).append(called(node.op_type, node.name, node.output))
+        for reason, kept in reasons.items():
+            yield f"kept, {reason}: {', '.join(kept)}"
+
+
+def _first(subject: Subject, plan: Plan) -> str:
+    place, reason = next(iter(plan.kept.items()))
+    node = subject.proto.graph.node[place]
+    return f"{called(node.op_type, node.name, node.output)}: {reason}"

@@ -1,0 +1,253 @@
+"""What nodes lose in another float type, one by one, and how far outputs move.
+
+Each node is run on what it is given in the model as it was, once as it is and once with its inputs
+and outputs rounded to the type; in between it computes in float32, as onnxruntime's CPU does where
+it has no kernel of the type (its graph gets casts around such nodes). All of it is one model, whose
+outputs are numbers, so that no tensor leaves the process that runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+from graphfix.edits.precision_plan import Plan
+from graphfix.errors import EngineFailed, GraphfixError, UsageError
+from graphfix.model import Model
+from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.verifying import on_disk
+from graphfix.protos import copied
+from graphfix.proving.inputs.maker import FeedMaker
+from graphfix.proving.inputs.user import read_inputs
+from graphfix.proving.models import run_model
+from graphfix.proving.values.kinds import Array, is_floating
+from graphfix.registry import shipped_passes
+from graphfix.report import OutputDifference, Verdict, Verification
+
+OLDEST = 11  # from here on Equal compares floats
+_SAMPLES = 2
+_ATTEMPTS = (0, 3, 9, 16, 22)
+_OWN = "graphfix_precision_"
+
+Feeds = list[dict[str, Any]]
+Outputs = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured of the nodes of a plan.
+
+    Attributes:
+        losses: Place of a node -> how far its outputs move, of the largest number in them.
+        largest: Tensor -> the largest finite number in it.
+    """
+
+    losses: Mapping[int, float]
+    largest: Mapping[str, float]
+
+
+def feeds_of(proto: ModelProto, base_dir: str, inputs: Path | None) -> Feeds:
+    """Return inputs that a model runs with: those of the user, or made ones.
+
+    Raises:
+        UsageError: The user's do not fit, or the model runs with none.
+    """
+    if inputs is not None:
+        return [dict(read_inputs(inputs, proto))]
+    maker, said = FeedMaker(proto), ""
+    for attempt in _ATTEMPTS:
+        try:
+            feeds = [dict(maker.draw(sample, attempt)) for sample in range(_SAMPLES)]
+            ran(proto, base_dir, feeds)
+        except GraphfixError as error:
+            said = error.message
+            continue
+        return feeds
+    raise UsageError(f"the model runs with no made input: {said}", hint="give --inputs FILE.npz")
+
+
+def ran(proto: ModelProto, base_dir: str, feeds: Feeds) -> list[dict[str, Any]]:
+    """Run a model.
+
+    Raises:
+        EngineFailed: It does not run.
+    """
+    evaluators = evaluators_for(Model(proto, base_dir=base_dir), shipped_passes())
+    with on_disk(proto, base_dir) as path:
+        return run_model(path, feeds, evaluators=evaluators)
+
+
+def measured(proto: ModelProto, plan: Plan, base_dir: str, feeds: Feeds) -> Measured:
+    """Measure every node that a plan converts.
+
+    Raises:
+        UsageError: The model with what measures it does not run.
+    """
+    probe = _Probe(proto, plan.target)
+    for place in plan.slots:
+        probe.node(place, plan)
+    try:
+        found = ran(probe.model(), base_dir, feeds)
+    except EngineFailed as error:
+        raise UsageError(f"the nodes cannot be measured: {error.message}") from error
+
+    def most(name: str) -> float:
+        return max(float(sample[name].ravel()[0]) for sample in found)
+
+    largest = {tensor: most(name) for tensor, name in probe.scales.items()}
+    losses: dict[int, float] = {}
+    for place, tensor, name in probe.errors:
+        moved, scale = most(name), largest[tensor]
+        loss = 0.0 if moved == 0 else moved / scale if scale else inf
+        losses[place] = max(losses.get(place, 0.0), loss)
+    return Measured(losses, largest)
+
+
+class _Probe:
+    """The model as it was, and beside each node the same with rounded numbers."""
+
+    def __init__(self, proto: ModelProto, target: int) -> None:
+        self.proto, self.target = copied(proto), target
+        self.nodes: list[NodeProto] = []
+        self.scales: dict[str, str] = {}
+        self.errors: list[tuple[int, str, str]] = []
+        self._rounded: dict[str, str] = {}
+        self._count = 0
+
+    def _add(self, op: str, *inputs: str, **attributes: Any) -> str:
+        self._count += 1
+        name = f"{_OWN}{self._count}"
+        self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
+        return name
+
+    def rounded(self, name: str) -> str:
+        """Return what a tensor is once it has been in the type."""
+        if name not in self._rounded:
+            narrow = self._add("Cast", name, to=self.target)
+            self._rounded[name] = self._add("Cast", narrow, to=TensorProto.FLOAT)
+        return self._rounded[name]
+
+    def node(self, place: int, plan: Plan) -> None:
+        """Put a node beside itself, and measure what its outputs differ by."""
+        node, slots = self.proto.graph.node[place], plan.slots[place]
+        twin = copied(node)
+        twin.name = ""
+        for i in slots.inputs:
+            twin.input[i] = self.rounded(node.input[i])
+            self._scale(node.input[i])
+        self._count += 1
+        made = [f"{_OWN}{self._count}_{i}" if name else "" for i, name in enumerate(node.output)]
+        twin.output[:] = made
+        self.nodes.append(twin)
+        for i in slots.outputs:
+            name, narrow = node.output[i], self.rounded(made[i])
+            self._scale(name)
+            moved = self._add("Abs", self._add("Sub", name, narrow))
+            moved = self._add("Where", self._add("IsNaN", moved), f"{_OWN}inf", moved)
+            same = self._add("Equal", name, narrow)
+            moved = self._add("Where", same, f"{_OWN}zero", moved)
+            self.errors.append((place, name, self._most(moved)))
+
+    def _scale(self, name: str) -> None:
+        if name not in self.scales:
+            finite = self._add("Where", self._add("IsInf", name), f"{_OWN}zero", name)
+            finite = self._add("Where", self._add("IsNaN", name), f"{_OWN}zero", finite)
+            self.scales[name] = self._most(self._add("Abs", finite))
+
+    def _most(self, name: str) -> str:
+        """Return the largest number of a tensor, 0 for one without any."""
+        flat = self._add("Reshape", name, f"{_OWN}flat")
+        return self._add("ReduceMax", self._add("Concat", flat, f"{_OWN}zero", axis=0), keepdims=1)
+
+    def model(self) -> ModelProto:
+        """Return the model that measures."""
+        graph = self.proto.graph
+        graph.node.extend(self.nodes)
+        for name, value in (("zero", [0.0]), ("inf", [inf])):
+            array = np.array(value, np.float32)
+            graph.initializer.append(numpy_helper.from_array(array, _OWN + name))
+        graph.initializer.append(numpy_helper.from_array(np.array([-1]), f"{_OWN}flat"))
+        graph.ClearField("output")
+        for name in dict.fromkeys([*self.scales.values(), *(name for *_, name in self.errors)]):
+            graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]))
+        return self.proto
+
+
+def emulated(proto: ModelProto, plan: Plan) -> ModelProto:
+    """Return a model that rounds where the nodes of a plan would, and computes in float32."""
+    result = copied(proto)
+    nodes: list[NodeProto] = []
+    for place, node in enumerate(proto.graph.node):
+        slots, new = plan.slots.get(place), copied(node)
+        ends: list[tuple[str, str]] = []
+        for i in slots.inputs if slots is not None else ():
+            new.input[i] = f"{_OWN}{place}_in_{i}"
+            nodes += _rounding(node.input[i], new.input[i], plan.target)
+        for i in slots.outputs if slots is not None else ():
+            new.output[i] = f"{_OWN}{place}_out_{i}"
+            ends.append((new.output[i], node.output[i]))
+        nodes.append(new)
+        for made, name in ends:
+            nodes += _rounding(made, name, plan.target)
+    result.graph.ClearField("node")
+    result.graph.node.extend(nodes)
+    return result
+
+
+def _rounding(source: str, name: str, target: int) -> Sequence[NodeProto]:
+    narrow = f"{name}_{_OWN}narrow"
+    return (
+        helper.make_node("Cast", [source], [narrow], to=target),
+        helper.make_node("Cast", [narrow], [name], to=TensorProto.FLOAT),
+    )
+
+
+def difference(before: Outputs, after: Outputs, tolerance: float) -> Verification:
+    """Compare what two models gave, each output by the largest number in it."""
+    rows: list[OutputDifference] = []
+    for name in before[0]:
+        pairs = [(one[name], two[name]) for one, two in zip(before, after, strict=True)]
+        rows.append(_row(name, pairs, tolerance))
+    method = f"{len(before)} samples, onnxruntime"
+    bad = [row for row in rows if row.status is not Verdict.EQUAL]
+    if not bad:
+        return Verification(Verdict.EQUAL, "", method, tuple(rows))
+    worst = max(bad, key=lambda row: row.max_rel if row.max_rel is not None else inf)
+    by = f"moves by {worst.max_rel:.2g}" if worst.max_rel is not None else "is of another shape"
+    reason = f"output {worst.name} {by} of its largest number"
+    return Verification(Verdict.MISMATCH, reason, method, tuple(rows))
+
+
+def _row(name: str, pairs: Sequence[tuple[Any, Any]], tolerance: float) -> OutputDifference:
+    most, share = 0.0, 0.0
+    for one, two in pairs:
+        if not isinstance(one, np.ndarray) or not isinstance(two, np.ndarray):
+            return OutputDifference(name, None, None, Verdict.MISMATCH)
+        left, right = cast("Array", one), cast("Array", two)
+        if left.shape != right.shape:
+            return OutputDifference(name, None, None, Verdict.MISMATCH)
+        if is_floating(left.dtype):
+            moved, scale = _moved(left, right)
+            most = max(most, moved)
+            share = max(share, 0.0 if not moved else moved / scale if scale else inf)
+        elif not np.array_equal(left, right):
+            return OutputDifference(name, None, None, Verdict.MISMATCH)
+    status = Verdict.EQUAL if share <= tolerance else Verdict.MISMATCH
+    return OutputDifference(name, most, share, status)
+
+
+def _moved(one: Array, two: Array) -> tuple[float, float]:
+    """Return the largest difference, and the largest finite number of the first."""
+    left, right = np.asarray(one, np.float64), np.asarray(two, np.float64)
+    same = (left == right) | (np.isnan(left) & np.isnan(right))
+    with np.errstate(invalid="ignore"):
+        moved = np.where(same, 0.0, np.abs(left - right))
+    moved = np.where(np.isnan(moved), inf, moved)
+    finite = np.abs(np.where(np.isfinite(left), left, 0.0))
+    return float(moved.max(initial=0.0)), float(finite.max(initial=0.0))
