@@ -22,6 +22,9 @@ from graphfix.passes.quantization._parameters import Number, along, away, larges
 # float32 holds every integer up to this size, so no sum below it is rounded, in whatever order.
 EXACT = 1 << 24
 _INT32 = 1 << 31
+ROUNDED = (
+    "sums of more than 2^24 are rounded to 24 bits, to one part in 2^24 of the products' sizes"
+)
 
 
 class Operand(Struct, frozen=True):
@@ -111,6 +114,17 @@ def summed(
     if bias is not None:
         total = build.Add(total, bias)
     return build.Cast(total, to=TensorProto.FLOAT)
+
+
+def summed_to_int32(
+    build: Builder, cuts: Sequence[int], piece: Callable[[int, int], Value]
+) -> Value:
+    """Add up pieces as int32."""
+    sums = [build.Cast(piece(*ends), to=TensorProto.INT32) for ends in pairwise(cuts)]
+    total = sums[0]
+    for further in sums[1:]:
+        total = build.Add(total, further)
+    return total
 
 
 def cut(build: Builder, x: Operand, axis: int, start: int, stop: int, size: int | None) -> Value:

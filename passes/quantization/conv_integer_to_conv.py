@@ -1,7 +1,9 @@
 """Convolve whole numbers in floats.
 
 What it does:
-    Takes the zero points away, convolves in float32, and casts the sums to int32.
+    Takes the zero points away, convolves in float32, and casts the sums to int32. Where a sum may
+    exceed what float32 holds, the channels are cut into pieces whose sums do not, and these are
+    added as int32.
 
 Why engines need it:
     TensorRT has no ConvInteger.
@@ -13,11 +15,13 @@ After:
     y = Cast <to = 6> (Conv (Sub (Cast <to = 1> (x), x_zero), Sub (Cast <to = 1> (w), w_zero)))
 
 When it refuses:
-    The sizes of the kernel are unknown, so many products are summed that float32 does not hold
-    every result, or the zero points of the weights differ by channel.
+    The sizes of the kernel are unknown; the sum over a single channel may be 2^24 already, or all
+    of them 2^31; channels would have to be cut that are in groups; zero points that differ by
+    channel are computed at run time.
 
 Accuracy:
-    Exact: every sum is a whole number below 2^24.
+    Exact: every sum in float32 is a whole number below 2^24. With the option rounded, channels are
+    never cut, and a sum above that is rounded to 24 bits.
 
 References:
     https://onnx.ai/onnx/operators/onnx__ConvInteger.html; operators.md of onnx-tensorrt,
@@ -26,40 +30,40 @@ References:
 
 from __future__ import annotations
 
-from math import prod
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Option, Refuse, Value, rewrite
+from graphfix.passes.quantization._parameters import one_zero, zero_at
+from graphfix.passes.quantization._products import ROUNDED, cut, operand, pieces, summed_to_int32
 
-from onnx import TensorProto
-
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.quantization._parameters import whole
-
-_INTEGERS = 1 << 24
-_LARGEST = 255
+_OPTION = Option(bool, False, "Sum in one piece, rounding sums above 2^24, which is cheaper.")
 
 
-@rewrite("ConvInteger", removes="op:ConvInteger", emits="Cast Conv Reshape Sub")
+@rewrite(
+    "ConvInteger",
+    removes="op:ConvInteger",
+    emits="Add Cast Conv Reshape Slice Sub",
+    options={"rounded": _OPTION},
+)
 def conv_integer_to_conv(node: NodeView, build: Builder) -> Value:
     """Convolve in float32, see the module."""
-    x, weights = node.need(0), node.need(1)
-    shape = weights.static_shape
+    shape = node.need(1).static_shape
     if shape is None:
-        raise Refuse(f"the shape of {weights.name} must be known")
-    count = prod(shape[1:])
-    if count * _LARGEST * _LARGEST >= _INTEGERS:
-        raise Refuse(
-            f"the sums must be numbers that float32 holds; {count} products may sum up to more"
-        )
-
-    def away(value: Value, zero: Value | None) -> Value:
-        number = whole(build, value)
-        if zero is None:
-            return number
-        if zero.rank is None or (zero.rank and zero.dim(0) != 1):
-            raise Refuse(f"the zero points {zero.name} must be one number; they differ by channel")
-        return build.Sub(number, build.Reshape(whole(build, zero), shape=[1] * len(shape)))
-
+        raise Refuse(f"the shape of {node.need(1).name} must be known")
+    x = operand(build, node.need(0), one_zero(node, build, 2))
+    weights = operand(build, node.need(1), zero_at(node, build, 3), axis=0)
+    axes = range(1, len(shape))
+    cuts = [0, shape[1]]
+    if not build.option("rounded"):
+        cuts = pieces(weights, x.largest, axes, 1, shape[1:])
+    else:
+        build.declare(APPROXIMATE, ROUNDED)
+    if len(cuts) > 2 and int(node.attr("group", 1)) != 1:
+        raise Refuse("float32 must hold the sums over a group; it does not")
     attributes = {name: node.attr(name) for name in node.attributes}
     # Engines read the window of a computed weight from the attribute alone.
     attributes.setdefault("kernel_shape", list(shape[2:]))
-    sums = build.Conv(away(x, node.input(2)), away(weights, node.input(3)), **attributes)
-    return build.Cast(sums, to=TensorProto.INT32)
+
+    def piece(start: int, stop: int) -> Value:
+        part = (cut(build, each, 1, start, stop, shape[1]) for each in (x, weights))
+        return build.Conv(*part, **attributes)
+
+    return summed_to_int32(build, cuts, piece)

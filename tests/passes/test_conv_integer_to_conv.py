@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import numpy_helper
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_untouched,
+    outputs_of,
+    run_pass,
+)
 from tests.passes.lowering_models import written
 
 PASS = "conv-integer-to-conv"
@@ -49,10 +57,54 @@ def test_refuses() -> None:
         "@y = ConvInteger (x, w)", "uint8[1, 1, 9] x, uint8[M, 1, 2] w", "int32[1, M, 8]"
     )
     assert_refused(PASS, text, "the shape of w must be known")
-    text = written(
-        "@y = ConvInteger (x, w)", "uint8[1, 99, 9] x, uint8[1, 99, 9] w", "int32[1, 1, 1]"
-    )
-    assert_refused(
-        PASS, text, "the sums must be numbers that float32 holds; 891 products may sum up to more"
-    )
+    wide = "uint8[1, 1, 300] x, uint8[1, 1, 300] w"
+    text = written("@y = ConvInteger (x, w)", wide, "int32[1, 1, 1]")
+    assert_refused(PASS, text, "float32 must hold the sum over a single channel")
+    groups = "uint8[1, 600, 9] x, uint8[2, 300, 9] w"
+    text = written("@y = ConvInteger <group = 2> (x, w)", groups, "int32[1, 2, 1]")
+    assert_refused(PASS, text, "float32 must hold the sums over a group")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+LONG = written(
+    "@y = ConvInteger (x, w, a, b)",
+    "uint8[1, 99, 9] x, uint8[2, 99, 9] w, uint8 a, uint8[2] b",
+    "int32[1, 2, 1]",
+)
+
+
+@pytest.mark.parametrize("number", [255, 254, 1])
+def test_long_sums_are_cut_into_pieces(number: int) -> None:
+    x = np.full((1, 99, 9), number, np.uint8)
+    w = np.full((2, 99, 9), 255, np.uint8)
+    w[1, ::2] = 0
+    text = LONG.replace("uint8[2] b", "uint8 b")
+    feed = {"x": x, "w": w, "a": np.array(0, np.uint8), "b": np.array(0, np.uint8)}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert done.ops.count("Conv") == 4  # 28 channels of 9 products each
+
+
+def test_zero_points_of_channels() -> None:
+    model = onnx.parser.parse_model(LONG)
+    zeros = np.array([7, 200], np.uint8)
+    model.graph.initializer.append(numpy_helper.from_array(zeros, "b"))
+    del model.graph.input[3]
+    rng = np.random.default_rng(5)
+    x, w = (rng.integers(0, 256, size).astype(np.uint8) for size in ((1, 99, 9), (2, 99, 9)))
+    after = run_pass(PASS, model).after  # onnxruntime takes one zero point alone
+    got = outputs_of(after, {"x": x, "w": w, "a": np.array(3, np.uint8)})["y"]
+    wanted = ((x.astype(int) - 3) * (w.astype(int) - zeros.reshape(2, 1, 1))).sum(axis=(1, 2))
+    assert got.reshape(2).tolist() == wanted.tolist()
+
+
+def test_one_piece_by_choice() -> None:
+    text = LONG.replace("uint8[2] b", "uint8 b")
+    rng = np.random.default_rng(6)
+    x, w = (rng.integers(0, 256, size).astype(np.uint8) for size in ((1, 99, 9), (2, 99, 9)))
+    feed = {"x": x, "w": w, "a": np.array(0, np.uint8), "b": np.array(0, np.uint8)}
+    done = run_pass(PASS, text, options={"rounded": True})
+    assert done.ops.count("Conv") == 1
+    exact = outputs_of(done.before, feed)["y"]
+    assert np.abs(outputs_of(done.after, feed)["y"] - exact).max() <= 2e-7 * 255 * 255 * 891
+    (site,) = (site for outcome in done.outcomes for site in outcome.sites)
+    assert str(site.accuracy) == "approximate"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "matmul-integer-to-matmul"
@@ -83,9 +83,33 @@ def test_refuses_an_unknown_length() -> None:
     assert_refused(PASS, text, "the number of products in a sum must be known")
 
 
-def test_refuses_long_sums() -> None:
-    text = written("@y = MatMulInteger (a, b)", "uint8[1, 5000] a, uint8[5000, 1] b", "int32[1, 1]")
-    assert_refused(PASS, text, "5000 products")
+@pytest.mark.parametrize("number", [255, 254])
+@pytest.mark.parametrize("count", [4113, 9000])
+def test_long_sums_are_cut_into_pieces(count: int, number: int) -> None:
+    text = written(
+        "@y = MatMulInteger (a, b)", f"uint8[1, {count}] a, uint8[{count}, 2] b", "int32[1, 2]"
+    )
+    b = np.full((count, 2), number, np.uint8)
+    b[::3, 1] = 1
+    assert_rewrite(PASS, text, feeds=[{"a": np.full((1, count), 255, np.uint8), "b": b}])
+
+
+def test_one_product_by_choice() -> None:
+    text = written("@y = MatMulInteger (a, b)", "uint8[2, 5000] a, uint8[5000, 3] b", "int32[2, 3]")
+    rng = np.random.default_rng(2)
+    a, b = (rng.integers(0, 256, size).astype(np.uint8) for size in ((2, 5000), (5000, 3)))
+    done = run_pass(PASS, text, options={"rounded": True})
+    assert done.ops.count("MatMul") == 1
+    exact, got = (outputs_of(m, {"a": a, "b": b})["y"] for m in (done.before, done.after))
+    assert 0 < np.abs(got - exact).max() <= 2e-7 * 255 * 255 * 5000
+    (site,) = (site for outcome in done.outcomes for site in outcome.sites)
+    assert str(site.accuracy) == "approximate"
+
+
+def test_refuses_sums_beyond_int32() -> None:
+    shapes = "uint8[1, 40000] a, uint8[40000, 1] b"
+    text = written("@y = MatMulInteger (a, b)", shapes, "int32[1, 1]")
+    assert_refused(PASS, text, "the sums must fit int32; 40000 products may exceed it")
 
 
 def test_leaves_other_operators_alone() -> None:
