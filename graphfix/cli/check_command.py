@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     help="Ask the engine itself too, where this machine has it: it loads and runs the model.",
 )
 @capability_option
-@report_option(".html", ".json")
+@report_option(".html", ".json", ".sarif", ".xml")
 @output_options
 def check(
     *, as_json: bool, explain: bool, engine: bool, reports: tuple[Path, ...], **asked: Any
@@ -56,6 +56,7 @@ def check(
 
     MODEL may be - for standard input. With --engine a refusal is told at its
     node even where no rule knows it; `graphfix targets --install` gets engines.
+    --report writes a page (.html), SARIF 2.1.0 (.sarif) or JUnit XML (.xml) as well.
 
     Exit codes: 0 no problem; 1 problems, certain or possible; 2 wrong usage; 3
     MODEL cannot be read or is not a model; 5 a fault in graphfix; 130 Ctrl-C.
@@ -141,7 +142,17 @@ def _write(
 
         return json_text(check_json(result.target.name, result.findings, result.explanations))
 
-    write_reports(reports, {".html": html, ".json": json})
+    def sarif() -> str:
+        from graphfix.rendering.sarif import check_sarif
+
+        return json_text(check_sarif(path, result.target.name, result.findings))
+
+    def junit() -> str:
+        from graphfix.rendering.junit import check_junit
+
+        return check_junit(path, result.target.name, result.findings)
+
+    write_reports(reports, {".html": html, ".json": json, ".sarif": sarif, ".xml": junit})
 
 
 def _remedies(findings: Iterable[Finding], pass_files: Sequence[str | Path]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from math import log10
 
@@ -59,6 +60,12 @@ class Picture:
     curves: tuple[str, ...]
     labels: tuple[Label, ...]
     left_out: int
+
+    @property
+    def summary(self) -> str:
+        """The operators, for those who do not see it."""
+        many = Counter(box.op for box in self.boxes)
+        return ", ".join(op if number == 1 else f"{number} {op}" for op, number in many.items())
 
 
 def drawn(sketch: Sketch) -> Picture:

@@ -115,7 +115,8 @@ def _node(proto: NodeProto, kind: str, types: Mapping[str, str]) -> SketchNode:
     return SketchNode(
         printable(domain + proto.op_type),
         kind,
-        printable(" ".join(said) or proto.name),
+        # What was added bears names made of the old one, which say nothing new.
+        printable(" ".join(said) or ("" if kind == "added" else proto.name)),
         tuple(name for name in proto.input if name),
         tuple((name, types.get(name, "")) for name in proto.output if name),
     )

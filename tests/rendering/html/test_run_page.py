@@ -54,7 +54,7 @@ def test_the_repair_is_drawn_before_and_after_with_its_proof(page: Elements) -> 
     assert captions[0] == "Before: Mod, Add, input, Relu"
     assert captions[1].startswith("After: ")
     assert next(told for _, told in page.of("g", kind="removed")) == "Modfmod=1"
-    assert "float32[N,4]" in [told for _, told in page.of("text", kind="t")]
+    assert "float32[N,4]" in [told for _, told in page.of("text")]
 
 
 def test_the_map_has_each_node_and_leads_to_its_repair(page: Elements) -> None:
