@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from graphfix.rendering import pass_pages, rule_pages, target_pages
+from graphfix.rendering import message_pages, pass_pages, rule_pages, target_pages
 
 
 def pages() -> Mapping[str, str]:
@@ -14,6 +14,7 @@ def pages() -> Mapping[str, str]:
     return {
         **{f"passes/{name}": text for name, text in pass_pages.pages().items()},
         **{f"targets/{name}": text for name, text in target_pages.pages().items()},
+        **{f"messages/{name}": text for name, text in message_pages.pages().items()},
         "rules.md": rule_pages.page(),
     }
 
@@ -28,7 +29,8 @@ def write(folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    for path in (*folder.glob("passes/*.md"), *folder.glob("targets/*.md")):
+    parts = {name.partition("/")[0] for name in made if "/" in name}
+    for path in (path for part in parts for path in folder.glob(f"{part}/*.md")):
         if path.relative_to(folder).as_posix() not in made:
             path.unlink()
 

@@ -36,10 +36,10 @@ def _row(rule: Rule) -> str:
         ops or ("the model" if rule.whole else "every operator"),
         str(rule.severity),
         _targets(rule),
-        _sentence(rule),
+        sentence(rule),
         rule.source,
     )
-    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+    return "| " + " | ".join(cell(text) for text in cells) + " |"
 
 
 def _targets(rule: Rule) -> str:
@@ -50,14 +50,14 @@ def _targets(rule: Rule) -> str:
     return f"{held} but {', '.join(own)}" if own else held
 
 
-def _sentence(rule: Rule) -> str:
+def sentence(rule: Rule) -> str:
     """Return what the rule says, of its operator where it is for one alone."""
     name = rule.ops[0][1] if len(rule.ops) == 1 else "the operator"
     said = rule.message.replace("{op}", name)
     return said[:1].upper() + said[1:]
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Return text that cannot end its cell or be taken for markup."""
     plain = " ".join(text.replace("``", "`").split())
     parts = re.split(r"(`[^`]+`)", plain)

@@ -10,7 +10,7 @@ import pytest
 
 from graphfix.engines.rule import all_rules
 from graphfix.engines.targets import load_target, target_names
-from graphfix.rendering import pages, pass_pages, rule_pages
+from graphfix.rendering import message_pages, pages, pass_pages, rule_pages
 from graphfix.rendering.pass_pages import HEADINGS, own_passes, sections
 
 ROOT = Path(__file__).parents[2]
@@ -54,6 +54,7 @@ def test_every_pass_and_target_has_its_page_and_nothing_else_has(built: Path) ->
     assert made == {
         *(f"passes/{known.id}.md" for known in PASSES),
         *(f"targets/{name}.md" for name in target_names()),
+        *(f"messages/{name}" for name in message_pages.pages()),
         *("passes/index.md", "targets/index.md", "rules.md", "design.md"),
     }
     assert (built / "design.md").read_text(encoding="utf-8") == "by hand"

@@ -1,0 +1,91 @@
+"""What mkdocs adds to the pages of this folder: those made of the code, and those beside the code.
+
+A hook of mkdocs (`mkdocs.yml`). Nothing is written into the tree. Links between files of the
+repository become links between pages of the site; what has no page is named without a link.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+from graphfix import __all__ as public_names
+from graphfix.rendering.pages import pages
+
+ROOT = Path(__file__).parent.parent
+_MOVED = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "docs/README.md": "index.md",
+    "benchmarks/README.md": "benchmarks/index.md",
+}
+_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\[]*)\]\((?P<link>[^()\s]+)\)")
+
+
+def homes() -> dict[str, str]:
+    """Return the page of each Markdown file of the repository that has one, by its path there."""
+    found = dict(_MOVED)
+    for path in sorted((ROOT / "graphfix").glob("*/README.md")):
+        found[path.relative_to(ROOT).as_posix()] = f"inside/{path.parent.name}.md"
+    for path in sorted((ROOT / "benchmarks" / "results").glob("*.md")):
+        found[path.relative_to(ROOT).as_posix()] = f"benchmarks/{path.name}"
+    for path in sorted((ROOT / "docs").iterdir()):
+        if path.suffix in (".md", ".json"):
+            found.setdefault(path.relative_to(ROOT).as_posix(), path.name)
+    return found
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that do not lie in this folder."""
+    known = homes()
+    for source, page in known.items():
+        if not source.startswith("docs/"):
+            text = (ROOT / source).read_text(encoding="utf-8")
+            files.append(File.generated(config, page, content=relinked(text, source, page, known)))
+    for page, text in pages().items():
+        files.append(File.generated(config, page, content=text))
+    files.append(File.generated(config, "python.md", content=python_page()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Mend the links of the pages of this folder, which lead to where files lie."""
+    source = f"docs/{page.file.src_uri}"
+    known = homes()
+    return relinked(markdown, source, known[source], known) if source in known else markdown
+
+
+def relinked(text: str, source: str, page: str, known: dict[str, str]) -> str:
+    """Return the text of a file with its links as the site has them.
+
+    Args:
+        text: Markdown.
+        source: Where the file lies in the repository.
+        page: Its page.
+        known: The pages of files, as `homes` gives them.
+    """
+
+    def mended(match: re.Match[str]) -> str:
+        link, _, anchor = match["link"].partition("#")
+        if not link or "://" in link or link.startswith("mailto:"):
+            return match[0]
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
+        if path not in known:
+            return match["text"] if match["text"].startswith("`") else f"`{path}`"
+        there = posixpath.relpath(known[path], posixpath.dirname(page) or ".")
+        return f"[{match['text']}]({there}{'#' + anchor if anchor else ''})"
+
+    return _LINK.sub(mended, text)
+
+
+def python_page() -> str:
+    """Return the page on the public names, filled in by mkdocstrings."""
+    lines = ["# Python", "", "Everything here is imported from `graphfix`.", ""]
+    for name in public_names:
+        lines += [f"::: graphfix.{name}", ""]
+    return "\n".join(lines)

@@ -1,0 +1,178 @@
+"""The pages on messages in the documentation: what an engine says, or fails to say, and the cure.
+
+People arrive with the text of an engine. There is a page for each text that a rule knows, and for
+each rule of which an engine says nothing, so that a search for the text ends where the answer is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from graphfix.authoring.declaring import Pass
+from graphfix.engines.engine import engine_of
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import Rule, all_rules
+from graphfix.engines.targets import load_target, target_names
+from graphfix.pipeline.removers import can_remove
+from graphfix.registry import shipped_passes
+from graphfix.rendering.grouping import SEVERITY_MEANS
+from graphfix.rendering.rule_pages import cell, sentence
+from graphfix.report import Accuracy, Finding, NodeRef, Severity
+
+_SILENT = "The engine takes the model without a word, and computes something else."
+_SAME = "What the engine says of it differs, or is what it says of other faults too."
+_SLUG_MOST = 60
+_TARGETS_SHOWN = 8
+
+
+def pages() -> Mapping[str, str]:
+    """Return the text of each page by its file name: one per message, and ``index.md``."""
+    targets = [load_target(name) for name in target_names()]
+    named = dict(_named(_by_message(all_rules())))
+    made = {name: page(rules, targets) for name, rules in named.items()}
+    return {**made, "index.md": index(named, targets)}
+
+
+def _by_message(rules: Iterable[Rule]) -> Iterator[list[Rule]]:
+    told: dict[str, list[Rule]] = {}
+    for rule in rules:
+        if rule.text:
+            told.setdefault(rule.text, []).append(rule)
+        else:
+            told.setdefault(f"\0{rule.id}\0{rule.message}", []).append(rule)
+    yield from told.values()
+
+
+def _named(groups: Iterable[list[Rule]]) -> Iterator[tuple[str, list[Rule]]]:
+    taken: set[str] = {"index.md"}
+    for rules in sorted(groups, key=_title):
+        wish = _slug(rules[0].text) or rules[0].id
+        name, times = wish, 1
+        while f"{name}.md" in taken:
+            times += 1
+            name = f"{wish}-{times}"
+        taken.add(f"{name}.md")
+        yield f"{name}.md", rules
+
+
+def _slug(text: str) -> str:
+    words = "-".join(re.findall(r"[a-z0-9]+", text.lower()))
+    return words[:_SLUG_MOST].rstrip("-")
+
+
+def _title(rules: Sequence[Rule]) -> str:
+    """Return what an engine says, else what the rule says of it."""
+    return _filled(rules[0].text) or sentence(rules[0])
+
+
+def _filled(text: str) -> str:
+    """Return a text as somebody searches for it: what differs from model to model is left out."""
+    return " ".join(re.sub(r"\{\w*\}", "...", text).split())
+
+
+def index(named: Mapping[str, Sequence[Rule]], targets: Sequence[Target]) -> str:
+    """Return the page that lists all messages by engine.
+
+    Args:
+        named: The rules of each page by its file name.
+        targets: All targets.
+    """
+    families: dict[str, list[str]] = {}
+    for name, rules in named.items():
+        held = {t.family: None for rule in rules for t in targets if rule.holds_for(t)}
+        for family in held if len(held) <= len(_families(targets)) // 2 else ("",):
+            families.setdefault(family, []).append(_listed(name, rules))
+    lines = [
+        "# Messages of engines",
+        "",
+        "What engines say of a model that they do not take, and what they do without a word.",
+        "`graphfix check model.onnx --target NAME` finds the node; the page of a message says",
+        "which repairs there are.",
+    ]
+    for family in sorted(families):
+        title = engine_of(family).title if family else "Every engine"
+        lines += ["", f"## {title}", "", "| message | what it means |", "|---|---|"]
+        lines += families[family]
+    return "\n".join(lines) + "\n"
+
+
+def _families(targets: Iterable[Target]) -> set[str]:
+    return {target.family for target in targets}
+
+
+def _listed(name: str, rules: Sequence[Rule]) -> str:
+    shown = cell(_title(rules)).replace("[", "\\[").replace("]", "\\]")
+    means = cell(sentence(rules[0])) if rules[0].text else "silent" if _silent(rules) else ""
+    return f"| [{shown}]({name}) | {means} |"
+
+
+def _silent(rules: Iterable[Rule]) -> bool:
+    return all(rule.severity is Severity.WRONG for rule in rules)
+
+
+def page(rules: Sequence[Rule], targets: Sequence[Target]) -> str:
+    """Return the page of one message.
+
+    Args:
+        rules: The rules that know it; the first gives it its name.
+        targets: All targets.
+    """
+    lines = [f"# {cell(_title(rules))}", ""]
+    if rules[0].text:
+        lines += ["The engine says", "", "```text", rules[0].text, "```"]
+    else:
+        lines += [_SILENT if _silent(rules) else _SAME]
+    for rule in rules:
+        held = [target for target in targets if rule.holds_for(target)]
+        lines += ["", f"## {sentence(rule)}".rstrip("."), "", *_facts(rule, held)]
+        lines += ["", *_cure(rule, held)]
+    return "\n".join(lines) + "\n"
+
+
+def _facts(rule: Rule, held: Sequence[Target]) -> Iterator[str]:
+    ops = ", ".join(f"`{domain}::{op}`" if domain else f"`{op}`" for domain, op in rule.ops)
+    yield from ("| | |", "|---|---|")
+    yield f"| rule | `{rule.id}` |"
+    yield f"| operators | {ops or ('the model' if rule.whole else 'every operator')} |"
+    yield f"| severity | `{rule.severity}`: {SEVERITY_MEANS[rule.severity]} |"
+    yield f"| targets | {_some_targets(held)} |"
+    yield f"| known from | {cell(rule.source)} |"
+
+
+def _some_targets(held: Sequence[Target]) -> str:
+    links = [f"[{target.name}](../targets/{target.name}.md)" for target in held]
+    rest = len(links) - _TARGETS_SHOWN
+    return ", ".join(links[:_TARGETS_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _cure(rule: Rule, held: Sequence[Target]) -> Iterator[str]:
+    if held:
+        yield "```sh"
+        yield f"graphfix check model.onnx --target {held[-1].name}"
+        yield f"graphfix run model.onnx --target {held[-1].name}"
+        yield "```"
+        yield ""
+    able = _removers(rule)
+    if not able:
+        yield "No pass removes it; `graphfix run` says what stands in the way, node by node."
+        return
+    yield "| repair | what it does | accuracy |"
+    yield "|---|---|---|"
+    for known in able:
+        linked = f"[{known.id}](../passes/{known.id}.md)" if known.family else f"`{known.id}`"
+        yield f"| {linked} | {cell(known.summary)} | {known.accuracy} |"
+
+
+def _removers(rule: Rule) -> list[Pass]:
+    """Return the passes that declare to remove what a rule finds, at any of its operators."""
+    found: dict[str, Pass] = {}
+    for domain, op in rule.ops or (("", ""),):
+        feature = rule.feature.replace("{op}", f"{domain}::{op}" if domain else op)
+        node = NodeRef(op=op, domain=domain)
+        finding = Finding(rule.id, feature, rule.severity, node, rule.message)
+        for known in shipped_passes():
+            if not known.last_resort and can_remove(known, finding, None):
+                found.setdefault(known.id, known)
+    ranks = list(Accuracy)
+    return sorted(found.values(), key=lambda known: (ranks.index(known.accuracy), known.id))

@@ -1,0 +1,40 @@
+"""The site: links between files of the repository lead to pages, and its pages are all there."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytest.importorskip("mkdocs", reason='mkdocs is not here: pip install -e ".[docs]"')
+
+
+@pytest.fixture(scope="module")
+def site() -> Any:
+    """Return the hook of mkdocs."""
+    spec = importlib.util.spec_from_file_location("site_pages", ROOT / "docs" / "site_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_links_lead_to_pages(site: Any) -> None:
+    known = site.homes()
+    text = "[a](docs/design.md#x) [b](LICENSE) [`c`](tests/) [d](https://e.org) ![f](g.png) [h](#i)"
+    assert site.relinked(text, "README.md", "index.md", known) == (
+        "[a](design.md#x) `LICENSE` `c` [d](https://e.org) ![f](g.png) [h](#i)"
+    )
+    assert site.relinked(
+        "[a](../../docs/design.md)", "graphfix/opset/README.md", "inside/opset.md", known
+    ) == ("[a](../design.md)")
+
+
+def test_every_hand_written_page_has_its_place(site: Any) -> None:
+    known = site.homes()
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("graphfix/*/README.md")):
+        assert path.relative_to(ROOT).as_posix() in known
