@@ -19,6 +19,13 @@ PASSES = own_passes()
 # Passes that share one computation, and so one file.
 TWINS = {
     "aten_triangles": {"aten-tril", "aten-triu"},
+    "brevitas_quantizers": {
+        "brevitas-bipolar-to-less",
+        "brevitas-float-to-round",
+        "brevitas-quant-to-round",
+        "brevitas-trunc-to-floor",
+        "multi-threshold-to-sum",
+    },
     "ends": {
         "bfloat16-ends-to-float32",
         "float64-ends-to-float32",

@@ -1,0 +1,43 @@
+"""channels-last-to-transpose: images whose channels stand last."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from graphfix.testing import assert_refused, outputs_of, run_pass
+from tests.passes.brevitas_models import quantizer
+
+DOMAIN = "qonnx.custom_op.channels_last"
+
+PASS = "channels-last-to-transpose"
+
+
+def test_a_convolution() -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(2, 3, 2, 2)).astype(np.float32)
+    model = quantizer("Conv", [weights], domain=DOMAIN, shape=[1, 4, 5, 3], pads=[0, 1, 0, 1])
+    model.graph.output[0].CopyFrom(
+        helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3, 6, 2])
+    )
+    done = run_pass(PASS, model)
+    assert done.ops == ["Transpose", "Conv", "Transpose"]
+    x = rng.normal(size=(1, 4, 5, 3)).astype(np.float32)
+    y = outputs_of(done.after, {"x": x})["y"]
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 0)))
+    window = padded[0, 1:3, 2:4]  # rows 1 and 2, columns 2 and 3
+    wanted = np.einsum("hwc,ochw->o", window, weights)
+    np.testing.assert_allclose(y[0, 1, 2], wanted, rtol=1e-5)
+
+
+def test_a_pool_of_lines() -> None:
+    model = quantizer("MaxPool", [], domain=DOMAIN, shape=[1, 4, 2], kernel_shape=[2])
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3, 2]))
+    done = run_pass(PASS, model)
+    x = np.array([[[1, -1], [3, -4], [2, 0], [0, 5]]], np.float32)
+    assert outputs_of(done.after, {"x": x})["y"].tolist() == [[[3, -1], [3, 0], [2, 5]]]
+
+
+def test_a_matrix_is_refused() -> None:
+    model = quantizer("MaxPool", [], domain=DOMAIN, shape=["N", 3], kernel_shape=[2])
+    assert_refused(PASS, model, "must be known and at least 3")
