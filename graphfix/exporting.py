@@ -196,7 +196,7 @@ def _write_nodes(graph: Graph, target: GraphProto | onnx.FunctionProto) -> bool:
 def export_node(node: Node) -> NodeProto:
     """Return the proto of a node: its own where nothing changed, else an updated copy."""
     proto = node.proto
-    if proto is not None and _is_untouched(node, proto):
+    if proto is not None and not node.notes and _is_untouched(node, proto):
         return proto
     fresh = NodeProto()
     if proto is not None:
@@ -204,6 +204,11 @@ def export_node(node: Node) -> NodeProto:
     elif node.inherit is not None:
         fresh.doc_string = node.inherit.doc_string
         fresh.metadata_props.extend(node.inherit.metadata_props)
+    if node.notes:
+        known = {entry.key: entry for entry in fresh.metadata_props}
+        for key, value in node.notes.items():
+            entry = known.get(key) or fresh.metadata_props.add(key=key)
+            entry.value = value
     fresh.op_type = node.op
     if normal_domain(fresh.domain) != node.domain:
         fresh.domain = node.domain

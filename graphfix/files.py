@@ -24,8 +24,10 @@ from graphfix.pipeline.results import Result
 from graphfix.pipeline.run_options import RunOptions, inputs_file
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
-from graphfix.report import Explanation, FileFacts, Finding, Report, Status
+from graphfix.protos import called
+from graphfix.report import Explanation, FileFacts, Finding, NodeRef, Report, Status
 from graphfix.reproducers.recording import finish_with
+from graphfix.storage.provenance import FROM, MADE_BY
 from graphfix.storage.reading import read_model
 from graphfix.storage.saving import write_all, write_atomically
 
@@ -160,6 +162,7 @@ def _run(
     unchanged = not any(o.status is Status.APPLIED for o in report.outcomes) and not request.shapes
     if not unchanged and request.provenance:
         result.model.metadata.update(provenance(report))
+        note_origins(result.model, report)
     if not request.dry_run:
         for hook in hooks:
             hook.stage("save")
@@ -272,6 +275,26 @@ def written_by_graphfix(path: Path) -> bool:
     except InvalidModel:
         return False
     return any(entry.key == f"{PROVENANCE}version" for entry in proto.metadata_props)
+
+
+def note_origins(model: Model, report: Report) -> None:
+    """Let each node that repairs made say in its metadata of which node of the file, and by which.
+
+    ``graphfix inspect --where-from`` shows it.
+    """
+    passes: dict[NodeRef, dict[str, None]] = {}
+    for outcome in report.outcomes:
+        for site in outcome.sites if outcome.status is Status.APPLIED else ():
+            passes.setdefault(replace(site.node, index=-1), {})[outcome.pass_id] = None
+    for node in model.nodes():
+        origin = node.origin
+        if origin is None:
+            continue
+        label = called(origin.op, origin.name, origin.outputs)
+        node.notes = {FROM: label if origin.scope == "main" else f"{label} in {origin.scope}"}
+        made_by = passes.get(replace(origin, index=-1))
+        if made_by:
+            node.notes = {MADE_BY: ", ".join(made_by), **node.notes}
 
 
 def provenance(report: Report) -> dict[str, str]:

@@ -241,6 +241,7 @@ class Node:
         overload: Which of several functions of one name it calls.
         index: Its position among the nodes of its graph in the file; -1 for new nodes.
         origin: The node of the file that a new node stands for; None where that is not known.
+        notes: Entries to add to its metadata in the file; None for none.
     """
 
     __slots__ = (
@@ -251,6 +252,7 @@ class Node:
         "inherit",
         "inputs",
         "name",
+        "notes",
         "op",
         "origin",
         "outputs",
@@ -283,6 +285,7 @@ class Node:
         self.overload = overload
         self.index = index
         self.origin: NodeRef | None = None
+        self.notes: dict[str, str] | None = None
 
     def __repr__(self) -> str:
         """Say what it is, for whoever debugs."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 
+from graphfix.operators.table import PLACES, READS_SHAPE
 from graphfix.protos import bodies_of, names_read, normal_domain
 from graphfix.reducing.typing import Types
 from graphfix.schemas import form_of
@@ -24,8 +25,6 @@ RANGES: dict[int, tuple[float, float]] = {
     TensorProto.BFLOAT16: (3.3895e38, 2.0**-134),
     TensorProto.FLOAT: (3.4028234e38, 2.0**-150),
 }
-# Operators whose result is the size or the place of something: what computes from them alone stays.
-_SIZES = frozenset({"Shape", "Size"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ def plan_of(
     for place, node in enumerate(graph.node):
         if not any(elements.get(name) in source for name in (*node.input, *node.output)):
             continue
-        if node.op_type in _SIZES and not normal_domain(node.domain):
+        if _gives_sizes(node):
             plan.either.add(place)
             continue
         found = _slots(node, elements, versions, source, target)
@@ -187,6 +186,11 @@ def _stored_reason(tensor: TensorProto, target: int, base_dir: str) -> str:
     return ""
 
 
+def _gives_sizes(node: NodeProto) -> bool:
+    """Say whether a node reads the shape of a tensor, and gives nothing but sizes."""
+    return node.op_type in READS_SHAPE & PLACES.keys() and not normal_domain(node.domain)
+
+
 def _computing_sizes(graph: GraphProto) -> set[int]:
     """Return the nodes that compute from the sizes of tensors and constants alone."""
     known = {tensor.name for tensor in graph.initializer}
@@ -196,7 +200,7 @@ def _computing_sizes(graph: GraphProto) -> set[int]:
         read = [*names_read(node)]
         if node.op_type == "Constant" and not read:
             known.update(node.output)
-        elif node.op_type in _SIZES or (
+        elif _gives_sizes(node) or (
             any(name in sized for name in read) and all(n in known or n in sized for n in read)
         ):
             sized.update(node.output)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 # Reason -> the constants, each after the name of its file. What an engine does with operators
 # stays with the engine, what a pass writes with the pass, and neither is looked at.
 ELSEWHERE = {
-    "functions that compute operators": "numbers.FUNCTIONS partial.FUNCTIONS",
+    "functions that compute operators": "numbers.FUNCTIONS partial.FUNCTIONS work._COUNTS",
     "what onnx propagates, and where it stops": (
         "inference._PROPAGATED shape_inference._READS_A_TYPE"
     ),
