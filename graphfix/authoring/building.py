@@ -188,11 +188,13 @@ class Builder:
 
     def _learn(self, node: Node) -> None:
         """Give the outputs of an operator without schema the types that a pass knows."""
-        for _, infer in self._workspace.passes.knowing_of(node.op):
+        view = NodeView(node)
+        for declared, given in self._workspace.passes.knowing_of(node.op):
+            infer = given or (declared.infer if declared.matches_node(view) else None)
             if infer is None or all(tensor.elem_type for tensor in node.outputs):
                 continue
             try:
-                types = infer(NodeView(node))
+                types = infer(view)
             except Refuse:
                 continue
             for tensor, known in zip(node.outputs, types, strict=False):

@@ -17,6 +17,7 @@ from graphfix.authoring.applying import (
     unused_constants,
 )
 from graphfix.authoring.building import Builder, returned_values
+from graphfix.authoring.copying import Values, copy_nodes
 from graphfix.authoring.drafting import drafted
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.redeclaring import redeclare, redeclare_type
@@ -24,7 +25,7 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.reloading import finish_reloaded, successors
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
-from graphfix.graph import Graph, Node, Shape, Variable
+from graphfix.graph import Graph, Node, Shape, Variable, is_empty
 from graphfix.model import Model, keep_places
 from graphfix.report import Accuracy, IoChange, NodeRef, Site
 
@@ -157,6 +158,24 @@ class Editor(Struct):
         self.apply(draft, label, note or build.note, unproved=unproved)
         self.current = None
         return True
+
+    def merge(self, first: NodeView, other: NodeView) -> NodeView:
+        """Let one new node stand for two of a scope that compute the same; return it.
+
+        Args:
+            first: The one that comes first in its graph.
+            other: Another with the same operator, inputs and attributes.
+        """
+        build = Builder(self.workspace, first, self.options)
+        copies: Values = {}
+        copy_nodes(build, [first.node], copies)
+        given = [None if is_empty(t) else copies[id(t)] for t in first.node.outputs]
+        by = f"pass {self.pass_id}"
+        draft = drafted(first, build, [*given, *given], by, further=[other.node])
+        edit = self.apply(draft, self.accuracy)
+        made = NodeView(next(node for node in edit.added if node.op == first.op))
+        made.node.name = first.name or made.name
+        return made
 
     def apply(
         self,

@@ -67,18 +67,18 @@ def other_attribute(node: Node, named: Collection[str]) -> str:
 def is_attribute(name: str, wanted: object, found: object, node: Node) -> bool:
     """Say whether an attribute is the one that is wanted; axes may be counted from either end."""
     if name in ("axes", "axis"):
-        return _axes(wanted, node) == _axes(found, node)
+        return bool(axes_from_front(wanted, node) == axes_from_front(found, node))
     return _rounded(wanted) == _rounded(None if found is MISSING else found)
 
 
-def _axes(axes: object, node: Node) -> object:
-    """Return axes from the front, sorted where their order says nothing."""
+def axes_from_front(axes: Any, node: Node) -> Any:
+    """Return axes from the front, sorted where their order says nothing; others as they are."""
     given = NodeView(node).output(0) if node.op == "Unsqueeze" else NodeView(node).input(0)
     rank = None if given is None else given.rank
     if isinstance(axes, int):
         return axes + rank if axes < 0 and rank is not None else axes
     if not isinstance(axes, list | tuple) or rank is None:
-        return cast("Any", axes)
+        return cast("object", axes)
     counted = [a + rank if a < 0 else a for a in cast("Sequence[int]", axes)]
     return sorted(counted) if node.op in AXES else counted
 

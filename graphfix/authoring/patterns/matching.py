@@ -14,6 +14,7 @@ from typing import Any, cast
 from graphfix.attributes import AttributeRef
 from graphfix.authoring.patterns.attributes import (
     MISSING,
+    axes_from_front,
     is_attribute,
     other_attribute,
     written_attribute,
@@ -200,9 +201,12 @@ class Matcher:
             del self._values[name]
         elif known == value:
             yield
-        elif isinstance(value, Value):
-            wanted = known.name if isinstance(known, Value) else str(known)
-            self._miss_at(reader, place, value.tensor, f"{wanted!r}, which {name} is already")
+        elif isinstance(value, Value) and isinstance(known, Value):
+            self._miss_at(reader, place, value.tensor, f"{known.name!r}, which {name} is already")
+        else:
+            self._miss(
+                lambda: f"{name} of {named(reader)} must be {known}, as before; it is {value}"
+            )
 
     def _call(self, call: Call, tensor: Tensor, reader: Node | None = None, place: int = 0) -> Ways:
         wanted = call.node
@@ -289,7 +293,8 @@ class Matcher:
             elif found is MISSING:
                 yield from self._attributes(rest, operation, node)
             else:
-                for _ in self._bind(sought.name, found, node, 0):
+                known = axes_from_front(found, node) if name in ("axes", "axis") else found
+                for _ in self._bind(sought.name, known, node, 0):
                     yield from self._attributes(rest, operation, node)
             return
         if self._fits(name, sought, found, node):

@@ -272,9 +272,9 @@ class Find:
         """Look for a node of one operand, or for that operand itself."""
         return Either((_call(op, x, **attributes), x))
 
-    def given(self, inner: Sought) -> Sought:
+    def given(self, inner: Sought | float) -> Sought:
         """Look for an input that a node may also leave out."""
-        return Given(inner)
+        return Given(Number(inner) if isinstance(inner, int | float) else inner)
 
     def shared(self, call: Call) -> Call:
         """Let what a node computes have readers outside of the pattern: the node stays then."""

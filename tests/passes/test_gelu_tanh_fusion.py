@@ -1,0 +1,46 @@
+"""gelu-tanh-fusion: the arithmetic as exporters and authors write it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_unmatched
+from tests.passes.fusing import assert_fused, assert_left_alone_with_a_reader, assert_proved
+from tests.passes.gelu_forms import BY_TANH, CONSTANTS, text
+
+PASS = "gelu-tanh-fusion"
+FORMS = list(BY_TANH.values())
+OLDER = BY_TANH["older exporter"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_values_wherever_they_stand(form: str) -> None:
+    assert_fused(PASS, CONSTANTS + form, (7,), ["Gelu"], opset=20, typed="N")
+    assert assert_proved(PASS, text(form)) == ["Gelu"]
+
+
+def test_float16() -> None:
+    for form in FORMS:
+        body = CONSTANTS + form
+        assert_fused(PASS, body, (7,), ["Gelu"], opset=20, dtypes=("float16",))
+
+
+def test_below_opset_20_where_asked_for() -> None:
+    reason = "Gelu needs opset 20 or the option contrib; this is opset 17"
+    assert_refused(PASS, text(OLDER, 17), reason)
+    assert assert_proved(PASS, text(OLDER, 17), {"contrib": True}) == ["FastGelu"]
+
+
+def test_inner_values_with_readers_and_other_numbers_are_left_alone() -> None:
+    assert_left_alone_with_a_reader(PASS, text(OLDER), "t")
+    other = text(OLDER).replace("0.04471", "0.04472")
+    assert_unmatched(PASS, other, "must be the number 0.044715")
+
+
+@given(st.lists(st.floats(-1e4, 1e4, width=32), min_size=1, max_size=6), st.sampled_from(FORMS))
+def test_any_numbers(numbers: list[float], form: str) -> None:
+    feed = {"x": np.array(numbers, np.float32)}
+    assert_rewrite(PASS, text(form), feeds=[feed], rtol=1e-4, atol=1e-4)
