@@ -22,7 +22,7 @@ SUPPORTED, EXACTLY, CLOSELY, CONSENT, REFUSED = ANSWERS = (
     "supported", "exact", "approximate", "by consent", "refused",
 )  # fmt: skip
 WRONG, FAILED = FAULTS = ("differs", "does not run")
-_LONGEST = 300
+_LONGEST = 500
 
 
 @dataclass(frozen=True)

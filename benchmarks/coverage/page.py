@@ -23,7 +23,7 @@ integers to the last digit, floating point to 1e-3 (float32), 1e-2 (float16), 1e
 older `ort-` target it is run in that release, for every other target in the newest onnxruntime, or
 in onnx's reference evaluator where onnxruntime has no kernel; whether TensorRT takes it is what its
 rules say. Proofs are off: `differs` counts what they would take back."""
-_LONGEST = 200
+_LONGEST = 400
 
 
 def written(name: str, paths: Sequence[Path]) -> Path:
