@@ -17,6 +17,11 @@ _NO_PLUGIN = (
 )
 
 
+# Plugins that bear the name of an operator of onnxruntime, and how many inputs they take
+# (plugin/cropAndResizePlugin/cropAndResizePlugin.cpp); onnxruntime's has four.
+_INPUTS_OF_PLUGINS = {"CropAndResize": 2}
+
+
 def _imported(op: str, target: Target) -> bool:
     known = target.ops.get(op)
     return known is not None and known.supported
@@ -32,7 +37,7 @@ def _imported(op: str, target: Target) -> bool:
 def operator_not_supported(node: NodeView, target: Target) -> Answer:
     """{op} has no importer, and no plugin of this name is shipped."""
     op = node.op
-    if _imported(op, target) or op in target.plugins or is_function(node):
+    if _imported(op, target) or _is_plugin(node, target) or is_function(node):
         return None
     feature = operator_feature(op, node.domain, aten_name(node))
     shown = feature.removeprefix("op:")
@@ -42,6 +47,11 @@ def operator_not_supported(node: NodeView, target: Target) -> Answer:
         text=text,
         message=f"{shown} has no importer, and no plugin called {op} is shipped",
     )
+
+
+def _is_plugin(node: NodeView, target: Target) -> bool:
+    wanted = _INPUTS_OF_PLUGINS.get(node.op, len(node.inputs))
+    return node.op in target.plugins and len(node.inputs) == wanted
 
 
 @rule(
