@@ -36,9 +36,14 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._typing import LOW_PRECISION, need_float
+from graphfix.passes.contrib._means import like, normalized, wide
+from graphfix.passes.contrib._typing import need_float
 
-_NAME = "com.microsoft::EmbedLayerNormalization"
+_NAME, _QUANTIZED = (
+    "com.microsoft::EmbedLayerNormalization",
+    "com.microsoft::QEmbedLayerNormalization",
+)
+_SCALES, _ZEROS = 8, 13  # of the words, the positions, the segments, gamma and beta
 _DEFAULT_EPSILON = 1e-12
 
 
@@ -66,44 +71,86 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 )
 def embed_layer_normalization_to_gather(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Look up, add and normalise, see the module."""
-    ids, words, positions = node.need(0), node.need(2), node.need(3)
-    need_float(words)
-    size = words.dim(-1)
-    if ids.rank != 2 or not size:
-        raise Refuse("the rank of the ids must be 2 and the size of the embedding known")
     if int(node.attr("mask_index_type", 1)) not in (0, 1):
         raise Refuse(
             "the mask index must have the default form; mask_index_type is "
             f"{node.attr('mask_index_type')}"
         )
+    tables = [node.need(2), node.need(3), node.input(4), node.need(5), node.need(6)]
+    return _embedded(node, build, tables, node.input(8))
+
+
+def infer_quantized(node: NodeView) -> Sequence[InferredType | None]:
+    """[batch, length, hidden] of the type of the scales, and one number for each batch."""
+    scale = node.input(_SCALES)
+    result, index, _ = (*infer(node), None, None)[:3]
+    if scale is None or not scale.elem_type or result is None:
+        return (None,)
+    return (InferredType(scale.elem_type, result.shape), index)
+
+
+@rewrite(
+    _QUANTIZED,
+    removes=f"op:{_QUANTIZED}",
+    emits=(
+        "Add Cast Concat Div Equal Expand Gather Mul ReduceMean ReduceSum Shape Slice Sqrt Squeeze "
+        "Sub"
+    ),
+    infer=infer_quantized,
+)
+def q_embed_layer_normalization_to_gather(
+    node: NodeView, build: Builder
+) -> tuple[Value | None, ...]:
+    """Take QEmbedLayerNormalization apart: tables of floats, and EmbedLayerNormalization."""
+    tables = [_real(node, build, place) for place in range(5)]
+    return _embedded(node, build, tables, None)
+
+
+def _real(node: NodeView, build: Builder, place: int) -> Value | None:
+    """Return what the numbers of a constant table stand for."""
+    table = node.input(2 + place)
+    if table is None:
+        return None
+    numbers = build.need_const(table, "a table")
+    scale = build.need_const(node.need(_SCALES + place), "a scale").reshape(-1)
+    zero = build.need_const(node.need(_ZEROS + place), "a zero point").reshape(-1)
+    if scale.size != 1 or zero.size != 1 or scale.dtype != np.float32:
+        raise Refuse("each table must have one scale of float32 and one zero point; one has not")
+    steps = numbers.astype(np.float32) - zero.astype(np.float32)[0]
+    return build.constant(steps * scale[0])
+
+
+def _embedded(
+    node: NodeView, build: Builder, tables: Sequence[Value | None], chosen: Value | None
+) -> tuple[Value | None, ...]:
+    """Return normalised embeddings, the mask index and the sum.
+
+    Args:
+        node: The node.
+        build: The builder.
+        tables: Words, positions, segments, gamma and beta.
+        chosen: The positions that are looked up; None for 0, 1, ...
+    """
+    words, positions, table, gamma, beta = tables
+    ids, segments = node.need(0), node.input(1)
+    if words is None or positions is None or gamma is None or beta is None:
+        raise Refuse("words, positions, gamma and beta must be given; one is not")
+    need_float(words)
+    size = words.dim(-1)
+    if ids.rank != 2 or not size:
+        raise Refuse("the rank of the ids must be 2 and the size of the embedding known")
     total = build.Gather(words, ids, axis=0)
-    chosen = node.input(8)
     if chosen is not None:
         total = build.Add(total, build.Gather(positions, chosen, axis=0))
     else:
         total = build.Add(total, _first(positions, ids, build))
-    segments, table = node.input(1), node.input(4)
     if segments is not None and table is not None:
         total = build.Add(total, build.Gather(table, segments, axis=0))
-    low = words.elem_type in LOW_PRECISION
-
-    def wide(value: Value) -> Value:
-        return build.Cast(value, to=TensorProto.FLOAT) if low else value
-
-    def mean(value: Value) -> Value:
-        # From opset 18 on ReduceMean takes its axes as an input, which not every engine reads.
-        if build.opset < 18:
-            return build.ReduceMean(value, axes=[2], keepdims=1)
-        return build.Div(build.ReduceSum(value, axes=[2], keepdims=1), float(size))
-
-    away = build.Sub(wide(total), mean(wide(total)))
     epsilon = float(node.attr("epsilon", _DEFAULT_EPSILON))
-    deviation = build.Sqrt(build.Add(mean(build.Mul(away, away)), epsilon))
-    scaled = build.Mul(build.Div(away, deviation), wide(node.need(5)))
-    result = build.Add(scaled, wide(node.need(6)))
-    results = (build.Cast(result, to=words.elem_type) if low else result, None, total)
+    scaled = build.Mul(normalized(build, wide(build, total), [2], epsilon), wide(build, gamma))
+    result = like(build, words, build.Add(scaled, wide(build, beta)))
     index = node.output(1)
-    given = (results[0], None if index is None else _mask_index(node, ids, build), results[2])
+    given = (result, None if index is None else _mask_index(node, ids, build), total)
     return tuple(v if node.output(i) is not None else None for i, v in enumerate(given))[
         : len(node.outputs)
     ]

@@ -34,7 +34,7 @@ from collections.abc import Sequence
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._activation import EMITS, activated
+from graphfix.passes.contrib._activation import EMITS, activated, by_name, by_place
 
 _CONV, _GEMM = "com.microsoft::FusedConv", "com.microsoft::FusedGemm"
 _OWN = ("activation", "activation_params")
@@ -78,23 +78,9 @@ def fused_conv_to_conv(node: NodeView, build: Builder) -> Value:
     name = str(node.attr("activation", ""))
     if node.op == "FusedGemm":
         result = build.Gemm(*(node.input(place) for place in range(3)), **kept)
-        return activated(build, result, name, lambda names: _by_name(node, names))
+        return activated(build, result, name, lambda names: by_name(node, names))
     result = build.Conv(*(node.input(place) for place in range(3)), **kept)
     other = node.input(3)
     if other is not None:
         result = build.Add(result, other)
-    return activated(build, result, name, lambda names: _by_place(node, names))
-
-
-def _by_name(node: NodeView, names: Sequence[str]) -> list[float]:
-    missing = [name for name in names if not node.has(f"activation_{name}")]
-    if missing:
-        raise Refuse(f"activation_{missing[0]} must be given")
-    return [float(node.attr(f"activation_{name}")) for name in names]
-
-
-def _by_place(node: NodeView, names: Sequence[str]) -> list[float]:
-    given = [float(number) for number in node.attr("activation_params", ())]
-    if len(given) != len(names):
-        raise Refuse(f"activation_params must have {len(names)} numbers; it has {len(given)}")
-    return given
+    return activated(build, result, name, lambda names: by_place(node, names))

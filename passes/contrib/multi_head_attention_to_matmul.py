@@ -95,12 +95,12 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 def multi_head_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write heads, masks and products, see the module."""
     q = node.need(0)
-    need_rank(q, 3)
     if node.input(1) is None or node.input(2) is None:
         raise Refuse(
             "keys and values must be given; they are packed, which onnxruntime does not compute "
             "on a CPU"
         )
+    need_rank(q, 3)
     if any(node.input(place) is not None for place in (8, 9)):
         raise Refuse("past and present must not share a buffer; they do")
     past = [node.input(_PAST_KEY), node.input(_PAST_VALUE)]

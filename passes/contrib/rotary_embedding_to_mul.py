@@ -17,8 +17,8 @@ After:
     y = Concat (Sub (Mul (a, c), Mul (b, s)), Add (Mul (b, c), Mul (a, s)))
 
 When it refuses:
-    The rank, dtype or a size is unknown or does not fit, the batch is packed, or there is a scale
-    (onnxruntime's kernel for CPUs does not look at it).
+    The rank, dtype or a size is unknown or does not fit, or there is a scale (onnxruntime's
+    kernel for CPUs does not look at it).
 
 Accuracy:
     Exact up to rounding; float16 is computed in float32.
@@ -35,6 +35,7 @@ from msgspec import Struct
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._attention import like, need_rank, numbered, size, wide
+from graphfix.passes.contrib._rotating import turned
 from graphfix.passes.contrib._typing import like_first
 
 _NAME = "com.microsoft::RotaryEmbedding"
@@ -86,20 +87,18 @@ def rotary_embedding_to_mul(node: NodeView, build: Builder) -> Value:
     """Turn the pairs, see the module."""
     x = node.need(0)
     rank = need_rank(x, 3, 4)
-    if int(node.attr("is_packed_batching", 0)) or float(node.attr("scale", 1.0)) != 1:
-        raise Refuse("the batch must not be packed, and the scale must be 1")
+    if float(node.attr("scale", 1.0)) != 1:
+        raise Refuse(
+            f"the scale must be 1, for onnxruntime's kernel for CPUs does not look at it; it is "
+            f"{node.attr('scale')}"
+        )
     form = _form(node, x)
     data = wide(build, x)
     if rank == 3:
         data = build.Reshape(data, np.array([0, 0, form.heads, form.head]))
     cos, sin = _looked_up(node, build, x)
-    rest: Value | None = None
-    if form.turned < form.head:
-        sizes = [form.turned, form.head - form.turned]
-        data, rest = build.multi("Split", data, outputs=2, axis=3, split=sizes)
-    result = _turned(build, data, cos, sin, form, interleaved=bool(node.attr("interleaved", 0)))
-    if rest is not None:
-        result = build.Concat(result, rest, axis=3)
+    interleaved = bool(node.attr("interleaved", 0))
+    result = turned(build, data, (cos, sin), (form.turned, form.head), interleaved=interleaved)
     if rank == 3:
         result = build.Reshape(result, np.array([0, 0, form.heads * form.head]))
     return like(build, x, result)
@@ -114,24 +113,3 @@ def _looked_up(node: NodeView, build: Builder, x: Value) -> list[Value]:
         positions = build.Unsqueeze(build.Add(numbered(build, length), positions), axes=[0])
     tables = (build.Gather(wide(build, node.need(place)), positions, axis=0) for place in (2, 3))
     return [build.Unsqueeze(table, axes=[1 if by_heads else 2]) for table in tables]
-
-
-def _turned(
-    build: Builder, data: Value, cos: Value, sin: Value, form: _Form, *, interleaved: bool
-) -> Value:
-    half = form.turned // 2
-    if not interleaved:
-        a, b = build.multi("Split", data, outputs=2, axis=3, split=[half, half])
-        return build.Concat(*_pair(build, a, b, cos, sin), axis=3)
-    pairs = build.Reshape(data, np.array([0, 0, 0, half, 2]))
-    a, b = build.multi("Split", pairs, outputs=2, axis=4, split=[1, 1])
-    angles = [build.Unsqueeze(value, axes=[4]) for value in (cos, sin)]
-    joined = build.Concat(*_pair(build, a, b, *angles), axis=4)
-    return build.Reshape(joined, np.array([0, 0, 0, form.turned]))
-
-
-def _pair(build: Builder, a: Value, b: Value, cos: Value, sin: Value) -> tuple[Value, Value]:
-    return (
-        build.Sub(build.Mul(a, cos), build.Mul(b, sin)),
-        build.Add(build.Mul(b, cos), build.Mul(a, sin)),
-    )

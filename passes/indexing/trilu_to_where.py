@@ -5,7 +5,7 @@ What it does:
     number of the column with that of the row, which Range counts.
 
 Why engines need it:
-    TensorRT has an importer for Trilu from 8.5 on.
+    TensorRT has an importer for Trilu from 8.5 on; com.microsoft's is onnxruntime's alone.
 
 Before:
     y = Trilu <upper = 0> (x, k)
@@ -25,19 +25,38 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, counted, rewrite
+from graphfix.authoring import (
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    counted,
+    rewrite,
+)
 
 _MAX_MASK = 1 << 20
 _LONGEST = 1 << 60  # no axis has as many entries
 
 
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """Like the input."""
+    x = node.input(0)
+    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
+
+
 @rewrite(
-    "Trilu",
-    removes="op:Trilu dtype:Trilu.* const:Trilu.k rank:Trilu.*",
+    "Trilu com.microsoft::Trilu",
+    removes=(
+        "op:Trilu dtype:Trilu.* const:Trilu.k rank:Trilu.* op:com.microsoft::Trilu "
+        "domain:com.microsoft::Trilu"
+    ),
     emits="And Gather Less Not Range Reshape Shape Sub Where",
-    since=14,
+    infer=infer,
 )
 def trilu_to_where(node: NodeView, build: Builder) -> Value:
     """Keep a triangle, see the module."""

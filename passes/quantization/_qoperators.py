@@ -28,7 +28,12 @@ _WRITERS: dict[str, Callable[[NodeView, Builder], Value]] = {
     "QLinearWhere": elements.where,
 }
 STANDARD = ("QLinearConv", "QLinearMatMul")
-OPERATORS = tuple(op if op in STANDARD else f"com.microsoft::{op}" for op in sorted(_WRITERS))
+# com.microsoft has a QLinearConv of its own besides.
+_BOTH = "QLinearConv"
+OPERATORS = (
+    *STANDARD,
+    *(f"com.microsoft::{op}" for op in sorted(_WRITERS) if op not in STANDARD or op == _BOTH),
+)
 WRITTEN = (
     *EMITTED,
     "AveragePool",
@@ -56,6 +61,8 @@ _RESULT_ZERO = {
 
 def is_quantized_operator(node: NodeView) -> bool:
     """Say whether a node is one of them."""
+    if node.op == _BOTH:
+        return node.domain in ("", "com.microsoft")
     return node.op in _WRITERS and node.domain == ("" if node.op in STANDARD else "com.microsoft")
 
 
@@ -78,7 +85,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     x = node.input(0)
     if node.domain != "com.microsoft" or x is None:
         return (None,)
-    zero = node.input(_RESULT_ZERO.get(node.op, 4))
+    zero = node.input(7 if node.op == _BOTH else _RESULT_ZERO.get(node.op, 4))
     kind = (x if zero is None else zero).elem_type
     if node.op == "QGemm" and node.input(7) is None:
         kind = int(TensorProto.FLOAT)

@@ -24,19 +24,27 @@ from graphfix.passes.quantization._products import EXACT, Operand, cut, operand,
 
 
 def conv(node: NodeView, build: Builder) -> Value:
-    """QLinearConv (x, scale, zero, w, scale, zero, y scale, y zero, bias)."""
+    """QLinearConv (x, scale, zero, w, scale, zero, y scale, y zero, bias).
+
+    That of com.microsoft may have the channels of input and result last.
+    """
     x = operand(build, node.need(0), one_zero(node, build, 2))
     w = operand(build, node.need(3), zero_at(node, build, 5), axis=0)
     shape, rank = node.need(3).shape, node.need(3).rank
     if shape is None or rank is None or rank < 3:
         raise Refuse("the rank of the weights must be known and at least 3")
+    last = bool(node.attr("channels_last", 0))
+    if last:
+        there = [0, rank - 1, *range(1, rank - 1)]
+        x = Operand(build.Transpose(x.value, perm=there), None, x.largest)
     axes = tuple(range(1, rank))
     cuts = pieces(w, x.largest, axes, 1, [node.need(3).dim(axis) for axis in axes])
     if len(cuts) > 2 and int(node.attr("group", 1)) != 1:
         raise Refuse("float32 must hold the sums over a group; it does not")
     bias = None if node.input(8) is None else node.need(8)
     known = build.const(bias)
-    attributes: dict[str, Any] = {name: node.attr(name) for name in node.attributes}
+    names = (name for name in node.attributes if name != "channels_last")
+    attributes: dict[str, Any] = {name: node.attr(name) for name in names}
     fused: Array | None = None
     if len(cuts) == 2 and known is not None and _room(w, x.largest, axes, known):
         fused, bias = known.astype(np.float32), None
@@ -52,7 +60,8 @@ def conv(node: NodeView, build: Builder) -> Value:
         added = known.reshape(wide) if known is not None else build.Reshape(bias, shape=wide)
     total = summed(build, cuts, piece, added)
     factor = along(_factor(node, build, (1, 4, 6)), rank, 1)
-    return _requantized(node, build, total, factor, 7)
+    result = _requantized(node, build, total, factor, 7)
+    return build.Transpose(result, perm=[0, *range(2, rank), 1]) if last else result
 
 
 def matmul(node: NodeView, build: Builder) -> Value:
@@ -60,7 +69,7 @@ def matmul(node: NodeView, build: Builder) -> Value:
     a, b = node.need(0), node.need(3)
     if not a.rank or not b.rank or b.rank < 2:
         raise Refuse("the ranks of the operands must be known, and that of the second at least 2")
-    total = _multiplied(
+    total = multiplied(
         build,
         operand(build, a, one_zero(node, build, 2)),
         operand(build, b, zero_at(node, build, 5), axis=-1),
@@ -85,7 +94,7 @@ def gemm(node: NodeView, build: Builder) -> Value:
     left, right = (
         _turned(build, x) if t else x for x, t in zip((left, right), turned, strict=True)
     )
-    total = _multiplied(build, left, right, size, bias)
+    total = multiplied(build, left, right, size, bias)
     scales: Number = np.asarray(np.float32(node.attr("alpha", 1.0)))
     scales = times(build, times(build, scales, one_scale(node, build, 1)), scale_at(node, build, 4))
     if node.input(7) is None:
@@ -100,9 +109,21 @@ def _turned(build: Builder, x: Operand) -> Operand:
     return Operand(build.Transpose(x.value, perm=[1, 0]), None, x.largest)
 
 
-def _multiplied(
+def multiplied(
     build: Builder, a: Operand, b: Operand, size: int | None, bias: Value | None
 ) -> Value:
+    """Return a product and an int32 bias as float32, summed without rounding.
+
+    Args:
+        build: The builder.
+        a: The first operand.
+        b: The second operand.
+        size: How many products a sum has, where it is known.
+        bias: What is added, or None.
+
+    Raises:
+        Refuse: The number of products is needed and unknown, or float32 would not hold a sum.
+    """
     if a.known is not None and b.known is None:
         cuts = pieces(a, b.largest, (a.known.ndim - 1,), a.known.ndim - 1, [size])
     else:

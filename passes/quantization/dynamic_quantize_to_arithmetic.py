@@ -35,20 +35,16 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import BYTE_MOVES, Builder, Editor, NodeView, Refuse, Value, graph_pass
-from graphfix.passes.quantization._parameters import EMITTED, rounded
+from graphfix.passes.quantization._ranging import RANGING_EMITS, ranged
 from graphfix.passes.quantization._round_trips import leave_out_round_trips
 
 _OP = "DynamicQuantizeLinear"
-_LOW, _HIGH = np.float32(0), np.float32(255)
 
 
-@graph_pass(
-    removes=f"op:{_OP}", emits=(*EMITTED, *BYTE_MOVES, "Less Max Min Neg ReduceMax ReduceMin")
-)
+@graph_pass(removes=f"op:{_OP}", emits=(*RANGING_EMITS, *BYTE_MOVES))
 def dynamic_quantize_to_arithmetic(editor: Editor) -> None:
     """Look at every DynamicQuantizeLinear, then at what reads what it gave."""
     for graph in editor.graphs():
@@ -64,20 +60,6 @@ def _written(view: NodeView, build: Builder) -> tuple[Value | None, ...]:
         raise Refuse(f"{x.name} must be float32; it is {x.type_name}")
     if x.rank is None:
         raise Refuse(f"the rank of {x.name} must be known")
-    axes = list(range(x.rank))
-    least = build.ReduceMin(x, axes=axes, keepdims=0) if axes else x
-    greatest = build.ReduceMax(x, axes=axes, keepdims=0) if axes else x
-    low, high = build.Min(least, 0.0), build.Max(greatest, 0.0)
-    width = build.Sub(high, low)
-    # float32 has no Equal before opset 11; the width is never negative.
-    some = build.Less(build.Neg(width), 0.0)
-    scale = build.Where(some, build.Div(width, 255.0), np.float32(1))
-    start = build.Clip(build.Div(build.Neg(low), scale), min=_LOW, max=_HIGH)
-    zero = _limited(build, rounded(build, start), build.constant(np.float32(0)))
-    steps = _limited(build, rounded(build, build.Div(x, scale)), zero)
+    steps, scale, zero = ranged(build, x)
     kind = TensorProto.UINT8
     return (build.Cast(steps, to=kind), scale, build.Cast(zero, to=kind))
-
-
-def _limited(build: Builder, steps: Value, zero: Value) -> Value:
-    return build.Clip(build.Add(steps, zero), min=_LOW, max=_HIGH)

@@ -1,0 +1,71 @@
+"""Take BiasSoftmax apart.
+
+What it does:
+    Adds the bias and writes Softmax. It is over all axes from `axis` on, as Softmax was before
+    opset 13.
+
+Why engines need it:
+    It is an operator of onnxruntime's optimiser; other engines do not know it.
+
+Before:
+    y = com.microsoft.BiasSoftmax <axis = 3, is_inner_broadcast = 1> (scores, mask)
+
+After:
+    y = Softmax <axis = 3> (Add (scores, mask))
+
+When it refuses:
+    The rank of the scores is unknown, or that of a bias that is repeated along inner axes is not
+    theirs.
+
+Accuracy:
+    Exact up to rounding.
+
+References:
+    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasSoftmax;
+    onnxruntime/core/optimizer/bias_softmax_fusion.cc
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.passes.contrib._typing import like_first, need_float
+
+_NAME = "com.microsoft::BiasSoftmax"
+
+
+def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+    """Compute in float64."""
+    data, bias = inputs[:2]
+    assert data is not None  # the schema wants both
+    assert bias is not None
+    total = data.astype(np.float64) + bias
+    axes = tuple(range(int(attributes.get("axis", 1)) % data.ndim, data.ndim))
+    grown = np.exp(total - total.max(axis=axes, keepdims=True))
+    return ((grown / grown.sum(axis=axes, keepdims=True)).astype(data.dtype),)
+
+
+@rewrite(
+    _NAME,
+    removes=f"op:{_NAME}",
+    emits="Add Flatten Reshape Shape Softmax",
+    infer=like_first,
+    evaluate=evaluate,
+)
+def bias_softmax_to_softmax(node: NodeView, build: Builder) -> Value:
+    """Add and write Softmax, see the module."""
+    data, bias = node.need(0), node.need(1)
+    need_float(data)
+    if not data.rank:
+        raise Refuse(f"the rank of {data.name} must be known and not 0")
+    if node.attr("is_inner_broadcast", 0) and bias.rank != data.rank:
+        raise Refuse(f"{bias.name} must be of rank {data.rank}; its rank is {bias.rank}")
+    axis = int(node.attr("axis", 1)) % data.rank
+    total = build.Add(data, bias)
+    if axis == data.rank - 1:
+        return build.Softmax(total, axis=axis)
+    flat = build.Softmax(build.Flatten(total, axis=axis), axis=1)
+    return build.Reshape(flat, build.Shape(data))

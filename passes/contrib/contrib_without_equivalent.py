@@ -1,0 +1,131 @@
+"""Say what stands in the way of onnxruntime's operators that nothing replaces.
+
+What it does:
+    Nothing to the model: for each operator of com.microsoft that has no form in ONNX's operators,
+    or none that was proved, it gives the reason and what can be done instead.
+
+Why engines need it:
+    The finding says that an engine does not know the operator; what to do about it depends on
+    what the operator is, and on who writes it.
+
+Before:
+    y = com.microsoft.Tokenizer (x)
+
+After:
+    y = com.microsoft.Tokenizer (x)
+
+When it refuses:
+    Always, with the reason.
+
+Accuracy:
+    Exact: nothing is changed.
+
+References:
+    microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+
+_DOMAIN = "com.microsoft"
+_FUSED = (
+    "save the model from onnxruntime or its optimiser without this fusion (a lower "
+    "graph_optimization_level, or the model before it was optimised)"
+)
+_BEFORE = "start from the model before it was quantized"
+# What stands in the way, what to do, and the operators.
+_REASONS: tuple[tuple[str, str, str], ...] = (
+    (
+        "it is a search that runs a decoder again and again until it ends, and the decoder is a "
+        "graph in its attribute",
+        "save the graphs of its attributes (decoder, encoder, init_decoder) as files of their own, "
+        "repair those, and let the application search",
+        "BeamSearch GreedySearch Sampling WhisperBeamSearch",
+    ),
+    (
+        "it takes texts apart, or works on the tokens that were found",
+        "compute it in the application, before or behind the network",
+        "Tokenizer NGramRepeatBlock BifurcationDetector NGramHashMapping VarlenNGramHashMapping "
+        "SpeculativePrefixCommit DynamicTimeWarping MurmurHash3 WordConvEmbedding",
+    ),
+    (
+        "it is a container of what was compiled for another engine",
+        "start from the model that it was compiled from",
+        "EPContext Snpe",
+    ),
+    (
+        "it moves the state of a running generation between buffers of one processor",
+        "export the step of the network alone, with past and present as inputs and outputs",
+        "ConvStateReplay GatedDeltaNetStateReplay Mamba2Verify CausalConvWithState "
+        "VarlenCausalConvWithState GatedDeltaNet LinearAttention",
+    ),
+    (
+        "the tokens of several sequences are packed without padding, and its sizes depend on them",
+        "optimise the model without packing (no RemovePadding), so that it has Attention, "
+        "MultiHeadAttention or GroupQueryAttention",
+        "RemovePadding RestorePadding PackedAttention PackedMultiHeadAttention PagedAttention "
+        "SparsePagedAttention PackedSparseAttentionIndexer PackedSparseAttentionIndexerMerge",
+    ),
+    (
+        "past and present share one buffer, which a function of its inputs cannot say",
+        "export the decoder with MultiHeadAttention or GroupQueryAttention and a past of its own",
+        "DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention DecoderAttention",
+    ),
+    (
+        "it looks at some blocks of keys alone, which tables that are computed beside it choose",
+        "export the model with full attention",
+        "SparseAttention DynamicSparseAttention SparseAttentionIndexer LongformerAttention",
+    ),
+    (
+        "its numbers lie in a layout of cuBLASLt",
+        _BEFORE + ", and quantize it with QuantizeLinear and DequantizeLinear",
+        "QOrderedAttention QOrderedGelu QOrderedLayerNormalization QOrderedLongformerAttention "
+        "QOrderedMatMul QuantizeWithOrder DequantizeWithOrder",
+    ),
+    (
+        "its weights are packed for kernels of one processor",
+        _BEFORE + ", or quantize it with MatMulNBits",
+        "MatMulFpQ4 MatMulPacked GatherPacked MoEPacked MatMulBlockQuantizedFp4Weight "
+        "MatMulBlockQuantizedFp8Weight GemmFloat8 QuantizeBFP DequantizeBFP",
+    ),
+    (
+        "it quantizes its own states at each step of a recurrence",
+        _BEFORE + ", which has LSTM",
+        "DynamicQuantizeLSTM",
+    ),
+    (
+        "one operand is a sparse tensor",
+        "store the weights as a dense matrix",
+        "SparseToDenseMatMul",
+    ),
+    (
+        "it is for internal use, and its kernel stops at the first place that is masked",
+        "export the model again with MaxPool",
+        "MaxpoolWithMask",
+    ),
+    (
+        "it is a recurrence with attention in each step",
+        "export the model again with LSTM and attention as operators of ONNX",
+        "AttnLSTM",
+    ),
+    (
+        "it is a fusion of a few layers that nothing here takes apart",
+        _FUSED,
+        "EngramGate HyperConnectionLowRankMix HyperConnectionPostMix HyperConnectionPreMix "
+        "MoEGroupRouter RMSNormRotary RouterGateUpProj",
+    ),
+)
+_BY_OPERATOR = {op: (why, what) for why, what, ops in _REASONS for op in ops.split()}
+OPERATORS = tuple(f"{_DOMAIN}::{op}" for op in sorted(_BY_OPERATOR))
+
+
+@rewrite(OPERATORS, removes=tuple(f"op:{op}" for op in OPERATORS), last_resort=True)
+def contrib_without_equivalent(node: NodeView, build: Builder) -> Value:
+    """Say why, see the module.
+
+    Raises:
+        Refuse: Always.
+    """
+    why, what = _BY_OPERATOR[node.op]
+    raise Refuse(f"{why}; {what}")

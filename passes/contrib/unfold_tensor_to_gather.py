@@ -1,0 +1,65 @@
+"""Take UnfoldTensor apart.
+
+What it does:
+    Gathers the places of each window of an axis; the window becomes the last axis.
+
+Why engines need it:
+    It is an operator of onnxruntime alone; other engines do not know it.
+
+Before:
+    y = com.microsoft.UnfoldTensor <dim = 2, size = 3, step = 2> (x)           # x: [2, 3, 8]
+
+After:
+    y = Gather <axis = 2> (x, [[0, 1, 2], [2, 3, 4], [4, 5, 6]])
+
+When it refuses:
+    The rank, or the size along which the tensor is unfolded, is unknown.
+
+Accuracy:
+    Exact: nothing is computed.
+
+References:
+    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.UnfoldTensor;
+    onnxruntime/contrib_ops/cpu/tensor/unfold.cc
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+
+_UNFOLD = "com.microsoft::UnfoldTensor"
+
+
+def windows(node: NodeView) -> Sequence[InferredType | None]:
+    """One axis more, the last, as long as a window."""
+    x = node.input(0)
+    if x is None or not x.elem_type:
+        return (None,)
+    if not x.shape:
+        return (InferredType(x.elem_type),)
+    axis, size = int(node.attr("dim", -1)) % len(x.shape), int(node.attr("size"))
+    length = x.shape[axis]
+    count = (
+        None if not isinstance(length, int) else (length - size) // int(node.attr("step", 1)) + 1
+    )
+    return (InferredType(x.elem_type, (*x.shape[:axis], count, *x.shape[axis + 1 :], size)),)
+
+
+@rewrite(_UNFOLD, removes=f"op:{_UNFOLD}", emits="Gather Transpose", infer=windows)
+def unfold_tensor_to_gather(node: NodeView, build: Builder) -> Value:
+    """Take UnfoldTensor apart: Gather of the places of every window."""
+    x, size, step = node.need(0), int(node.attr("size")), int(node.attr("step", 1))
+    if not x.rank:
+        raise Refuse(f"the rank of {x.name} must be known")
+    axis = int(node.attr("dim", -1)) % x.rank
+    length = x.dim(axis)
+    if length is None or not 0 < size <= length or step < 1:
+        raise Refuse(f"the size of axis {axis} must be known and hold a window; it is {length}")
+    places = np.arange(0, length - size + 1, step)[:, None] + np.arange(size)[None, :]
+    picked = build.Gather(x, build.constant(places), axis=axis)
+    order = [place for place in range(x.rank + 1) if place != axis + 1]
+    return picked if axis == x.rank - 1 else build.Transpose(picked, perm=[*order, axis + 1])

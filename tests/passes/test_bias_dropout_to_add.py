@@ -1,0 +1,22 @@
+"""bias-dropout-to-add: take BiasDropout apart: a sum, where nothing is trained."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage.contrib.form import const
+from tests.passes.contrib_models import Form, assert_form, assert_form_refused, forms_of, name_of
+
+PASS = "bias-dropout-to-add"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def test_a_training_mode_that_comes_late_is_refused() -> None:
+    x = np.ones((2, 3), np.float32)
+    form = Form("BiasDropout", "", [x, const(x[0]), None, None, np.array(False)])
+    assert_form_refused(form, "the training mode must be a constant; it is computed at run time")

@@ -1,0 +1,14 @@
+"""branchwise-rms-norm-to-mul: take BranchwiseRMSNorm apart: a norm of every branch."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.passes.contrib_models import Form, assert_form, forms_of, name_of
+
+PASS = "branchwise-rms-norm-to-mul"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)

@@ -1,0 +1,14 @@
+"""contrib-grid-sample-to-onnx."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.passes.contrib_models import Form, assert_form, forms_of, name_of
+
+PASS = "contrib-grid-sample-to-onnx"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)

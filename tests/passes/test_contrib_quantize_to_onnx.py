@@ -1,0 +1,22 @@
+"""contrib-quantize-to-onnx."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage.contrib.form import const
+from tests.passes.contrib_models import Form, assert_form, forms_of, name_of, result_of
+
+PASS = "contrib-quantize-to-onnx"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def test_16_bits_are_arithmetic_below_opset_21() -> None:
+    x, zero = np.array([[-1, 0.5, 9e9]], np.float32), const(np.uint16(7))
+    form = Form("QuantizeLinear", "", [x, const(np.float32(0.25)), zero], [np.uint16])
+    assert result_of(PASS, form)[0].tolist() == [[3, 9, 65535]]

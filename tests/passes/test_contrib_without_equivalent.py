@@ -1,0 +1,48 @@
+"""contrib-without-equivalent: a reason, and what can be done, for all that nothing replaces."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.coverage.contrib.registered import read
+from graphfix.testing import assert_untouched, run_pass
+from tests.passes.contrib_models import FORMS, Form, assert_form_refused, forms_of, name_of, pass_of
+from tests.passes.lowering_models import written
+
+PASS = "contrib-without-equivalent"
+ADVICE = ("save", "compute", "start", "export", "optimise", "store")
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_the_reason_says_what_to_do(form: Form) -> None:
+    (reason,) = run_pass(PASS, form.model()).reasons
+    why, separator, what = reason.partition("; ")
+    assert separator
+    assert len(why) > 20
+    assert what.split()[0] in ADVICE
+    assert_form_refused(form, why)
+
+
+@pytest.mark.parametrize(
+    ("operator", "said"),
+    [
+        ("BeamSearch", "let the application search"),
+        ("Tokenizer", "compute it in the application"),
+        ("QOrderedMatMul", "with QuantizeLinear and DequantizeLinear"),
+        ("EPContext", "the model that it was compiled from"),
+        ("PagedAttention", "optimise the model without packing"),
+    ],
+)
+def test_some_reasons(operator: str, said: str) -> None:
+    (form,) = (form for form in FORMS if form.operator == operator)
+    assert_form_refused(form, said)
+
+
+def test_every_operator_that_onnxruntime_registers_has_an_answer() -> None:
+    assert len(read()) == 150
+    assert set(read()) == {form.operator for form in FORMS if form.domain == "com.microsoft"}
+    assert all(pass_of(form) for form in FORMS)
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

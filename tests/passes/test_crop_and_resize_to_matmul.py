@@ -1,0 +1,21 @@
+"""crop-and-resize-to-matmul: take CropAndResize apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.passes.contrib_models import Form, assert_form, assert_form_refused, forms_of, name_of
+
+PASS = "crop-and-resize-to-matmul"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def test_a_size_that_comes_late_is_refused() -> None:
+    form = forms_of(PASS)[0]
+    inputs = [*form.inputs[:3], np.array([3, 4], np.int32)]
+    assert_form_refused(Form(form.operator, "", inputs), "the size of a crop must be a constant")

@@ -1,0 +1,23 @@
+"""gather-block-quantized-to-gather: write a lookup in a quantized table out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage.contrib.form import const
+from tests.passes.contrib_models import Form, assert_form, assert_form_refused, forms_of, name_of
+
+PASS = "gather-block-quantized-to-gather"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def test_another_axis_is_refused() -> None:
+    how = {"bits": 8, "block_size": 16, "gather_axis": 1, "quantize_axis": 1}
+    data, scales = const(np.zeros((4, 16), np.uint8)), const(np.ones((4, 1), np.float32))
+    form = Form("GatherBlockQuantized", "", [data, np.array([1]), scales], attributes=how)
+    assert_form_refused(form, "the lookup be along the first; they are along 1 and 1")

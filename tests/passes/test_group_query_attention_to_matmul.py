@@ -1,0 +1,73 @@
+"""group-query-attention-to-matmul: take onnxruntime's GroupQueryAttention apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.passes.contrib_models import (
+    Form,
+    assert_form,
+    assert_form_refused,
+    forms_of,
+    name_of,
+    result_of,
+)
+
+PASS = "group-query-attention-to-matmul"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def plain(q: Any, k: Any, v: Any, heads: int, shared: int) -> Any:
+    """Attend causally, one head at a time, in float64."""
+    batch, length, width = q.shape
+    head = width // heads
+    parts = [
+        x.astype(np.float64).reshape(batch, length, n, head).transpose(0, 2, 1, 3)
+        for x, n in ((q, heads), (k, shared), (v, shared))
+    ]
+    found = np.zeros((batch, length, heads, head))
+    for b, h, s in np.ndindex(batch, heads, length):
+        keys, values = (x[b, h * shared // heads, : s + 1] for x in parts[1:])
+        scores = keys @ parts[0][b, h, s] / np.sqrt(head)
+        shares = np.exp(scores - scores.max())
+        found[b, s, h] = shares / shares.sum() @ values
+    return found.reshape(batch, length, width)
+
+
+def test_a_prompt_is_causal_attention_with_shared_heads() -> None:
+    form = next(form for form in forms_of(PASS) if form.name == "prompt")
+    q, k, v = form.inputs[:3]
+    result, keys, values = result_of(PASS, form)
+    np.testing.assert_allclose(result, plain(q, k, v, 4, 2), rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(keys, k.reshape(2, 5, 2, 32).transpose(0, 2, 1, 3))
+    np.testing.assert_array_equal(values, v.reshape(2, 5, 2, 32).transpose(0, 2, 1, 3))
+
+
+def test_the_present_of_a_longer_buffer_ends_with_zeros() -> None:
+    form = next(form for form in forms_of(PASS) if form.name == "decode-buffer")
+    _, keys, _ = result_of(PASS, form)
+    past, new = form.inputs[3], form.inputs[1]
+    np.testing.assert_array_equal(keys[:, :, :4], past[:, :, :4])
+    np.testing.assert_array_equal(keys[:, :, 4], new.reshape(2, 2, 32))
+    assert not keys[:, :, 5:].any()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        ({"num_heads": 3}, "num_heads must be a multiple of kv_num_heads; they are 3 and 2"),
+        ({"causal": 0}, "each query must see no later key; causal is 0"),
+        ({"kv_cache_bit_width": 4}, "the cache must hold all keys as they are"),
+    ],
+)
+def test_refusals(attributes: dict[str, int], reason: str) -> None:
+    form = next(form for form in forms_of(PASS) if form.name == "prompt")
+    how = {**form.attributes, **attributes}
+    assert_form_refused(Form(form.operator, "", form.inputs, form.outputs, how), reason)

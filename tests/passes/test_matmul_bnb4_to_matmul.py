@@ -1,0 +1,24 @@
+"""matmul-bnb4-to-matmul: write a product with weights of FP4 or NF4 out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage.contrib.form import const
+from tests.passes.contrib_models import Form, assert_form, forms_of, name_of, result_of
+
+PASS = "matmul-bnb4-to-matmul"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def test_the_high_half_of_a_byte_comes_first() -> None:
+    how = {"K": 16, "N": 1, "block_size": 16, "quant_type": 1}
+    data = const(np.full(8, 0xF0, np.uint8))  # 1.0 and -1.0 of NF4
+    x = np.eye(16, dtype=np.float32)[:2]
+    form = Form("MatMulBnb4", "", [x, data, const([3], np.float32)], attributes=how)
+    assert result_of(PASS, form)[0][:, 0].tolist() == [3.0, -3.0]

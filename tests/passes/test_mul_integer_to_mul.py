@@ -1,0 +1,27 @@
+"""mul-integer-to-mul: take MulInteger apart: a product of whole numbers, which float32 holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage.contrib.form import const
+from tests.passes.contrib_models import Form, assert_form, forms_of, name_of, result_of
+
+PASS = "mul-integer-to-mul"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def test_zero_points_come_off_first() -> None:
+    inputs = [
+        np.array([[0, 255]], np.uint8),
+        const(np.uint8(255)),
+        np.array([[255, 0]], np.uint8),
+        const(np.uint8(0)),
+    ]
+    form = Form("MulInteger", "", inputs, [np.int32])
+    assert result_of(PASS, form)[0].tolist() == [[-65025, 0]]

@@ -1,0 +1,24 @@
+"""nbits-mlp-to-matmul."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage.contrib.form import const
+from tests.passes.contrib_models import Form, assert_form, assert_form_refused, forms_of, name_of
+
+PASS = "nbits-mlp-to-matmul"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def test_another_activation_is_refused() -> None:
+    how = {"K": 16, "N": 1, "bits": 4, "block_size": 16, "activation": "gelu"}
+    data = [const(np.full((1, 1, 8), 0x99, np.uint8)), const([[1]], np.float32), None]
+    x = np.ones((1, 1, 16), np.float32)
+    form = Form("MatMulNBitsMlp", "", [x, None, None, *data, *data], attributes=how)
+    assert_form_refused(form, "the activation must be silu; it is gelu")

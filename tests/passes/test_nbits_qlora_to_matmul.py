@@ -1,0 +1,33 @@
+"""nbits-qlora-to-matmul."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage.contrib.form import const
+from tests.passes.contrib_models import Form, assert_form, forms_of, name_of, result_of
+
+PASS = "nbits-qlora-to-matmul"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def test_base_and_adapter_are_added() -> None:
+    how = {"K": 16, "N": 1, "bits": 4, "block_size": 16, "lora_bits": 4, "lora_block_size": 16}
+    one, tall = np.full((1, 1, 8), 0x99, np.uint8), np.full((16, 1, 8), 0x99, np.uint8)
+    scale, scales = const([[1]], np.float32), const(np.ones((16, 1), np.float32))
+    inputs = [
+        np.ones((1, 16), np.float32),
+        const(one),
+        scale,
+        const(tall),
+        scales,
+        const(one),
+        scale,
+    ]
+    form = Form("MatMulNBitsQLoRA", "", inputs, attributes=how)
+    assert result_of(PASS, form)[0].tolist() == [[16.0 + 256.0]]

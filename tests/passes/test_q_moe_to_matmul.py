@@ -1,0 +1,14 @@
+"""q-moe-to-matmul: take QMoE apart: every expert, its weights unpacked."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.passes.contrib_models import Form, assert_form, forms_of, name_of
+
+PASS = "q-moe-to-matmul"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)

@@ -1,0 +1,21 @@
+"""reduce-sum-integer-to-sum: take ReduceSumInteger apart: a sum of int32, see the module."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.passes.contrib_models import Form, assert_form, forms_of, name_of, result_of
+
+PASS = "reduce-sum-integer-to-sum"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def test_the_sum_has_32_bits() -> None:
+    how = {"axes": [1], "keepdims": 0}
+    form = Form("ReduceSumInteger", "", [np.full((1, 1000), -128, np.int8)], [np.int32], how)
+    assert result_of(PASS, form)[0].tolist() == [-128000]

@@ -1,0 +1,14 @@
+"""scaled-silu-to-mul: take ScaledSiLU apart: a scale, and x sigmoid (x)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.passes.contrib_models import Form, assert_form, forms_of, name_of
+
+PASS = "scaled-silu-to-mul"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)

@@ -1,0 +1,24 @@
+"""skip-group-norm-to-arithmetic: take SkipGroupNorm apart: a sum, normalised by groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage.contrib.form import const
+from tests.passes.contrib_models import Form, assert_form, forms_of, name_of, result_of
+
+PASS = "skip-group-norm-to-arithmetic"
+
+
+@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
+def test_forms(form: Form) -> None:
+    assert_form(PASS, form)
+
+
+def test_the_sum_is_given_out() -> None:
+    x, ones = np.array([[[[1, 2]]]], np.float32), const(np.ones(2, np.float32))
+    how = {"groups": 1, "activation": 0}
+    inputs = [x, ones, ones, np.array([[10, 20]], np.float32), ones]
+    form = Form("SkipGroupNorm", "", inputs, [np.float32, np.float32], how)
+    assert result_of(PASS, form)[1].tolist() == [[[[12.0, 23.0]]]]
