@@ -12,12 +12,14 @@ ROOT = Path(__file__).parents[2]
 # Reason -> the constants, each after the name of its file. What an engine does with operators
 # stays with the engine, what a pass writes with the pass, and neither is looked at.
 ELSEWHERE = {
-    "functions that compute operators": "numbers.FUNCTIONS partial.FUNCTIONS work._COUNTS",
+    "functions that compute operators": (
+        "numbers.FUNCTIONS partial.FUNCTIONS work._COUNTS old_forms._MODELS old_forms._LATER"
+    ),
     "what onnx propagates, and where it stops": (
         "inference._PROPAGATED shape_inference._READS_A_TYPE"
     ),
     "steps of opsets whose forms differ in one way": (
-        "_run_time._COMPOSED opset_11._ONE_AXIS widening._ROUNDED widening._WRAPPING"
+        "later_operators._BROUGHT opset_7._BROADCASTING _run_time._COMPOSED opset_11._ONE_AXIS widening._ROUNDED widening._WRAPPING"
     ),
     "measured in an engine": "inexact.INEXACT_FOR_INTEGERS saturation._OPERATORS",
     "how inputs are drawn, and which are driven": (
