@@ -21,6 +21,7 @@ from graphfix.pipeline.results import Result
 from graphfix.pipeline.run_options import PassLike, RunOptions, inputs_file
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Explanation, Finding
+from graphfix.treating import treated
 
 
 @guarded
@@ -32,8 +33,11 @@ def check(
     assume_ops: Sequence[str] = (),
     op_types: OpTypes = None,
     passes: Sequence[Pass] | None = None,
+    treat_as: Sequence[str] = (),
 ) -> tuple[Finding, ...]:
     """Return everything that stands in the way of a model on a target.
+
+    `treat_as` as for `run`.
 
     Raises:
         InvalidModel: The model cannot be read.
@@ -42,7 +46,8 @@ def check(
     options = RunOptions(
         target=target, shapes=shapes or {}, assume_ops=assume_ops, op_types=op_types
     )
-    return findings_of(as_model(model), _with_passes(options, passes))
+    fresh, _ = treated(as_model(model), treat_as)
+    return findings_of(fresh, _with_passes(options, passes))
 
 
 def _with_passes(options: RunOptions, passes: Sequence[Pass] | None) -> Settings:
@@ -99,6 +104,7 @@ def run(
     reproducers: str | Path | None = None,
     anonymize: bool = False,
     hooks: Sequence[Hook] = (),
+    treat_as: Sequence[str] = (),
 ) -> Result:
     """Repair a model for a target; the model given is not changed.
 
@@ -129,6 +135,8 @@ def run(
         reproducers: The folder for reproducers of what passes do wrong; None for none.
         anonymize: Write reproducers without names and weights.
         hooks: Told of stages and passes.
+        treat_as: ``[DOMAIN::]OP=[DOMAIN::]OP``: nodes of the one operator are taken for the other;
+            the domain ``aten`` stands for a call of ATen.
 
     Raises:
         InvalidModel: The model cannot be read.
@@ -137,7 +145,7 @@ def run(
     """
     from graphfix.reproducers.recording import finish_with
 
-    fresh = as_model(model)
+    fresh, _ = treated(as_model(model), treat_as)
     asked = RunOptions(
         target=target,
         opset=opset,

@@ -21,7 +21,7 @@ from graphfix.graph import Graph, Node
 from graphfix.inference import infer_model
 from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
-from graphfix.schemas import form_of
+from graphfix.schemas import form_of, newest_opset
 from graphfix.validity.complaint import Complaint
 
 
@@ -101,12 +101,24 @@ def judged(known: Rule, answer: Answer, node: NodeView | None, index: int = -1) 
         feature=feature.replace("{op}", op),
         severity=severity,
         node=node.ref(index) if node is not None else NodeRef(),
-        message=filled(message, node),
+        message=_with_library(filled(message, node), feature, node),
         engine_text=filled(text, node),
         certain=certain,
         missing=missing,
         source=known.source,
     )
+
+
+def _with_library(message: str, feature: str, node: NodeView | None) -> str:
+    """Say which library writes an operator that the engine lacks, where that is known."""
+    if node is None or feature.partition(":")[0] not in ("op", "domain"):
+        return message
+    if not node.domain and form_of(node.op, newest_opset()) is not None:
+        return message
+    from graphfix.engines.foreign_operators import library_of
+
+    known = library_of(node.domain, node.op)
+    return message if known is None else f"{message.rstrip('.')}; {known.sentence}"
 
 
 _OPEN = re.compile(r"\{[a-z_]+\}")

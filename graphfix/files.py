@@ -30,6 +30,7 @@ from graphfix.reproducers.recording import finish_with
 from graphfix.storage.provenance import FROM, MADE_BY
 from graphfix.storage.reading import read_model
 from graphfix.storage.saving import write_all, write_atomically
+from graphfix.treating import treated
 
 PROVENANCE = "graphfix."
 
@@ -51,6 +52,7 @@ class RunRequest(RunOptions):
     provenance: bool = True
     reproducers: Path | None = None
     anonymize: bool = False
+    treat_as: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class CheckRequest(RunOptions):
 
     model: Path | Model
     explain: bool = False
+    treat_as: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,8 @@ def check_file(request: CheckRequest) -> CheckResult:
     assert request.target is not None, "there is nothing to check for without a target"
     target, notes = (resolve if request.explain else resolve_briefly)(request.target)
     settings = request.settings()
-    model = as_model(request.model)
-    notes = (*notes, *unused(model, settings.op_types))
+    model, said = treated(as_model(request.model), request.treat_as)
+    notes = (*notes, *said, *unused(model, settings.op_types))
     again = model.copy() if request.explain else None
     found = findings_of(model, settings)
     result = CheckResult(target, found, notes, loaded_by=loaded_by(model, settings, found))
@@ -135,8 +138,10 @@ def _run(
 ) -> Result:
     for hook in hooks:
         hook.stage("load")
-    model = as_model(request.model)
-    notes = (*notes, *unused(model, settings.op_types))
+    given = as_model(request.model)
+    facts = facts_of(given)
+    model, said = treated(given, request.treat_as)
+    notes = (*notes, *said, *unused(model, settings.op_types))
     external = model.has_external_data()
     folder = request.reproducers
     if request.output == STANDARD:
@@ -155,11 +160,14 @@ def _run(
     )
     findings_left = any(f.blocks for f in result.report.findings_after)
     report = replace(result.report, notes=(*notes, *result.report.notes))
+    if said:
+        report = replace(report, input=facts)
     if isinstance(request.model, Model):
         report = replace(report, input=replace(report.input, path=INPUT))
     if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):
         return replace(result, report=report)
-    unchanged = not any(o.status is Status.APPLIED for o in report.outcomes) and not request.shapes
+    applied = any(outcome.status is Status.APPLIED for outcome in report.outcomes)
+    unchanged = not applied and not request.shapes and not said
     if not unchanged and request.provenance:
         result.model.metadata.update(provenance(report))
         note_origins(result.model, report)

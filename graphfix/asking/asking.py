@@ -21,6 +21,7 @@ from graphfix.pipeline.loading import NOT_OPENED, REFUSED
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.verifying import as_it_came, check_engine
 from graphfix.report import Finding
+from graphfix.treating import treated
 from graphfix.validity.complaint import Complaint
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
@@ -48,7 +49,7 @@ def with_engine(request: CheckRequest, result: CheckResult) -> CheckResult:
         InvalidModel: The file is not a model.
     """
     check_engine(result.target, "--engine")
-    model = as_model(request.model)
+    model, _ = treated(as_model(request.model), request.treat_as)
     shapes = {name: tuple(sizes) for name, sizes in request.shapes.items()}
     said = _asked(model, result.target, request, shapes)
     complaints = _complaints(said, model, result.target, result.findings)

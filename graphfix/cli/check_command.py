@@ -19,6 +19,7 @@ from graphfix.cli.shared import (
     output_options,
     pass_file_option,
     shape_option,
+    treat_option,
 )
 from graphfix.report import Finding
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("--target", metavar="NAME", required=True, help="See `graphfix targets`.")
 @shape_option
 @assume_option
+@treat_option
 @pass_file_option
 @click.option(
     "--explain",

@@ -18,6 +18,7 @@ from graphfix.cli.shared import (
     pass_file_option,
     sample_options,
     selection_options,
+    treat_option,
 )
 from graphfix.cli.streams import STANDARD, ModelPath, source, write_out
 from graphfix.cli.template import offer_template
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 )
 @capability_option
 @sample_options
+@treat_option
 @pass_file_option
 @report_option(".html", ".json", ".md")
 @click.option("--dry-run", is_flag=True, help="Do everything but write.")

@@ -14,6 +14,7 @@ from graphfix.cli.parameters import (
     OPERATOR_FORM,
     OPTION_FORM,
     SHAPE_FORM,
+    TREATED_FORM,
     names,
     op_types,
     operators,
@@ -113,6 +114,18 @@ def assume_option(function: Function) -> Function:
         callback=operators,
         metavar=OPERATOR_FORM,
         help="You have this operator in the engine (a plugin); repeat for more.",
+    )(function)
+
+
+def treat_option(function: Function) -> Function:
+    """Add ``--treat-as``."""
+    return click.option(
+        "--treat-as",
+        "treat_as",
+        multiple=True,
+        metavar=TREATED_FORM,
+        help="Take an operator for another, such as my.ops::Inverse=aten::linalg_inv or "
+        "my.ops::Swish=Swish; repeat for more.",
     )(function)
 
 
