@@ -62,6 +62,29 @@ def weights_in_files(model: Model) -> Answer:
     return None
 
 
+def sparse_initializers(model: Model) -> list[Answer]:
+    """Return what is to be said of initializers that are sparse."""
+    sparse = model.proto.graph.sparse_initializer
+    return [Yes(message=f"{tensor.values.name} is a sparse initializer") for tensor in sparse]
+
+
+def empty_outputs(model: Model) -> list[Answer]:
+    """Return what is to be said of outputs of the graph that have no elements, or say so."""
+    return [
+        Yes(message=f"{end.name} has no elements")
+        for end in model.graph.outputs
+        if isinstance(end, Variable)
+        and (0 in (Value(end).static_shape or ()) or _is_declared_empty(end))
+    ]
+
+
+def _is_declared_empty(end: Variable) -> bool:
+    if end.info is None:
+        return False
+    dims = end.info.type.tensor_type.shape.dim
+    return any(dim.HasField("dim_value") and dim.dim_value == 0 for dim in dims)
+
+
 @model_rule(feature="opset:too-high", versions="*", severity=REJECT, source=f"{_PROFILE}: opset")
 def stated_opset(model: Model, target: Target) -> Answer:
     """The opset is newer than the engine takes."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
+from graphfix.engines.common_rules import sparse_initializers
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, model_rule, rule
 from graphfix.engines.rule_makers import refuses_rank
+from graphfix.model import Model
 from graphfix.operators.table import REDUCTIONS
 from graphfix.schemas import form_of
 
@@ -85,3 +87,14 @@ def window_beyond_data(node: NodeView, target: Target) -> Answer:
         ):
             return True
     return None
+
+
+@model_rule(
+    feature="io:sparse-initializer",
+    versions="openvino2026.4..",
+    severity=REJECT,
+    source='measured on 2026.4.1: "pop from empty list"',
+)
+def sparse_initializer(model: Model, target: Target) -> list[Answer]:
+    """A sparse initializer is not read."""
+    return sparse_initializers(model)

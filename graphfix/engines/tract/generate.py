@@ -36,6 +36,8 @@ _UNTAKEN = (
     "Loop",
     "OptionalGetElement",
     "OptionalHasElement",
+    "RandomNormalLike",
+    "RandomUniformLike",
     "RoiAlign",
     "SequenceInsert",
     "SplitToSequence",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.redeclaring import declared_in_symbols
 from graphfix.authoring.views import NodeView
+from graphfix.engines.common_rules import sparse_initializers
 from graphfix.engines.known_early import of_shapes_alone
 from graphfix.engines.operands import has_negative_pads, holds_negatives
 from graphfix.engines.profile import Target
@@ -291,3 +292,14 @@ def resize_antialias(node: NodeView, target: Target) -> Answer:
 def negative_padding(node: NodeView, target: Target) -> Answer:
     """Negative pads are not taken."""
     return has_negative_pads(node)
+
+
+@model_rule(
+    feature="io:sparse-initializer",
+    versions="tract",
+    severity=REJECT,
+    source=_WHEEL,
+)
+def sparse_initializer(model: Model, target: Target) -> list[Answer]:
+    """A sparse initializer is not read."""
+    return sparse_initializers(model)

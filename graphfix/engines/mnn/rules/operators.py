@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.common_rules import empty_outputs, sparse_initializers
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.operands import holds_negatives, is_fmod_of_floats
 from graphfix.engines.profile import Target
@@ -258,3 +259,26 @@ def constant_output(model: Model, target: Target) -> list[Answer]:
         for tensor in model.graph.outputs
         if tensor.name in constants
     ]
+
+
+@model_rule(
+    feature="io:sparse-initializer",
+    versions="mnn",
+    severity=REJECT,
+    source=WHEEL,
+)
+def sparse_initializer(model: Model, target: Target) -> list[Answer]:
+    """A sparse initializer is not read."""
+    return sparse_initializers(model)
+
+
+@model_rule(
+    feature="io:empty-output",
+    versions="mnn",
+    severity=REJECT,
+    text="returned a result with an exception set",
+    source=f"{WHEEL}: with further outputs; alone it crashes",
+)
+def empty_output(model: Model, target: Target) -> list[Answer]:
+    """An output of the graph has no elements."""
+    return empty_outputs(model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.common_rules import sparse_initializers
 from graphfix.engines.ncnn.rules import MEASURED, RANK
 from graphfix.engines.operands import joins_axes
 from graphfix.engines.profile import Target
@@ -274,3 +275,32 @@ def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     most = max(x.rank, y.rank)
     alone = most == RANK + 1 and x.dim(0) == 1 and y.dim(0) == 1
     return most > RANK and not alone and Yes(feature=f"rank:Reshape.{most}")
+
+
+@model_rule(
+    feature="io:sparse-initializer",
+    versions="ncnn",
+    severity=REJECT,
+    source=MEASURED,
+)
+def sparse_initializer(model: Model, target: Target) -> list[Answer]:
+    """A sparse initializer is not read."""
+    return sparse_initializers(model)
+
+
+@rule(
+    "MatMul",
+    feature="rank:MatMul.*",
+    versions="ncnn",
+    severity=REJECT,
+    text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
+    source=f"{MEASURED}: a batch of 1 in front is not left out",
+)
+def product_of_five_axes(node: NodeView, target: Target) -> Answer:
+    """A tensor has at most four axes."""
+    x = node.input(0)
+    if x is None:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return x.rank > RANK and Yes(feature=f"rank:MatMul.{x.rank}")

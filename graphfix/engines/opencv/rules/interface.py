@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.common_rules import weights_in_files
+from graphfix.engines.common_rules import (
+    empty_outputs,
+    sparse_initializers,
+    weights_in_files,
+)
 from graphfix.engines.opencv.rules.importing import is_known_at_import
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
@@ -117,8 +121,7 @@ def _is_read(end: Value) -> bool:
 )
 def sparse_initializer(model: Model, target: Target) -> list[Answer]:
     """A sparse initializer is not read."""
-    sparse = model.proto.graph.sparse_initializer
-    return [Yes(message=f"{tensor.values.name} is a sparse initializer") for tensor in sparse]
+    return sparse_initializers(model)
 
 
 @model_rule(
@@ -130,13 +133,8 @@ def sparse_initializer(model: Model, target: Target) -> list[Answer]:
 )
 def empty_output(model: Model, target: Target) -> list[Answer]:
     """An output of the graph has no elements, and the inputs have."""
-    given, results = (
-        [Value(end) for end in ends if isinstance(end, Variable)]
-        for ends in (model.graph.inputs, model.graph.outputs)
-    )
-    if any(_is_empty(end) for end in given):
-        return []
-    return [Yes(message=f"{end.name} has no elements") for end in results if _is_empty(end)]
+    given = (Value(end) for end in model.graph.inputs if isinstance(end, Variable))
+    return [] if any(_is_empty(end) for end in given) else empty_outputs(model)
 
 
 def _is_empty(end: Value) -> bool:

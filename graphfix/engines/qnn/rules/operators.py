@@ -252,3 +252,17 @@ def nearest(node: NodeView, target: Target) -> Answer:
     if where == "asymmetric" and how != "floor":
         return True
     return Unknown(f"rank of {x.name}") if x.rank is None else x.rank != 4
+
+
+@rule(
+    "GridSample",
+    feature="attr:GridSample.mode=*",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: linear and nearest are taken with any padding",
+)
+def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
+    """Cubic GridSample is left to the CPU."""
+    mode = node.attr("mode", "linear")
+    return mode in ("bicubic", "cubic") and Yes(feature=f"attr:GridSample.mode={mode}")

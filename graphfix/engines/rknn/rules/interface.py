@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphfix.authoring.views import Value
+from graphfix.engines.common_rules import empty_outputs, sparse_initializers
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
@@ -124,3 +125,26 @@ def _origin(value: Value) -> Value:
             break
         value, maker = before, before.producer
     return value
+
+
+@model_rule(
+    feature="io:sparse-initializer",
+    versions="rknn",
+    severity=REJECT,
+    source=TOOLKIT,
+)
+def sparse_initializer(model: Model, target: Target) -> list[Answer]:
+    """A sparse initializer is not read."""
+    return sparse_initializers(model)
+
+
+@model_rule(
+    feature="io:empty-output",
+    versions="rknn",
+    severity=REJECT,
+    text="of model are constants, The model is invalid!",
+    source=TOOLKIT,
+)
+def empty_output(model: Model, target: Target) -> list[Answer]:
+    """An output of the graph has no elements."""
+    return empty_outputs(model)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.operands import is_fmod_of_floats, joins_axes, normalizes_several_axes
+from graphfix.engines.common_rules import given_inputs, sparse_initializers
+from graphfix.engines.operands import (
+    is_fmod_of_floats,
+    joins_axes,
+    normalizes_several_axes,
+)
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.tflite.rules import MEASURED
@@ -13,6 +20,26 @@ from graphfix.model import Model
 _CELLS = {"GRU": (3, 5), "LSTM": (3, 5, 6), "RNN": (3, 5)}  # bias and first states
 _MANY = 6
 _VOLUME = 5  # the rank of what has three dimensions beside batch and channels
+
+
+@model_rule(
+    feature="io:square-input",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: Gather, Slice, Softmax and ReduceSum of [1,3,3], [2,3,3], [2,5,5] and"
+    " [2,3,3,3]; those of [3,3], [3,3,4] and [2,3,3,5] are right",
+)
+def input_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
+    """All sizes of an input behind the batch are equal, so that the axes are confused."""
+    return [
+        Yes(message=f"all sizes of {tensor.name} behind the first are equal")
+        for tensor in given_inputs(model)
+        if _is_square(Value(tensor).static_shape or ())
+    ]
+
+
+def _is_square(shape: Sequence[int]) -> bool:
+    return len(shape) > 2 and shape[1] > 1 and len({*shape[1:]}) == 1
 
 
 @model_rule(
@@ -237,3 +264,14 @@ def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
         return None
     rank = x.rank if x.rank is not None else weights.rank
     return Unknown(f"rank of {x.name}") if rank is None else rank == _VOLUME
+
+
+@model_rule(
+    feature="io:sparse-initializer",
+    versions="tflite",
+    severity=REJECT,
+    source=MEASURED,
+)
+def sparse_initializer(model: Model, target: Target) -> list[Answer]:
+    """A sparse initializer is not read."""
+    return sparse_initializers(model)
