@@ -161,7 +161,7 @@ def get_pass(name: str, passes: Sequence[Pass] | None = None, *, where: str = "p
     Raises:
         UsageError: There is none; the hint names similar ones.
     """
-    known = {declared.id: declared for declared in (passes or shipped_passes())}
+    known = Catalogue.of(passes or shipped_passes()).by_id
     wanted = name.strip().replace("_", "-")
     if wanted in known:
         return known[wanted]

@@ -42,6 +42,11 @@ class Catalogue(tuple[Pass, ...]):
         return [*self._knowing.get(op, ()), *self._knowing.get(ANY, ())]
 
     @cached_property
+    def by_id(self) -> Mapping[str, Pass]:
+        """The passes by their ids."""
+        return {declared.id: declared for declared in self}
+
+    @cached_property
     def _rewrites(self) -> Mapping[str, Sequence[Pass]]:
         found: dict[str, list[Pass]] = {}
         for declared in sorted(self, key=_is_last_resort):

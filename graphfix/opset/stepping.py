@@ -57,15 +57,6 @@ def lower_one(model: Model, workspace: Workspace) -> list[Recorded]:
     return move_to(model, workspace, model.opset - 1)
 
 
-def raise_one(model: Model, workspace: Workspace) -> list[Recorded]:
-    """Raise the opset by one, in every graph and function; as `lower_one`.
-
-    Raises:
-        StepBlocked: Some nodes cannot follow, or there is no such opset.
-    """
-    return move_to(model, workspace, model.opset + 1)
-
-
 def move_to(
     model: Model,
     workspace: Workspace,

@@ -6,21 +6,12 @@ Source: pytorch/pytorch c10/core/ScalarType.cpp and aten/src/ATen/native/TypePro
 
 from __future__ import annotations
 
-import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Refuse, Value
-from graphfix.passes.aten._arguments import Call
 from graphfix.passes.aten._axes import FLOATS, LOW_PRECISION
 
 _KINDS = {"b": 0, "i": 1, "u": 1, "f": 2}
-
-
-def number_of(build: Builder, call: Call, name: str) -> Value:
-    """Return an argument that is a tensor, or a number in an attribute."""
-    if call.node.has(name):
-        return build.constant(np.asarray(call.number(name)))
-    return call.need(name)
 
 
 def kind_of(value: Value) -> int:
