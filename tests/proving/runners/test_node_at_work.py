@@ -136,7 +136,7 @@ def test_what_was_written_out_as_other_nodes_is_done_where_a_reader_is() -> None
 def test_a_comparison_that_runs_out_of_time_says_at_which_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "_FINDING", 60.0)  # a busy machine takes long to start a look
+    monkeypatch.setattr(models, "_FINDING", 20.0)  # a busy machine takes long to start a look
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(ENDLESS).SerializeToString())
     said = compare_files(path, path, ComparisonOptions(timeout=3.0))
