@@ -8,7 +8,13 @@ from pathlib import Path
 import click
 
 from graphfix.cli.limits import take_model
-from graphfix.cli.parameters import plot_file
+from graphfix.cli.parameters import (
+    INPUT_FORM,
+    RANGE_FORM,
+    input_files,
+    number_ranges,
+    plot_file,
+)
 from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
@@ -25,8 +31,24 @@ from graphfix.cli.template import offer_template
 @click.command(context_settings=CONTEXT, short_help="Compare what two models compute.")
 @limit_options
 @click.argument("before", metavar="A", type=ModelPath(), callback=take_model)
-@click.argument("after", metavar="B", type=ModelPath(), callback=take_model)
+@click.argument("after", metavar="B|EXPECTED", type=ModelPath(), callback=take_model)
 @click.option("--layers", is_flag=True, help="Compare every tensor that both models have.")
+@click.option(
+    "--range",
+    "ranges",
+    multiple=True,
+    callback=number_ranges,
+    metavar=RANGE_FORM,
+    help="Draw the numbers of an input from a range; repeat for more.",
+)
+@click.option(
+    "--input",
+    "files",
+    multiple=True,
+    callback=input_files,
+    metavar=INPUT_FORM,
+    help="Take an input from a picture, a .wav or an .npy file; repeat for more.",
+)
 @sample_options
 @click.option(
     "--plot",
@@ -50,8 +72,13 @@ def compare(
     plot: Path | None,
     pass_files: tuple[Path, ...],
     reports: tuple[Path, ...],
+    ranges: dict[str, tuple[float, float]],
+    files: dict[str, Path],
 ) -> int:
     """Run A and B on the same inputs and compare their outputs; one may be - (stdin).
+
+    B may be what A is to give, too: an .npz file with outputs (and inputs) by their
+    names, or a folder of ONNX's test data (input_0.pb, output_0.pb, or folders with them).
 
     With --layers also the tensors inside: those at the same place of the graph,
     whatever their names, and those with the same name. Tolerances are a small
@@ -79,6 +106,8 @@ def compare(
             seed,
             shapes=shapes,
             pass_files=pass_files,
+            ranges=ranges,
+            files=files,
         )
     if plot is not None:
         from graphfix.rendering.plotting import write_plot

@@ -21,6 +21,8 @@ OPTION_FORM = "PASS.KEY=VALUE"
 OPERATOR_FORM = "[DOMAIN::]OP"
 TREATED_FORM = "[DOMAIN::]OP=[DOMAIN::]OP"
 OP_TYPE_FORM = "[DOMAIN::]OP=TYPES"
+RANGE_FORM = "NAME=0..255"
+INPUT_FORM = "NAME=FILE"
 PLOT_SUFFIXES = (".svg", ".png")
 
 _SHAPE = re.compile(r"(?P<name>.+)=(?P<dims>\d+(?:x\d+)*)", re.DOTALL)
@@ -104,6 +106,20 @@ def report_file(
     return checked
 
 
+def number_ranges(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, tuple[float, float]]:
+    """Read ``NAME=LEAST..LARGEST``, repeated; a name may hold anything, ``=`` too."""
+    return _once_each(_range(ctx, param, value) for value in values)
+
+
+def input_files(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, Path]:
+    """Read ``NAME=FILE``, repeated."""
+    return _once_each(_input_file(ctx, param, value) for value in values)
+
+
 def plot_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
     """Check that a plot can be written, before the work and not after it."""
     if value is None:
@@ -123,6 +139,27 @@ def _shape(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str,
     if match is None:
         raise _bad(f"{value!r} is not of the form {SHAPE_FORM}", ctx, param)
     return match["name"], tuple(int(dim) for dim in match["dims"].split("x"))
+
+
+def _range(
+    ctx: click.Context, param: click.Parameter, value: str
+) -> tuple[str, tuple[float, float]]:
+    name, given, rest = value.rpartition("=")
+    low, between, high = rest.partition("..")
+    try:
+        numbers = (float(low), float(high))
+    except ValueError:
+        numbers = (1.0, 0.0)
+    if not (given and name and between) or not numbers[0] <= numbers[1]:
+        raise _bad(f"{value!r} is not of the form {RANGE_FORM}", ctx, param)
+    return name, numbers
+
+
+def _input_file(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, Path]:
+    name, given, file = value.partition("=")
+    if not (given and name and file):
+        raise _bad(f"{value!r} is not of the form {INPUT_FORM}", ctx, param)
+    return name, Path(file)
 
 
 def _pass_option(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, str]:

@@ -12,7 +12,6 @@ from graphfix.edits.precision_measuring import (
     OLDEST,
     Feeds,
     Measured,
-    Outputs,
     difference,
     emulated,
     feeds_of,
@@ -23,6 +22,7 @@ from graphfix.edits.precision_plan import FLOATS, RANGES, Plan, element_types, p
 from graphfix.edits.precision_writing import converted
 from graphfix.edits.step import Claim, Shown, Step, Subject
 from graphfix.errors import EngineFailed, UsageError
+from graphfix.pipeline.output_differences import Outputs
 from graphfix.protos import called, normal_domain
 from graphfix.report import Verdict, Verification
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
@@ -21,14 +21,14 @@ from graphfix.edits.precision_plan import Plan
 from graphfix.errors import EngineFailed, GraphfixError, UsageError
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.output_differences import Outputs, output_differences
 from graphfix.pipeline.verifying import on_disk
 from graphfix.protos import copied
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.inputs.user import read_inputs
 from graphfix.proving.models import run_model
-from graphfix.proving.values.kinds import Array, is_floating
 from graphfix.registry import shipped_passes
-from graphfix.report import OutputDifference, Verdict, Verification
+from graphfix.report import Verdict, Verification
 
 OLDEST = 11  # from here on Equal compares floats
 _SAMPLES = 2
@@ -36,7 +36,6 @@ _ATTEMPTS = (0, 3, 9, 16, 22)
 _OWN = "graphfix_precision_"
 
 Feeds = list[dict[str, Any]]
-Outputs = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,44 +209,12 @@ def _rounding(source: str, name: str, target: int) -> Sequence[NodeProto]:
 
 def difference(before: Outputs, after: Outputs, tolerance: float) -> Verification:
     """Compare what two models gave, each output by the largest number in it."""
-    rows: list[OutputDifference] = []
-    for name in before[0]:
-        pairs = [(one[name], two[name]) for one, two in zip(before, after, strict=True)]
-        rows.append(_row(name, pairs, tolerance))
+    rows = output_differences(before, after, lambda _: tolerance)
     method = f"{len(before)} samples, onnxruntime"
     bad = [row for row in rows if row.status is not Verdict.EQUAL]
     if not bad:
-        return Verification(Verdict.EQUAL, "", method, tuple(rows))
+        return Verification(Verdict.EQUAL, "", method, rows)
     worst = max(bad, key=lambda row: row.max_rel if row.max_rel is not None else inf)
     by = f"moves by {worst.max_rel:.2g}" if worst.max_rel is not None else "is of another shape"
     reason = f"output {worst.name} {by} of its largest number"
-    return Verification(Verdict.MISMATCH, reason, method, tuple(rows))
-
-
-def _row(name: str, pairs: Sequence[tuple[Any, Any]], tolerance: float) -> OutputDifference:
-    most, share = 0.0, 0.0
-    for one, two in pairs:
-        if not isinstance(one, np.ndarray) or not isinstance(two, np.ndarray):
-            return OutputDifference(name, None, None, Verdict.MISMATCH)
-        left, right = cast("Array", one), cast("Array", two)
-        if left.shape != right.shape:
-            return OutputDifference(name, None, None, Verdict.MISMATCH)
-        if is_floating(left.dtype):
-            moved, scale = _moved(left, right)
-            most = max(most, moved)
-            share = max(share, 0.0 if not moved else moved / scale if scale else inf)
-        elif not np.array_equal(left, right):
-            return OutputDifference(name, None, None, Verdict.MISMATCH)
-    status = Verdict.EQUAL if share <= tolerance else Verdict.MISMATCH
-    return OutputDifference(name, most, share, status)
-
-
-def _moved(one: Array, two: Array) -> tuple[float, float]:
-    """Return the largest difference, and the largest finite number of the first."""
-    left, right = np.asarray(one, np.float64), np.asarray(two, np.float64)
-    same = (left == right) | (np.isnan(left) & np.isnan(right))
-    with np.errstate(invalid="ignore"):
-        moved = np.where(same, 0.0, np.abs(left - right))
-    moved = np.where(np.isnan(moved), inf, moved)
-    finite = np.abs(np.where(np.isfinite(left), left, 0.0))
-    return float(moved.max(initial=0.0)), float(finite.max(initial=0.0))
+    return Verification(Verdict.MISMATCH, reason, method, rows)

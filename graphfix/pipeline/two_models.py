@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from onnx import ModelProto
 
 from graphfix.diffing.difference import Difference
 from graphfix.diffing.engine import diff_models
+from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.expected_outputs import compare_expected, is_expected
+from graphfix.pipeline.failing_run import explanation
+from graphfix.pipeline.given_inputs import given_inputs
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.run_options import inputs_file
 from graphfix.pipeline.verifying import on_disk
+from graphfix.proving.inputs.user import read_inputs
 from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.layers.divergence import Bisection
 from graphfix.proving.layers.locating import located
 from graphfix.proving.models import compare_side_by_side
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.registry import all_passes
+from graphfix.report import Verdict
 
 ModelLike = Model | str | Path | ModelProto
 
@@ -52,23 +59,48 @@ def compare(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     pass_files: Sequence[str | Path] = (),
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    files: Mapping[str, Path] | None = None,
 ) -> Comparison:
     """Run two models on the same inputs, in a child process, and compare what they compute.
 
     Args:
         a: The first model; tolerances are a small multiple of its own rounding noise.
-        b: The second.
+        b: The second; or what the first is to give: an .npz file with outputs by name, or a folder
+            of ONNX's test data (``input_0.pb``, ``output_0.pb``), see
+            `graphfix.pipeline.expected_outputs`.
         layers: Compare every tensor that both have: the same place of the graph, or the same name.
         inputs: An .npz file, or a mapping of arrays, in place of made inputs.
         seed: For the inputs that are made.
         shapes: Input name -> sizes, for dynamic inputs.
         pass_files: Files with passes that know operators of the models.
+        ranges: Input -> least and largest number to draw for it.
+        files: Input -> a picture, a .wav or an .npy file.
 
     Raises:
         InvalidModel: A model cannot be read.
         UsageError: The models have different inputs, or `inputs` or `shapes` do not fit them.
     """
-    return _compared(_loaded(a), _loaded(b), (a, b), layers, inputs, seed, shapes, pass_files)
+    one = _loaded(a)
+    file = inputs if isinstance(inputs, str | Path) else None
+    if ranges or files:
+        inputs = given_inputs(
+            one.to_proto(),
+            inputs=Path(file) if file is not None else None,
+            ranges=ranges,
+            files=files,
+            seed=seed,
+            shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
+        )
+    elif file is not None and is_expected(b):
+        inputs = given_inputs(one.to_proto(), inputs=Path(file))
+    if isinstance(b, str | Path) and is_expected(b):
+        if layers:
+            raise UsageError("expected outputs have no layers", where="--layers")
+        return compare_expected(one, Path(b), cast("Mapping[str, Any] | None", inputs))
+    two = _loaded(b)
+    found = _compared(one, two, (a, b), layers, inputs, seed, shapes, pass_files)
+    return _explained(found, (one, two), inputs)
 
 
 @guarded
@@ -117,6 +149,20 @@ def _compared(
         models = zip(sources, (one, two), strict=True)
         paths = [_path(source, model, stack) for source, model in models]
         return compare_side_by_side(paths[0], paths[1], options, layers=layers)
+
+
+def _explained(found: Comparison, models: tuple[Model, Model], inputs: object) -> Comparison:
+    """Say at which node a run stopped, where the inputs are the user's."""
+    if found.verification.status in (Verdict.EQUAL, Verdict.MISMATCH) or inputs is None:
+        return found
+    if isinstance(inputs, str | Path):
+        inputs = read_inputs(Path(inputs), models[0].to_proto())
+    feeds = [cast("Mapping[str, Any]", inputs)]
+    for model in models:
+        notes = explanation(model, feeds, found.verification.reason)
+        if notes:
+            return replace(found, notes=(*found.notes, *notes))
+    return found
 
 
 def _loaded(source: ModelLike) -> Model:
