@@ -11,11 +11,13 @@ from onnx import ModelProto
 
 from benchmarks.coverage.cases import Case
 from benchmarks.opset.judging import is_random
-from benchmarks.opset.running import outputs_differ, reference
+from benchmarks.opset.running import opset_of, outputs_differ, reference
 from benchmarks.opset.running import run as run_in_onnxruntime
 from graphfix.api import run
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.pipeline.results import Result
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.reference_engine import ReferenceEngine
 from graphfix.report import Accuracy, Finding, Site, Status
 
 SUPPORTED, EXACTLY, CLOSELY, CONSENT, REFUSED = ANSWERS = (
@@ -83,7 +85,7 @@ def _compared(case: Case, result: Result, answer: str) -> Answer:
     except Exception as error:  # onnxruntime's exceptions have no common base
         said = _short(str(error))
         try:
-            engine, given = "reference", reference(proto, case.feed)
+            engine, given = "reference", _by_reference(proto, case)
         except Exception as second:  # neither have those of the evaluator
             said = f"{said}; {type(second).__name__}: {_short(str(second), 100)}"
             return Answer(FAILED, _passes(result), said, model=proto)
@@ -92,6 +94,13 @@ def _compared(case: Case, result: Result, answer: str) -> Answer:
     if wrong:
         return Answer(WRONG, _passes(result), wrong, engine, proto)
     return Answer(answer, _passes(result), why, engine, proto)
+
+
+def _by_reference(proto: ModelProto, case: Case) -> list[Any]:
+    """Run in the reference evaluator, with the forms that ended before opset 7."""
+    if opset_of(proto) < _OLDEST:
+        return list(ReferenceEngine(proto, "", Evaluators({})).run(dict(case.feed)).values())
+    return reference(proto, case.feed)
 
 
 def differing(given: Sequence[Any], expected: Sequence[Any], *, values: bool) -> str:

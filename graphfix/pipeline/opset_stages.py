@@ -71,19 +71,24 @@ def _moved(run: Run, wanted: int) -> list[Recorded]:
 
 
 def step_up(run: Run) -> None:
-    """Raise the opset to the oldest that the target takes, where older forms are in the way."""
+    """Raise the opset to the oldest that the target takes, where anything is in the way below it.
+
+    What passes write has to say below opset 7 that it is broadcast, which engines do not read.
+    """
     target = run.settings.target
     assert target is not None
     floor = max(target.opset_min or OLDEST_OPSET, OLDEST_OPSET)
     if not 0 < run.model.opset < floor or not _may_step(run):
         return
-    if not any(finding.feature == "opset:too-low" for finding in run.blocking()):
+    blocking = run.blocking()
+    if not blocking:
         return
     try:
         moved = _moved(run, floor)
     except StepBlocked as blocked:
-        for blocker in blocked.blockers:
-            run.journal.refused(OPSET, blocker.reason, blocker.node)
+        if any(finding.feature == "opset:too-low" for finding in blocking):
+            for blocker in blocked.blockers:
+                run.journal.refused(OPSET, blocker.reason, blocker.node)
         return
     for each in moved:
         run.journal.apply([OPSET], each)

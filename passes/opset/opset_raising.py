@@ -7,7 +7,9 @@ What it does:
 Why engines need it:
     tract knows TopK with two inputs and Resize, and neither TopK of opset 9 nor Upsample, which
     cannot be written otherwise where sizes are computed. TVM reads Slice with inputs alone. The
-    trees of ai.onnx.ml are walked with GatherElements, which came with opset 11.
+    trees of ai.onnx.ml are walked with GatherElements, which came with opset 11. TensorRT takes a
+    BatchNormalization with statistics of each channel, not of each place, as spatial = 0 asks for
+    below opset 9.
 
 Before:
     opset 9: y, i = TopK <k = 2> (x)
@@ -40,7 +42,8 @@ _TO = 11
 
 
 @graph_pass(
-    removes="form:TopK.1 form:Resize.10 form:Slice.1 op:Upsample op:ai.onnx.ml::TreeEnsemble*",
+    removes="form:TopK.1 form:Resize.10 form:Slice.1 op:Upsample op:ai.onnx.ml::TreeEnsemble* "
+    "rank:BatchNormalization.parameters",
     emits="*::*",
 )
 def opset_raising(editor: Editor) -> None:

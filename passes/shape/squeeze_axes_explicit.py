@@ -45,5 +45,8 @@ def squeeze_axes_explicit(node: NodeView, build: Builder) -> Value:
     if open_axes:
         left = output.rank if output is not None else None
         if left is None or left != len(shape) - len(ones):
-            raise Refuse(f"the size of axis {open_axes[0]} must be known; it is not, and may be 1")
+            raise Refuse(
+                f"the size of axis {open_axes[0]} must be known; it is not, and may be 1: say it "
+                "with --shape"
+            )
     return build.Squeeze(data, axes=ones) if ones else data

@@ -69,7 +69,7 @@ ROWS = [
         "Cannot infer squeeze dimensions from a dynamic shape! Please re-export your model with "
         "the Squeeze axes input set.",
         "form:Squeeze.no-axes",
-        refused="the size of axis 0 must be known; it is not, and may be 1",
+        refused="the size of axis 0 must be known; it is not, and may be 1: say it with --shape",
         opset=13,
     ),
     Row(

@@ -11,6 +11,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import aten_name, is_function, typed_values
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.rule_makers import refuses_rank
 from graphfix.features import operator_feature
 from graphfix.model import Model
 from graphfix.schemas import Form, form_of, newest_opset
@@ -227,6 +228,16 @@ def not_registered(node: NodeView, target: Target) -> Answer:
 def runtime_function(node: NodeView, target: Target) -> Answer:
     """The node calls a local function of the model, which this release does not read in full."""
     return is_function(node)
+
+
+gemm_rank = refuses_rank(
+    "Gemm",
+    0,
+    range(2, 3),
+    versions="ort",
+    text="[ShapeInferenceError] Input 0 expected to have rank 2",
+    source="onnx/defs/math/defs.cc, Gemm; measured on 1.32.0",
+)
 
 
 @rule(
