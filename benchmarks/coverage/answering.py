@@ -25,6 +25,7 @@ SUPPORTED, EXACTLY, CLOSELY, CONSENT, REFUSED = ANSWERS = (
 )  # fmt: skip
 WRONG, FAILED = FAULTS = ("differs", "does not run")
 _LONGEST = 500
+_OLDEST = 7  # of those that the evaluator of onnx computes in every form
 
 
 @dataclass(frozen=True)
