@@ -14,6 +14,9 @@ COMMANDS = {
     "run": LazyCommand(
         "graphfix.cli.run_command:run", "Repair a model for a target, verify it, write it."
     ),
+    "batch": LazyCommand(
+        "graphfix.cli.batch_command:batch", "Repair many models for several targets."
+    ),
     "check": LazyCommand(
         "graphfix.cli.check_command:check", "List what a target rejects or computes wrongly."
     ),

@@ -18,6 +18,7 @@ def test_examples_stand_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]
 
 WITH_CODES = (
     "run",
+    "batch",
     "check",
     "edit",
     "compare",

@@ -1,0 +1,225 @@
+"""`graphfix batch`: many models for several targets, resumable."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from graphfix.cli.limits import parse_size
+from graphfix.cli.parameters import report_files
+from graphfix.cli.shared import CONTEXT, FILE, output_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphfix.fleet.batch import Crew
+    from graphfix.fleet.jobs import Row
+
+
+def _size(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
+    if text is not None:
+        parse_size(text)
+    return text
+
+
+def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for text in given for name in text.split(",") if name)
+
+
+@click.command(context_settings=CONTEXT, short_help="Repair many models for several targets.")
+@click.argument("places", nargs=-1, required=True, metavar="PLACE...")
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    required=True,
+    callback=_names,
+    metavar="NAME[,NAME...]",
+    help="The targets; see `graphfix targets`.",
+)
+@click.option("--out", required=True, metavar="DIR", help="Where results go: a folder, or a URL.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many to do at a time; default: one for each processor.",
+)
+@click.option(
+    "--rows",
+    type=FILE,
+    metavar="DIR",
+    help="Where rows.jsonl is kept, by which a run goes on; default: DIR of --out.",
+)
+@click.option("--fresh", is_flag=True, help="Do again what is done already.")
+@click.option(
+    "--verify",
+    type=click.Choice(["auto", "sites", "full", "engine", "off"]),
+    help="As for `graphfix run`.",
+)
+@click.option("--allow-lossy", is_flag=True, help="As for `graphfix run`.")
+@click.option("--allow-io-change", is_flag=True, help="As for `graphfix run`.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="End a model after that long.",
+)
+@click.option(
+    "--max-memory", callback=_size, metavar="SIZE", help="What each model may take, such as 2GiB."
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Work on a Dask scheduler, such as tcp://10.0.0.1:8786; models and DIR have to be where "
+    "its workers see them.",
+)
+@click.option(
+    "--report",
+    "reports",
+    type=FILE,
+    multiple=True,
+    callback=report_files(".html", ".json"),
+    metavar="FILE.{html,json}",
+    help="Write the table of all models there too; repeat for more.",
+)
+@output_options
+def batch(
+    *,
+    places: tuple[str, ...],
+    targets: tuple[str, ...],
+    out: str,
+    jobs: int | None,
+    rows: Path | None,
+    fresh: bool,
+    scheduler: str | None,
+    reports: tuple[Path, ...],
+    as_json: bool,
+    verify: str | None,
+    allow_lossy: bool,
+    allow_io_change: bool,
+    timeout: float | None,
+    max_memory: str | None,
+) -> int:
+    """Repair each model at PLACE... for each target, in processes of their own.
+
+    A PLACE is a file, a folder (searched for *.onnx to its depth), a pattern
+    such as 'nets/**/*.onnx', @list.txt with a place on each line, or a URL that
+    fsspec opens. Results go to DIR/NAME.TARGET.onnx. Each row is on disk before
+    the next is begun: the same command again goes on where it was, and does anew
+    only what has changed. A model that crashes, hangs or wants too much memory
+    ends its own process alone.
+
+    Exit codes: 0 all are written and verified; 1 some are not; 2 wrong usage;
+    3 no model could be read; 5 a fault in graphfix; 130 Ctrl-C, what is done is
+    kept.
+    """
+    from graphfix.fleet.batch import Request, run_fleet, versions
+    from graphfix.fleet.sources import is_url, sources
+
+    if rows is None and is_url(out):
+        raise click.UsageError("--out is a URL: say where rows are kept with --rows DIR")
+    options = _options(verify, allow_lossy, allow_io_change, timeout, max_memory)
+    kept = rows if rows is not None else Path(out)
+    request = Request(
+        sources(places, None if is_url(out) else Path(out)),
+        versions(targets),
+        out,
+        kept,
+        options,
+        fresh,
+    )
+    with _telling(quiet=as_json) as told:
+        fleet = run_fleet(request, _crew(scheduler, jobs), told)
+    from graphfix.cli.reports import json_text, write_reports
+    from graphfix.fleet.ledger import NAME
+    from graphfix.rendering.fleet_text import fleet_json, fleet_text
+
+    def html() -> str:
+        from graphfix.rendering.html.fleet_page import fleet_page
+        from graphfix.rendering.html.page import rendered
+
+        return rendered(fleet_page(fleet))
+
+    views = {".html": html, ".json": lambda: json_text(fleet_json(fleet, kept / NAME))}
+    write_reports(reports, views)
+    from graphfix.cli.console import emit, emit_json, style_for
+
+    if as_json:
+        emit_json(fleet_json(fleet, kept / NAME))
+    else:
+        emit(fleet_text(fleet, style_for(sys.stdout)))
+    if all(row.exit == 3 for row in fleet.rows):
+        return 3
+    return int(any(row.exit for row in fleet.rows))
+
+
+def _options(
+    verify: str | None,
+    allow_lossy: bool,
+    allow_io_change: bool,
+    timeout: float | None,
+    max_memory: str | None,
+) -> tuple[str, ...]:
+    words: list[str] = []
+    for name, value in (("verify", verify), ("timeout", timeout), ("max-memory", max_memory)):
+        if value is not None:
+            words += [f"--{name}", str(value)]
+    words += ["--allow-lossy"] * allow_lossy + ["--allow-io-change"] * allow_io_change
+    return tuple(words)
+
+
+def _crew(scheduler: str | None, jobs: int | None) -> Crew:
+    if scheduler is not None:
+        from graphfix.fleet.dask_crew import DaskCrew
+
+        return DaskCrew(scheduler)
+    from graphfix.fleet.working import LocalCrew, processors
+
+    return LocalCrew(jobs or processors())
+
+
+@contextmanager
+def _telling(*, quiet: bool) -> Generator[Callable[[Row, int, int], None]]:
+    """Give what shows each row on stderr: a bar with the last of them on a terminal, else lines."""
+    from graphfix.cli.console import say, style_for
+    from graphfix.rendering.fleet_text import row_line
+
+    if quiet and not sys.stderr.isatty():
+        yield lambda _row, _made, _of: None
+        return
+    style = style_for(sys.stderr)
+    if not sys.stderr.isatty():
+        yield lambda row, made, of: say(row_line(row, made, of, style))
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=Console(file=sys.stderr)) as progress:
+        task = progress.add_task("", total=None)
+
+        def told(row: Row, made: int, of: int) -> None:
+            progress.update(task, completed=made, total=of, description=row.name)
+            if row.exit:
+                progress.console.print(Text.from_ansi(row_line(row, made, of, style)))
+
+        yield told

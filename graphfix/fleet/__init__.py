@@ -1,0 +1,1 @@
+"""Many models: each in a process of its own, resumable, told in one table."""

@@ -1,0 +1,83 @@
+"""What became of many models, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from msgspec import to_builtins
+
+from graphfix.fleet.batch import Fleet
+from graphfix.fleet.jobs import SCHEMA, Row
+from graphfix.rendering.style import Style, count, printable, wrap
+
+WORDS = {
+    "fine": "nothing stood in the way",
+    "fixed": "repaired, and equal or as consented",
+    "left": "problems are left, or equality could not be shown",
+    "unreadable": "no model, or more than the limits allow",
+    "differs": "the result differs; nothing was written",
+    "usage": "the options do not fit the model",
+    "fault": "a fault in graphfix",
+}
+COLOURS = {"fine": "green", "fixed": "green", "left": "yellow"}
+_SHOWN = 12
+_CURES = 5
+
+
+def row_line(row: Row, made: int, of: int, style: Style) -> str:
+    """Return a line on one row that was made."""
+    word = style.paint(f"{row.word:10}", COLOURS.get(row.word, "red"))
+    told = f"  {printable(row.message)}" if row.message else ""
+    return f"{made:>{len(str(of))}}/{of}  {row.target:12} {word} {printable(row.name)}{told}"
+
+
+def fleet_text(fleet: Fleet, style: Style) -> str:
+    """Return the table of a fleet: what became of how many, and what one more repair would cure."""
+    lines: list[str] = []
+    for target, words in fleet.words.items():
+        lines += [f"{target}: {count(words.total(), 'model')}"]
+        lines += [_share(word, words, style) for word in WORDS if words[word]]
+        lines += [_share(word, words, style) for word in words if word not in WORDS]
+        bad = [r for r in fleet.rows if r.target == target and r.word not in ("fine", "fixed")]
+        lines += [f"    {printable(r.name)}: {r.word}{_why(r)}" for r in bad[:_SHOWN]]
+        if len(bad) > _SHOWN:
+            lines.append(f"    and {len(bad) - _SHOWN} more")
+        cures = fleet.cures[target].most_common(_CURES)
+        if cures:
+            lines += wrap(
+                "one more repair would cure: "
+                + ", ".join(f"{printable(feature)} {count(n, 'model')}" for feature, n in cures),
+                "    ",
+                "  ",
+            )
+        lines.append("")
+    there = len(fleet.rows) - fleet.made
+    lines.append(f"{count(fleet.made, 'run')} made, {there} known from before")
+    return "\n".join(lines)
+
+
+def _share(word: str, words: Counter[str], style: Style) -> str:
+    shown = style.paint(f"{word:10}", COLOURS.get(word, "red"))
+    share = 100 * words[word] / words.total()
+    return f"  {shown} {words[word]:5}  {share:5.1f}%  {WORDS.get(word, '')}".rstrip()
+
+
+def _why(row: Row) -> str:
+    if row.message:
+        return f", {printable(row.message)}"
+    features = ", ".join(printable(feature) for feature in list(row.left)[:3])
+    return f", {features}" if features else ""
+
+
+def fleet_json(fleet: Fleet, rows: Path) -> dict[str, Any]:
+    """Return the same for programs, with every row."""
+    return {
+        "schema": SCHEMA,
+        "targets": {target: dict(words) for target, words in fleet.words.items()},
+        "cures": {target: dict(c.most_common()) for target, c in fleet.cures.items()},
+        "made": fleet.made,
+        "rows_file": str(rows),
+        "rows": [{**to_builtins(row), "word": row.word} for row in fleet.rows],
+    }

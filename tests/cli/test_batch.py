@@ -1,0 +1,125 @@
+"""`graphfix batch`: real models, each in a process of its own, beside those that end theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import onnx
+import pytest
+
+from graphfix.cli import main
+from graphfix.fleet.batch import Fleet
+from graphfix.fleet.jobs import Row
+from graphfix.rendering.html.fleet_page import fleet_page
+from graphfix.rendering.html.page import rendered
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
+FIXED = "g (int64[N] x) => (int64[N] y) <int64 c = {3}> { y = Mod (x, c) }"
+FINE = "g (float[N] x) => (float[N] y) { y = Relu (x) }"
+SLOW = """g (int64[1] x) => (int64[1] y)
+<int64 m = {9223372036854775807}, bool t = {1}, int64 k = {3}> {
+  z = Loop (m, t, x) <body = b (int64 i, bool c, int64[1] s) => (bool d, int64[1] u)
+  { d = Identity (c) u = Add (s, k) }>
+  y = Mod (z, k) }"""
+
+
+@pytest.fixture
+def nets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of models, good and bad, and go to the one above."""
+    folder = tmp_path / "nets"
+    folder.mkdir()
+    for name, text in {"fixed": FIXED, "fine": FINE}.items():
+        model = onnx.parser.parse_model(HEAD + text)
+        (folder / f"{name}.onnx").write_bytes(model.SerializeToString())
+    (folder / "bad.onnx").write_bytes(b"no model")
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def test_each_model_has_a_row_and_the_same_command_goes_on(
+    nets: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["batch", "nets", "--target", "trt7", "--out", "out", "--json", "--jobs", "2"]
+    assert main([*words, "--report", "fleet.html"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    by_name = {row["name"]: row for row in told["rows"]}
+    assert {name: row["word"] for name, row in by_name.items()} == {
+        "bad": "unreadable",
+        "fine": "fine",
+        "fixed": "fixed",
+    }
+    assert by_name["bad"]["message"] == "not an ONNX model"
+    assert by_name["fixed"]["verdict"] == "equal"
+    assert by_name["fixed"]["repairs"]
+    assert told["targets"] == {"trt7.2": {"unreadable": 1, "fine": 1, "fixed": 1}}
+    assert Path("out/fixed.trt7.2.onnx").is_file()
+    page = Path("fleet.html").read_text(encoding="utf-8")
+    assert "2 of 3 ready" in page
+    assert main(words) == 1
+    again = json.loads(capsys.readouterr().out)
+    assert again["made"] == 0
+    assert again["rows"] == told["rows"]
+
+
+def test_what_hangs_ends_its_own_process_alone(
+    nets: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = onnx.parser.parse_model(HEAD + SLOW)
+    (nets / "slow.onnx").write_bytes(slow.SerializeToString())
+    words = ["batch", "nets/slow.onnx", "nets/fine.onnx", "--target", "trt7", "--out", "out"]
+    assert main([*words, "--timeout", "6", "--json"]) == 1
+    words_of = {row["name"]: row["word"] for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert words_of["fine"] == "fine"
+    assert words_of["slow"] != "fixed"
+
+
+def test_wrong_usage_is_said_before_anything_is_done(
+    nets: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["batch", str(nets), "--target", "nothing9", "--out", "out"]) == 2
+    assert main(["batch", str(nets), "--target", "trt7", "--out", "s3://b/out"]) == 2
+    assert "say where rows are kept with --rows DIR" in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
+def test_killed_it_leaves_no_process_behind_and_goes_on(nets: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("only Linux ends children with a parent that is killed")
+    slow = onnx.parser.parse_model(HEAD + SLOW)
+    (nets / "a_slow.onnx").write_bytes(slow.SerializeToString())
+    words = ["nets", "--target", "trt7", "--out", "out", "--jobs", "1", "--timeout", "60"]
+    with subprocess.Popen([sys.executable, "-m", "graphfix", "batch", *words]) as process:
+        child = _waited(lambda: _children(process.pid))[0]
+        os.kill(process.pid, signal.SIGKILL)
+    _waited(lambda: [not Path(f"/proc/{child}").exists()])
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [int(word) for word in task.read_text().split()]
+    return found
+
+
+def _waited(asked: object, seconds: float = 30.0) -> list[int]:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        found: list[int] = [each for each in asked() if each]  # type: ignore[operator]
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"nothing within {seconds:g} s")
+
+
+def test_names_on_the_page_are_text(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    row = Row(key="k", name=hostile, model=hostile, target="t", exit=1, left={hostile: 1})
+    page = rendered(fleet_page(Fleet((row,), ("t",), 1)))
+    assert hostile not in page
+    assert "&lt;script&gt;alert(1)" in page
