@@ -50,6 +50,8 @@ def check_node(
 
 
 def _check(rules: RuleSet, node: NodeView, target: Target, index: int) -> list[Finding]:
+    if engine_of(target.family).computes_early(node):
+        return []
     findings: list[Finding] = []
     for known in rules.of(node.domain, node.op):
         try:

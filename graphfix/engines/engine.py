@@ -213,6 +213,10 @@ class Engine:
         """Say whether it knows the values of a tensor when it reads the model."""
         return value.is_constant
 
+    def computes_early(self, node: NodeView) -> bool:
+        """Say whether it computes a node when it reads the model, so that no rule judges it."""
+        return False
+
     def opset_of(self, node: NodeView) -> int:
         """Return the opset that it takes a node to be of."""
         return node.opset

@@ -11,6 +11,7 @@ from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
 
 if TYPE_CHECKING:
+    from graphfix.authoring.views import NodeView
     from graphfix.engines.profile import Target
 
 _LACKED = re.compile(r"layer (?P<op>\w+)[^ ]* not exists or registered")
@@ -37,6 +38,15 @@ class NCNN(Engine):
     order = 15
     wants_sizes = True
     requirements = MappingProxyType({"ncnn1.0": _WHEELS})
+
+    def computes_early(self, node: NodeView) -> bool:
+        """Say whether pnnx computes a node: its fold_constants runs what hangs on no input."""
+        from graphfix.engines.known_values import known_with_sizes
+
+        outputs = [value for value in node.outputs if value is not None]
+        return bool(outputs) and all(
+            known_with_sizes(value) and not value.is_graph_output for value in outputs
+        )
 
     def blamed(self, said: str) -> tuple[str, str]:
         """Return the operator and the name of the node in a message of pnnx or ncnn."""

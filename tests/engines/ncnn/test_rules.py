@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes
+from tests.engines.cases import (
+    No,
+    Unknown,
+    Yes,
+    assert_no,
+    assert_unknown,
+    assert_yes,
+    check,
+    model_of,
+)
 
 T = "ncnn1.0"
 X = "(float[2,3] x) => (float[A,B] y) "
 IMAGE = "(float[1,4,5,5] x) => (float[A,B,C,D] y) "
 SCALED = IMAGE + "<float[4] s = {{1.0, 1.0, 2.0, 2.0}}> {{ y = Resize <{}> (x, , s) }}"
 POOLED = IMAGE + "{{ y = {} <kernel_shape = [2, 2], {}> (x) }}"
+TOKEN = (
+    "(float[{b},1,2,2] x) => (float[A,B,C,D] y) <float[1,1,1,1] w = {{2.0}}, int64[4] s ="
+    " {{{b}, 1, 2, 1}}> {{ t = ConstantOfShape (s) c = Conv (x, w)"
+    " y = Concat <axis = 3> (t, c) }}"
+)
 ROTATED = (
     "(float[{x}] x) => (float[{x}] y) <int64[1] z = {{0}}, int64[1] h = {{4}}, int64[1] n = {{8}},"
     " int64[1] a = {{3}}, float c = {{2.0}}> {{ b = Slice (x, h, n, a) d = Slice (x, z, h, a)"
@@ -157,11 +171,37 @@ YES = [
         "wrong",
     ),
     yes(
-        "(float[1,3,4] x) => (float[A,B,C] y) <float[3] s = {1.0, 1.0, 2.0}> "
+        "(float[3,4] x) => (float[B,C] y) <float[2] s = {1.0, 2.0}> { y = Resize (x, , s) }",
+        "resize-of-no-image",
+        "rank:Resize.2",
+    ),
+    yes(
+        "(float[1,1,2,2,2] x) => (float[A,B,C,D,E] y) <float[5] s = {1.0,1.0,2.0,2.0,2.0}> "
         "{ y = Resize (x, , s) }",
         "resize-of-no-image",
-        "rank:Resize.3",
+        "rank:Resize.5",
+        "wrong",
     ),
+    yes(
+        IMAGE + "<float[4] s = {1.0,1.0,2.0,2.0}> { y = Resize (x, s) }",
+        "resize-of-old-opset",
+        "attr:Resize.mode=nearest",
+        opset=10,
+    ),
+    yes(
+        IMAGE + '<float[4] s = {1.0,1.0,2.0,2.0}> { y = Upsample <mode = "linear"> (x, s) }',
+        "resize-of-old-opset",
+        "attr:Upsample.mode=linear",
+        "wrong",
+        9,
+    ),
+    yes(
+        X + "<int64[1] a = {1}> { y = ReduceMax (x, a) }",
+        "axes-as-input",
+        "form:ReduceMax.axes-input",
+        opset=18,
+    ),
+    yes(TOKEN.format(b=2), "constant-of-several-batches", "form:Concat.constant", "wrong"),
     yes(
         IMAGE + "{ y = ReduceMax <axes = [2, 3]> (x) }",
         "extremes-over-several-axes",
@@ -221,6 +261,19 @@ YES = [
 ]
 
 NO = [
+    No(TOKEN.format(b=1), "constant-of-several-batches", T, 13),
+    No(
+        "(float[1,3,4] x) => (float[A,B,C] y) <float[3] s = {1.0, 1.0, 2.0}> "
+        "{ y = Resize (x, , s) }",
+        "resize-of-no-image",
+        T,
+    ),
+    No(
+        IMAGE + "<float[4] s = {1.0,1.0,2.0,2.0}> { y = Upsample (x, s) }",
+        "resize-of-old-opset",
+        T,
+        9,
+    ),
     No(ROTATED.format(x="1,1,5,8"), "rotation-of-halves", T, 13),
     No(ROTATED.format(x="1,2,5,8").replace("(p, q)", "(q, p)"), "rotation-of-halves", T, 13),
     No(masked(1), "mask-of-several-batches", T, 13),
@@ -301,3 +354,13 @@ def test_the_rule_says_nothing(case: No) -> None:
 @pytest.mark.parametrize("case", UNKNOWN, ids=lambda case: case.rule)
 def test_the_rule_names_what_it_misses(case: Unknown) -> None:
     assert_unknown(case)
+
+
+def test_what_hangs_on_sizes_alone_is_computed_by_pnnx() -> None:
+    graph = (
+        "(float[2,3] x) => (float[3,2] y) <int64[1] i = {0}, int64[1] j = {1}> { s = Shape (x)"
+        " a = Gather (s, i) b = Gather (s, j) c = Concat <axis = 0> (b, a) y = Reshape (x, c) }"
+    )
+    assert [f.feature for f in check(model_of(graph), T) if f.blocks] == []
+    open_sizes = graph.replace("float[2,3] x", "float[N,3] x")
+    assert "op:Shape" in {f.feature for f in check(model_of(open_sizes), T) if f.blocks}

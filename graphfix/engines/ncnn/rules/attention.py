@@ -1,11 +1,14 @@
-"""ncnn: the layers that pnnx makes of attention that is written out."""
+"""ncnn: the layers that pnnx makes of transformers that are written out."""
 
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import MEASURED, RANK
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
+
+_FAR = 9  # nodes between a Conv and what its result is joined with
 
 
 @rule(
@@ -61,3 +64,30 @@ def mask_of_several_batches(node: NodeView, target: Target) -> Answer:
         return False
     scaled = all(_factor(factor) is not None for factor in product.inputs)
     return scaled and mask.dim(0) != 1
+
+
+@rule(
+    "Concat",
+    feature="form:Concat.constant",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: a class token [2,1,16] in front of patches that a Conv makes",
+)
+def constant_of_several_batches(node: NodeView, target: Target) -> Answer:
+    """A constant of several batches is joined to what a Conv makes, whose batch is left out."""
+    values = [value for value in node.inputs if value is not None]
+    several = any(known_with_sizes(value) and (value.dim(0) or 0) > 1 for value in values)
+    return several and any(_is_of_conv(value) for value in values)
+
+
+def _is_of_conv(value: Value) -> bool:
+    """Say whether a Conv is found upwards along first inputs."""
+    for _ in range(_FAR):
+        maker = value.producer
+        if maker is None or maker.op == "Conv":
+            return maker is not None
+        first = maker.input(0)
+        if first is None:
+            return False
+        value = first
+    return False

@@ -38,11 +38,14 @@ def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
     feature="form:{op}.axes-input",
     versions="ncnn",
     severity=WRONG,
-    source=f"{MEASURED}: ReduceSum, ReduceMean and ReduceL1; attributes are read",
+    source=f"{MEASURED}: ReduceSum, ReduceMean and ReduceL1; attributes are read; ReduceMax and"
+    " ReduceMin become no layer",
 )
 def axes_as_input(node: NodeView, target: Target) -> Answer:
     """Axes that are an input are not read: nothing is reduced, or everything."""
-    return node.input(1) is not None
+    if node.input(1) is None:
+        return None
+    return Yes(severity=REJECT if node.op in ("ReduceMax", "ReduceMin") else WRONG)
 
 
 @rule(

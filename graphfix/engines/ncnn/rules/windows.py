@@ -14,6 +14,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
 _PLACES = "coordinate_transformation_mode"
+_WITH_PLACES = 11  # the opset from which on Resize has them
 
 
 @rule(
@@ -185,19 +186,41 @@ def cubic_of_another_slope(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Resize",
-    feature="rank:Resize",
+    ("Resize", "Upsample"),
+    feature="rank:{op}",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: of five axes linear and nearest give the sizes that went in, of two they"
+    " become no layer, and of three and four they are equal",
+)
+def resize_of_no_image(node: NodeView, target: Target) -> Answer:
+    """Resize leaves the sizes of volumes as they are, and does not take matrices."""
+    x = node.input(0)
+    if x is None:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    if RANK - 1 <= x.rank <= RANK:
+        return False
+    severity = WRONG if x.rank > RANK else REJECT
+    return Yes(feature=f"rank:{node.op}.{x.rank}", severity=severity)
+
+
+@rule(
+    ("Resize", "Upsample"),
+    feature="attr:{op}.mode",
     versions="ncnn",
     severity=REJECT,
     text="layer Resize not exists or registered",
-    source=MEASURED,
+    source=f"{MEASURED}: all of opset 10; Upsample is wrong where it is linear, nearest is equal",
 )
-def resize_of_no_image(node: NodeView, target: Target) -> Answer:
-    """Resize is for images."""
-    x = node.input(0)
-    if x is None or x.rank == RANK:
-        return None
-    return Unknown(f"rank of {x.name}") if x.rank is None else Yes(feature=f"rank:Resize.{x.rank}")
+def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
+    """Resize of opset 10 becomes no layer, and linear Upsample another one."""
+    mode = node.attr("mode", "nearest")
+    feature = f"attr:{node.op}.mode={mode}"
+    if node.op == "Upsample":
+        return mode == "linear" and Yes(feature=feature, severity=WRONG)
+    return node.opset < _WITH_PLACES and Yes(feature=feature)
 
 
 @rule(
