@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from graphfix.model import Model
     from graphfix.pipeline.bisecting import bisect_run
     from graphfix.pipeline.model_files import load, save
+    from graphfix.pipeline.results import Result
     from graphfix.pipeline.two_models import bisect, compare, diff
     from graphfix.reducing.engine import reduce
     from graphfix.registry import get_pass
-    from graphfix.report import APPROXIMATE, EXACT, LOSSY
+    from graphfix.report import APPROXIMATE, EXACT, LOSSY, Certificate, Finding, Report
     from graphfix.reproducers.replaying import replay
     from graphfix.surgeon import from_graphsurgeon, to_graphsurgeon
 
@@ -50,6 +51,10 @@ _HOMES = {
     "EXACT": "graphfix.report",
     "APPROXIMATE": "graphfix.report",
     "LOSSY": "graphfix.report",
+    "Certificate": "graphfix.report",
+    "Finding": "graphfix.report",
+    "Report": "graphfix.report",
+    "Result": "graphfix.pipeline.results",
     "GraphfixError": "graphfix.errors",
     "InvalidModel": "graphfix.errors",
     "UsageError": "graphfix.errors",
@@ -60,11 +65,15 @@ __all__ = [
     "APPROXIMATE",
     "EXACT",
     "LOSSY",
+    "Certificate",
+    "Finding",
     "GraphfixError",
     "InvalidModel",
     "Model",
     "PassBug",
     "Refuse",
+    "Report",
+    "Result",
     "Unknown",
     "UsageError",
     "bisect",

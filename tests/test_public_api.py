@@ -35,7 +35,19 @@ FUNCTIONS = (
     *("reduce", "replay", "edit", "to_graphsurgeon", "from_graphsurgeon"),
     *("rewrite", "graph_pass", "get_pass"),
 )
-CLASSES = ("Model", "Refuse", "Unknown", "GraphfixError", "InvalidModel", "UsageError", "PassBug")
+CLASSES = (
+    "Model",
+    "Finding",
+    "Report",
+    "Result",
+    "Certificate",
+    "Refuse",
+    "Unknown",
+    "GraphfixError",
+    "InvalidModel",
+    "UsageError",
+    "PassBug",
+)
 
 TEXT = """
 <ir_version: 8, opset_import: ["" : 17]>
