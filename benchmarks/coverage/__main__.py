@@ -12,7 +12,8 @@ The other lists, modules of `benchmarks/coverage/lists`:
 
     python -m benchmarks.coverage cases LIST FILE               (makes the models of a list, once)
     python -m benchmarks.coverage answer FILE --rows ROWS --target T [--seconds N] [--only NAME ...]
-    python -m benchmarks.coverage page LIST ROWS...             (writes results/coverage-LIST.md)
+    python -m benchmarks.coverage page LIST ROWS... [--cases FILE]
+                                                                (writes results/coverage-LIST.md)
 
 `answer` takes one form of every entry before the second of any and goes on behind its rows.
 """
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.command == "answer":
         return answer(given.file, given.rows, given.target, given.only, given.seconds)
     if given.command == "page":
-        print(page.written(given.list, given.rows))
+        print(page.written(given.list, given.rows, given.cases))
         return 0
     if given.command == "list":
         print(write_list(), "operators")
@@ -86,6 +87,7 @@ def _of_lists(commands: Any) -> None:
     table = commands.add_parser("page")
     table.add_argument("list", help="a module of benchmarks/coverage/lists")
     table.add_argument("rows", type=Path, nargs="+")
+    table.add_argument("--cases", type=Path, help="says which models have no form of fixed sizes")
 
 
 def _make(folder: Path, most: int) -> int:

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import onnx
+
 from benchmarks import RESULTS
 from benchmarks.coverage.answering import ANSWERS, CLOSELY, CONSENT, EXACTLY, FAULTS, REFUSED
-from benchmarks.coverage.cases import listed
+from benchmarks.coverage.cases import listed, stored
+from benchmarks.tensorrt.repairs import beyond
 
 Row = Mapping[str, Any]
 _SHORT = {EXACTLY: "exact", CLOSELY: "close", CONSENT: "consent", "supported": "taken"}
@@ -24,16 +27,26 @@ older `ort-` target it is run in that release, for every other target in the new
 in onnx's reference evaluator where onnxruntime has no kernel; whether TensorRT takes it is what its
 rules say. Proofs are off: `differs` counts what they would take back."""
 _LONGEST = 400
+_MOST = 6  # reasons of one operator
 
 
-def written(name: str, paths: Sequence[Path]) -> Path:
-    """Write the page of a list from its rows and return where it is."""
+def written(name: str, paths: Sequence[Path], cases: Path | None = None) -> Path:
+    """Write the page of a list from its rows and return where it is.
+
+    Args:
+        name: The list.
+        paths: The rows.
+        cases: The models, where it is to be said which have no form whose sizes are known before.
+    """
     rows = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+    formless = _formless(rows, cases) if cases is not None else {}
     own = listed(name)
     targets = list(dict.fromkeys(str(row["target"]) for row in rows))
     lines = [f"# {own.TITLE}", "", *_head(name, own.ABOUT), *_MEANINGS.splitlines(), ""]
-    lines += [*_summary(rows, targets), "", *_matrix(own.entries(), rows, targets)]
-    lines += ["", *_reasons(rows)]
+    lines += [*_summary(rows, targets, formless), ""]
+    if formless:
+        lines += [*_without_form(formless), ""]
+    lines += [*_matrix(own.entries(), rows, targets), "", *_reasons(rows)]
     place = RESULTS / own.PAGE
     place.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return place
@@ -47,18 +60,49 @@ def _head(name: str, about: str) -> list[str]:
     return [commands, *about.splitlines()]
 
 
-def _summary(rows: Sequence[Row], targets: Sequence[str]) -> list[str]:
+def _formless(rows: Iterable[Row], cases: Path) -> dict[str, str]:
+    """Return why refused cases have no form for an engine of fixed types and sizes."""
+    refused = {row["case"] for row in rows if row["answer"] == REFUSED and _static(row["target"])}
+    found = {
+        case.name: beyond(onnx.load_from_string(case.model))
+        for case in stored(cases)
+        if case.name in refused
+    }
+    return {name: why for name, why in found.items() if why}
+
+
+def _static(target: object) -> bool:
+    return not str(target).startswith("ort-")
+
+
+def _without_form(formless: Mapping[str, str]) -> list[str]:
+    """Return why cases have no form, the commonest reason first."""
+    told = Counter(formless.values()).most_common()
+    parts = "; ".join(f"{why} ({count})" for why, count in told)
+    return [
+        "No form for an engine that takes fixed types and sizes (told by the model alone, see "
+        f"`benchmarks/tensorrt/repairs.py`), by cases: {parts}."
+    ]
+
+
+def _summary(rows: Sequence[Row], targets: Sequence[str], formless: Mapping[str, str]) -> list[str]:
     said = (*ANSWERS, *FAULTS)
     lines = [
-        f"| target | forms | {' | '.join(said)} | exact, of those to be repaired |",
-        "|---" * (len(said) + 3) + "|",
+        f"| target | forms | {' | '.join(said)} | refused without a form "
+        "| exact, of those to be repaired that have one |",
+        "|---" * (len(said) + 4) + "|",
     ]
     for target in targets:
         counts = Counter(str(row["answer"]) for row in rows if row["target"] == target)
-        wanting = sum(counts[answer] for answer in (*ANSWERS[1:], *FAULTS))
+        none = sum(
+            row["target"] == target and row["answer"] == REFUSED and row["case"] in formless
+            for row in rows
+            if _static(target)
+        )
+        wanting = sum(counts[answer] for answer in (*ANSWERS[1:], *FAULTS)) - none
         share = f"{100 * counts[EXACTLY] / wanting:.1f}%" if wanting else "-"
         cells = " | ".join(str(counts[answer]) for answer in said)
-        lines.append(f"| {target} | {counts.total()} | {cells} | {share} |")
+        lines.append(f"| {target} | {counts.total()} | {cells} | {none} | {share} |")
     return lines
 
 
@@ -92,7 +136,13 @@ def _reasons(rows: Iterable[Row]) -> list[str]:
             found[entry, str(row["answer"]), why].add((str(row["target"]), str(row["case"])))
     lines = ["## What is refused, and faults", "", "| operator | answer | forms | targets | why |"]
     lines.append("|---|---|---|---|---|")
-    for (entry, answer, why), several in sorted(found.items()):
+    more: Counter[tuple[str, str]] = Counter()
+    commonest = sorted(found.items(), key=lambda item: (item[0][:2], -len(item[1])))
+    for (entry, answer, why), several in commonest:
+        more[entry, answer] += 1
+        if more[entry, answer] > _MOST:
+            continue
         targets = ", ".join(sorted({target for target, _ in several}))
         lines.append(f"| {entry} | {answer} | {len(several)} | {targets} | {why} |")
-    return lines
+    left = sum(count - _MOST for count in more.values() if count > _MOST)
+    return [*lines, "", f"{left} rarer reasons of operators with more than {_MOST} are left out."]

@@ -67,11 +67,25 @@ def test_the_page_answers_for_every_entry(tmp_path: Path, monkeypatch: pytest.Mo
     rows.write_text("".join(json.dumps({**said, **row}) + "\n" for row in several))
     monkeypatch.setattr(page, "RESULTS", tmp_path)
     text = page.written("onnx_operators", [rows]).read_text()
-    assert "| trt8.6 | 3 | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 50.0% |" in text
+    assert "| trt8.6 | 3 | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 50.0% |" in text
     assert "| Neg-13 | 1 taken, 1 exact |" in text
     assert "| Scan-8 | 1 refused |" in text
     assert "| Scatter-11 | deprecated: no model of this opset may hold it |" in text
     assert "| Scan | refused | 1 | trt8.6 | op:Scan: a / b |" in text
+
+
+def test_what_has_no_form_of_fixed_sizes_is_counted_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = case("g (string[2] x) => (string[2] y) { y = Identity (x) }", X)
+    monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter([text]))
+    cases.store("onnx_operators", tmp_path / "cases")
+    monkeypatch.setattr(page, "RESULTS", tmp_path)
+    rows = tmp_path / "rows.jsonl"
+    answer(tmp_path / "cases", rows, "trt8.6", [], 60)
+    found = page.written("onnx_operators", [rows], tmp_path / "cases").read_text()
+    assert "| trt8.6 | 1 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 1 | - |" in found
+    assert "by cases: STRING at the ends of the model (1)." in found
 
 
 def test_old_forms_are_of_entries_of_the_list() -> None:
