@@ -50,6 +50,7 @@ def on_files(files: Files, config: Any) -> Files:
     for page, text in pages().items():
         files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "python.md", content=python_page()))
+    files.append(File.generated(config, "comparison.md", content=comparison_page()))
     return files
 
 
@@ -89,3 +90,41 @@ def python_page() -> str:
     for name in public_names:
         lines += [f"::: graphfix.{name}", ""]
     return "\n".join(lines)
+
+
+_FORM = re.compile(r"^\| (as it is|onnxsim|graphfix) \|([\d |]+)\|$", re.MULTILINE)
+
+
+def comparison_page() -> str:
+    """Return the page that holds graphfix beside other tools, made of the measured pages."""
+    lines = [
+        "# Beside other tools",
+        "",
+        "Networks that onnxruntime runs, given to the real engine as they are, after onnxsim, and",
+        "after `graphfix run --target` of that engine. Equal: the engine takes the file and",
+        "computes what onnxruntime computes of the original. Wrong: it takes the file without a",
+        "word and computes something else. Each row links to its page, which has the command that made it,",
+        "the tolerance, and every network that is not equal.",
+        "",
+        "| engine | networks | equal as they are | after onnxsim | after graphfix "
+        "| wrong as they are | after onnxsim | after graphfix |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    results = ROOT / "benchmarks" / "results"
+    for path in sorted(results.glob("engines-*.md")):
+        text = path.read_text(encoding="utf-8")
+        forms = {form: [int(n) for n in row.split("|")] for form, row in _FORM.findall(text)}
+        rows = [forms[name] for name in ("as it is", "onnxsim", "graphfix")]
+        name = path.stem.removeprefix("engines-")
+        cells = [f"[{name}](benchmarks/{path.name})", str(sum(rows[0]))]
+        cells += [f"{row[0]} ({row[0] / sum(row):.0%})" for row in rows]
+        cells += [str(row[1]) for row in rows]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += [
+        "",
+        "TensorRT has no engine without a GPU but TensorRT for RTX, which parses and builds:",
+        "[rtx-builds](benchmarks/rtx-builds.md) has what it builds of the files that are called",
+        "fixed, [corpus-trt8](benchmarks/corpus-trt8.md) what the rules of its parser leave. Time",
+        "and memory beside polygraphy: [speed](benchmarks/speed.md).",
+    ]
+    return "\n".join(lines) + "\n"

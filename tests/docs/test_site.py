@@ -38,3 +38,19 @@ def test_every_hand_written_page_has_its_place(site: Any) -> None:
     known = site.homes()
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("graphfix/*/README.md")):
         assert path.relative_to(ROOT).as_posix() in known
+
+
+def test_the_comparison_is_what_was_measured(site: Any) -> None:
+    page = site.comparison_page()
+    results = (ROOT / "benchmarks" / "results").glob("engines-*.md")
+    measured = {path.name: path.read_text(encoding="utf-8") for path in results}
+    assert page.count("](benchmarks/engines-") == len(measured) > 5
+    for name, text in measured.items():
+        (row,) = (line for line in page.splitlines() if f"](benchmarks/{name})" in line)
+        equal = [
+            next(line for line in text.splitlines() if line.startswith(f"| {form} |")).split(" | ")[
+                1
+            ]
+            for form in ("as it is", "onnxsim", "graphfix")
+        ]
+        assert [cell.split(" ")[0] for cell in row.split(" | ")[2:5]] == equal
