@@ -42,6 +42,9 @@ COMMANDS = {
     "targets": LazyCommand(
         "graphfix.cli.targets_command:targets", "List the targets, or show what one accepts."
     ),
+    "explain": LazyCommand(
+        "graphfix.cli.explain_command:explain", "Explain the log of an engine or a converter."
+    ),
     "view": LazyCommand("graphfix.cli.view_command:view", "Show a model as a page in the browser."),
     "inspect": LazyCommand(
         "graphfix.cli.inspect_command:inspect", "Show what is in a model, weights unread."

@@ -193,6 +193,15 @@ def _common_rules() -> tuple[Rule, ...]:
 
 
 @cache
+def family_rules(engine: Engine) -> tuple[Rule, ...]:
+    """Return the rules of one family alone, in order of id, those for all engines left out.
+
+    Raises:
+        PassBug: Two of them have the same id.
+    """
+    return _in_order(_rules_of(engine))
+
+
 def _rules_of(engine: Engine) -> tuple[Rule, ...]:
     """Return the rules of one family: those in its module or package ``rules``."""
     name = f"{engine.package}.rules"

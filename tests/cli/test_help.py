@@ -27,6 +27,7 @@ WITH_CODES = (
     "reduce",
     "replay",
     "inspect",
+    "explain",
     "view",
 )
 

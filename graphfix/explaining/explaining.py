@@ -1,0 +1,232 @@
+"""From a log to answers: the messages that it holds, in the order in which they are to be cured."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import log
+
+from onnx import defs
+
+from graphfix.engines.engine import engines
+from graphfix.engines.targets import resolve_briefly, target_names
+from graphfix.engines.versions import in_range
+from graphfix.errors import GraphfixError
+from graphfix.explaining.knowledge import Message, messages, sources
+from graphfix.report import Severity
+
+_MOST, _LINE = 300_000, 2_000  # characters of a log that are read, from its end; and of a line
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
+_NODE = (
+    re.compile(r"While parsing node number \d+ \[(?P<op>\w+)(?: -> \"(?P<out>[^\"]+)\")?\]"),
+    re.compile(r"In node \d+ with name: (?P<node>\S+) and operator: (?P<op>\w+)"),
+    re.compile(r"In node \d+ \((?:import|parse)(?P<op>[A-Z]\w*)\)"),
+    re.compile(r"\[(?:name|node)\]? ?[:=]? ?\"?(?P<node>/[^\s\"\]]+)"),
+    re.compile(r"name: \"(?P<node>[^\"]+)\"\s+op_type: \"(?P<op>\w+)\""),
+    re.compile(r"op_type: \"(?P<op>\w+)\""),
+    re.compile(r"In function import(?P<op>[A-Z]\w+)"),
+    re.compile(r"\[(?P<op>[A-Z]\w+)(?:@[\w.]+)?\]:\((?:onnx_node!)?(?P<node>[^)]+)\)"),
+    re.compile(r"\((?P<op>[A-Z][A-Za-z]+)\)\s*$", re.MULTILINE),
+)
+_SILENT = re.compile(
+    r"inconsistent|incorrect|wrong result|different result|mismatch|not match|silent|"
+    r"differ(?:s|ent)? (?:output|result)",
+    re.IGNORECASE,
+)
+_NEAR = 0.45  # the share of the weight of a text's words that a log must have to be near it
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A message that a log holds.
+
+    Attributes:
+        message: The message.
+        line: The line of the log where it begins, from 1.
+        said: That line.
+        op: The operator that the log names there; empty where it names none.
+        node: The node that it names; empty where it names none.
+        exact: Whether the log has the text, or only most of its words.
+    """
+
+    message: Message
+    line: int
+    said: str
+    op: str = ""
+    node: str = ""
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a log says.
+
+    Attributes:
+        family: The engine that wrote it; empty where nothing tells.
+        target: The target that fits it best; empty where no engine is known.
+        matches: What is known of it, what is to be cured first at the front.
+        nearest: Messages that are near it, where none was found.
+    """
+
+    family: str
+    target: str
+    matches: tuple[Match, ...]
+    nearest: tuple[Match, ...]
+
+
+def read_log(text: str, target: str = "") -> Reading:
+    """Return what a log says.
+
+    Args:
+        text: The log.
+        target: The target that it is of, as the user names it; empty where the log is to tell.
+
+    Raises:
+        UsageError: There is no such target.
+    """
+    text = "\n".join(line[:_LINE] for line in text[-_MOST:].splitlines())
+    if target:
+        resolved, _ = resolve_briefly(target)
+        family, name = resolved.family, resolved.name
+    else:
+        family = _family(text)
+        name = _target(family, text) if family else ""
+    found = _found(text, family, name)
+    return Reading(family, name, tuple(found), () if found else tuple(_nearest(text, family, name)))
+
+
+def _family(text: str) -> str:
+    """Return the family with the most signs in a log; the first of those that have as many."""
+    counts = {
+        source.family: sum(len(sign.findall(text)) > 0 for sign in source.signs)
+        for source in sources()
+    }
+    best = max(counts, key=lambda family: counts[family], default="")
+    return best if best and counts[best] else ""
+
+
+def _target(family: str, text: str) -> str:
+    """Return the target of a family that a log names by its version; else the usual one."""
+    pattern = next((s.version for s in sources() if s.family == family), None)
+    names = [name for name in target_names() if name.startswith(family)]
+    for found in pattern.finditer(text) if pattern is not None else ():
+        version = found["version"]
+        if version.isdigit() and len(version) >= 4:  # 8601 is 8.6.1, 101300 is 10.13.0
+            cut = 2 if len(version) > 4 else 1
+            version = f"{version[:cut]}.{int(version[cut : cut + len(version) // 3])}"
+        name = family + ("-" if names and "-" in names[0] else "") + version
+        try:
+            return resolve_briefly(name)[0].name
+        except GraphfixError:
+            continue
+    return resolve_briefly(next(e.example for e in engines() if e.family == family))[0].name
+
+
+def _found(text: str, family: str, target: str) -> list[Match]:
+    """Return the messages that a log holds: each place once, with the rule that fits it best."""
+    resolved = resolve_briefly(target)[0] if target else None
+    names = operators_in(text)
+    at: dict[int, tuple[tuple[float, ...], Match]] = {}
+    for place, message in enumerate(messages()):
+        if message.family not in ("", family) and family:
+            continue
+        hit = message.pattern.search(text)
+        if hit is None:
+            continue
+        match = _match(message, hit, text)
+        fits = resolved is not None and in_range(resolved, message.versions)
+        named = match.op or ""
+        own = bool(message.ops) and (named in message.ops or bool(message.ops & names.keys()))
+        foreign = bool(message.ops) and not own
+        rank = (
+            float(message.family == family),
+            -float(foreign),
+            float(own),
+            float(fits),
+            float(message.rank),
+            float(len(hit[0].strip())),
+            0.0 if named else float(len(message.ops)),  # the widest rule, where nothing is named
+            -float(place),
+        )
+        known = at.get(match.line)
+        if known is None or rank > known[0]:
+            at[match.line] = (rank, match)
+    matches = [match for _, (_, match) in sorted(at.items())]
+    if not matches and _SILENT.search(text):
+        matches = _silent(names, family, resolved)
+    unique = {(m.message.rule, m.message.cause, m.op, m.node): m for m in reversed(matches)}
+    return sorted(unique.values(), key=lambda m: (m.message.late, m.line))
+
+
+def _silent(names: Counter[str], family: str, target: object) -> list[Match]:
+    """Return rules on numbers that come out wrong, for the operators that a log speaks of."""
+    return [
+        Match(message, 1, "", op, exact=False)
+        for message in messages()
+        if message.severity is Severity.WRONG
+        and message.family == (family or message.family)
+        and (op := next((name for name in names if name in message.ops), ""))
+    ][:3]
+
+
+def _match(message: Message, hit: re.Match[str], text: str) -> Match:
+    line = text.count("\n", 0, hit.start()) + 1
+    said = text.splitlines()[line - 1].strip() if text else ""
+    groups = hit.groupdict()
+    op, node = groups.get("op") or groups.get("other") or "", groups.get("node") or ""
+    around = text[max(0, hit.start() - 1500) : hit.end() + 400]
+    for pattern in _NODE:
+        if op and node:
+            break
+        for near in pattern.finditer(around):
+            told = near.groupdict()
+            node = node or told.get("node") or told.get("out") or ""
+            if not op and (told.get("op") or "") in _operators():
+                op = told["op"] or ""
+    return Match(message, line, said, op, node)
+
+
+def _nearest(text: str, family: str, target: str) -> list[Match]:
+    """Return the messages whose words a log has most of, at most three."""
+    words = Counter(word.lower() for word in _WORD.findall(text))
+    weights, size = _weights()
+    found: list[tuple[float, Match]] = []
+    for message in messages():
+        if message.family != (family or message.family):
+            continue
+        own = {word.lower() for word in _WORD.findall(f"{message.text} {message.cause}")}
+        whole = sum(log(size / weights[word]) for word in own)
+        shared = sum(log(size / weights[word]) for word in own if word in words)
+        if own and shared / whole >= _NEAR:
+            found.append((shared / whole, Match(message, 1, "", exact=False)))
+    found.sort(key=lambda pair: -pair[0])
+    unique = {match.message.rule: match for _, match in reversed(found)}
+    return [match for _, match in found if unique[match.message.rule] is match][:3]
+
+
+def operators_in(text: str) -> Counter[str]:
+    """Return the ONNX operators that a log names, and how often."""
+    known = _operators()
+    return Counter(word for word in re.findall(r"[A-Za-z][A-Za-z0-9]+", text) if word in known)
+
+
+@cache
+def _operators() -> frozenset[str]:
+    return frozenset(schema.name for schema in defs.get_all_schemas())
+
+
+@cache
+def _weights() -> tuple[Counter[str], int]:
+    texts = [f"{message.text} {message.cause}" for message in messages()]
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update({word.lower() for word in _WORD.findall(text)})
+    return counts, len(texts) + 1
+
+
+def in_order(matches: Sequence[Match]) -> tuple[str, ...]:
+    """Return the rules of some matches, each once."""
+    return tuple(dict.fromkeys(match.message.rule for match in matches))

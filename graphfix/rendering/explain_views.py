@@ -1,0 +1,80 @@
+"""The views of an explained log: text, and JSON as docs/explain.schema.json has it."""
+
+from __future__ import annotations
+
+from graphfix.explaining.answering import Answer, Explained
+from graphfix.rendering.as_json import SCHEMA, Json, plain
+from graphfix.rendering.grouping import node_label
+from graphfix.rendering.style import PLAIN, Style, capped, join, labelled, printable, wrap
+
+_NODES_SHOWN = 5
+_LINE = 160  # characters of a line of the log
+
+
+def explain_text(found: Explained, *, style: Style = PLAIN) -> str:
+    """Return what a log says, for people."""
+    reading = found.reading
+    engine = f"A log for {reading.target}." if reading.target else "No engine is known by this log."
+    if not found.answers:
+        lines = [style.paint("NOT KNOWN", "yellow", "bold"), *wrap(f"{engine} No message of it is")]
+        lines[-1] += " known."
+        if found.nearest:
+            lines += ["", style.paint("The nearest that are known", "bold")]
+            for answer in found.nearest:
+                lines += ["", *_lines(answer, style)]
+        lines += ["", "Next: make the smallest model that still fails, and ask about that:"]
+        return join([*lines, f"  {found.reduce}"])
+    lines = [style.paint("KNOWN", "green", "bold"), *wrap(engine)]
+    for answer in found.answers:
+        lines += ["", *_lines(answer, style)]
+    if not any(answer.command for answer in found.answers):
+        lines += ["", "Where that does not help, make the smallest model that still fails:"]
+        lines.append(f"  {found.reduce}")
+    return join(lines)
+
+
+def _lines(answer: Answer, style: Style) -> list[str]:
+    match = answer.match
+    head = match.message.rule or "a message of the engine"
+    after = " (follows from another)" if match.message.late else ""
+    lines = [style.paint(f"  {head}{after}", "bold")]
+    if match.said:
+        lines += labelled("log", f"line {match.line}: {printable(match.said[:_LINE])}")
+    nodes = [node_label(node) for node in answer.nodes if node_label(node)]
+    named = printable(" ".join(filter(None, (match.op, match.node))))
+    lines += labelled("node", capped(nodes, _NODES_SHOWN) if nodes else named)
+    lines += labelled("cause", printable(answer.cause))
+    lines += labelled("removed", f"by {capped(answer.passes, 4)}" if answer.passes else "")
+    lines += labelled("advice", printable(answer.advice))
+    if answer.command:
+        lines.append(f"    cure      {answer.command}")
+    return lines
+
+
+def explain_json(found: Explained) -> Json:
+    """Return the object that `graphfix explain --json` prints."""
+    return {
+        "schema": SCHEMA,
+        "family": found.reading.family or None,
+        "target": found.reading.target or None,
+        "answers": [_answer(answer) for answer in found.answers],
+        "nearest": [_answer(answer) for answer in found.nearest],
+        "reduce": found.reduce,
+    }
+
+
+def _answer(answer: Answer) -> Json:
+    match = answer.match
+    return {
+        "rule": match.message.rule or None,
+        "line": match.line,
+        "said": match.said,
+        "late": match.message.late,
+        "op": match.op,
+        "node": match.node,
+        "cause": answer.cause,
+        "nodes": [plain(node) for node in answer.nodes],
+        "passes": list(answer.passes),
+        "command": answer.command or None,
+        "advice": answer.advice,
+    }

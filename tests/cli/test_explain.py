@@ -1,0 +1,110 @@
+"""`graphfix explain`: text and JSON, with a model and without one, and wrong usage."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from graphfix.cli import main
+from tests.rendering.html.pages import model
+
+Capture = pytest.CaptureFixture[str]
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "docs" / "explain.schema.json").read_text(encoding="utf-8")
+)
+MOD = (
+    "[TRT] TensorRT version: 8.4.1\n"
+    '[TRT] [E] ModelImporter.cpp:773: While parsing node number 1 [Mod -> "m"]:\n'
+    "[TRT] [E] 3: getPluginCreator could not find plugin: Mod version: 1\n"
+)
+
+
+def told(capsys: Capture) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, SCHEMA)
+    return found
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / "log.txt"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_with_a_model_the_node_and_the_cure_are_named(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model().SerializeToString())
+    assert main(["explain", written(tmp_path, MOD), str(path)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("KNOWN\nA log for trt8.4.\n")
+    assert "    node      modulo\n" in said
+    assert "mod-elimination" in said
+    assert f"    cure      graphfix run {path} --target trt8.4\n" in said
+
+
+def test_without_a_model_passes_are_those_for_the_feature(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["explain", written(tmp_path, MOD), "--json"]) == 0
+    (answer,) = told(capsys)["answers"]
+    assert answer["rule"] == "operator-not-supported"
+    assert (answer["op"], answer["node"], answer["line"]) == ("Mod", "m", 3)
+    assert "mod-elimination" in answer["passes"]
+    assert answer["command"] == "graphfix run MODEL.onnx --target trt8.4"
+
+
+def test_no_cure_is_named_where_no_pass_is(tmp_path: Path, capsys: Capture) -> None:
+    log = "[TRT] No importer registered for op: DCNv2_TRT"
+    assert main(["explain", written(tmp_path, log)]) == 0
+    said = capsys.readouterr().out
+    assert "cure" not in said
+    assert "graphfix reduce MODEL.onnx --fails 'YOUR COMMAND {}'" in said
+
+
+def test_a_model_without_the_problem(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model().SerializeToString())
+    log = MOD.replace("Mod", "NonMaxSuppression")
+    assert main(["explain", written(tmp_path, log), str(path), "--json"]) == 0
+    (answer,) = told(capsys)["answers"]
+    assert answer["nodes"] == []
+    assert answer["command"] is None
+    assert "finds this in MODEL" in answer["advice"]
+
+
+def test_an_unknown_log(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["explain", written(tmp_path, "all is well"), "--json"]) == 1
+    assert told(capsys)["answers"] == []
+    assert main(["explain", written(tmp_path, "all is well")]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("NOT KNOWN\n")
+    assert "graphfix reduce" in said
+
+
+def test_standard_input(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MOD.encode() + b"\xff\x00")))
+    assert main(["explain", "-"]) == 0
+    assert "operator-not-supported" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["no.txt"], 2, "the log cannot be read"),
+        (["-", "-"], 2, "cannot both come from standard input"),
+        (["LOG", "no.onnx"], 3, "no.onnx"),
+        (["LOG", "--target", "nothing"], 2, "nothing"),
+        (["EMPTY"], 2, "nothing is in the log"),
+    ],
+)
+def test_wrong_usage(
+    tmp_path: Path, capsys: Capture, words: list[str], code: int, said: str
+) -> None:
+    (tmp_path / "empty.txt").write_text(" \n", encoding="utf-8")
+    paths = {"LOG": written(tmp_path, MOD), "EMPTY": str(tmp_path / "empty.txt")}
+    assert main(["explain", *(paths.get(word, word) for word in words)]) == code
+    assert said in capsys.readouterr().err

@@ -1,0 +1,132 @@
+"""Logs: whose they are, which messages they hold, at which node, and what they are near."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from graphfix.engines.rule import all_rules
+from graphfix.explaining.explaining import in_order, read_log
+from graphfix.explaining.knowledge import messages
+
+# Not rules: what converters say before there is a file.
+CONVERTERS = {"", "export-operator", "opset-conversion"}
+
+
+def test_every_written_message_is_of_a_rule_and_compiles() -> None:
+    known = {rule.id for rule in all_rules()} | CONVERTERS
+    assert {message.rule for message in messages()} <= known
+    assert len(messages()) > 500
+
+
+@pytest.mark.parametrize(
+    ("log", "target", "rule", "op", "node"),
+    [
+        (
+            'While parsing node number 7 [Mod -> "y"]:\n'
+            "ERROR: ModelImporter.cpp:134 In function parseGraph:\n"
+            "[8] No importer registered for op: Mod\nTensorRT version: 7.2.3",
+            "trt7.2",
+            "operator-not-supported",
+            "Mod",
+            "y",
+        ),
+        (
+            "[TRT] [E] ModelImporter.cpp:771: ERROR: builtin_op_importers.cpp:3609 In function "
+            'importResize:\n[8] Assertion failed: scales.is_weights() && "Resize scales must be an '
+            'initializer!"',
+            "trt8.6",
+            "resize-scales",
+            "Resize",
+            "",
+        ),
+        (
+            "onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented: [ONNXRuntimeError] : 9 : "
+            "NOT_IMPLEMENTED : Could not find an implementation for EyeLike(9) node with name "
+            "'/blocks.0/EyeLike'",
+            "",
+            "no-kernel",
+            "EyeLike",
+            "/blocks.0/EyeLike",
+        ),
+        (
+            "Check 'unknown_operators.empty()' failed at src/frontends/onnx/frontend/src/core/"
+            "graph.cpp:213:\nOpenVINO does not support the following ONNX operations: "
+            "com.microsoft.QLinearAdd",
+            "",
+            "stated-operator",
+            "com.microsoft.QLinearAdd",
+            "",
+        ),
+        (
+            "cv2.error: OpenCV(4.10.0) onnx_importer.cpp:1040: error: (-2:Unspecified error) in "
+            "function 'handleNode'\n> Node [Mod@ai.onnx]:(onnx_node!/m/Mod) parse error: OpenCV",
+            "opencv4.10",
+            "stated-operator",
+            "Mod",
+            "/m/Mod",
+        ),
+        (
+            "torch.onnx.errors.UnsupportedOperatorError: Exporting the operator 'aten::tile' to "
+            "ONNX opset version 17 is not supported.",
+            "",
+            "export-operator",
+            "aten::tile",
+            "",
+        ),
+    ],
+)
+def test_a_message_is_known(log: str, target: str, rule: str, op: str, node: str) -> None:
+    found = read_log(log)
+    first = found.matches[0]
+    assert (first.message.rule, first.op, first.node) == (rule, op, node)
+    assert not target or found.target == target
+
+
+def test_the_target_is_the_users_where_it_is_named() -> None:
+    found = read_log("No importer registered for op: Foo", "trt10.1")
+    assert (found.family, found.target) == ("trt", "trt10.1")
+
+
+def test_what_only_follows_stands_last() -> None:
+    found = read_log(
+        "[TRT] Network must have at least one output\n[TRT] No importer registered for op: Foo"
+    )
+    assert in_order(found.matches) == ("operator-not-supported", "no-outputs")
+
+
+def test_numbers_that_come_out_wrong_lead_to_silent_rules() -> None:
+    found = read_log("TensorRT 8.6: incorrect results of ReduceMax with axes as an input")
+    assert "reduce-axes-input" in in_order(found.matches)
+    assert not any(match.exact for match in found.matches)
+
+
+def test_what_is_not_known_has_neighbours() -> None:
+    found = read_log("[TRT] the scales tensor for Resize is to be an initializer in this release")
+    assert found.matches == ()
+    assert "resize-scales" in {match.message.rule for match in found.nearest}
+
+
+@pytest.mark.parametrize("log", ["hello", "\x00\xff", "(" * 5000, "[TRT]\n" * 300, "a" * 100_000])
+def test_nothing_is_read_out_of_noise(log: str) -> None:
+    assert read_log(log).matches == ()
+
+
+def test_no_pattern_takes_what_it_wants_from_a_long_line() -> None:
+    import time
+
+    log = "Error Code 4: Internal Error (x" * 2000 + "importer registered " * 2000
+    start = time.perf_counter()
+    read_log(log)
+    assert time.perf_counter() - start < 20
+
+
+def test_each_text_of_a_rule_is_found_as_it_is_printed() -> None:
+    lost: list[str] = []
+    for rule in all_rules():
+        text = re.sub(r"\{(\w+)\}", "Thing", rule.text)
+        known = [m for m in messages() if m.rule == rule.id and m.text]
+        if rule.text and known and not any(m.pattern.search(text) for m in known):
+            lost.append(rule.id)
+    assert lost == []
