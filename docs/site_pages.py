@@ -103,8 +103,8 @@ def comparison_page() -> str:
         "Networks that onnxruntime runs, given to the real engine as they are, after onnxsim, and",
         "after `graphfix run --target` of that engine. Equal: the engine takes the file and",
         "computes what onnxruntime computes of the original. Wrong: it takes the file without a",
-        "word and computes something else. Each row links to its page, which has the command that made it,",
-        "the tolerance, and every network that is not equal.",
+        "word and computes something else. Each row links to its page, which has the command that",
+        "made it, the tolerance, and every network that is not equal.",
         "",
         "| engine | networks | equal as they are | after onnxsim | after graphfix "
         "| wrong as they are | after onnxsim | after graphfix |",

@@ -77,3 +77,9 @@ def test_the_design_has_the_words_of_the_code() -> None:
         assert str(status).replace("_", " ") in DESIGN
     for error in (UsageError, InvalidModel, PassBug):
         assert f"`{error.__name__}` ({error.exit_code})" in DESIGN
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    for path in (ROOT / "docs").glob("*.md"):
+        assert path.name == "README.md" or f": {path.name}\n" in navigation, path.name
