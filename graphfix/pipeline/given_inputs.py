@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from onnx import ModelProto, TypeProto, ValueInfoProto
@@ -16,13 +16,13 @@ from graphfix.addressing import unknown
 from graphfix.errors import UsageError
 from graphfix.graph import shape_of_type
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
+from graphfix.proving.inputs.ranges import Range, drawn_from
 from graphfix.proving.inputs.user import read_inputs
-from graphfix.proving.values.kinds import Array, is_floating, is_integer, numpy_dtype
+from graphfix.proving.values.kinds import Array, is_floating, numpy_dtype
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".ppm", ".pgm")
 _BYTES = {1: np.uint8, 2: np.int16, 4: np.int32}
 _COLOURS = {1: "L", 3: "RGB", 4: "RGBA"}
-Range = tuple[float, float]
 
 
 def given_inputs(
@@ -60,27 +60,10 @@ def given_inputs(
         feed.update(FeedMaker(proto, seed, dict(shapes or {})).draw(0))
     rng = np.random.default_rng(seed)
     for name, (low, high) in (ranges or {}).items():
-        feed[name] = _drawn(feed[name], low, high, rng, f"--range {name}")
+        feed[name] = drawn_from(feed[name], low, high, rng, f"--range {name}")
     for name, path in (files or {}).items():
         feed[name] = _read(path, known[name], f"--input {name}={path}")
     return feed
-
-
-def _drawn(like: Any, low: float, high: float, rng: np.random.Generator, where: str) -> Array:
-    if not isinstance(like, np.ndarray):
-        raise UsageError("the input is no tensor of numbers", where=where)
-    array = cast("Array", like)
-    shape, dtype = list(array.shape), array.dtype
-    if is_floating(dtype):
-        return np.asarray(rng.uniform(low, high, shape)).astype(dtype)
-    if not is_integer(dtype) or not dtype.isbuiltin:
-        raise UsageError(f"the input is of {dtype}, which has no ranges", where=where)
-    limits = np.iinfo(dtype)
-    if not (limits.min <= low <= high <= limits.max) or low % 1 or high % 1:
-        raise UsageError(
-            f"{low:g}..{high:g} is no range of {dtype}", where=where, hint="whole numbers"
-        )
-    return np.asarray(rng.integers(int(low), int(high), shape, endpoint=True)).astype(dtype)
 
 
 def _read(path: Path, info: ValueInfoProto, where: str) -> Array:

@@ -83,8 +83,9 @@ def compare(
     """
     one = _loaded(a)
     file = inputs if isinstance(inputs, str | Path) else None
+    drawn: Mapping[str, tuple[float, float]] = {}
     if ranges or files:
-        inputs = given_inputs(
+        made = given_inputs(
             one.to_proto(),
             inputs=Path(file) if file is not None else None,
             ranges=ranges,
@@ -92,6 +93,10 @@ def compare(
             seed=seed,
             shapes={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
         )
+        if file is not None or files or is_expected(b):
+            inputs = made
+        else:  # each sample draws from the range
+            drawn = ranges or {}
     elif file is not None and is_expected(b):
         inputs = given_inputs(one.to_proto(), inputs=Path(file))
     if isinstance(b, str | Path) and is_expected(b):
@@ -99,7 +104,7 @@ def compare(
             raise UsageError("expected outputs have no layers", where="--layers")
         return compare_expected(one, Path(b), cast("Mapping[str, Any] | None", inputs))
     two = _loaded(b)
-    found = _compared(one, two, (a, b), layers, inputs, seed, shapes, pass_files)
+    found = _compared(one, two, (a, b), layers, inputs, seed, shapes, pass_files, drawn)
     return _explained(found, (one, two), inputs)
 
 
@@ -136,6 +141,7 @@ def _compared(
     seed: int,
     shapes: Mapping[str, Sequence[int]] | None,
     pass_files: Sequence[str | Path],
+    ranges: Mapping[str, tuple[float, float]] | None = None,
 ) -> Comparison:
     known = all_passes([Path(p) for p in pass_files])
     with contextlib.ExitStack() as stack:
@@ -145,6 +151,7 @@ def _compared(
             seed=seed,
             evaluators={**evaluators_for(two, known), **evaluators_for(one, known)},
             bindings={name: tuple(sizes) for name, sizes in (shapes or {}).items()},
+            ranges=dict(ranges or {}),
         )
         models = zip(sources, (one, two), strict=True)
         paths = [_path(source, model, stack) for source, model in models]

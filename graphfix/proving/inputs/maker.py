@@ -12,6 +12,7 @@ import onnx
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.inlining import inline
 from graphfix.proving.inputs import draws, roles, sizes, thresholds
+from graphfix.proving.inputs.ranges import Range, drawn_from
 from graphfix.proving.inputs.uses import Use, consumers, uses_of
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
 from graphfix.shape_inference import infer_shapes
@@ -38,12 +39,14 @@ class FeedMaker:
         bindings: Shapes that the user fixed, by input name.
         limits: Shapes of the same inputs in another model that has to run too: a static
             dimension there replaces a dynamic one here.
+        ranges: Input -> least and largest number to draw for it.
     """
 
     model: onnx.ModelProto
     seed: int = 0
     bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     limits: Mapping[str, list[int | None]] = field(default_factory=dict[str, "list[int | None]"])
+    ranges: Mapping[str, Range] = field(default_factory=dict[str, Range])
     _inputs: list[onnx.ValueInfoProto] = field(init=False)
     _readers: dict[str, list[Use]] = field(init=False)
     _shapes: dict[str, list[int | str] | None] = field(init=False)
@@ -119,6 +122,8 @@ class FeedMaker:
         }
         if self._pairs:
             thresholds.meet(feed, self._pairs, self._readers, style + self._side, rng)
+        for name, (low, high) in self.ranges.items():
+            feed[name] = drawn_from(feed[name], low, high, rng, f"--range {name}")
         return feed
 
     def has_sides(self) -> bool:

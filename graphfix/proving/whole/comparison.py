@@ -6,6 +6,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from onnx import ModelProto
+
 from graphfix.engines.engine import Engine as TargetEngine
 from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed, NoDevice
@@ -110,7 +112,7 @@ def prepare(task: Task) -> Prepared | Verification:
     cut = randomness.without_random(before, after)
     if cut.reason:
         return Verification(Verdict.INCONCLUSIVE, cut.reason, "interface")
-    maker = FeedMaker(before, task.options.seed, task.options.bindings, static_limits(after))
+    maker = _maker(task, before, after)
     source, chance = None, None
     try:
         if cut.before is not None and cut.after is not None and cut.source is not None:
@@ -133,9 +135,17 @@ def prepare(task: Task) -> Prepared | Verification:
     if source is not None and chance is not None:
         drawing = Drawing(source, original, cut.names, chance)
     # With numbers drawn at random the inputs are not all that there is.
-    every = every_feed(before) if source is None else None
+    listed = source is None and not task.options.ranges
+    every = every_feed(before) if listed else None
     samples = Samples(before, drawing, maker, task.options.inputs, task.patience, every)
     return Prepared(interface, original, result, samples, chance)
+
+
+def _maker(task: Task, before: ModelProto, after: ModelProto) -> FeedMaker:
+    options = task.options
+    return FeedMaker(
+        before, options.seed, options.bindings, static_limits(after), dict(options.ranges)
+    )
 
 
 def node_at_work(task: Task) -> str:
@@ -146,7 +156,7 @@ def node_at_work(task: Task) -> str:
     from graphfix.proving.runners.node_at_work import StillAtWork, WatchedEngine
 
     before, after = task.before.proto, task.after.proto
-    maker = FeedMaker(before, task.options.seed, task.options.bindings, static_limits(after))
+    maker = _maker(task, before, after)
     scratch = task.scratch or Path()
     seconds = _WATCHED * task.options.timeout
     try:
@@ -166,9 +176,7 @@ def node_at_work(task: Task) -> str:
 def _drawn_alone(source: Engine, chance: Chance, task: Task) -> Verification:
     """Return the verdict on models of which every output is drawn at random."""
     whole = chance.before.proto
-    maker = FeedMaker(
-        whole, task.options.seed, task.options.bindings, static_limits(chance.after.proto)
-    )
+    maker = _maker(task, whole, chance.after.proto)
     drawing = Drawing(source, source, (), chance)
     samples = Samples(whole, drawing, maker, task.options.inputs, task.patience)
     if samples.next(0) is None:

@@ -27,6 +27,7 @@ class ComparisonOptions(Struct, frozen=True):
             ``evaluate(inputs, attributes)`` with arrays (None for absent inputs) and returns a
             tuple of arrays, one per output.
         bindings: Shapes of inputs, by name.
+        ranges: Input -> least and largest number to draw for it.
         edges: Which of 0 and 1 are tried as sizes of dynamic dimensions.
     """
 
@@ -38,6 +39,9 @@ class ComparisonOptions(Struct, frozen=True):
     memory_limit: int | None = None
     evaluators: Mapping[OpKey, str] = field(default_factory=dict[OpKey, str])
     bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    ranges: Mapping[str, tuple[float, float]] = field(
+        default_factory=dict[str, tuple[float, float]]
+    )
     edges: tuple[int, ...] = (1, 0)
 
 
