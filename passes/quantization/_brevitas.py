@@ -14,7 +14,6 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
-from graphfix.passes.quantization._parameters import rounded
 
 DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general", "finn")
 ROUND_EMITS = "Abs Add Ceil Clip Div Floor Mul Round Sub"
@@ -68,23 +67,6 @@ def range_of(bits: int, signed: int, narrow: int) -> tuple[float, float]:
         half = 2.0 ** (bits - 1)
         return (1 - half if narrow else -half), half - 1
     return 0.0, 2.0**bits - (2 if narrow else 1)
-
-
-def rounded_by(build: Builder, x: Value, mode: str) -> Value:
-    """Round as a mode says.
-
-    Raises:
-        Refuse: The mode is another than ROUND, CEIL and FLOOR.
-    """
-    match mode.upper():
-        case "ROUND":
-            return rounded(build, x)
-        case "CEIL":
-            return build.Ceil(x)
-        case "FLOOR":
-            return build.Floor(x)
-        case _:
-            raise Refuse(f"the rounding must be ROUND, CEIL or FLOOR; it is {mode}")
 
 
 def numpy_rounding(attributes: dict[str, Any]) -> Any:

@@ -12,7 +12,20 @@ RANGES: dict[int, tuple[int, int]] = {
     TensorProto.UINT8: (0, 255),
     TensorProto.INT16: (-32768, 32767),
     TensorProto.UINT16: (0, 65535),
+    TensorProto.INT4: (-8, 7),
+    TensorProto.UINT4: (0, 15),
 }
+# Element types that engines refuse in a file, and what rules say of them.
+NARROW = frozenset(
+    {
+        *(TensorProto.INT4, TensorProto.UINT4, TensorProto.INT16, TensorProto.UINT16),
+        *(TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2, TensorProto.UINT8),
+    }
+)
+NARROW_FEATURES = tuple(
+    f"dtype:{name}"
+    for name in ("int4", "uint4", "int16", "uint16", "float8e4m3fn", "float8e5m2", "uint8")
+)
 
 
 def refuse_blocks(node: NodeView) -> None:
@@ -36,6 +49,29 @@ def spread(array: Array, rank: int | None, axis: int) -> Array:
     shape = [1] * rank
     shape[axis % rank] = array.size
     return array.reshape(shape)
+
+
+def by_element(node: NodeView, array: Array, shape: tuple[int, ...]) -> Array:
+    """Return scales or zero points of blocks as they are for each element of a constant.
+
+    Args:
+        node: The DequantizeLinear.
+        array: Its scales or zero points; those of no blocks come back as they broadcast.
+        shape: The shape of the constant.
+
+    Raises:
+        Refuse: They do not fit it.
+    """
+    block, axis = int(node.attr("block_size", 0)), int(node.attr("axis", 1))
+    if not block:
+        return spread(array, len(shape), axis)
+    if not -len(shape) <= axis < len(shape) or array.ndim != len(shape) or block < 0:
+        raise Refuse("scales of blocks must have the rank of what is quantized; they have not")
+    each = np.repeat(array, block, axis=axis)
+    each = each.take(range(min(shape[axis], each.shape[axis])), axis=axis)
+    if each.shape != shape:
+        raise Refuse(f"there must be a scale for each block of {block}; there are {array.shape}")
+    return each
 
 
 def scale_of(node: NodeView, build: Builder, rank: int | None) -> Array:

@@ -45,7 +45,12 @@ from graphfix.passes.quantization._brevitas import (
     numpy_rounding,
     quantized_by_numpy,
     range_of,
+)
+from graphfix.passes.quantization._few_bits import (
+    FEW_EMITS,
+    FewBits,
     rounded_by,
+    rounded_to_few_bits,
 )
 
 _MOST_EXPONENTS = 5
@@ -107,12 +112,26 @@ def brevitas_bipolar_to_less(node: NodeView, build: Builder) -> Value:
 
 
 def evaluate_trunc(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """Trunc of four inputs."""
+    """Trunc, in both of its forms."""
+    if len(inputs) == 7:
+        return (_requantized_by_numpy([np.asarray(one) for one in inputs], attributes),)
     x, scale, zero, before, after = (np.asarray(given) for given in inputs[:5])
     dropped = np.float32(2.0 ** (before.item() - after.item()))
     rounding = numpy_rounding({"rounding_mode": attributes.get("rounding_mode", "FLOOR")})
     steps = rounding(np.round(x / scale + zero) / dropped)
     return (np.asarray((steps - zero) * scale, np.float32),)
+
+
+def _requantized_by_numpy(inputs: list[Array], attributes: dict[str, Any]) -> Array:
+    """Return what Trunc gives that names the scale and range of its result."""
+    x, scale, zero, _, coarse, _, bits = inputs
+    ratio = np.exp2(np.round(np.log2(coarse / scale))).astype(np.float32)
+    rounding = numpy_rounding({"rounding_mode": attributes.get("rounding_mode", "FLOOR")})
+    signed, narrow = int(attributes.get("signed", 1)), int(attributes.get("narrow", 0))
+    limited = np.clip(
+        np.round(x / scale + zero) / ratio, *range_of(int(bits.item()), signed, narrow)
+    )
+    return np.asarray((rounding(limited) - zero / ratio) * coarse, np.float32)
 
 
 @rewrite(
@@ -124,10 +143,11 @@ def evaluate_trunc(inputs: list[Array | None], attributes: dict[str, Any]) -> tu
 )
 def brevitas_trunc_to_floor(node: NodeView, build: Builder) -> Value:
     """Replace Trunc of QONNX and Brevitas by dropping the lowest bits."""
+    if len(node.inputs) == 7:
+        return _requantized(node, build)
     if len(node.inputs) != 5:
         raise Refuse(
-            f"there must be five inputs, the last of them both bit widths; there are "
-            f"{len(node.inputs)}: export with Brevitas before 0.12 or leave the pool unquantized"
+            f"there must be five inputs, or seven with another scale; there are {len(node.inputs)}"
         )
     x, scale, zero = need_floats(node), node.need(1), node.need(2)
     dropped = bits_at(node, build, 3) - bits_at(node, build, 4)
@@ -135,6 +155,21 @@ def brevitas_trunc_to_floor(node: NodeView, build: Builder) -> Value:
     steps = build.Mul(whole, 2.0**-dropped)
     cut = rounded_by(build, steps, node.attr("rounding_mode", "FLOOR"))
     return build.Mul(build.Sub(cut, zero), scale)
+
+
+def _requantized(node: NodeView, build: Builder) -> Value:
+    """Return what the form of seven inputs gives, which names the scale and range of the result."""
+    x, scale, zero, coarse = need_floats(node), node.need(1), node.need(2), node.need(4)
+    fine, wide = (build.need_const(v, "the scale").astype(np.float64) for v in (scale, coarse))
+    ratio = np.exp2(np.round(np.log2(wide / fine))).astype(np.float32)
+    bounds = range_of(
+        bits_at(node, build, 6), int(node.attr("signed", 1)), int(node.attr("narrow", 0))
+    )
+    whole = rounded_by(build, build.Add(build.Div(x, scale), zero), "ROUND")
+    low, high = (np.float32(bound) for bound in bounds)
+    limited = build.Clip(build.Div(whole, ratio), min=low, max=high)
+    cut = rounded_by(build, limited, node.attr("rounding_mode", "FLOOR"))
+    return build.Mul(build.Sub(cut, build.Div(zero, ratio)), coarse)
 
 
 def evaluate_float(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -150,7 +185,7 @@ def evaluate_float(inputs: list[Array | None], attributes: dict[str, Any]) -> tu
 @rewrite(
     named("FloatQuant"),
     removes=features("FloatQuant"),
-    emits=(ROUND_EMITS, "Cast Less Max Not"),
+    emits=FEW_EMITS,
     infer=infer_like,
     evaluate=evaluate_float,
 )
@@ -170,17 +205,9 @@ def brevitas_float_to_round(node: NodeView, build: Builder) -> Value:
         )
     if most > 2.0 ** (2**exponent - bias):
         raise Refuse(f"the greatest float must be one of these bits; it is {most:g}")
-    number = build.Div(x, scale)
-    size = build.Abs(number)
-    lowest = 1 - bias
-    step: Value = build.constant(np.array(2.0 ** (lowest - mantissa), np.float32))
-    for place in range(int(lowest) + 1, int(2**exponent - bias) + 1):
-        reached = build.Cast(build.Not(build.Less(size, 2.0**place)), to=x.elem_type)
-        step = build.Max(step, build.Mul(reached, 2.0 ** (place - mantissa)))
-    limited = build.Clip(number, min=np.float32(-2 * most), max=np.float32(2 * most))
-    steps = rounded_by(build, build.Div(limited, step), node.attr("rounding_mode", "ROUND"))
-    kept = build.Clip(build.Mul(step, steps), min=np.float32(-most), max=np.float32(most))
-    return build.Mul(kept, scale)
+    form = FewBits(int(exponent), int(mantissa), int(bias), most)
+    mode = node.attr("rounding_mode", "ROUND")
+    return build.Mul(rounded_to_few_bits(build, build.Div(x, scale), form, mode), scale)
 
 
 def evaluate_thresholds(

@@ -1,8 +1,8 @@
 """Turn images with their channels last round, for operators of QONNX's channels_last domain.
 
 What it does:
-    Writes Conv, MaxPool, AveragePool and BatchNormalization of that domain as those of ONNX between
-    two Transposes; weights and attributes are as in ONNX.
+    Writes Conv, MaxPool, AveragePool and BatchNormalization of that domain, and MaxPoolNHWC of the
+    general one, as those of ONNX between two Transposes; weights and attributes are as in ONNX.
 
 Why engines need it:
     Engines know the operators of ONNX alone, whose channels come second.
@@ -30,6 +30,7 @@ from collections.abc import Sequence
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 
 _DOMAIN = "qonnx.custom_op.channels_last"
+_OLDER = "qonnx.custom_op.general::MaxPoolNHWC"
 
 
 def _named(*operators: str) -> tuple[str, ...]:
@@ -42,8 +43,8 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 
 @rewrite(
-    _named("AveragePool", "BatchNormalization", "Conv", "MaxPool"),
-    removes=f"op:{_DOMAIN}::*",
+    (*_named("AveragePool", "BatchNormalization", "Conv", "MaxPool"), _OLDER),
+    removes=(f"op:{_DOMAIN}::*", f"op:{_OLDER}"),
     emits="AveragePool BatchNormalization Conv MaxPool Transpose",
     infer=infer,
 )
@@ -54,6 +55,7 @@ def channels_last_to_transpose(node: NodeView, build: Builder) -> Value:
         raise Refuse(f"the rank of {x.name} must be known and at least 3, and one result be given")
     inner = range(1, x.rank - 1)
     first = build.Transpose(x, perm=[0, x.rank - 1, *inner])
+    op = node.op.removesuffix("NHWC")
     attributes = {name: node.attr(name) for name in node.attributes}
-    (result,) = build.multi(node.op, first, *node.inputs[1:], outputs=1, **attributes)
+    (result,) = build.multi(op, first, *node.inputs[1:], outputs=1, **attributes)
     return build.Transpose(result, perm=[0, *(axis + 1 for axis in inner), 1])

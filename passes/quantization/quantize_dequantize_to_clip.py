@@ -18,7 +18,8 @@ After:
 
 When it refuses:
     What is dequantized does not come from QuantizeLinear, a scale or zero point is computed at
-    run time, given by blocks or not float32, or the type is not one of 8 or 16 bits.
+    run time, given by blocks or not float32, or the type is none of 4, 8 or 16 bits, nor float8
+    without a zero point.
 
 Accuracy:
     Exact: all numbers between the two are whole and small. NaN stays NaN, where QuantizeLinear
@@ -32,42 +33,16 @@ References:
 
 from __future__ import annotations
 
-import numpy as np
-from onnx import TensorProto
-
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.quantization._reading import RANGES, quantized_type, scale_of, zero_of
+from graphfix.authoring import Builder, NodeView, Value, rewrite
+from graphfix.passes.quantization._dequantizing import PAIR_EMITS, pair_as_floats
 
 
 @rewrite(
     "DequantizeLinear",
     removes="attr:DequantizeLinear.* dtype:DequantizeLinear.* op:DequantizeLinear",
-    emits="Add Clip Div Max Min Mul Round",
+    emits=PAIR_EMITS,
     since=11,
 )
 def quantize_dequantize_to_clip(node: NodeView, build: Builder) -> Value:
     """Round and limit, see the module."""
-    quantized = node.need(0)
-    maker = quantized.producer
-    if maker is None or maker.op != "QuantizeLinear" or maker.domain:
-        raise Refuse(f"{quantized.name} must come from QuantizeLinear; it does not")
-    x = maker.need(0)
-    if x.elem_type != TensorProto.FLOAT:
-        raise Refuse(f"what is quantized must be float32; it is {x.type_name}")
-    kind = quantized_type(maker)
-    if kind not in RANGES:
-        raise Refuse(f"{quantized.name} must be of 8 or 16 bits; it is not")
-    rank = x.rank
-    zero = zero_of(maker, build, rank)
-    steps = build.Round(build.Div(x, scale_of(maker, build, rank)))
-    low, high = (bound - zero for bound in RANGES[kind])
-    # Round gives -0.0 where an integer is 0; adding, even 0, makes it what the integer becomes.
-    shift = zero - zero_of(node, build, rank)
-    whole = build.Add(_limited(build, steps, low, high), shift.astype(np.float32))
-    return build.Mul(whole, scale_of(node, build, rank))
-
-
-def _limited(build: Builder, x: Value, low: Array, high: Array) -> Value:
-    if low.ndim == 0:
-        return build.Clip(x, min=np.float32(low), max=np.float32(high))
-    return build.Min(build.Max(x, low.astype(np.float32)), high.astype(np.float32))
+    return pair_as_floats(node, build)

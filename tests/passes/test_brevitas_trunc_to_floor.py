@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of
 from tests.passes.brevitas_models import EVALUATORS, NUMBERS, number, quantizer
 
 PASS = "brevitas-trunc-to-floor"
@@ -18,6 +19,17 @@ def test_bits_are_dropped(bits: int, mode: str) -> None:
     assert_rewrite(PASS, model, feeds=[{"x": NUMBERS}], evaluators=EVALUATORS)
 
 
-def test_the_form_of_seven_inputs_is_refused() -> None:
-    model = quantizer("Trunc", [number(1)] * 6)
-    assert_refused(PASS, model, "there must be five inputs")
+@pytest.mark.parametrize(("signed", "narrow"), [(1, 0), (1, 1), (0, 0)])
+def test_another_scale_and_range_of_the_result(signed: int, narrow: int) -> None:
+    constants = [number(v) for v in (0.25, 2, 8, 1.0, 0, 3)]
+    model = quantizer("Trunc", constants, signed=signed, narrow=narrow)
+    done = assert_rewrite(PASS, model, feeds=[{"x": NUMBERS}], evaluators=EVALUATORS)
+    x = np.array([3.75, 100], np.float32)  # 17 of 4 is 4 of 1; less 2 of 4 is half of 1
+    limit = 7 if not signed else 3
+    wanted = [min(4, limit) - 0.5, limit - 0.5]
+    assert outputs_of(done.after, {"x": x})["y"].tolist() == wanted
+
+
+def test_other_numbers_of_inputs_are_refused() -> None:
+    model = quantizer("Trunc", [number(1)] * 5)
+    assert_refused(PASS, model, "or seven with another scale; there are 6")

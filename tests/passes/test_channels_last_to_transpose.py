@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from onnx import TensorProto, helper
 
 from graphfix.testing import assert_refused, outputs_of, run_pass
-from tests.passes.brevitas_models import quantizer
+from tests.passes.brevitas_models import GENERAL, quantizer
 
 DOMAIN = "qonnx.custom_op.channels_last"
 
@@ -30,8 +31,10 @@ def test_a_convolution() -> None:
     np.testing.assert_allclose(y[0, 1, 2], wanted, rtol=1e-5)
 
 
-def test_a_pool_of_lines() -> None:
-    model = quantizer("MaxPool", [], domain=DOMAIN, shape=[1, 4, 2], kernel_shape=[2])
+@pytest.mark.parametrize("op", ["MaxPool", "MaxPoolNHWC"])
+def test_a_pool_of_lines(op: str) -> None:
+    domain = DOMAIN if op == "MaxPool" else GENERAL
+    model = quantizer(op, [], domain=domain, shape=[1, 4, 2], kernel_shape=[2])
     model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3, 2]))
     done = run_pass(PASS, model)
     x = np.array([[[1, -1], [3, -4], [2, 0], [0, 5]]], np.float32)
