@@ -29,7 +29,9 @@ ABOUT = """The list is `onnx.defs.get_all_schemas_with_history()`: every version
 of the default domain. Forms are the node tests of onnx, whole and with all inputs but the first
 stored; models drawn for each element type and, of float32, each rank; and for opsets below 7,
 which no engine computes, models with the same computation in today's form beside them, which gives
-what is right. `experimental` are operators that onnx had until 1.5 without a version."""
+what is right. A version that none of these uses has the node tests of its neighbours, restamped.
+`experimental` are operators that onnx had until 1.5 without a version. The forms are a sample of
+7530: the first of every entry, then the second of each, as far as the time went."""
 _DEPRECATED = "deprecated: no model of this opset may hold it"
 
 
