@@ -86,13 +86,16 @@ def _answer(
 ) -> Answer:
     found = _of(match, findings)
     passes = tuple(dict.fromkeys(p for f in found for p in f.removed_by))
-    if not seen:
+    if not seen and match.message.rank:  # what is general says where, not what
         passes = _removers(match)
     command = ""
     if passes and reading.target:
         command = shlex.join(["graphfix", "run", name, "--target", reading.target])
     cause = found[0].message if found else _filled(match.message.cause, match)
     advice = match.message.advice
+    if not seen and not match.message.rank and reading.target:
+        words = ["graphfix", "check", name, "--target", reading.target]
+        advice = f"`{shlex.join(words)}` says what is at that node"
     if seen and not found and not advice and match.message.rule:
         where = reading.target or "any target"
         advice = f"no rule for {where} finds this in MODEL, which may not be the file of the log"

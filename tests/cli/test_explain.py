@@ -76,6 +76,14 @@ def test_a_model_without_the_problem(tmp_path: Path, capsys: Capture) -> None:
     assert "finds this in MODEL" in answer["advice"]
 
 
+def test_what_names_only_a_node_leads_to_check(tmp_path: Path, capsys: Capture) -> None:
+    log = "OpenCV(4.10.0)\n> Node [Slice@ai.onnx]:(onnx_node!/s) parse error"
+    assert main(["explain", written(tmp_path, log), "--json"]) == 0
+    (answer,) = told(capsys)["answers"]
+    assert (answer["op"], answer["node"], answer["passes"]) == ("Slice", "/s", [])
+    assert answer["advice"].startswith("`graphfix check MODEL.onnx --target opencv4.10` says")
+
+
 def test_an_unknown_log(tmp_path: Path, capsys: Capture) -> None:
     assert main(["explain", written(tmp_path, "all is well"), "--json"]) == 1
     assert told(capsys)["answers"] == []
