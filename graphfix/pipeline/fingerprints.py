@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from graphfix.authoring.editing import Editor
 from graphfix.graph import Constant, Graph, Node, Shape, Tensor
 from graphfix.model import Model
 
-_Types = list[tuple[int, Shape | None]]
+_Types = tuple[list[int], list[Shape | None]]
 _Said = tuple[str, str, list[Tensor], list[Tensor], list[str]]
 
 
@@ -66,17 +68,23 @@ class _Print:
             and self._shapes == [tensor.shape for node in nodes for tensor in node.outputs]
         )
 
-    def said(self) -> list[tuple[Node, _Said, _Types]]:
-        """Return each node with what it was, and the types that its outputs had."""
-        types = iter(zip(self._elem_types, self._shapes, strict=True))
-        told: list[tuple[Node, _Said, _Types]] = []
-        columns = zip(
-            self.nodes, self._ops, self._domains, self._inputs, self._outputs, strict=True
-        )
-        for node, op, domain, inputs, outputs in columns:
-            said = (op, domain, inputs, outputs, self._attributes.get(id(node), []))
-            told.append((node, said, [next(types) for _ in outputs]))
-        return told
+    def places(self) -> Iterator[tuple[Node, int, int]]:
+        """Yield each node with its place, and that of the first of its outputs among all."""
+        start = 0
+        for place, (node, outputs) in enumerate(zip(self.nodes, self._outputs, strict=True)):
+            yield node, place, start
+            start += len(outputs)
+
+    def said(self, place: int) -> _Said:
+        """Return what the node at a place was."""
+        replaced = self._attributes.get(id(self.nodes[place]), [])
+        ends = self._inputs[place], self._outputs[place]
+        return self._ops[place], self._domains[place], *ends, replaced
+
+    def types(self, place: int, start: int) -> _Types:
+        """Return the types that the outputs of the node at a place had."""
+        taken = slice(start, start + len(self._outputs[place]))
+        return self._elem_types[taken], self._shapes[taken]
 
 
 _Ends = tuple[list[Tensor], list[Tensor], list[str]]
@@ -108,7 +116,11 @@ class Fingerprints:
         if any(edit is None for edit in edits):  # of the whole file, such as inlining
             return None
         rebuilt = {id(edit.graph) for edit in edits if edit is not None}
-        nodes = {id(told[0]): told for known in before.values() for told in known.said()}
+        nodes = {
+            id(node): (known, place, start)
+            for known in before.values()
+            for node, place, start in known.places()
+        }
         constants = {id(each[0]): each for known in before.values() for each in known.constants}
         allowed = _recorded_nodes(editor)
         for key, now in self._prints.items():
@@ -119,11 +131,16 @@ class Fingerprints:
             for fresh in now.constants:
                 if constants.get(id(fresh[0]), fresh) != fresh:
                     return fresh[0]
-            for node, said, types in now.said():
-                _, old, old_types = nodes.get(id(node), (node, None, types))
-                if old != said and id(node) not in allowed:
+            for node, place, start in now.places():
+                if id(node) not in nodes:
+                    if id(node) not in allowed:
+                        return node
+                    continue
+                known, at, first = nodes[id(node)]
+                if known.said(at) != now.said(place) and id(node) not in allowed:
                     return node
-                if old_types != types and _worse(old_types, types):
+                old, new = known.types(at, first), now.types(place, start)
+                if old != new and _worse(old, new):
                     return node
         return None
 
@@ -165,9 +182,9 @@ def _recorded_nodes(editor: Editor) -> set[int]:
 
 def _worse(known: _Types, now: _Types) -> bool:
     """Say whether something that was known of tensors is another thing now, or forgotten."""
-    if len(known) != len(now):
+    if len(known[0]) != len(now[0]):
         return False
-    for (old, old_shape), (new, new_shape) in zip(known, now, strict=True):
+    for old, new, old_shape, new_shape in zip(known[0], now[0], known[1], now[1], strict=True):
         if old and new != old:
             return True
         if old_shape is None:
