@@ -132,7 +132,8 @@ def _reasons(rows: Iterable[Row]) -> list[str]:
     found: dict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
     for row in rows:
         if row["answer"] in (REFUSED, *FAULTS):
-            entry = str(row["case"]).partition("/")[0].rpartition("-")[0]
+            entry = str(row["case"]).partition("/")[0]
+            entry = entry.rpartition("-")[0] or entry  # lists without versions have none to drop
             why = str(row["why"])[:_LONGEST].replace("|", "/").replace("<", "&lt;")
             found[entry, str(row["answer"]), why].add((str(row["target"]), str(row["case"])))
     lines = ["## What is refused, and faults", "", "| operator | answer | forms | targets | why |"]

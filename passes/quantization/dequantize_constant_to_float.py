@@ -33,7 +33,10 @@ from graphfix.passes.quantization._dequantizing import constant_as_float
 
 @rewrite(
     "DequantizeLinear",
-    removes="attr:DequantizeLinear.* dtype:DequantizeLinear.* op:DequantizeLinear",
+    removes=(
+        "attr:DequantizeLinear.* dtype:DequantizeLinear.* op:DequantizeLinear "
+        "shape:DequantizeLinear.*"
+    ),
     options={"max_elements": Option(int, 1 << 26, "Larger constants are refused.")},
 )
 def dequantize_constant_to_float(node: NodeView, build: Builder) -> Value:
