@@ -98,10 +98,11 @@ class Journal:
             pieces = surroundings(at.node) if at is not None else ()
             self.crashes[pass_id] = Crash(pass_id, node, reason, pieces)
 
-    def not_needed(self, pass_id: str) -> None:
-        """Record that a pass that was asked for found nothing to do."""
+    def not_needed(self, pass_id: str, reason: str = "", node: NodeRef | None = None) -> None:
+        """Record that a pass that was asked for found nothing to do, and where it came nearest."""
         if not any(known == pass_id for known, _, _ in self._entries):
-            self._entries[(pass_id, Status.NOT_NEEDED, "")] = []
+            sites = [] if node is None else [Site(node)]
+            self._entries[(pass_id, Status.NOT_NEEDED, reason)] = sites
 
     def forget_refusals(self, pass_ids: Collection[str]) -> None:
         """Drop the refusals of some passes: a later round looks at the same places again."""

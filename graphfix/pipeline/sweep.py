@@ -145,7 +145,11 @@ def sweep_patterns(
             places.renew(edit.added)
             if declared.pattern is not None and len(declared.pattern.outputs) > 1:
                 unsorted[id(edit.graph)] = edit.graph
-        journal.not_needed(declared.id)
+        if sites.nearest is None:
+            journal.not_needed(declared.id)
+        else:
+            at, miss = sites.nearest
+            journal.not_needed(declared.id, f"the nearest is no match: {miss.reason}", at)
     editor.finish()
     for graph in unsorted.values():  # what stands for several nodes stands where the first did
         if first_misplaced(graph) is not None:
@@ -162,13 +166,18 @@ def _taken(places: PatternPlaces, declared: Pass) -> Iterator[Node]:
 
 
 class _Sites(Struct):
-    """Applies one rewrite, node after node, and notes what became of each."""
+    """Applies one rewrite, node after node, and notes what became of each.
+
+    Attributes:
+        nearest: Where a pattern that does not match was found furthest, and why no further.
+    """
 
     editor: Editor
     declared: Pass
     options: Options
     journal: Journal
     allow_lossy: bool
+    nearest: tuple[NodeRef, Unmatched] | None = None
 
     def apply_at(self, view: NodeView) -> Edit | None:
         """Apply the rewrite at a node, unless it is not for it, blocked or refused."""
@@ -180,8 +189,9 @@ class _Sites(Struct):
             if drafted.accuracy is LOSSY and not self.allow_lossy:
                 raise Refuse("lossy, and needs --allow-lossy")
             edit = self.editor.apply(drafted.draft, drafted.accuracy, drafted.note)
-        except Unmatched:
-            return None
+        except Unmatched as miss:
+            if self.nearest is None or miss.depth > self.nearest[1].depth:
+                self.nearest = (view.ref(), miss)
         except Refuse as refusal:
             self.journal.refused(declared.id, refusal.reason, view.ref())
         except PassBug as bug:

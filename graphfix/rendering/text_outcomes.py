@@ -27,6 +27,10 @@ def outcome_lines(outcomes: Iterable[Outcome], style: Style) -> list[str]:
     idle = tuple(name for name in idle if name not in busy)
     if idle:
         lines += wrap(f"not needed: {capped(idle, 6)}", "    ", "  ")
+    for outcome in found:  # why a pattern that was named is not there
+        if outcome.status is Status.NOT_NEEDED and outcome.reason and outcome.pass_id in idle:
+            at = ", ".join(node_label(site.node) for site in outcome.sites)
+            lines += wrap(f"{outcome.pass_id} at {at}: {outcome.reason}", "      ", "    ")
     return lines
 
 

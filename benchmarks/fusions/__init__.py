@@ -1,0 +1,1 @@
+"""Fusions on models that both exporters of PyTorch write."""
