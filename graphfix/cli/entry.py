@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphfix.cli.page import Page
 
 INTERRUPTED = 130
-INTERPRETING = frozenset(COMMANDS) - {"batch", "passes", "targets"}
+INTERPRETING = frozenset(COMMANDS) - {"batch", "passes", "serve", "targets"}
 _OBJECTS = 100_000  # between two collections
 
 

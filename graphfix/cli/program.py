@@ -45,6 +45,7 @@ COMMANDS = {
     "explain": LazyCommand(
         "graphfix.cli.explain_command:explain", "Explain the log of an engine or a converter."
     ),
+    "serve": LazyCommand("graphfix.cli.serve_command:serve", "Repair models in the browser."),
     "view": LazyCommand("graphfix.cli.view_command:view", "Show a model as a page in the browser."),
     "inspect": LazyCommand(
         "graphfix.cli.inspect_command:inspect", "Show what is in a model, weights unread."

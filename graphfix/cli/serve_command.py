@@ -1,0 +1,107 @@
+"""`graphfix serve`: repairs in the browser, for this machine."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from graphfix.cli.limits import parse_size
+from graphfix.cli.shared import CONTEXT
+
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> str:
+    parse_size(text)
+    return text
+
+
+@click.command(context_settings=CONTEXT, short_help="Repair models in the browser.")
+@click.option(
+    "--host",
+    default=_LOCAL[0],
+    show_default=True,
+    metavar="NAME",
+    help="The address to listen on. Any but this machine's own lets others in: there is no login.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, metavar="N")
+@click.option("--target", "first", metavar="NAME", help="The target that is chosen at first.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many at a time."
+)
+@click.option(
+    "--max-size",
+    default="512MiB",
+    show_default=True,
+    callback=_size,
+    metavar="SIZE",
+    help="The largest file that is taken.",
+)
+@click.option(
+    "--max-memory",
+    default="4GiB",
+    show_default=True,
+    callback=_size,
+    metavar="SIZE",
+    help="What the work on a model may take.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a model is worked on.",
+)
+@click.option(
+    "--keep",
+    type=click.FloatRange(min=0),
+    default=3600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For how long a model and its result are kept.",
+)
+@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+def serve(
+    *,
+    host: str,
+    port: int,
+    first: str | None,
+    jobs: int,
+    max_size: str,
+    max_memory: str,
+    timeout: float,
+    keep: float,
+) -> int:
+    """Serve a page to hand models in, read their reports and take the results.
+
+    Each model is worked on in a process of its own with limits, as by `graphfix
+    batch`, and is removed with its result when it is told to be, after --keep,
+    and when the service ends. Nothing leaves the machine.
+
+    Exit codes: 0 ended; 2 wrong usage; 5 a fault in graphfix; 130 Ctrl-C.
+    """
+    from graphfix.engines.targets import load_target, target_names
+    from graphfix.errors import UsageError
+    from graphfix.service.app import HINT, application
+    from graphfix.service.desk import Limits
+
+    names = target_names()
+    if first is not None:
+        chosen = load_target(first).name
+        names = (chosen, *(name for name in names if name != chosen))
+    targets = [(name, load_target(name).title) for name in names]
+    limits = Limits(parse_size(max_size), timeout, max_memory, keep)
+    hosts = _LOCAL if host in _LOCAL else (*_LOCAL, host) if host != "0.0.0.0" else ("*",)
+    app = application(targets, limits, jobs, hosts)
+    try:
+        uvicorn: Any = import_module("uvicorn")
+    except ImportError as error:
+        raise UsageError("uvicorn is not installed", where="graphfix serve", hint=HINT) from error
+    from graphfix.cli.console import say
+
+    say(f"graphfix: http://{host}:{port}/ (Ctrl-C ends it)")
+    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
+    return 0
