@@ -108,3 +108,16 @@ def test_what_was_measured_is_found(
 )
 def test_what_is_right_is_not(graph: str, rule: str, target: str) -> None:
     assert_no(No(graph, rule, target))
+
+
+def test_a_loop_that_reads_halves_from_outside_is_refused_by_mnn() -> None:
+    graph = (
+        "(float16[2,3] x) => (float16[3] y) {{ k = Constant <value = int64 {{2}}> ()"
+        " c = Constant <value = bool {{1}}> () q = Constant <value = float16[3] {{0, 0, 0}}> ()"
+        " y = Loop (k, c, q) <body = b (int64 i, bool d, float16[3] v) =>"
+        " (bool e, float16[3] w) {{ e = Identity (d) {body} }}> }}"
+    )
+    outer = graph.format(body="g = Gather (x, i) w = Add (v, g)")
+    rule = "loop-that-reads-halves"
+    assert_yes(Yes(outer, rule, "dtype:Loop.float16", "reject", "", "mnn3.6"))
+    assert_no(No(graph.format(body="w = Add (v, v)"), rule, "mnn3.6"))

@@ -282,3 +282,19 @@ def sparse_initializer(model: Model, target: Target) -> list[Answer]:
 def empty_output(model: Model, target: Target) -> list[Answer]:
     """An output of the graph has no elements."""
     return empty_outputs(model)
+
+
+@rule(
+    "Loop",
+    feature="dtype:Loop.float16",
+    versions="mnn",
+    severity=REJECT,
+    source=f"{WHEEL}: it ends with SIGSEGV; what is carried alone is equal",
+)
+def loop_that_reads_halves(node: NodeView, target: Target) -> Answer:
+    """The body of Loop reads a tensor of float16 from outside."""
+    bodies = [graph for _, body in node.node.graphs() for graph in body.walk()]
+    inner = {id(t) for body in bodies for t in (*body.inputs, *body.initializers)}
+    inner |= {id(t) for body in bodies for made in body.nodes for t in made.outputs}
+    read = [Value(t) for body in bodies for made in body.nodes for t in made.inputs]
+    return any(one.type_name == "float16" and id(one.tensor) not in inner for one in read)
