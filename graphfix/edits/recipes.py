@@ -8,7 +8,7 @@
     rename = "x=image"
 
     [[step]]
-    run = { target = "trt8", allow-lossy = true }
+    run = { passes = ["mod-elimination"], allow-lossy = true }
 
 A step is one edit, with the text that the command line takes, or a run of repairs. Files that a
 step names are looked for as on the command line. `docs/recipe.schema.json` has all of it.
@@ -164,7 +164,8 @@ def _options(value: Any) -> RunOptions:
     try:
         table = convert(value, RunTable)
     except ValidationError as error:
-        raise UsageError(f"{error}", where=RUN, hint='run = { target = "trt8" }') from None
+        hint = 'run = { passes = ["mod-elimination"] }'
+        raise UsageError(f"{error}", where=RUN, hint=hint) from None
     options = RunOptions(**asdict(table))
     options.settings()
     return options
