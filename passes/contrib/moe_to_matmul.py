@@ -23,8 +23,8 @@ When it refuses:
     which onnxruntime's kernel for CPUs does all the same.
 
 Accuracy:
-    Exact up to the order of summation; where two experts are equally good at the edge of the best
-    k, another one may be taken. It computes all experts, where onnxruntime computes k of them.
+    Exact up to the order of summation: of experts that are equally good the last is taken, as
+    onnxruntime does. It computes all experts, where onnxruntime computes k of them.
 
 References:
     microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MoE, com.microsoft.QMoE;
@@ -47,7 +47,7 @@ from graphfix.passes.contrib._typing import like_first, need_float
 _MOE, _QMOE = "com.microsoft::MoE", "com.microsoft::QMoE"
 _EMITS = (
     gelu.EMITS,
-    "Cast Equal MatMul ReduceSum Relu Reshape Shape Softmax TopK Transpose Unsqueeze",
+    "Cast Div Equal Gather MatMul ReduceSum Relu Reshape Shape Softmax TopK Transpose Unsqueeze",
 )
 
 
@@ -147,16 +147,18 @@ def _shares(node: NodeView, build: Builder) -> Value:
     experts, best = (router.dim(1) if router.rank == 2 else None), int(node.attr("k", 1))
     if not experts or not 0 < best <= experts:
         raise Refuse(f"the number of experts must be known and at least {best}; it is {experts}")
-    logits = wide(build, router)
-    normal = int(node.attr("normalize_routing_weights", 0))
-    if normal:
-        found, index = build.multi("TopK", logits, np.array([best]), outputs=2, axis=1)
-        shares = build.Softmax(found, axis=1)
-    else:
-        everything = build.Softmax(logits, axis=1)
-        shares, index = build.multi("TopK", everything, np.array([best]), outputs=2, axis=1)
-    numbers = np.arange(experts, dtype=np.int64)[None, None, :]
-    same = build.Equal(build.Unsqueeze(index, axes=[2]), build.constant(numbers))
+    # Of experts that are equally good, the last is taken: TopK takes the first.
+    back = np.arange(experts, dtype=np.int64)[::-1].copy()
+    logits = build.Gather(wide(build, router), build.constant(back), axis=1)
+    quantized = node.op == "QMoE"  # whose best are those of the logits, before the softmax
+    scores = logits if quantized else build.Softmax(logits, axis=1)
+    shares, index = build.multi("TopK", scores, np.array([best]), outputs=2, axis=1)
+    if quantized:
+        shares = build.Softmax(shares, axis=1)
+    elif int(node.attr("normalize_routing_weights", 0)):
+        shares = build.Div(shares, build.ReduceSum(shares, axes=[1], keepdims=1))
+    numbers = build.constant(back[None, None, :])
+    same = build.Equal(build.Unsqueeze(index, axes=[2]), numbers)
     flags = build.Cast(same, to=TensorProto.FLOAT)
     return build.ReduceSum(
         build.Mul(flags, build.Unsqueeze(shares, axes=[2])), axes=[1], keepdims=0

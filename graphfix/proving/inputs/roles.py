@@ -54,6 +54,10 @@ _SMALL = {
 }
 
 
+# Indices of the first axis of the first input.
+_ROWS = frozenset({("CropAndResize", 2), ("GatherBlockQuantized", 1), ("TorchEmbedding", 1)})
+
+
 def draw(
     uses: Sequence[Use], shape: tuple[int, ...], dims: Dims, rng: np.random.Generator
 ) -> Array | None:
@@ -82,8 +86,16 @@ def _table(use: Use, dims: Dims) -> tuple[int, int] | None:
     if op in ("Gather", "GatherElements", "ArrayFeatureExtractor") and position == 1:
         axis = -1 if op == "ArrayFeatureExtractor" else int_attribute(node, "axis", 0)
         size = _size(data, axis)
-    elif op == "EmbedLayerNormalization" and position in (0, 1):
+    elif op.endswith("EmbedLayerNormalization") and position in (0, 1):
         size = _size(dims(node.input[2 if position == 0 else 4]), 0)
+    elif op == "GroupQueryAttention" and position in (5, 6):
+        return _lengths(use, data, dims)
+    elif op in ("RotaryEmbedding", "MRotaryEmbedding") and position == 1:
+        size = _size(dims(node.input[2]), 0)
+    elif (op in ("GatherBlockQuantized", "TorchEmbedding") and position == 1) or (
+        op == "CropAndResize" and position == 2
+    ):
+        size = _size(data, 0)
     elif op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss") and position == 1:
         size = _size(data, 1)
     elif op in ("RoiAlign", "MaxRoiPool") and position == 2:
@@ -97,6 +109,22 @@ def _table(use: Use, dims: Dims) -> tuple[int, int] | None:
     elif op in ("RNN", "GRU", "LSTM") and position == 4 and data:
         return 1, max(1, data[int_attribute(node, "layout", 0)])
     return None if size is None else (0, max(0, size - 1))
+
+
+def _lengths(use: Use, data: list[int] | None, dims: Dims) -> tuple[int, int] | None:
+    """Return the lengths that GroupQueryAttention takes: of each entry less 1, and of the longest.
+
+    Entries may be shorter where one query stands for each; others have all keys of the cache.
+    """
+    queries = _size(data, 1)
+    past = use.node.input[3] if len(use.node.input) > 3 else ""
+    before = _size(dims(past), 2) if past else 0
+    if queries is None or before is None:
+        return None
+    total = before + queries
+    if use.position == 6:
+        return total, total
+    return (0 if queries == 1 else total - 1), total - 1
 
 
 def _size(dims: list[int] | None, axis: int) -> int | None:

@@ -215,3 +215,17 @@ def test_few_truth_values_are_all_there_are() -> None:
         "(bool c = {1}, bool d) => (bool y) { y = And(c, d) }",
     ):
         assert every_feed(model(text)) is None
+
+
+def test_lengths_of_a_cache_fit_the_cache() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+      g (float[2, 1, 16] q, float[2, 1, 16] k, float[2, 1, 16] v, float[2, 2, 6, 8] pk,
+         float[2, 2, 6, 8] pv, int32[2] lengths, int32 total) => (float[2, 1, 16] y) {
+        y, a, b = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 2>
+          (q, k, v, pk, pv, lengths, total)
+      }"""
+    feeds = make_feeds(parser.parse_model(text), samples=5)
+    assert {int(total.reshape(())) for total in arrays(feeds, "total")} == {7}
+    drawn = np.concatenate(arrays(feeds, "lengths"))
+    assert drawn.min() >= 0
+    assert drawn.max() <= 6
