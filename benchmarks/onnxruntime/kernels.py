@@ -7,7 +7,14 @@ model of that one node is loaded in each release of `old_engines.RELEASES`. Noth
 inputs have no shape: an engine looks its kernels up before it needs one. An answer that says
 nothing about kernels (an attribute, a shape) counts as present. Writes
 `graphfix/engines/onnxruntime/facts/kernels.json`, from which `python -m
-graphfix.engines.onnxruntime.generate` makes the profiles; `--only` prints instead.
+graphfix.engines.onnxruntime.generate` makes the profiles; `--only` prints instead, and `--contrib`
+measures the operators of ``com.microsoft`` alone and leaves the rest as it is (with `--only`, other
+releases keep those that they register and the newest one runs).
+
+Of ``com.microsoft`` the forms of `benchmarks.coverage.contrib` are loaded: a release has an
+operator where one of them loads, or is refused for a reason that says nothing about kernels, and
+where the newest release has a kernel for CPUs at all. A schema is no kernel: wheels for CPUs
+register the schemas of graphics processors, too.
 """
 
 from __future__ import annotations
@@ -28,13 +35,16 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 from onnx.defs import OpSchema
 
 from benchmarks import ROOT
+from benchmarks.coverage.contrib.forms import forms
 from benchmarks.onnxruntime.releases import CHILD, RELEASES, interpreter
-from graphfix.engines.versioned import packed, written
+from graphfix.engines.versioned import packed, unpacked, written
 
 FACTS = ROOT / "graphfix" / "engines" / "onnxruntime" / "facts" / "kernels.json"
 _OLDEST = 7  # older forms are not converted to
 _NEWEST = 26
 _IR = 3
+# What the oldest release reads; operators of other domains do not depend on it.
+_CONTRIB_OPSET, _CONTRIB_IR = 11, 6
 # Preferred where a parameter is not the one that is asked about.
 _USUAL = ("float", "int64", "int32", "bool", "uint8", "int8", "string")
 _INTS = {
@@ -232,14 +242,16 @@ def domain_models() -> dict[str, bytes]:
     return found
 
 
-def contrib_models(names: Sequence[str]) -> dict[str, bytes]:
-    """Return models that use one operator of ``com.microsoft`` each, by its name."""
-    found: dict[str, bytes] = {}
-    for name in names:
-        model = _relu()
-        model.graph.node[0].op_type, model.graph.node[0].domain = name, "com.microsoft"
-        model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
-        found[name] = model.SerializeToString()
+def contrib_models() -> list[tuple[str, bytes]]:
+    """Return models that use one operator of ``com.microsoft`` each, behind its name."""
+    found: list[tuple[str, bytes]] = []
+    for form in forms():
+        if form.domain:
+            model = form.model()
+            model.ir_version = _CONTRIB_IR
+            for entry in model.opset_import:
+                entry.version = entry.version if entry.domain else _CONTRIB_OPSET
+            found.append((form.operator, model.SerializeToString()))
     return found
 
 
@@ -278,14 +290,29 @@ def _relu() -> ModelProto:
 
 
 def contrib_names(python: Path) -> list[str]:
-    """Return the operators of ``com.microsoft`` that the newest release has a schema for."""
+    """Return the operators of ``com.microsoft`` that the newest release runs on a CPU."""
     code = (
         "from onnxruntime.capi import onnxruntime_pybind11_state as state\n"
-        "found = {s.name for s in state.get_all_operator_schema() if s.domain == 'com.microsoft'}\n"
+        "found = {k.op_name for k in state.get_all_opkernel_def() if k.domain == 'com.microsoft'"
+        " and k.provider == 'CPUExecutionProvider'}\n"
         "print(*sorted(found))"
     )
     ended = subprocess.run([str(python), "-c", code], capture_output=True, text=True, check=True)
     return ended.stdout.split()
+
+
+def contrib_of(python: Path, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return which operators of ``com.microsoft`` a release runs on a CPU, and which it knows.
+
+    Args:
+        python: The Python that has the release.
+        names: Those that the newest release runs.
+    """
+    models = contrib_models()
+    told = list(zip(models, ask(python, [model for _, model in models]), strict=True))
+    known = {name for (name, _), said in told if not any(t in said for t in _NO_OPERATOR)}
+    run = {name for (name, _), said in told if not any(t in said for t in _NO_KERNEL)}
+    return sorted(known & run & {*names}), sorted(known)
 
 
 def ask(python: Path, models: Sequence[bytes]) -> list[str]:
@@ -309,13 +336,15 @@ class Known:
         missing: (operator, since) -> type parameter -> element types without kernel; the form as a
             whole is missing where the parameter is empty.
         domains: The highest version of each domain that is taken.
-        contrib: Operators of ``com.microsoft`` that are registered.
+        contrib: Operators of ``com.microsoft`` that have a kernel.
+        registered: Those that have a schema, with a kernel or without.
         functions: Whether calls of local functions are read, with an input left out too.
     """
 
     missing: dict[str, dict[str, list[str]]]
     domains: dict[str, int]
     contrib: list[str]
+    registered: list[str]
     functions: bool
 
 
@@ -344,11 +373,9 @@ def measure(minor: str, asked: Sequence[Probe], names: Sequence[str]) -> Known:
         domain, _, version = name.partition("=")
         if not answer:
             domains[domain] = int(version)
-    models = contrib_models(names)
-    told = zip(models, ask(python, list(models.values())), strict=True)
-    contrib = [name for name, answer in told if not any(t in answer for t in _NO_OPERATOR)]
+    contrib, registered = contrib_of(python, names)
     functions = not any(ask(python, function_models()))
-    return Known(missing, domains, contrib, functions)
+    return Known(missing, domains, contrib, registered, functions)
 
 
 def _lacking(answer: str) -> bool:
@@ -359,9 +386,13 @@ def main() -> None:
     """Measure, and write or print what was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", default=list(RELEASES), choices=list(RELEASES))
+    parser.add_argument("--contrib", action="store_true", help="com.microsoft alone")
     given = parser.parse_args()
-    asked = list(probes())
     names = contrib_names(interpreter(list(RELEASES)[-1]))
+    if given.contrib:
+        _measure_contrib(names, given.only)
+        return
+    asked = list(probes())
     found: dict[str, dict[str, Any]] = {}
     for minor in given.only:
         known = measure(minor, asked, names)
@@ -376,7 +407,8 @@ def main() -> None:
         table = {
             "release": RELEASES[minor],
             "domains": dict(sorted(known.domains.items())),
-            "contrib": sorted(known.contrib),
+            "contrib": known.contrib,
+            "registered": known.registered,
             "functions": known.functions,
             "missing": dict(sorted(known.missing.items())),
         }
@@ -386,6 +418,21 @@ def main() -> None:
         FACTS.write_text(text, encoding="utf-8")
     else:
         print(text)
+
+
+def _measure_contrib(names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Measure com.microsoft in some releases, and write it down beside what is known."""
+    store = json.loads(FACTS.read_text(encoding="utf-8"))
+    known = {minor: unpacked(store, minor) for minor in store["names"]}
+    for minor, table in known.items():
+        registered = table.get("registered", table["contrib"])
+        run = [name for name in table["contrib"] if name in names]
+        known[minor] = {**table, "contrib": run, "registered": registered}
+    for minor in wanted:
+        run, registered = contrib_of(interpreter(minor), names)
+        known[minor] = {**known[minor], "contrib": run, "registered": registered}
+        print(minor, len(run), len(registered), file=sys.stderr)
+    FACTS.write_text(written(packed(known)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -94,6 +94,7 @@ class Target:
         aliases: Other names of it.
         domain_opsets: The highest version of a domain that it takes.
         contrib: Operators of the vendor's own domain that it has.
+        registered: Operators of that domain that it knows and has no kernel for.
         like: The version of another family whose rules hold for it as well; None for most.
         static_shapes: Whether it takes nothing that depends on an open size of an input.
         fallback: The profile of the engine that runs in its place what it lacks; empty for none.
@@ -119,6 +120,7 @@ class Target:
     aliases: tuple[str, ...] = ()
     domain_opsets: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     contrib: frozenset[str] = frozenset()
+    registered: frozenset[str] = frozenset()
     like: VersionedName | None = None
     static_shapes: bool = False
     fallback: str = ""
@@ -182,6 +184,7 @@ _KEYS = frozenset(
         "dtype_aliases",
         "domain_opsets",
         "contrib",
+        "registered",
         "like",
         "static_shapes",
         "fallback",
@@ -230,6 +233,7 @@ class _Reader:
             aliases=self._texts(table, "aliases", ()),
             domain_opsets=self._domains(),
             contrib=frozenset(self._texts(table, "contrib", ())),
+            registered=frozenset(self._texts(table, "registered", ())),
             like=self._like(),
             static_shapes=self._get(table, "static_shapes", bool, False),
             fallback=self._get(table, "fallback", str, ""),

@@ -32,14 +32,11 @@ def forms() -> Iterator[Form]:
     yield Form(
         "SpeculativePrefixCommit", "plain", commit, [np.int32, np.int64, np.int64], runs=False
     )
-    words = whole(0, 9, 3, 7, dtype=np.int32)
+    words = whole(1, 9, 3, 7, dtype=np.int32)
     parts = [const(real(5, 1, 3, 4, seed=1)), const(real(5, seed=2)), const(real(9, 4, seed=3))]
-    yield Form(
-        "WordConvEmbedding",
-        "plain",
-        [words, *parts],
-        attributes={"embedding_size": 5, "conv_window_size": 3, "char_embedding_size": 4},
-    )
+    sizes = {"embedding_size": 5, "conv_window_size": 3, "char_embedding_size": 4}
+    # Not run: onnxruntime's kernel reads what it did not write, and gives other numbers at times.
+    yield Form("WordConvEmbedding", "plain", [words, *parts], attributes=sizes, runs=False)
     lstm = [real(5, 2, 3)]
     yield Form("AttnLSTM", "plain", lstm, attributes={"hidden_size": 4}, runs=False)
     yield Form("EPContext", "plain", [real(2, 3)], attributes={"embed_mode": 1}, runs=False)

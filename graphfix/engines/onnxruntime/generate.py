@@ -53,6 +53,11 @@ def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
             "functions": kernels["functions"],
             "ir_max": limits["ir"],
             "contrib": kernels.get("contrib", []),
+            "registered": [
+                name
+                for name in kernels.get("registered", [])
+                if name not in kernels.get("contrib", [])
+            ],
             "notes": list(_NOTES),
             "opset": {"min": _LOWEST, "max": limits["opset"], "rejects_above": True},
             "domain_opsets": dict(sorted(domains.items())),

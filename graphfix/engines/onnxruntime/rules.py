@@ -210,6 +210,14 @@ def not_registered(node: NodeView, target: Target) -> Answer:
         return None
     if domain != _MICROSOFT and domain in target.domains:
         return None
+    if domain == _MICROSOFT and node.op in target.registered:
+        return Yes(
+            feature=operator_feature(node.op, domain, aten_name(node)),
+            message=f"{target.title} knows {domain}::{node.op}, and has no kernel for it on a CPU",
+            text=_KERNEL.replace("{op}", node.op)
+            .replace("{since}", "1")
+            .replace("{name}", node.node.name),
+        )
     shown = node.op if target.version < (1, 11) else f"{domain}:{node.op}(-1)"
     return Yes(
         feature=operator_feature(node.op, domain, aten_name(node)),

@@ -18,6 +18,14 @@ from tests.engines.cases import (
 
 YES = [
     Yes(
+        "(float[2] x) => (float[2] y) { y = com.microsoft.BiasAdd (x, x, x) }",
+        "not-registered",
+        "op:com.microsoft::BiasAdd",
+        "reject",
+        "Could not find an implementation for BiasAdd(1) node with name ''",
+        "ort-1.31",
+    ),
+    Yes(
         "(float[2] x) => (float[2] y) { y = Gelu (x) }",
         "no-kernel",
         "op:Gelu",

@@ -6,6 +6,14 @@ from tests.engines.cases import No, Yes, assert_no, assert_yes
 
 YES = [
     Yes(
+        "(float[1, 3, 4, 4] x, float[2, 4] b, int32[2] i, int32[2] s) => (float[2, 3, 2, 2] y) "
+        "{ y = com.microsoft.CropAndResize (x, b, i, s) }",
+        "operator-not-supported",
+        "op:com.microsoft::CropAndResize",
+        "reject",
+        "could not find plugin: CropAndResize",
+    ),
+    Yes(
         "(float[2] x) => (float[2] y) { y = Det (x) }",
         "operator-not-supported",
         "op:Det",
