@@ -16,6 +16,7 @@ import onnx
 
 from benchmarks.coverage.cases import Case
 from benchmarks.coverage.lists.old_forms import EXPERIMENTS, old_forms
+from benchmarks.coverage.lists.untested_forms import untested_forms
 from benchmarks.differential.scope import F32
 from benchmarks.engines.probes import drawn, forms, wanted
 from benchmarks.opset.judging import complains, is_random
@@ -54,7 +55,7 @@ def entries() -> Mapping[str, str]:
 def cases() -> Iterator[Case]:
     """Yield the forms of every version."""
     had: set[str] = set()
-    for case in (*old_forms(), *_tested(), *_drawn()):
+    for case in (*old_forms(), *untested_forms(), *_tested(), *_drawn()):
         had.add(case.entry)
         yield case
     missing = [(op, since) for op, since in _names() if f"{op}-{since}" not in had]
