@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from onnx import parser
 
+import graphfix
+from graphfix.report import Verdict
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
@@ -59,3 +62,15 @@ def test_a_bias_that_is_said_to_be_broadcast_is_left_alone() -> None:
     body = "@y = Gemm <broadcast = 1> (a, b, c)"
     types = "float[2,3] a, float[3,4] b, float[4] c"
     assert_untouched(PASS, written(body, types, "float[2,4]", opset=6))
+
+
+@pytest.mark.parametrize("target", ["trt8.6", "ort-1.31"])
+def test_products_of_rank_3_are_found_and_written_out(target: str) -> None:
+    product = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2,3,4] x, float[4,5] w, float[5] b) '
+        "=> (float[2,3,5] y) { y = Gemm (x, w, b) }"
+    )
+    found = graphfix.check(parser.parse_model(product), target)
+    assert "rank:Gemm.3" in {finding.feature for finding in found}
+    done = graphfix.run(parser.parse_model(product), target)
+    assert (done.exit_code, done.report.verification.status) == (0, Verdict.EQUAL)

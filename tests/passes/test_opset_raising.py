@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from onnx import parser
 
+import graphfix
+from graphfix.report import Verdict
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
 from tests.passes.lowering_models import written
 
@@ -27,6 +30,14 @@ def test_upsample_by_computed_scales() -> None:
     feed = {"x": X, "s": np.array([1, 1, 2, 3], np.float32)}
     done = assert_rewrite(PASS, model, feeds=[feed], no_small_sides="the scales give the sizes")
     assert "Resize" in done.ops
+
+
+def test_statistics_of_each_place_are_written_out() -> None:
+    each = ", ".join(f"float[1,4,5] {name}" for name in "sbmv")
+    body = "@y = BatchNormalization <spatial = 0> (x, s, b, m, v)"
+    text = written(body, f"float[2,1,4,5] x, {each}", "float[a,b,c,d]", opset=7)
+    result = graphfix.run(parser.parse_model(text), "trt8.6")
+    assert (result.exit_code, result.report.verification.status) == (0, Verdict.EQUAL)
 
 
 def test_what_cannot_follow_is_refused() -> None:
