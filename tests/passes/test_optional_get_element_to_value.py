@@ -1,0 +1,91 @@
+"""optional-get-element-to-value: the value that an optional holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import parser
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "optional-get-element-to-value"
+OPTIONAL = "@o = Optional (x)\n@e = OptionalGetElement (@o)\n@y = Identity (@e)"
+DTYPES: dict[str, type[np.generic]] = {
+    "float": np.float32,
+    "float16": np.float16,
+    "int64": np.int64,
+    "bool": np.bool_,
+}
+X = np.array([1.0, -2.0], np.float32)
+
+
+@pytest.mark.parametrize("opset", [15, 18])
+@pytest.mark.parametrize("place", PLACES)
+def test_what_optional_was_made_of_is_taken(place: str, opset: int) -> None:
+    text = written(OPTIONAL, "float[2] x", "float[2]", place=place, opset=opset)
+    feed = {"x": X, **({"c": np.array(True)} if place == "branch" else {})}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert np.array_equal(outputs_of(done.after, feed)["y"], X)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "@e = OptionalGetElement (x)\n@y = Neg (@e)",
+        "@s = SequenceConstruct (x)\n@e = OptionalGetElement (@s)\n@k = Constant <value_int = 0> ()"
+        "\n@t = SequenceAt (@e, @k)\n@y = Neg (@t)",
+        "@s = SequenceConstruct (x)\n@o = Optional (@s)\n@e = OptionalGetElement (@o)\n"
+        "@k = Constant <value_int = 0> ()\n@t = SequenceAt (@e, @k)\n@y = Neg (@t)",
+    ],
+)
+def test_a_tensor_or_a_sequence_is_its_own_element(body: str) -> None:
+    done = assert_rewrite(PASS, written(body, "float[2] x", "float[2]", opset=18), feeds=[{"x": X}])
+    assert "OptionalGetElement" not in done.ops
+    assert np.array_equal(outputs_of(done.after, {"x": X})["y"], -X)
+
+
+@pytest.mark.parametrize("dtype", sorted(DTYPES))
+@pytest.mark.parametrize("length", [0, 1, 3])
+def test_any_type_and_size(dtype: str, length: int) -> None:
+    text = written(OPTIONAL, f"{dtype}[N] x", f"{dtype}[N]", opset=18)
+    feed = {"x": np.ones(length, DTYPES[dtype])}
+    found = outputs_of(assert_rewrite(PASS, text, feeds=[feed]).after, feed)["y"]
+    assert found.dtype == DTYPES[dtype]
+    assert np.array_equal(found, feed["x"])
+
+
+def test_a_target_without_optionals_gets_the_value() -> None:
+    head = '<ir_version: 9, opset_import: ["" : 18]> g (float[2] x) => (bool y, float[2] z) '
+    body = "o = Optional (x) y = OptionalHasElement (o) e = OptionalGetElement (o) z = Neg (e)"
+    result = graphfix.run(parser.parse_model(f"{head}{{ {body} }}"), "trt11.1", verify="off")
+    assert not any(finding.blocks for finding in result.report.findings_after)
+    proto = result.model.to_proto()
+    assert {node.op_type for node in proto.graph.node} <= {"Neg", "Identity"}
+    found = outputs_of(proto, {"x": X})
+    assert bool(found["y"]) is True
+    assert np.array_equal(found["z"], -X)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "body", "reason"),
+    [
+        (
+            "optional(float[2]) x",
+            "@y = OptionalGetElement (x)",
+            "whether the optional holds something must be known",
+        ),
+        (
+            "float[2] x",
+            "@o = Optional <type = float[2]> ()\n@y = OptionalGetElement (@o)",
+            "the optional must hold something; it is made empty",
+        ),
+    ],
+)
+def test_refuses(inputs: str, body: str, reason: str) -> None:
+    assert_refused(PASS, written(body, inputs, "float[2]", opset=18), reason)
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]", opset=18))

@@ -1,0 +1,78 @@
+"""optional-has-element-to-constant: the answer where it is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import parser
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "optional-has-element-to-constant"
+OPTIONAL = "@o = Optional (x)\n@y = OptionalHasElement (@o)"
+DTYPES: dict[str, type[np.generic]] = {
+    "float": np.float32,
+    "float16": np.float16,
+    "int64": np.int64,
+    "bool": np.bool_,
+}
+X = np.array([1.0, -2.0], np.float32)
+
+
+@pytest.mark.parametrize("opset", [15, 18])
+@pytest.mark.parametrize("place", PLACES)
+def test_what_optional_makes_of_a_tensor_is_there(place: str, opset: int) -> None:
+    text = written(OPTIONAL, "float[2] x", "bool", place=place, opset=opset)
+    feed = {"x": X, **({"c": np.array(True)} if place == "branch" else {})}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    found = outputs_of(done.after, feed)["y"]
+    assert found.dtype == np.bool_
+    assert bool(found) is True
+
+
+@pytest.mark.parametrize(
+    ("body", "there"),
+    [
+        ("@y = OptionalHasElement (x)", True),
+        ("@s = SequenceConstruct (x, x)\n@y = OptionalHasElement (@s)", True),
+        ("@s = SequenceConstruct (x, x)\n@o = Optional (@s)\n@y = OptionalHasElement (@o)", True),
+        ("@y = OptionalHasElement ()", False),
+    ],
+)
+def test_from_opset_18_on_the_input_may_be_anything_or_nothing(body: str, there: bool) -> None:
+    text = written(f"{body}\n@z = Neg (x)", "float[2] x", "bool", opset=18)
+    done = assert_rewrite(PASS, text, feeds=[{"x": X}])
+    assert bool(outputs_of(done.after, {"x": X})["y"]) is there
+    assert "OptionalHasElement" not in done.ops
+
+
+@pytest.mark.parametrize("dtype", sorted(DTYPES))
+@pytest.mark.parametrize("length", [0, 1, 3])
+def test_any_type_and_size(dtype: str, length: int) -> None:
+    text = written(OPTIONAL, f"{dtype}[N] x", "bool", opset=18)
+    feed = {"x": np.ones(length, DTYPES[dtype])}
+    assert bool(outputs_of(assert_rewrite(PASS, text, feeds=[feed]).after, feed)["y"]) is True
+
+
+@pytest.mark.parametrize("call", ["OptionalHasElement (x)", "OptionalHasElement ()"])
+def test_a_target_without_optionals_gets_the_answer(call: str) -> None:
+    head = '<ir_version: 9, opset_import: ["" : 18]> g (float[2] x) => (bool y, float[2] z) '
+    model = parser.parse_model(f"{head}{{ y = {call} z = Neg (x) }}")
+    result = graphfix.run(model, "trt11.1", verify="off")
+    assert not any(finding.blocks for finding in result.report.findings_after)
+    proto = result.model.to_proto()
+    assert {node.op_type for node in proto.graph.node} <= {"Neg", "Identity"}
+    found = outputs_of(proto, {"x": X})
+    assert bool(found["y"]) is (call == "OptionalHasElement (x)")
+    assert np.array_equal(found["z"], -X)
+
+
+def test_an_optional_from_outside_is_not_known() -> None:
+    text = written("@y = OptionalHasElement (x)", "optional(float[2]) x", "bool", opset=18)
+    assert_refused(PASS, text, "whether the optional holds something must be known")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = IsNaN (x)", "float[3] x", "bool[3]", opset=18))
