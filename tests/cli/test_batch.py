@@ -67,16 +67,29 @@ def test_each_model_has_a_row_and_the_same_command_goes_on(
     assert again["rows"] == told["rows"]
 
 
-def test_what_hangs_ends_its_own_process_alone(
+def test_what_takes_too_long_ends_its_own_process_alone(
     nets: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    slow = onnx.parser.parse_model(HEAD + SLOW)
-    (nets / "slow.onnx").write_bytes(slow.SerializeToString())
-    words = ["batch", "nets/slow.onnx", "nets/fine.onnx", "--target", "trt7", "--out", "out"]
-    assert main([*words, "--timeout", "6", "--json"]) == 1
-    words_of = {row["name"]: row["word"] for row in json.loads(capsys.readouterr().out)["rows"]}
-    assert words_of["fine"] == "fine"
-    assert words_of["slow"] != "fixed"
+    words = [
+        "batch",
+        "nets/fixed.onnx",
+        "nets/bad.onnx",
+        "--target",
+        "trt7",
+        "--out",
+        "out",
+        "--json",
+    ]
+    assert main([*words, "--timeout", "0.01"]) == 3
+    late = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["word"] for row in late} == {"unreadable"}
+    assert "took longer than 0.01 s" in {row["message"].partition(",")[0] for row in late}
+    assert main(words) == 1  # other options: done anew
+    told = json.loads(capsys.readouterr().out)
+    assert {row["name"]: row["word"] for row in told["rows"]} == {
+        "fixed": "fixed",
+        "bad": "unreadable",
+    }
 
 
 def test_wrong_usage_is_said_before_anything_is_done(

@@ -32,7 +32,7 @@ ROWS = [
         "{ q = QuantizeLinear (x, s, z)  d = DequantizeLinear (q, s, z)  y = Relu (d) }",
         "shiftIsAllZeros(zeroPoint) && ",
         "attr:QuantizeLinear.zero_point",
-        ("quantize-dequantize-to-clip",),
+        ("uint8-pair-to-int8",),
         opset=13,
     ),
     Row(
