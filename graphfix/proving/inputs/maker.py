@@ -14,6 +14,7 @@ from graphfix.inlining import inline
 from graphfix.proving.inputs import draws, roles, sizes, thresholds
 from graphfix.proving.inputs.ranges import Range, drawn_from
 from graphfix.proving.inputs.uses import Use, consumers, uses_of
+from graphfix.proving.inputs.weights import without_weights
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
 from graphfix.shape_inference import infer_shapes
 
@@ -52,7 +53,9 @@ class FeedMaker:
     _shapes: dict[str, list[int | str] | None] = field(init=False)
     _constants: dict[str, Array] = field(init=False)
     _pairs: list[tuple[str, str]] = field(init=False)
+    _optionals: list[str] = field(init=False)
     _side: int = field(init=False, default=0)
+    _absent: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         """Look at the uses of the inputs.
@@ -74,6 +77,8 @@ class FeedMaker:
         self._shapes = _known_shapes(flat)
         self._constants = thresholds.small_numbers(flat.graph)
         self._pairs = thresholds.compared_pairs(names, self._readers)
+        optional = [i.name for i in self._inputs if i.type.WhichOneof("value") == "optional_type"]
+        self._optionals = [name for name in optional if name not in self.ranges]
         for info in self._inputs:
             self._check_binding(info)
 
@@ -116,6 +121,8 @@ class FeedMaker:
         chosen = self._sizes(sample, attempt, edge)
         style = sample + redraw
         self._side = int(other_side)
+        # What does not run without an optional has the other side, and sizes are of what is there.
+        self._absent = 0 if other_side or edge else style
         feed = {
             info.name: self._value(info.name, info.type, chosen, style, attempt, rng)
             for info in self._inputs
@@ -127,8 +134,8 @@ class FeedMaker:
         return feed
 
     def has_sides(self) -> bool:
-        """Whether an input alternates: a truth value, or a number compared with a constant."""
-        return any(
+        """Whether an input alternates: a truth value, an optional, a number that is compared."""
+        return bool(self._optionals) or any(
             info.type.tensor_type.elem_type == onnx.TensorProto.BOOL
             or thresholds.compared_with(uses_of(info.name, self._readers), self._constants)
             for info in self._inputs
@@ -213,6 +220,8 @@ class FeedMaker:
         if form in (None, "sparse_tensor_type", "opaque_type"):
             raise EngineFailed(f"no values can be made for an input of {form or 'unknown type'}")
         if form == "optional_type":
+            if name in self._optionals and self._absent >> self._optionals.index(name) & 1:
+                return None
             element = kind.optional_type.elem_type
             return self._value(name, element, chosen, style, attempt, rng)
         if form == "sequence_type":
@@ -375,25 +384,3 @@ def _known_shapes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
             if node.op_type == "Constant" and attribute.name == "value":
                 result[node.output[0]] = list(attribute.t.dims)
     return result
-
-
-def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Copy a model; large initializers become inputs, so that inference copies no weights."""
-    slim = onnx.ModelProto()
-    slim.ir_version = model.ir_version
-    slim.opset_import.extend(model.opset_import)
-    slim.graph.node.extend(model.graph.node)
-    slim.graph.input.extend(model.graph.input)
-    slim.graph.output.extend(model.graph.output)
-    slim.graph.value_info.extend(model.graph.value_info)
-    slim.graph.name = model.graph.name
-    present = {info.name for info in model.graph.input}
-    for tensor in model.graph.initializer:
-        if int(np.prod(tensor.dims)) <= 64 and tensor.data_location == onnx.TensorProto.DEFAULT:
-            slim.graph.initializer.append(tensor)
-        elif tensor.name not in present:
-            info = onnx.helper.make_tensor_value_info(
-                tensor.name, tensor.data_type, list(tensor.dims)
-            )
-            slim.graph.input.append(info)
-    return slim

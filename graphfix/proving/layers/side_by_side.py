@@ -10,7 +10,7 @@ from graphfix.diffing.contents import Contents
 from graphfix.diffing.engine import pair_graphs
 from graphfix.diffing.scopes import Scope, inlined
 from graphfix.errors import EngineFailed
-from graphfix.proving.inputs.maker import without_weights
+from graphfix.proving.inputs.weights import without_weights
 from graphfix.proving.layers.aligning import align_interface, rename
 from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.proving.verdict.judging import Judge

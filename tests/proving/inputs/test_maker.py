@@ -217,6 +217,25 @@ def test_few_truth_values_are_all_there_are() -> None:
         assert every_feed(model(text)) is None
 
 
+def test_optionals_are_absent_one_by_one_but_not_on_the_other_side_and_not_at_edges() -> None:
+    maker = FeedMaker(
+        model(
+            """(optional(float[N]) a, optional(seq(float[2])) b) => (bool y)
+            { p = OptionalHasElement(a) q = OptionalHasElement(b) y = And(p, q) }"""
+        )
+    )
+    assert maker.has_sides()
+    fed = [maker.draw(number) for number in range(4)]
+    assert [(f["a"] is None, f["b"] is None) for f in fed] == [
+        (False, False),
+        (True, False),
+        (False, True),
+        (True, True),
+    ]
+    assert all(value is not None for value in maker.draw(3, other_side=True).values())
+    assert np.asarray(maker.draw(0, 0, 1, edge={"N": 0})["a"]).shape == (0,)
+
+
 def test_lengths_of_a_cache_fit_the_cache() -> None:
     text = """<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
       g (float[2, 1, 16] q, float[2, 1, 16] k, float[2, 1, 16] v, float[2, 2, 6, 8] pk,

@@ -125,6 +125,43 @@ def test_a_wrong_site_is_taken_back_and_the_right_one_stays(
     assert result.exit_code == 1  # it was named, and failed at a site
 
 
+ALWAYS_THERE = """
+@rewrite("OptionalHasElement", emits="", accuracy=EXACT)
+def wrong(node, build):
+    return build.constant(np.array(True))
+"""
+
+
+@pytest.mark.parametrize("verify", ["auto", "sites", "full"])
+def test_an_optional_that_is_not_there_is_looked_at(tmp_path: Path, verify: str) -> None:
+    model = onnx.parser.parse_model("""
+        <ir_version: 9, opset_import: ["" : 18]>
+        g (optional(float[2, 3]) x, float[4] z) => (bool y, float[4] w) {
+          y = OptionalHasElement (x)
+          w = Neg (z)
+        }
+    """)
+    failed = _outcome(_run(tmp_path, ALWAYS_THERE, model, verify), Status.FAILED)
+    assert failed.pass_id == "wrong"
+    if verify != "full":
+        assert _proof(failed).status is Verdict.MISMATCH
+        assert failed.reason.endswith("the smallest input found: x = nothing")
+
+
+def test_what_only_runs_with_an_optional_is_compared_with_it(tmp_path: Path) -> None:
+    model = onnx.parser.parse_model("""
+        <ir_version: 9, opset_import: ["" : 18]>
+        g (optional(float[N, 3]) x) => (float[N, 3] y) {
+          e = OptionalGetElement (x)
+          [good] y = Neg (e)
+        }
+    """)
+    result = _run(tmp_path, FACTOR, model)
+    assert _proof(_outcome(result, Status.APPLIED)).status is Verdict.EQUAL
+    assert result.report.verification.status is Verdict.EQUAL
+    assert result.exit_code == 0
+
+
 def test_infinities_that_nobody_claims_are_not_looked_at(tmp_path: Path) -> None:
     source = INFINITE.replace(', claims=("inf",)', "")
     applied = _outcome(_run(tmp_path, source, _model("Neg", "3, 4")), Status.APPLIED)
