@@ -37,8 +37,8 @@ class Recorded(Struct, frozen=True):
         site: The site.
         edit: What was edited; None for a change of the whole file, such as inlining.
         evidence: What its proof is made from; None where nobody asks, or where there is none.
-        computes: False where a number of the file changed and nothing that is computed, so that
-            there is nothing to prove.
+        computes: False where a number of the file changed, or a node went that nothing used, and
+            nothing that is computed, so that there is nothing to prove.
     """
 
     site: Site
@@ -215,7 +215,7 @@ class Editor(Struct):
             self._removed.add(id(view.node))
             self._kept_alive.append(view.node)
             edit = Edit(scope, ref, removed=[view.node], removed_refs=[ref])
-            self._keep(Recorded(Site(ref, self.accuracy, (ref,)), edit))
+            self._keep(Recorded(Site(ref, self.accuracy, (ref,)), edit, computes=False))
 
     def change_type(self, tensor: Variable, elem_type: int, *, unproved: bool = False) -> None:
         """Give an input or output of the main graph another element type, and record that.

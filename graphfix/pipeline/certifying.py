@@ -95,7 +95,7 @@ def prove(run: Run, settings: Settings, prover: Prover, sites: Sequence[Applied]
     for each, numbers in zip(sites, places, strict=True):
         if numbers is not None:
             found.append(replace(each, certificate=_least([proofs[n] for n in numbers])))
-        elif prepare.isdisjoint(each.passes) and not _needs_none(each):
+        elif prepare.isdisjoint(each.passes) and each.computes:
             proof = Certificate(Verdict.INCONCLUSIVE, reason=WHOLE_FILE)
             found.append(replace(each, certificate=proof))
         else:
@@ -126,11 +126,6 @@ def _least(proofs: Sequence[Certificate]) -> Certificate:
         return Certificate(Verdict.INCONCLUSIVE, reason=UNCALLED)
     order = (Verdict.MISMATCH, Verdict.INCONCLUSIVE, Verdict.LOSSY, Verdict.EQUAL)
     return min(proofs, key=lambda proof: order.index(proof.status))
-
-
-def _needs_none(applied: Applied) -> bool:
-    """Say whether a site computes nothing: unreachable nodes that went, a number of the file."""
-    return not applied.computes or bool(applied.site.removed and not applied.site.added)
 
 
 def _specimen(wrong: Applied, settings: Settings) -> Specimen:

@@ -22,7 +22,8 @@ class Applied:
         site: The site.
         evidence: What its proof is made from; None where it has none.
         certificate: The proof; None before there is one, and where nothing is to be proved.
-        computes: False where a number of the file changed and nothing that is computed.
+        computes: False where a number of the file changed, or a node went that nothing used, and
+            nothing that is computed.
     """
 
     passes: tuple[str, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,9 +14,10 @@ import onnx.inliner
 import pytest
 
 import graphfix
+from graphfix import EXACT, graph_pass
 from graphfix.authoring.building import Builder
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.opset import adapting, planning
 from graphfix.pipeline.results import Result
 from graphfix.proving.sites.identical import BYTES, STANDING
@@ -191,6 +193,37 @@ def test_unreachable_nodes_need_no_certificate() -> None:
     sites = [s for o in result.report.outcomes if o.status is Status.APPLIED for s in o.sites]
     assert [site.certificate for site in sites] == [None]
     assert not every_site_equal(result.report.outcomes)
+
+
+@graph_pass(emits="", accuracy=EXACT)
+def without_the_first_identity(editor: Editor) -> None:
+    """Put back what Identity copies, the first time in a way that is not proved."""
+    unproved = True
+    for graph in editor.graphs():
+        for view in editor.nodes(graph, "Identity"):
+            editor.replace(view, partial(_copied, view), unproved=unproved)
+            unproved = False
+
+
+def _copied(view: NodeView, _: Builder) -> Value:
+    return view.need(0)
+
+
+def test_a_place_that_was_not_proved_counts_where_nothing_came_instead() -> None:
+    model = onnx.parser.parse_model(
+        """
+        <ir_version: 8, opset_import: ["" : 17]>
+        g (float[2] x) => (bool[2] y) {
+          a = Identity (x)  b = Abs (a)  c = Identity (b)  s = Sqrt (c)  d = Less (s, s)
+          y = Not (d)
+        }
+        """
+    )
+    result = graphfix.run(model, passes=[without_the_first_identity])
+    proofs = _proofs(result.report)
+    assert [proof.status for proof in proofs] == [Verdict.INCONCLUSIVE, Verdict.EQUAL]
+    assert result.report.verification.status is Verdict.INCONCLUSIVE
+    assert result.exit_code == 1
 
 
 LOCAL = """
