@@ -18,7 +18,8 @@ After:
     opset 11: y, i = TopK (x, [2])
 
 When it refuses:
-    A node cannot follow exactly; see `opset`.
+    A node cannot follow exactly; see `opset`. A file that does not import the default domain has no
+    opset to raise: a repair that needs one imports it.
 
 Accuracy:
     Exact.
@@ -48,7 +49,7 @@ _TO = 11
 )
 def opset_raising(editor: Editor) -> None:
     """Move to opset 11, see the module."""
-    if editor.model.opset >= _TO:
+    if not editor.model.opset or editor.model.opset >= _TO:
         return
     try:
         moved = move_to(editor.model, editor.workspace, _TO)

@@ -48,3 +48,9 @@ def test_what_cannot_follow_is_refused() -> None:
 
 def test_newer_models_stay() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]", opset=13))
+
+
+@pytest.mark.parametrize("name", ["TreeEnsembleRegressor", "Scaler"])
+def test_a_file_without_the_default_domain_has_no_opset_to_raise(name: str) -> None:
+    head = '<ir_version: 8, opset_import: ["ai.onnx.ml" : 3]> g (float[2,3] x) => (float[2,3] y) '
+    assert_untouched(PASS, f"{head}{{ y = ai.onnx.ml.{name} (x) }}")
