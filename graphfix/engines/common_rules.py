@@ -62,12 +62,6 @@ def weights_in_files(model: Model) -> Answer:
     return None
 
 
-def sparse_initializers(model: Model) -> list[Answer]:
-    """Return what is to be said of initializers that are sparse."""
-    sparse = model.proto.graph.sparse_initializer
-    return [Yes(message=f"{tensor.values.name} is a sparse initializer") for tensor in sparse]
-
-
 def empty_outputs(model: Model) -> list[Answer]:
     """Return what is to be said of outputs of the graph that have no elements, or say so."""
     return [

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.common_rules import empty_outputs
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, Answer, Rule, Yes, rule
+from graphfix.engines.rule import REJECT, Answer, Rule, Yes, model_rule, rule
+from graphfix.model import Model
 from graphfix.report import Severity
 
 
@@ -158,3 +160,44 @@ def refuses_rank(
     return rule(
         op, feature=f"rank:{op}", versions=versions, severity=severity, text=text, source=source
     )(check)
+
+
+def ignores_sparse_initializers(*, versions: str, source: str, text: str = "") -> Rule:
+    """Return the rule that sparse initializers are not read; feature ``io:sparse-initializer``.
+
+    Args:
+        versions: The range of targets.
+        source: Where it was measured or read.
+        text: The engine's own error text; empty where it says nothing.
+    """
+
+    def sparse_initializer(model: Model, target: Target) -> list[Answer]:
+        """A sparse initializer is not read."""
+        sparse = model.proto.graph.sparse_initializer
+        return [Yes(message=f"{one.values.name} is a sparse initializer") for one in sparse]
+
+    return model_rule(
+        feature="io:sparse-initializer",
+        versions=versions,
+        severity=REJECT,
+        text=text,
+        source=source,
+    )(sparse_initializer)
+
+
+def refuses_empty_outputs(*, versions: str, text: str, source: str) -> Rule:
+    """Return the rule that no output of the graph may be empty; feature ``io:empty-output``.
+
+    Args:
+        versions: The range of targets.
+        text: The engine's own error text.
+        source: Where it was measured or read.
+    """
+
+    def empty_output(model: Model, target: Target) -> list[Answer]:
+        """An output of the graph has no elements."""
+        return empty_outputs(model)
+
+    return model_rule(
+        feature="io:empty-output", versions=versions, severity=REJECT, text=text, source=source
+    )(empty_output)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
-from graphfix.engines.common_rules import sparse_initializers
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, model_rule, rule
-from graphfix.engines.rule_makers import refuses_rank
-from graphfix.model import Model
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_rank
 from graphfix.operators.table import REDUCTIONS
 from graphfix.schemas import form_of
 
@@ -89,12 +87,6 @@ def window_beyond_data(node: NodeView, target: Target) -> Answer:
     return None
 
 
-@model_rule(
-    feature="io:sparse-initializer",
-    versions="openvino2026.4..",
-    severity=REJECT,
-    source='measured on 2026.4.1: "pop from empty list"',
+SPARSE_INITIALIZER = ignores_sparse_initializers(
+    versions="openvino2026.4..", source='measured on 2026.4.1: "pop from empty list"'
 )
-def sparse_initializer(model: Model, target: Target) -> list[Answer]:
-    """A sparse initializer is not read."""
-    return sparse_initializers(model)

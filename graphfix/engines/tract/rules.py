@@ -8,11 +8,11 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.redeclaring import declared_in_symbols
 from graphfix.authoring.views import NodeView
-from graphfix.engines.common_rules import sparse_initializers
 from graphfix.engines.known_early import of_shapes_alone
 from graphfix.engines.operands import has_negative_pads, holds_negatives
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.rule_makers import ignores_sparse_initializers
 from graphfix.inference import shapes_contradict
 from graphfix.model import Model
 from graphfix.operators.table import REDUCTIONS
@@ -294,12 +294,4 @@ def negative_padding(node: NodeView, target: Target) -> Answer:
     return has_negative_pads(node)
 
 
-@model_rule(
-    feature="io:sparse-initializer",
-    versions="tract",
-    severity=REJECT,
-    source=_WHEEL,
-)
-def sparse_initializer(model: Model, target: Target) -> list[Answer]:
-    """A sparse initializer is not read."""
-    return sparse_initializers(model)
+SPARSE_INITIALIZER = ignores_sparse_initializers(versions="tract", source=_WHEEL)

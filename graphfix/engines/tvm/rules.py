@@ -7,11 +7,10 @@ apache/tvm@5d4dc87213 python/tvm/relax/frontend/onnx/onnx_frontend.py.
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.common_rules import sparse_initializers
 from graphfix.engines.known_early import counted_late, is_made_of, of_shapes_alone
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.model import Model
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule_makers import ignores_sparse_initializers
 
 _WHEEL = "measured on apache-tvm 0.27.0.post1"
 # Operators that may read a list of sizes that is not yet a tensor, and If, which reads none.
@@ -219,12 +218,4 @@ def axis_from_the_end(node: NodeView, target: Target) -> Answer:
     return node.opset < 11 and int(node.attr("axis", 0)) < 0
 
 
-@model_rule(
-    feature="io:sparse-initializer",
-    versions="tvm",
-    severity=REJECT,
-    source=_WHEEL,
-)
-def sparse_initializer(model: Model, target: Target) -> list[Answer]:
-    """A sparse initializer is not read."""
-    return sparse_initializers(model)
+SPARSE_INITIALIZER = ignores_sparse_initializers(versions="tvm", source=_WHEEL)

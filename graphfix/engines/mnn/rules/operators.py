@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.common_rules import empty_outputs, sparse_initializers
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.operands import holds_negatives, is_fmod_of_floats
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
 from graphfix.model import Model
 
 _COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
@@ -261,27 +261,14 @@ def constant_output(model: Model, target: Target) -> list[Answer]:
     ]
 
 
-@model_rule(
-    feature="io:sparse-initializer",
-    versions="mnn",
-    severity=REJECT,
-    source=WHEEL,
-)
-def sparse_initializer(model: Model, target: Target) -> list[Answer]:
-    """A sparse initializer is not read."""
-    return sparse_initializers(model)
+SPARSE_INITIALIZER = ignores_sparse_initializers(versions="mnn", source=WHEEL)
 
 
-@model_rule(
-    feature="io:empty-output",
+EMPTY_OUTPUT = refuses_empty_outputs(
     versions="mnn",
-    severity=REJECT,
     text="returned a result with an exception set",
     source=f"{WHEEL}: with further outputs; alone it crashes",
 )
-def empty_output(model: Model, target: Target) -> list[Answer]:
-    """An output of the graph has no elements."""
-    return empty_outputs(model)
 
 
 @rule(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.common_rules import sparse_initializers
 from graphfix.engines.ncnn.rules import MEASURED, RANK
 from graphfix.engines.operands import joins_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.rule_makers import ignores_sparse_initializers
 from graphfix.model import Model
 from graphfix.operators.table import REDUCTIONS
 
@@ -280,15 +280,7 @@ def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     return most > RANK and not alone and Yes(feature=f"rank:Reshape.{most}")
 
 
-@model_rule(
-    feature="io:sparse-initializer",
-    versions="ncnn",
-    severity=REJECT,
-    source=MEASURED,
-)
-def sparse_initializer(model: Model, target: Target) -> list[Answer]:
-    """A sparse initializer is not read."""
-    return sparse_initializers(model)
+SPARSE_INITIALIZER = ignores_sparse_initializers(versions="ncnn", source=MEASURED)
 
 
 @rule(

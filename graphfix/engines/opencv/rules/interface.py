@@ -5,13 +5,13 @@ from __future__ import annotations
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import (
     empty_outputs,
-    sparse_initializers,
     weights_in_files,
 )
 from graphfix.engines.opencv.rules.importing import is_known_at_import
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
+from graphfix.engines.rule_makers import ignores_sparse_initializers
 from graphfix.graph import Variable
 from graphfix.model import Model
 
@@ -112,16 +112,11 @@ def _is_read(end: Value) -> bool:
     return any(user.op not in ("Shape", "Size") for user in end.consumers)
 
 
-@model_rule(
-    feature="io:sparse-initializer",
+SPARSE_INITIALIZER = ignores_sparse_initializers(
     versions="opencv",
-    severity=REJECT,
-    text="inp.total() in function 'allocateLayers'",
     source="measured on 4.10.0 and 5.0.0: the input that it stands for has nothing in it",
+    text="inp.total() in function 'allocateLayers'",
 )
-def sparse_initializer(model: Model, target: Target) -> list[Answer]:
-    """A sparse initializer is not read."""
-    return sparse_initializers(model)
 
 
 @model_rule(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphfix.authoring.views import Value
-from graphfix.engines.common_rules import empty_outputs, sparse_initializers
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule
+from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
 from graphfix.graph import Graph, Variable
 from graphfix.model import Model
 from graphfix.storage.weights import type_name
@@ -127,24 +127,9 @@ def _origin(value: Value) -> Value:
     return value
 
 
-@model_rule(
-    feature="io:sparse-initializer",
-    versions="rknn",
-    severity=REJECT,
-    source=TOOLKIT,
-)
-def sparse_initializer(model: Model, target: Target) -> list[Answer]:
-    """A sparse initializer is not read."""
-    return sparse_initializers(model)
+SPARSE_INITIALIZER = ignores_sparse_initializers(versions="rknn", source=TOOLKIT)
 
 
-@model_rule(
-    feature="io:empty-output",
-    versions="rknn",
-    severity=REJECT,
-    text="of model are constants, The model is invalid!",
-    source=TOOLKIT,
+EMPTY_OUTPUT = refuses_empty_outputs(
+    versions="rknn", text="of model are constants, The model is invalid!", source=TOOLKIT
 )
-def empty_output(model: Model, target: Target) -> list[Answer]:
-    """An output of the graph has no elements."""
-    return empty_outputs(model)

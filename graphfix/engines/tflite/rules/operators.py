@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.common_rules import given_inputs, sparse_initializers
+from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.operands import (
     is_fmod_of_floats,
     joins_axes,
@@ -14,6 +14,7 @@ from graphfix.engines.operands import (
 )
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.rule_makers import ignores_sparse_initializers
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.model import Model
 
@@ -266,12 +267,4 @@ def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
     return Unknown(f"rank of {x.name}") if rank is None else rank == _VOLUME
 
 
-@model_rule(
-    feature="io:sparse-initializer",
-    versions="tflite",
-    severity=REJECT,
-    source=MEASURED,
-)
-def sparse_initializer(model: Model, target: Target) -> list[Answer]:
-    """A sparse initializer is not read."""
-    return sparse_initializers(model)
+SPARSE_INITIALIZER = ignores_sparse_initializers(versions="tflite", source=MEASURED)
