@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from benchmarks.coverage.contrib.form import Form as Form
 from benchmarks.coverage.contrib.forms import forms
@@ -63,6 +66,16 @@ def assert_form(pass_id: str, form: Form) -> Rewritten:
     differ = outputs_differ(run(done.after, form.feed()), expected_of(form), values=True)
     assert not differ, differ
     return done
+
+
+def forms_test(pass_id: str) -> Callable[[Form], None]:
+    """Return the test of all forms of the operators of a pass, as by `assert_form`."""
+
+    @pytest.mark.parametrize("form", forms_of(pass_id), ids=name_of)
+    def test_forms(form: Form) -> None:
+        assert_form(pass_id, form)
+
+    return test_forms
 
 
 def result_of(pass_id: str, form: Form) -> list[Any]:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from benchmarks.coverage.contrib.form import const
-from tests.passes.contrib_models import Form, assert_form, assert_form_refused, forms_of, name_of
+from tests.passes.contrib_models import Form, assert_form_refused, forms_test
 
 PASS = "bias-dropout-to-add"
-
-
-@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
-def test_forms(form: Form) -> None:
-    assert_form(PASS, form)
+test_forms = forms_test(PASS)
 
 
 def test_a_training_mode_that_comes_late_is_refused() -> None:

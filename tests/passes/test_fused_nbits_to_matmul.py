@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from benchmarks.coverage.contrib.form import const
-from tests.passes.contrib_models import Form, assert_form, forms_of, name_of, result_of
+from tests.passes.contrib_models import Form, forms_test, result_of
 
 PASS = "fused-nbits-to-matmul"
-
-
-@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
-def test_forms(form: Form) -> None:
-    assert_form(PASS, form)
+test_forms = forms_test(PASS)
 
 
 def test_keys_and_values_have_their_own_weights() -> None:

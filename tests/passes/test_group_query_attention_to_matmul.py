@@ -7,21 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.passes.contrib_models import (
-    Form,
-    assert_form,
-    assert_form_refused,
-    forms_of,
-    name_of,
-    result_of,
-)
+from tests.passes.contrib_models import Form, assert_form_refused, forms_of, forms_test, result_of
 
 PASS = "group-query-attention-to-matmul"
-
-
-@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
-def test_forms(form: Form) -> None:
-    assert_form(PASS, form)
+test_forms = forms_test(PASS)
 
 
 def plain(q: Any, k: Any, v: Any, heads: int, shared: int) -> Any:

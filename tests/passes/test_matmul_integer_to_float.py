@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.passes.contrib_models import Form, assert_form, forms_of, name_of
+from tests.passes.contrib_models import forms_test
 
 PASS = "matmul-integer-to-float"
-
-
-@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
-def test_forms(form: Form) -> None:
-    assert_form(PASS, form)
+test_forms = forms_test(PASS)

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from benchmarks.coverage.contrib.form import const
 from graphfix.report import Accuracy, Status
 from graphfix.testing import run_pass
-from tests.passes.contrib_models import (
-    Form,
-    assert_form,
-    assert_form_refused,
-    forms_of,
-    name_of,
-    result_of,
-)
+from tests.passes.contrib_models import Form, assert_form_refused, forms_test, result_of
 
 PASS = "matmul-nbits-to-matmul"
-
-
-@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
-def test_forms(form: Form) -> None:
-    assert_form(PASS, form)
+test_forms = forms_test(PASS)
 
 
 def test_the_low_half_of_a_byte_comes_first() -> None:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.passes.contrib_models import Form, assert_form, assert_form_refused, forms_of, name_of
+from tests.passes.contrib_models import Form, assert_form_refused, forms_of, forms_test
 
 PASS = "moe-to-matmul"
-
-
-@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
-def test_forms(form: Form) -> None:
-    assert_form(PASS, form)
+test_forms = forms_test(PASS)
 
 
 def test_a_third_product_is_refused() -> None:

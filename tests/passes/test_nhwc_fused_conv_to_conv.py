@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from benchmarks.coverage.contrib.form import const
-from tests.passes.contrib_models import Form, assert_form, forms_of, name_of, result_of
+from tests.passes.contrib_models import Form, forms_test, result_of
 
 PASS = "nhwc-fused-conv-to-conv"
-
-
-@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
-def test_forms(form: Form) -> None:
-    assert_form(PASS, form)
+test_forms = forms_test(PASS)
 
 
 def test_what_is_added_comes_before_the_activation() -> None:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from graphfix.passes.contrib.relative_position_bias_to_gather import buckets
-from tests.passes.contrib_models import Form, assert_form, forms_of, name_of
+from tests.passes.contrib_models import forms_test
 
 PASS = "relative-position-bias-to-gather"
-
-
-@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
-def test_forms(form: Form) -> None:
-    assert_form(PASS, form)
+test_forms = forms_test(PASS)
 
 
 def test_buckets_of_t5() -> None:

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from tests.passes.contrib_models import (
-    Form,
-    assert_form,
-    assert_form_refused,
-    forms_of,
-    name_of,
-    result_of,
-)
+from tests.passes.contrib_models import Form, assert_form_refused, forms_test, result_of
 
 PASS = "swiglu-to-mul"
-
-
-@pytest.mark.parametrize("form", forms_of(PASS), ids=name_of)
-def test_forms(form: Form) -> None:
-    assert_form(PASS, form)
+test_forms = forms_test(PASS)
 
 
 def test_both_halves_are_limited() -> None:
