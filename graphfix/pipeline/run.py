@@ -143,18 +143,11 @@ class Run:
         allow_lossy: bool = False,
     ) -> int:
         """Apply one rewrite; arguments as for `sweep_rewrite`."""
+        options = self.settings.options
         count = sweep_rewrite(
-            self.model,
-            self.work,
-            declared,
-            self.settings.options,
-            self.journal,
-            wanted,
-            allow_lossy=allow_lossy,
+            self.model, self.work, declared, options, self.journal, wanted, allow_lossy=allow_lossy
         )
-        if count:
-            self._checked = None
-        return count
+        return self._changed(count)
 
     def patterns(
         self,
@@ -164,15 +157,14 @@ class Run:
         allow_lossy: bool = False,
     ) -> int:
         """Apply passes that have patterns, in their order; arguments as for `sweep_patterns`."""
+        options = self.settings.options
         count = sweep_patterns(
-            self.model,
-            self.work,
-            passes,
-            self.settings.options,
-            self.journal,
-            wanted,
-            allow_lossy=allow_lossy,
+            self.model, self.work, passes, options, self.journal, wanted, allow_lossy=allow_lossy
         )
+        return self._changed(count)
+
+    def _changed(self, count: int) -> int:
+        """Forget what the rules said where sites changed; return how many did."""
         if count:
             self._checked = None
         return count
