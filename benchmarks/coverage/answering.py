@@ -26,6 +26,7 @@ SUPPORTED, EXACTLY, CLOSELY, CONSENT, REFUSED = ANSWERS = (
     "supported", "exact", "approximate", "by consent", "refused",
 )  # fmt: skip
 WRONG, FAILED = FAULTS = ("differs", "does not run")
+UNREPAIRED = "the model as it is gives the same there"
 _LONGEST = 500
 _OLDEST = 7  # of those that the evaluator of onnx computes in every form
 
@@ -100,8 +101,20 @@ def _compared(case: Case, result: Result, answer: str) -> Answer:
     values = not is_random(onnx.load_from_string(case.model))
     wrong = differing(given, case.expected, values=values)
     if wrong:
+        wrong += _unrepaired(case, engine, given, values=values)
         return Answer(WRONG, _passes(result), wrong, engine, proto)
     return Answer(answer, _passes(result), why, engine, proto)
+
+
+def _unrepaired(case: Case, engine: str, given: Sequence[Any], *, values: bool) -> str:
+    """Say whether the model as it is gives the same in the engine that ran the result."""
+    run_there = run_in_onnxruntime if engine == "onnxruntime" else reference
+    try:
+        before = run_there(onnx.load_from_string(case.model), case.feed)
+    except Exception:  # neither engine's exceptions have a common base
+        return "; the model as it is does not run there"
+    differs = differing(given, before, values=values)
+    return "; not what the model as it is gives there" if differs else f"; {UNREPAIRED}"
 
 
 def _by_reference(proto: ModelProto, case: Case) -> list[Any]:

@@ -44,6 +44,9 @@ class Listed(Protocol):
         TITLE: The title of its page.
         ABOUT: What the page says of the list and of how its cases are made.
         PAGE: The name of the page below ``benchmarks/results``.
+
+    A list with faults that are not graphfix's says in ``EXPLAINED`` who is right, by entry and
+    form, and why; see `explanations`.
     """
 
     TITLE: str
@@ -66,6 +69,11 @@ def listed(name: str) -> Listed:
         ModuleNotFoundError: There is none of this name.
     """
     return cast("Listed", importlib.import_module(f"{PACKAGE}.{name}"))
+
+
+def explanations(name: str) -> Mapping[str, str]:
+    """Return who is right where a result of a list is a fault, by the beginning of its name."""
+    return cast("Mapping[str, str]", getattr(listed(name), "EXPLAINED", {}))
 
 
 def store(name: str, path: Path) -> int:

@@ -12,7 +12,9 @@ import onnx
 
 from benchmarks import RESULTS
 from benchmarks.coverage.answering import ANSWERS, CLOSELY, CONSENT, EXACTLY, FAULTS, REFUSED
-from benchmarks.coverage.cases import listed, stored
+from benchmarks.coverage.cases import explanations, listed, stored
+from benchmarks.coverage.release import NEWEST
+from benchmarks.opset.nodes import VARIANTS
 from benchmarks.tensorrt.repairs import beyond
 
 Row = Mapping[str, Any]
@@ -25,8 +27,14 @@ are faults, of graphfix or of what runs the result. Each result is run and held 
 integers to the last digit, floating point to 1e-3 (float32), 1e-2 (float16), 1e-6 (float64). For an
 older `ort-` target it is run in that release, for every other target in the newest onnxruntime, or
 in onnx's reference evaluator where onnxruntime has no kernel; whether TensorRT takes it is what its
-rules say. Proofs are off: `differs` counts what they would take back."""
+rules say. Proofs are off: `differs` counts what they would take back. Every fault is explained
+below, or this page is not written."""
 _LONGEST = 400
+_OF_RELEASE = (
+    "the file is right: the newest onnxruntime gives for it what is expected, or onnx's evaluator "
+    "where that has no kernel. The release of the target does not run it or computes something "
+    "else, which no rule of the target tells"
+)
 _LEFT = (REFUSED, CONSENT)
 _MOST = 6  # reasons of one operator
 
@@ -38,6 +46,9 @@ def written(name: str, paths: Sequence[Path], cases: Path | None = None) -> Path
         name: The list.
         paths: The rows.
         cases: The models, where it is to be said which have no form whose sizes are known before.
+
+    Raises:
+        SystemExit: A fault has no explanation in the list.
     """
     rows = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
     formless = _formless(rows, cases) if cases is not None else {}
@@ -47,7 +58,8 @@ def written(name: str, paths: Sequence[Path], cases: Path | None = None) -> Path
     lines += [*_summary(rows, targets, formless), ""]
     if formless:
         lines += [*_without_form(formless), ""]
-    lines += [*_matrix(own.entries(), rows, targets), "", *_reasons(rows)]
+    lines += [*_matrix(own.entries(), rows, targets), ""]
+    lines += [*_explained(rows, explanations(name)), *_reasons(rows)]
     place = RESULTS / own.PAGE
     place.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return place
@@ -125,6 +137,38 @@ def _cell(counts: Counter[str] | None, why: str) -> str:
         return why or "no form was made"
     order = (*ANSWERS, *FAULTS)
     return ", ".join(f"{counts[a]} {_SHORT.get(a, a)}" for a in order if counts[a])
+
+
+def _explained(rows: Iterable[Row], known: Mapping[str, str]) -> list[str]:
+    """Return who is right where a result is a fault; empty where none is."""
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    missing: list[str] = []
+    for row in rows:
+        if row["answer"] not in FAULTS:
+            continue
+        case = str(row["case"])
+        if NEWEST in str(row["why"]):
+            found[_OF_RELEASE][case].append(str(row["target"]))
+            continue
+        key = next((key for key in known if case in (key, *(f"{key} {v}" for v in VARIANTS))), None)
+        if key is None:
+            missing.append(f"{case} for {row['target']}: {row['answer']}, {row['why']}")
+        else:
+            found[known[key]][key].append(str(row["target"]))
+    if missing:
+        raise SystemExit("no explanation of\n  " + "\n  ".join(missing))
+    if not found:
+        return []
+    lines = [
+        "## Faults, and whose they are",
+        "",
+        "| forms | targets | who is right |",
+        "|---|---|---|",
+    ]
+    for why, forms in found.items():
+        targets = sorted({target for several in forms.values() for target in several})
+        lines.append(f"| {', '.join(sorted(forms))} | {', '.join(targets)} | {why} |")
+    return [*lines, ""]
 
 
 def _reasons(rows: Iterable[Row]) -> list[str]:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 from onnx import parser
 
 from benchmarks.coverage import cases, page
-from benchmarks.coverage.answering import CONSENT, EXACTLY, REFUSED, SUPPORTED, WRONG, answered
+from benchmarks.coverage.answering import (
+    CONSENT,
+    EXACTLY,
+    REFUSED,
+    SUPPORTED,
+    UNREPAIRED,
+    WRONG,
+    answered,
+)
 from benchmarks.coverage.cases import Case, listed
 from benchmarks.coverage.lists.old_forms import EXPERIMENTS, old_forms
-from benchmarks.coverage.release import release_of
+from benchmarks.coverage.release import NEWEST, release_of, storable
 from benchmarks.coverage.rows import answer
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> '
@@ -94,6 +104,37 @@ def test_old_forms_are_of_entries_of_the_list() -> None:
     assert named <= set(entries)
     assert set(EXPERIMENTS) <= named
     assert entries["Neg-13"] == ""
+
+
+def test_a_fault_is_explained_or_there_is_no_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"target": "trt8.6", "by": "", "engine": "", "answer": "differs", "why": "by 1"}
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps({**said, "case": "Neg-13/neg whole"}) + "\n")
+    monkeypatch.setattr(page, "RESULTS", tmp_path)
+    with pytest.raises(SystemExit, match=r"no explanation of\n  Neg-13/neg whole for trt8\.6"):
+        page.written("onnx_operators", [rows])
+    monkeypatch.setattr(listed("onnx_operators"), "EXPLAINED", {"Neg-13/neg": "the test is wrong"})
+    text = page.written("onnx_operators", [rows]).read_text()
+    assert "| Neg-13/neg | trt8.6 | the test is wrong |" in text
+    rows.write_text(json.dumps({**said, "case": "Abs-13/a", "why": f"by 1; {NEWEST}"}) + "\n")
+    text = page.written("onnx_operators", [rows]).read_text()
+    assert "| Abs-13/a | trt8.6 | the file is right: " in text
+
+
+def test_a_fault_says_what_the_model_gives_as_it_is() -> None:
+    assert answered(case(NEG, X), "trt8.6").why.endswith(f"; {UNREPAIRED}")
+
+
+def test_what_an_older_release_can_be_given_is_told_by_the_type_of_what_was_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = case("g (bfloat16[2] x) => (bfloat16[2] y) { y = Identity (x) }", X, "wide")
+    wide = replace(wide, feed={"x": X.astype(ml_dtypes.bfloat16)})
+    monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter([case(NEG, -X), wide]))
+    cases.store("onnx_operators", tmp_path / "cases")
+    assert [storable(one) for one in cases.stored(tmp_path / "cases")] == [True, False]
 
 
 def test_older_releases_confirm_their_own_target() -> None:

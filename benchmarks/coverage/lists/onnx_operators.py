@@ -16,6 +16,7 @@ import onnx
 
 from benchmarks.coverage.cases import Case
 from benchmarks.coverage.lists.old_forms import EXPERIMENTS, old_forms
+from benchmarks.coverage.lists.onnx_explained import EXPLAINED as EXPLAINED
 from benchmarks.coverage.lists.untested_forms import untested_forms
 from benchmarks.differential.scope import F32
 from benchmarks.engines.probes import drawn, forms, wanted
