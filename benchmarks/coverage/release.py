@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from benchmarks.opset.judging import is_random
 
 NEWEST = "the same file gives what is expected in the newest onnxruntime or onnx's evaluator"
 _PLAIN = "biufcSU"
+_PLACE = re.compile(r"Load model from \S+ failed:\s*")
 
 
 def release_of(target: str) -> str:
@@ -60,7 +62,8 @@ def _judged(case: Case, answer: Answer, row: dict[str, Any], out: Path, minor: s
     # What was compared here before is right, whatever the release makes of the same file.
     newest = "" if answer.answer in FAULTS else f"; {NEWEST}"
     if not row.get("ran"):
-        why = f"{row.get('error', '')[:300]}{newest}"
+        said = _PLACE.sub("", str(row.get("error", "")))[:300]
+        why = f"{said}{newest}"
         return replace(answer, answer=FAILED, why=why, engine=engine)
     with np.load(out) as arrays:
         given = [arrays[f"out_{at}"] for at in range(len(arrays.files))]
