@@ -6,6 +6,7 @@ import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.rule import Answer, Yes
 from graphfix.graph import Constant
 
 
@@ -27,6 +28,24 @@ def has_negative_pads(node: NodeView) -> bool:
     """Say whether a Pad of any opset crops; False where its pads are computed."""
     given = node.attr("pads", ())  # an input from opset 11 on
     return bool((np.asarray(given) < 0).any()) or holds_negatives(node.input(1))
+
+
+def has_rank(node: NodeView, rank: int) -> bool | Unknown | None:
+    """Say whether the first input has so many axes."""
+    x = node.input(0)
+    if x is None:
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank == rank
+
+
+def has_rank_above(node: NodeView, most: int) -> Answer:
+    """Say whether the first input has more axes than so many; feature ``rank:<Op>.<rank>``."""
+    x = node.input(0)
+    if x is None:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return x.rank > most and Yes(feature=f"rank:{node.op}.{x.rank}")
 
 
 def joins_axes(node: NodeView) -> bool | Unknown | None:

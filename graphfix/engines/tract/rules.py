@@ -9,7 +9,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.redeclaring import declared_in_symbols
 from graphfix.authoring.views import NodeView
 from graphfix.engines.known_early import of_shapes_alone
-from graphfix.engines.operands import has_negative_pads, holds_negatives
+from graphfix.engines.operands import has_negative_pads, has_rank, holds_negatives
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
@@ -192,10 +192,7 @@ def automatic_pads_of_dilated_windows(node: NodeView, target: Target) -> Answer:
 )
 def nonzero_of_a_scalar(node: NodeView, target: Target) -> Answer:
     """NonZero of a scalar gives another shape."""
-    x = node.input(0)
-    if x is None:
-        return None
-    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank == 0
+    return has_rank(node, 0)
 
 
 @rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.mnn.rules.wheel import WHEEL
-from graphfix.engines.operands import has_negative_pads
+from graphfix.engines.operands import has_negative_pads, has_rank
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -36,10 +36,7 @@ def grid_sample_modes(node: NodeView, target: Target) -> Answer:
 )
 def padded_average_in_space(node: NodeView, target: Target) -> Answer:
     """An average over three dimensions with padding is divided by something else."""
-    x = node.input(0)
-    if x is None or not any(node.attr("pads", ())):
-        return None
-    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank == 5
+    return any(node.attr("pads", ())) and has_rank(node, 5)
 
 
 @rule(
@@ -140,10 +137,7 @@ def no_strides(node: NodeView, target: Target) -> Answer:
 )
 def transposed_in_space(node: NodeView, target: Target) -> Answer:
     """A transposed convolution over three dimensions computes something else."""
-    x = node.input(0)
-    if x is None:
-        return None
-    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank == 5
+    return has_rank(node, 5)
 
 
 @rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import MEASURED, RANK
-from graphfix.engines.operands import joins_axes
+from graphfix.engines.operands import has_rank_above, joins_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
@@ -157,12 +157,8 @@ def transpose_without_order(node: NodeView, target: Target) -> Answer:
 def transpose_of_five_axes(node: NodeView, target: Target) -> Answer:
     """A tensor has at most four axes beside a batch of 1."""
     x = node.input(0)
-    if x is None:
-        return None
-    if x.rank is None:
-        return Unknown(f"rank of {x.name}")
-    alone = x.rank == RANK + 1 and x.dim(0) == 1
-    return x.rank > RANK and not alone and Yes(feature=f"rank:Transpose.{x.rank}")
+    alone = x is not None and x.rank == RANK + 1 and x.dim(0) == 1
+    return not alone and has_rank_above(node, RANK)
 
 
 @rule(
@@ -293,9 +289,4 @@ SPARSE_INITIALIZER = ignores_sparse_initializers(versions="ncnn", source=MEASURE
 )
 def product_of_five_axes(node: NodeView, target: Target) -> Answer:
     """A tensor has at most four axes."""
-    x = node.input(0)
-    if x is None:
-        return None
-    if x.rank is None:
-        return Unknown(f"rank of {x.name}")
-    return x.rank > RANK and Yes(feature=f"rank:MatMul.{x.rank}")
+    return has_rank_above(node, RANK)

@@ -8,6 +8,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.operands import (
+    has_rank_above,
     is_fmod_of_floats,
     joins_axes,
     normalizes_several_axes,
@@ -19,7 +20,7 @@ from graphfix.engines.tflite.rules import MEASURED
 from graphfix.model import Model
 
 _CELLS = {"GRU": (3, 5), "LSTM": (3, 5, 6), "RNN": (3, 5)}  # bias and first states
-_MANY = 6
+_MOST = 5  # axes that are put into another order
 _VOLUME = 5  # the rank of what has three dimensions beside batch and channels
 
 
@@ -174,12 +175,7 @@ def one_hot_values(node: NodeView, target: Target) -> Answer:
 )
 def transpose_of_many_axes(node: NodeView, target: Target) -> Answer:
     """A tensor of six axes or more is put into another order."""
-    x = node.input(0)
-    if x is None:
-        return None
-    if x.rank is None:
-        return Unknown(f"rank of {x.name}")
-    return x.rank >= _MANY and Yes(feature=f"rank:Transpose.{x.rank}")
+    return has_rank_above(node, _MOST)
 
 
 @model_rule(
