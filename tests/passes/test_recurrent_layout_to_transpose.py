@@ -61,3 +61,11 @@ def test_it_is_proved() -> None:
     result = graphfix.run(parser.parse_model(model("GRU", 3, 1)), "trt8.6")
     assert result.exit_code == 0
     assert result.report.verification.status == Verdict.EQUAL
+
+
+@pytest.mark.parametrize("target", ["ort-1.10", "ort-1.31"])
+def test_onnxruntime_gets_the_sequence_first(target: str) -> None:
+    done = graphfix.run(parser.parse_model(model("GRU", 3, 1)), target)
+    assert done.exit_code == 0, done.report.findings_after
+    assert done.report.verification.status is Verdict.EQUAL
+    assert "Transpose" in {node.op_type for node in done.model.to_proto().graph.node}

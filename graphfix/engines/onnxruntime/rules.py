@@ -248,6 +248,29 @@ gemm_rank = refuses_rank(
 )
 
 
+mean_variance_rank = refuses_rank(
+    "MeanVarianceNormalization",
+    0,
+    range(4, 100),
+    versions="..ort-1.10",
+    text="Input is expected to have four dimensions corresponding to [N,C,H,W]",
+    source="measured on 1.10.0: rank 4 and 5 run, rank 1 to 3 do not",
+)
+
+
+@rule(
+    ("LSTM", "GRU", "RNN"),
+    feature="form:RNN.layout",
+    versions="ort",
+    severity=REJECT,
+    text="layout_ == 0 was false. Batchwise recurrent operations (layout == 1) are not supported.",
+    source="measured on 1.10.0 and 1.32.0",
+)
+def recurrent_layout(node: NodeView, target: Target) -> Answer:
+    """layout=1 of {op} is not supported."""
+    return bool(node.attr("layout", 0)) and Yes(feature=f"form:{node.op}.layout")
+
+
 @rule(
     "Reshape",
     feature="form:Reshape.allowzero",

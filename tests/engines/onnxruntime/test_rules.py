@@ -110,8 +110,45 @@ YES = [
         "ort-1.12",
         16,
     ),
+    Yes(
+        "(float[2,3,4] x) => (float[2,3,4] y) "
+        "{ y = MeanVarianceNormalization <axes: ints = [2]> (x) }",
+        "meanvariancenormalization-rank-of-input-0",
+        "rank:MeanVarianceNormalization.3",
+        "reject",
+        "Input is expected to have four dimensions corresponding to [N,C,H,W]",
+        "ort-1.10",
+        13,
+    ),
+]
+RECURRENT = [
+    Yes(
+        f"(float[3,2,4] x, float[1,{gates},4] w, float[1,{gates},5] r) => (float[3,2,1,5] y) "
+        f"{{ y = {op} <hidden_size: int = 5, layout: int = 1> (x, w, r) }}",
+        "recurrent-layout",
+        f"form:{op}.layout",
+        "reject",
+        "layout_ == 0 was false. Batchwise recurrent operations (layout == 1) are not supported.",
+        target,
+        14,
+    )
+    for op, gates in (("LSTM", 20), ("GRU", 15), ("RNN", 5))
+    for target in ("ort-1.10", "ort-1.31")
 ]
 NO = [
+    No(
+        "(float[3,2,4] x, float[1,20,4] w, float[1,20,5] r) => (float[3,1,2,5] y) "
+        "{ y = LSTM <hidden_size: int = 5> (x, w, r) }",
+        "recurrent-layout",
+        "ort-1.31",
+        14,
+    ),
+    No(
+        "(float[2,3,4,5] x) => (float[2,3,4,5] y) { y = MeanVarianceNormalization (x) }",
+        "meanvariancenormalization-rank-of-input-0",
+        "ort-1.10",
+        13,
+    ),
     No("(float[2] x) => (float[2] y) { y = Relu (x) }", "no-kernel", "ort-1.8", 14),
     No("(float[2] x) => (float[2] y) { y = Add (x, x) }", "no-kernel-for-type", "ort-1.8", 14),
     No("(int8[2] x) => (int8[2] y) { y = Add (x, x) }", "no-kernel-for-type", "ort-1.31", 14),
@@ -148,7 +185,9 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize("case", YES, ids=lambda case: case.feature)
+@pytest.mark.parametrize(
+    "case", [*YES, *RECURRENT], ids=lambda case: f"{case.feature}-{case.target}"
+)
 def test_yes(case: Yes) -> None:
     assert_yes(case)
 
