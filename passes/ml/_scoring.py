@@ -139,6 +139,11 @@ def rows_by(node: NodeView, columns: int) -> InferredType:
     return InferredType(TensorProto.FLOAT, (rows, columns))
 
 
+def count_of_labels(node: NodeView, names: tuple[str, str]) -> int:
+    """Return how many classes have a label, by the attributes of integers and of texts."""
+    return len(node.attr(names[0], []) or node.attr(names[1], []))
+
+
 def inferred(node: NodeView, names: tuple[str, str], scores: int | None = None) -> Inferred:
     """Return the types of labels and scores; onnx tells those of the scores not at all.
 

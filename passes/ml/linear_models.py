@@ -40,6 +40,7 @@ from graphfix.passes.ml._scoring import (
     LABEL_EMITS,
     TRANSFORM_EMITS,
     Inferred,
+    count_of_labels,
     inferred,
     label_of,
     labels_of,
@@ -54,7 +55,7 @@ _LABELS = ("classlabels_ints", "classlabels_strings")
 
 def infer(node: NodeView) -> Inferred:
     """A label, and a score for each class, for each row."""
-    classes = len(node.attr(_LABELS[0], []) or node.attr(_LABELS[1], []))
+    classes = count_of_labels(node, _LABELS)
     scored = len(node.attr("intercepts", []))
     return inferred(node, _LABELS, scored if scored != 1 or classes != 2 else 2)
 
@@ -88,7 +89,7 @@ def linear_classifier_to_matmul(
 ) -> tuple[Value | None, Value | None]:
     """Replace LinearClassifier by a product of matrices."""
     labels = labels_of(node, _LABELS)
-    count = len(node.attr(_LABELS[0], []) or node.attr(_LABELS[1], []))
+    count = count_of_labels(node, _LABELS)
     scored = _intercepts(node).size
     after = node.attr("post_transform", "NONE")
     total = _product(node, build, scored)

@@ -45,6 +45,7 @@ from graphfix.passes.ml._kernels import KERNEL_EMITS, compared, vectors_of
 from graphfix.passes.ml._scoring import (
     LABEL_EMITS,
     Inferred,
+    count_of_labels,
     inferred,
     label_of,
     labels_of,
@@ -63,7 +64,7 @@ _LABELS = ("classlabels_ints", "classlabels_strings")
 
 def infer(node: NodeView) -> Inferred:
     """A label, and a score for each class or for each pair of more than two, for each row."""
-    classes = len(node.attr(_LABELS[0], []) or node.attr(_LABELS[1], []))
+    classes = count_of_labels(node, _LABELS)
     of_pairs = node.has("vectors_per_class") and not node.attr("prob_a", []) and classes > 2
     return inferred(node, _LABELS, classes * (classes - 1) // 2 if of_pairs else classes)
 
@@ -110,7 +111,7 @@ def svm_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
 def svm_classifier_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, Value | None]:
     """Replace SVMClassifier by comparing rows with all support vectors."""
     labels = labels_of(node, _LABELS)
-    classes = len(node.attr(_LABELS[0], []) or node.attr(_LABELS[1], []))
+    classes = count_of_labels(node, _LABELS)
     x = rows_of_numbers(build, node.need(0), TensorProto.FLOAT)
     per_class = [int(count) for count in node.attr("vectors_per_class", [])]
     if len(per_class) != classes or classes < 2:

@@ -53,6 +53,7 @@ from graphfix.passes.ml._scoring import (
     LABEL_EMITS,
     TRANSFORM_EMITS,
     TRANSFORMS,
+    count_of_labels,
     inferred,
     label_of,
     labels_of,
@@ -137,7 +138,7 @@ def tree_ensemble_classifier_to_gather(
 ) -> tuple[Value | None, Value | None]:
     """Replace TreeEnsembleClassifier by looking up which way each row goes."""
     labels = labels_of(node, _LABELS)
-    count = len(node.attr(_LABELS[0], []) or node.attr(_LABELS[1], []))
+    count = count_of_labels(node, _LABELS)
     x, kind = _read(node, build)
     forest = of_lists(node, kind, "class")
     after, base = node.attr("post_transform", "NONE"), numbers(node, "base_values", kind)
