@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -28,6 +29,7 @@ SUPPORTED, EXACTLY, CLOSELY, CONSENT, REFUSED = ANSWERS = (
 WRONG, FAILED = FAULTS = ("differs", "does not run")
 UNREPAIRED = "the model as it is gives the same there"
 _LONGEST = 500
+_NO_NUMPY = re.compile("numpy.type", re.IGNORECASE)  # written as `Numpy_type 256` as well
 _OLDEST = 7  # of those that the evaluator of onnx computes in every form
 
 
@@ -41,6 +43,8 @@ class Answer:
         why: What is left and why, the stated error, or how it differs.
         engine: What computed the result: ``onnxruntime``, ``reference``, or empty.
         model: The result, where there is one.
+        unrun: Why onnxruntime does not run the result; empty where it does, or where its interface
+            to Python is in the way, which has no type of a few bits.
     """
 
     answer: str
@@ -48,6 +52,7 @@ class Answer:
     why: str = ""
     engine: str = ""
     model: ModelProto | None = None
+    unrun: str = ""
 
 
 def answered(case: Case, target: str) -> Answer:
@@ -103,7 +108,8 @@ def _compared(case: Case, result: Result, answer: str) -> Answer:
     if wrong:
         wrong += _unrepaired(case, engine, given, values=values)
         return Answer(WRONG, _passes(result), wrong, engine, proto)
-    return Answer(answer, _passes(result), why, engine, proto)
+    unrun = "" if _NO_NUMPY.search(said) else said
+    return Answer(answer, _passes(result), why, engine, proto, unrun)
 
 
 def _unrepaired(case: Case, engine: str, given: Sequence[Any], *, values: bool) -> str:

@@ -26,9 +26,9 @@ or another interface is agreed to; `refused`, with the reason below; `differs` a
 are faults, of graphfix or of what runs the result. Each result is run and held to what is right:
 integers to the last digit, floating point to 1e-3 (float32), 1e-2 (float16), 1e-6 (float64). For an
 older `ort-` target it is run in that release, for every other target in the newest onnxruntime, or
-in onnx's reference evaluator where onnxruntime has no kernel; whether TensorRT takes it is what its
-rules say. Proofs are off: `differs` counts what they would take back. Every fault is explained
-below, or this page is not written."""
+in onnx's reference evaluator where onnxruntime has no kernel, which is a fault for `ort-` targets;
+whether TensorRT takes it is what its rules say. Proofs are off: `differs` counts what they would
+take back. Every fault is explained below, or this page is not written."""
 _LONGEST = 400
 _OF_RELEASE = (
     "the file is right: the newest onnxruntime gives for it what is expected, or onnx's evaluator "
@@ -147,14 +147,13 @@ def _explained(rows: Iterable[Row], known: Mapping[str, str]) -> list[str]:
         if row["answer"] not in FAULTS:
             continue
         case = str(row["case"])
-        if NEWEST in str(row["why"]):
-            found[_OF_RELEASE][case].append(str(row["target"]))
-            continue
         key = next((key for key in known if case in (key, *(f"{key} {v}" for v in VARIANTS))), None)
-        if key is None:
-            missing.append(f"{case} for {row['target']}: {row['answer']}, {row['why']}")
-        else:
+        if key is not None:
             found[known[key]][key].append(str(row["target"]))
+        elif NEWEST in str(row["why"]):
+            found[_OF_RELEASE][case].append(str(row["target"]))
+        else:
+            missing.append(f"{case} for {row['target']}: {row['answer']}, {row['why']}")
     if missing:
         raise SystemExit("no explanation of\n  " + "\n  ".join(missing))
     if not found:

@@ -57,6 +57,13 @@ def confirmed(cases: Sequence[Case], answers: Sequence[Answer], minor: str) -> l
     return found
 
 
+def held_to_newest(answer: Answer) -> Answer:
+    """Return a fault for what onnxruntime itself does not run, whatever an evaluator computes."""
+    if not answer.unrun:
+        return answer
+    return replace(answer, answer=FAILED, why=f"{answer.unrun[:300]}; {NEWEST}")
+
+
 def _judged(case: Case, answer: Answer, row: dict[str, Any], out: Path, minor: str) -> Answer:
     engine = f"onnxruntime {RELEASES[minor]}"
     # What was compared here before is right, whatever the release makes of the same file.

@@ -15,15 +15,17 @@ from benchmarks.coverage import cases, page
 from benchmarks.coverage.answering import (
     CONSENT,
     EXACTLY,
+    FAILED,
     REFUSED,
     SUPPORTED,
     UNREPAIRED,
     WRONG,
+    Answer,
     answered,
 )
 from benchmarks.coverage.cases import Case, listed
 from benchmarks.coverage.lists.old_forms import EXPERIMENTS, old_forms
-from benchmarks.coverage.release import NEWEST, release_of, storable
+from benchmarks.coverage.release import NEWEST, held_to_newest, release_of, storable
 from benchmarks.coverage.rows import answer
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> '
@@ -135,6 +137,13 @@ def test_what_an_older_release_can_be_given_is_told_by_the_type_of_what_was_stor
     monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter([case(NEG, -X), wide]))
     cases.store("onnx_operators", tmp_path / "cases")
     assert [storable(one) for one in cases.stored(tmp_path / "cases")] == [True, False]
+
+
+def test_what_an_evaluator_alone_runs_is_a_fault_for_onnxruntime() -> None:
+    right = Answer(SUPPORTED, engine="reference")
+    assert held_to_newest(right) is right
+    unrun = held_to_newest(replace(right, unrun="no kernel"))
+    assert (unrun.answer, unrun.why) == (FAILED, f"no kernel; {NEWEST}")
 
 
 def test_older_releases_confirm_their_own_target() -> None:
