@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec import Struct, convert
@@ -58,6 +58,7 @@ def libraries() -> tuple[Library, ...]:
     return convert(rows, tuple[Library, ...])
 
 
+@lru_cache(maxsize=1024)  # a file may have thousands of one operator, and of names
 def library_of(domain: str, op: str) -> Library | None:
     """Return the library that writes an operator, None where nobody is known to."""
     return next((known for known in libraries() if known.writes(domain, op)), None)
