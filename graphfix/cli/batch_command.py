@@ -178,7 +178,7 @@ def _crew(scheduler: str | None, jobs: int | None) -> Crew:
         from graphfix.fleet.dask_crew import DaskCrew
 
         return DaskCrew(scheduler)
-    from graphfix.fleet.working import LocalCrew, processors
+    from graphfix.fleet.local_crew import LocalCrew, processors
 
     return LocalCrew(jobs or processors())
 

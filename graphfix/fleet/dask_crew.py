@@ -9,7 +9,7 @@ from typing import Any
 
 from graphfix.errors import UsageError
 from graphfix.fleet.jobs import Job, Row, row_of
-from graphfix.fleet.working import done
+from graphfix.fleet.local_crew import done
 
 _AHEAD = 4  # jobs for each thread of a worker: none waits, and few are lost with one
 _RETRIES = 3

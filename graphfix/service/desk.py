@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from graphfix.fleet.jobs import Job, Row
-from graphfix.fleet.working import done
+from graphfix.fleet.local_crew import done
 
 MODEL, RESULT, REPORT = "model.onnx", "result.onnx", "report.html"
 
