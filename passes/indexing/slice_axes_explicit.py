@@ -29,6 +29,8 @@ from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
+_MOST = 64  # axes of any tensor: a damaged file may say that there are more than memory holds
+
 
 @rewrite(
     "Slice",
@@ -46,6 +48,9 @@ def slice_axes_explicit(node: NodeView, build: Builder) -> Value:
         count = ends.dim(0)
     if count is None:
         raise Refuse(f"the length of {starts.name} must be known")
+    most = node.need(0).rank
+    if count > (_MOST if most is None else most):
+        raise Refuse(f"{starts.name} must have a number for each axis at most; it has {count}")
     return build.Slice(
         node.need(0), starts=starts, ends=ends, axes=list(range(count)), steps=node.input(4)
     )

@@ -37,6 +37,7 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 _DEPTH = 8
 _END = int(np.iinfo(np.int64).max)
 _MAX_BLOCK = 1 << 20
+_MOST = 256  # elements of a vector that pads are told from: no tensor has more than 64 axes
 
 
 class _Entry(Struct, frozen=True):
@@ -49,6 +50,9 @@ class _Entry(Struct, frozen=True):
     @property
     def is_zero(self) -> bool:
         return self.vector is None and self.number == 0
+
+
+_Told = dict[int, "list[_Entry] | None"]
 
 
 @rewrite(
@@ -83,7 +87,10 @@ def _pads(node: NodeView, build: Builder, rank: int) -> list[tuple[int, _Entry, 
     if written is not None:
         entries = [_Entry(int(pad)) for pad in written]
     else:
-        entries = _entries(node.need(1), build, _DEPTH) or [
+        length = node.need(1).dim(0)
+        if length is not None and length != 2 * len(axes):
+            raise Refuse(f"there must be two pads for each of {len(axes)} axes; there are {length}")
+        entries = _entries(node.need(1), build, _DEPTH, {}) or [
             _Entry(0, node.need(1), place) for place in range(2 * len(axes))
         ]
     if len(entries) != 2 * len(axes):
@@ -94,11 +101,23 @@ def _pads(node: NodeView, build: Builder, rank: int) -> list[tuple[int, _Entry, 
     return [pad for pad in found if not (pad[1].is_zero and pad[2].is_zero)]
 
 
-def _entries(vector: Value, build: Builder, depth: int) -> list[_Entry] | None:
-    """Return the elements of a vector, those known without running the model as numbers."""
+def _entries(vector: Value, build: Builder, depth: int, told: _Told) -> list[_Entry] | None:
+    """Return the elements of a vector, those known without running the model as numbers.
+
+    None also for more of them than pads can be. What is joined with itself again and again is
+    looked at once: `told` has the vectors that were.
+    """
+    key = id(vector.tensor)
+    if key not in told:
+        found = _read(vector, build, depth, told)
+        told[key] = found if found is None or len(found) <= _MOST else None
+    return told[key]
+
+
+def _read(vector: Value, build: Builder, depth: int, told: _Told) -> list[_Entry] | None:
     known = build.const(vector)
     if known is not None:
-        return [_Entry(int(number)) for number in known.reshape(-1)]
+        return [_Entry(int(number)) for number in known.reshape(-1)[: _MOST + 1]]
     made = vector.producer
     if not depth or vector.rank != 1:
         return None
@@ -108,19 +127,19 @@ def _entries(vector: Value, build: Builder, depth: int) -> list[_Entry] | None:
     elif made.op == "Concat":
         parts = []
         for value in made.inputs:
-            inner = _entries(value, build, depth - 1) if value is not None else None
-            if inner is None:
+            inner = _entries(value, build, depth - 1, told) if value is not None else None
+            if inner is None or len(parts) > _MOST:
                 return None
             parts.extend(inner)
     elif made.op == "Gather":
-        whole = _entries(made.need(0), build, depth - 1)
+        whole = _entries(made.need(0), build, depth - 1, told)
         wanted = build.const(made.need(1))
         if whole is not None and wanted is not None and wanted.ndim == 1:
-            parts = [whole[int(place)] for place in wanted]
+            parts = [whole[int(place)] for place in wanted[: _MOST + 1]]
     elif made.op == "Cast" and vector.dtype == np.dtype(np.int64):
-        parts = _entries(made.need(0), build, depth - 1)
+        parts = _entries(made.need(0), build, depth - 1, told)
     if parts is None and vector.dim(0) is not None:
-        parts = [_Entry(0, vector, place) for place in range(vector.dim(0) or 0)]
+        parts = [_Entry(0, vector, place) for place in range(min(vector.dim(0) or 0, _MOST + 1))]
     return parts
 
 

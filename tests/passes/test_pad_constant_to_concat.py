@@ -150,3 +150,14 @@ def test_refuses_other_modes() -> None:
 
 def test_leaves_other_operators_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("length", [0, 2])
+def test_pads_joined_with_themselves_again_and_again_are_looked_at_once(length: int) -> None:
+    names = ["p", *(f"p{i}" for i in range(40))]
+    joins = "".join(
+        f"{b} = Concat <axis = 0> ({a}, {a})  " for a, b in zip(names, names[1:], strict=False)
+    )
+    text = f"""<ir_version: 8, opset_import: ["": 13]>
+    g (float[2] x, int64[{length}] p) => (float[n] y) {{ {joins} y = Pad (x, {names[-1]}) }}"""
+    assert_refused(PASS, text, "there must be two pads for each of 1 axes; there are")

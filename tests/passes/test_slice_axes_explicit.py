@@ -65,3 +65,10 @@ def test_an_unknown_number_of_starts_is_refused() -> None:
 
 def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+def test_more_starts_than_axes_are_no_axes() -> None:
+    text = """<ir_version: 8, opset_import: ["": 13]>
+    g (float[2,3] x, int64[4000000000000] s, int64[4000000000000] e) => (float[n,m] y)
+    { y = Slice (x, s, e) }"""
+    assert_refused(PASS, text, "s must have a number for each axis at most; it has 4000000000000")
