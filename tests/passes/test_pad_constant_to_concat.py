@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -155,9 +156,7 @@ def test_leaves_other_operators_alone() -> None:
 @pytest.mark.parametrize("length", [0, 2])
 def test_pads_joined_with_themselves_again_and_again_are_looked_at_once(length: int) -> None:
     names = ["p", *(f"p{i}" for i in range(40))]
-    joins = "".join(
-        f"{b} = Concat <axis = 0> ({a}, {a})  " for a, b in zip(names, names[1:], strict=False)
-    )
+    joins = "".join(f"{b} = Concat <axis = 0> ({a}, {a})  " for a, b in pairwise(names))
     text = f"""<ir_version: 8, opset_import: ["": 13]>
     g (float[2] x, int64[{length}] p) => (float[n] y) {{ {joins} y = Pad (x, {names[-1]}) }}"""
     assert_refused(PASS, text, "there must be two pads for each of 1 axes; there are")

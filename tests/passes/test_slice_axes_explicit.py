@@ -69,6 +69,6 @@ def test_leaves_others_alone() -> None:
 
 def test_more_starts_than_axes_are_no_axes() -> None:
     text = """<ir_version: 8, opset_import: ["": 13]>
-    g (float[2,3] x, int64[4000000000000] s, int64[4000000000000] e) => (float[n,m] y)
+    g (float[2,3] x, int64[100] s, int64[100] e) => (float[n,m] y)
     { y = Slice (x, s, e) }"""
-    assert_refused(PASS, text, "s must have a number for each axis at most; it has 4000000000000")
+    assert_refused(PASS, text, "s must have a number for each axis at most; it has 100")
