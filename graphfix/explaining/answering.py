@@ -11,6 +11,7 @@ from graphfix.explaining.explaining import Match, Reading, read_log
 from graphfix.files import CheckRequest, check_file
 from graphfix.model import Model
 from graphfix.pipeline.documented_errors import guarded
+from graphfix.pipeline.removers import passes_removing
 from graphfix.registry import all_passes
 from graphfix.report import Finding, NodeRef
 
@@ -118,13 +119,9 @@ def _removers(match: Match) -> tuple[str, ...]:
     feature = _feature(match)
     if not feature:
         return ()
-    op = match.op.rpartition("::")[2]
-    return tuple(
-        declared.id
-        for declared in all_passes()
-        if declared.removes_feature(feature)
-        and (not op or not declared.matches or any(n in ("*", op) for _, n in declared.matches))
-    )
+    domain, _, op = match.op.rpartition("::")
+    able = passes_removing(all_passes(), match.message.rule, feature, op, domain or "*")
+    return tuple(declared.id for declared in able)
 
 
 def _feature(match: Match) -> str:

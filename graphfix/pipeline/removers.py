@@ -8,7 +8,7 @@ from dataclasses import replace
 from graphfix.authoring.declaring import NAMED, Pass
 from graphfix.model import Model
 from graphfix.pipeline.settings import Settings
-from graphfix.report import APPROXIMATE, EXACT, LOSSY, Finding
+from graphfix.report import APPROXIMATE, EXACT, LOSSY, Finding, NodeRef, Severity
 
 Opsets = dict[str, "int | None"]
 
@@ -82,6 +82,22 @@ def can_remove(declared: Pass, finding: Finding, opset: int | None) -> bool:
     if domains and not {"*", domain} & domains and domain != "*":
         return False
     return not domains or opset is None or _reads(declared, opset)
+
+
+def passes_removing(
+    passes: Iterable[Pass], rule: str, feature: str, op: str = "", domain: str = "*"
+) -> tuple[Pass, ...]:
+    """Return the passes that remove what a rule finds, where there is no model to look at.
+
+    Args:
+        passes: Those that there are.
+        rule: The id of the rule.
+        feature: What it finds, the operator filled in.
+        op: The operator; empty where that is not known.
+        domain: Its domain; ``*`` where that is not known.
+    """
+    finding = Finding(rule, feature, Severity.REJECT, NodeRef(op=op, domain=domain), "")
+    return tuple(p for p in passes if can_remove(p, finding, None))
 
 
 def _subject(feature: str) -> tuple[str, str]:

@@ -10,15 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from graphfix.authoring.declaring import Pass
+from graphfix.checking import filled
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Rule, all_rules
 from graphfix.engines.targets import load_target, target_names
-from graphfix.pipeline.removers import can_remove
+from graphfix.pipeline.removers import passes_removing
 from graphfix.registry import shipped_passes
 from graphfix.rendering.grouping import SEVERITY_MEANS
 from graphfix.rendering.rule_pages import cell, sentence
-from graphfix.report import Accuracy, Finding, NodeRef, Severity
+from graphfix.report import Accuracy, Severity
 
 _SILENT = "The engine takes the model without a word, and computes something else."
 _SAME = "What the engine says of it differs, or is what it says of other faults too."
@@ -63,12 +64,7 @@ def _slug(text: str) -> str:
 
 def _title(rules: Sequence[Rule]) -> str:
     """Return what an engine says, else what the rule says of it."""
-    return _filled(rules[0].text) or sentence(rules[0])
-
-
-def _filled(text: str) -> str:
-    """Return a text as somebody searches for it: what differs from model to model is left out."""
-    return " ".join(re.sub(r"\{\w*\}", "...", text).split())
+    return " ".join(filled(rules[0].text, None).split()) or sentence(rules[0])
 
 
 def index(named: Mapping[str, Sequence[Rule]], targets: Sequence[Target]) -> str:
@@ -169,10 +165,8 @@ def _removers(rule: Rule) -> list[Pass]:
     found: dict[str, Pass] = {}
     for domain, op in rule.ops or (("", ""),):
         feature = rule.feature.replace("{op}", f"{domain}::{op}" if domain else op)
-        node = NodeRef(op=op, domain=domain)
-        finding = Finding(rule.id, feature, rule.severity, node, rule.message)
-        for known in shipped_passes():
-            if not known.last_resort and can_remove(known, finding, None):
-                found.setdefault(known.id, known)
+        for known in passes_removing(shipped_passes(), rule.id, feature, op, domain):
+            if not known.last_resort:
+                found[known.id] = known
     ranks = list(Accuracy)
     return sorted(found.values(), key=lambda known: (ranks.index(known.accuracy), known.id))
