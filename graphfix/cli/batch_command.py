@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from graphfix.cli.limits import parse_size
+from graphfix.cli.limits import check_size
 from graphfix.cli.parameters import report_files
 from graphfix.cli.shared import CONTEXT, FILE, output_options
 
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
     from graphfix.fleet.batch import Crew
     from graphfix.fleet.jobs import Row
-
-
-def _size(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
-    if text is not None:
-        parse_size(text)
-    return text
 
 
 def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -70,7 +64,10 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     help="End a model after that long.",
 )
 @click.option(
-    "--max-memory", callback=_size, metavar="SIZE", help="What each model may take, such as 2GiB."
+    "--max-memory",
+    callback=check_size,
+    metavar="SIZE",
+    help="What each model may take, such as 2GiB.",
 )
 @click.option(
     "--scheduler",

@@ -53,6 +53,13 @@ def parse_size(text: str) -> int:
     return size
 
 
+def check_size(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
+    """Hold an option that is passed on as it is to being a size."""
+    if text is not None:
+        parse_size(text)
+    return text
+
+
 def take_timeout(ctx: click.Context, _param: click.Parameter, seconds: float | None) -> None:
     """Hold the command to ``--timeout``."""
     page = page_of(ctx)

@@ -7,15 +7,10 @@ from typing import Any
 
 import click
 
-from graphfix.cli.limits import parse_size
+from graphfix.cli.limits import check_size, parse_size
 from graphfix.cli.shared import CONTEXT
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
-
-
-def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> str:
-    parse_size(text)
-    return text
 
 
 @click.command(context_settings=CONTEXT, short_help="Repair models in the browser.")
@@ -35,7 +30,7 @@ def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> str:
     "--max-size",
     default="512MiB",
     show_default=True,
-    callback=_size,
+    callback=check_size,
     metavar="SIZE",
     help="The largest file that is taken.",
 )
@@ -43,7 +38,7 @@ def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> str:
     "--max-memory",
     default="4GiB",
     show_default=True,
-    callback=_size,
+    callback=check_size,
     metavar="SIZE",
     help="What the work on a model may take.",
 )
