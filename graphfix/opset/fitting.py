@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from onnx import TensorProto, TypeProto
@@ -11,7 +10,7 @@ from onnx.defs import OpSchema
 from graphfix.attributes import AttributeRef, default_of
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Tensor, is_empty
+from graphfix.graph import Node, Tensor, is_empty
 from graphfix.inference import type_of
 from graphfix.opset.verdicts import Verdict
 from graphfix.schemas import Form
@@ -41,31 +40,26 @@ def edits_to_fit(node: NodeView, source: Form, target: Form, verdict: Verdict) -
         Refuse: The target form lacks something else that the node uses.
     """
     edits = _attributes(node, source, target, verdict)
-    shared = _shared_types(node, source)
-    _slots(node.node.inputs, source, target, shared, outputs=False)
-    _slots(node.node.outputs, source, target, shared, outputs=True)
+    _slots(node.node, source, target, outputs=False)
+    _slots(node.node, source, target, outputs=True)
     return edits
 
 
-def _shared_types(node: NodeView, source: Form) -> dict[str, TypeProto]:
-    """Return the type of each type variable of the schema (``T``) that an operand tells.
+def _type_told(node: Node, source: Form, variable: str) -> TypeProto | None:
+    """Return the type that any operand tells of a type variable of the schema (``T``).
 
     Inference gives the outputs of a chain no type behind a node that it cannot infer; that Mod
     gives what it takes is in its schema.
     """
-    shared: dict[str, TypeProto] = {}
     schema = source.schema
-    sides = ((node.node.inputs, schema.inputs), (node.node.outputs, schema.outputs))
-    for tensors, formal in sides:
-        for position, tensor in enumerate(tensors):
-            if not formal:
-                break
+    for tensors, formal in ((node.inputs, schema.inputs), (node.outputs, schema.outputs)):
+        for position, tensor in enumerate(tensors if formal else ()):
             slot = formal[min(position, len(formal) - 1)]
-            if slot.is_homogeneous and slot.type_str not in shared and not is_empty(tensor):
+            if slot.is_homogeneous and slot.type_str == variable and not is_empty(tensor):
                 known = type_of(tensor)
                 if known is not None:
-                    shared[slot.type_str] = known
-    return shared
+                    return known
+    return None
 
 
 def _attributes(node: NodeView, source: Form, target: Form, verdict: Verdict) -> Edits:
@@ -122,14 +116,8 @@ def _need_neutral(name: str, value: Any, default: Any, verdict: Verdict, target:
         raise Refuse(f"opset {target.since} has no attribute {name!r}, which is {value!r} here")
 
 
-def _slots(
-    tensors: list[Tensor],
-    source: Form,
-    target: Form,
-    shared: Mapping[str, TypeProto],
-    *,
-    outputs: bool,
-) -> None:
+def _slots(node: Node, source: Form, target: Form, *, outputs: bool) -> None:
+    tensors = node.outputs if outputs else node.inputs
     kind = "outputs" if outputs else "inputs"
     schema = target.schema
     formal = schema.outputs if outputs else schema.inputs
@@ -151,7 +139,7 @@ def _slots(
             continue
         known = type_of(tensor)
         if known is None and slot.is_homogeneous:
-            known = shared.get(slot.type_str)
+            known = _type_told(node, source, slot.type_str)
         if known is None:
             raise Narrow(f"dtype of {tensor.name} is unknown")
         if type_text(known) not in narrow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -61,7 +61,6 @@ class Planner(Struct, frozen=True):
         at_run_time: Whether what was an attribute, and is computed at run time, may be replaced
             by a longer expression; otherwise the node is refused.
         adopting: Whether an operator that the source lacks and the target brings is taken for it.
-        late: Why nodes were refused because something is computed at run time.
         precedents: What became of earlier nodes of the same kind.
     """
 
@@ -70,7 +69,6 @@ class Planner(Struct, frozen=True):
     functions: Collection[tuple[str, str, str]]
     at_run_time: bool = True
     adopting: bool = False
-    late: list[str] = field(default_factory=list[str])
     precedents: Precedents = field(default_factory=Precedents)
 
     def plan(
@@ -116,7 +114,7 @@ class Planner(Struct, frozen=True):
             except Differs:
                 raise
             except ComputedLate as refusal:
-                self.late.append(refusal.reason)
+                self.precedents.late = True
                 if not self.at_run_time:
                     raise  # folding may give the constant, and nothing is as short
                 why.append(refusal.reason)
@@ -134,7 +132,7 @@ class Planner(Struct, frozen=True):
             if not lineage and self.precedents.hopeless(kind):
                 raise Refuse("; ".join(why))
             try:
-                return self._written_out(node, opsets, source, lineage, why)
+                return self._written_out(node, opsets, source, lineage, why, kind)
             except (Refuse, PassBug):
                 self.precedents.refused[kind] += 1
                 raise
@@ -147,6 +145,7 @@ class Planner(Struct, frozen=True):
         source: Form,
         lineage: tuple[str, ...],
         why: list[str],
+        kind: Hashable,
     ) -> Plan:
         """Let other operators stand for the node: its function body, or an exact rewrite."""
         if has_body(source):
@@ -154,7 +153,7 @@ class Planner(Struct, frozen=True):
                 return self._expand(node, opsets, source, lineage)
             except Refuse as refusal:
                 why.append(refusal.reason)
-        borrowed = self._borrow(node, opsets, lineage)
+        borrowed = self._borrow(node, opsets, lineage, kind)
         if borrowed is None:
             raise Refuse("; ".join(why))
         return borrowed
@@ -196,10 +195,13 @@ class Planner(Struct, frozen=True):
             raise Refuse(f"its function body needs {refusal.reason}") from refusal
 
     def _borrow(
-        self, node: NodeView, opsets: Mapping[str, int], lineage: tuple[str, ...]
+        self,
+        node: NodeView,
+        opsets: Mapping[str, int],
+        lineage: tuple[str, ...],
+        kind: Hashable,
     ) -> Plan | None:
         """Let an exact rewrite replace the node; the smallest that can follow, None without."""
-        kind = kind_of(node, lineage)
         able = [
             declared
             for declared in self.workspace.passes.rewrites_of(node.op)

@@ -26,10 +26,12 @@ class Precedents(Struct):
     Attributes:
         chosen: The id of the pass that did.
         refused: How many nodes nothing could stand in for.
+        late: Whether any was refused because something is computed at run time.
     """
 
     chosen: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     refused: Counter[Hashable] = field(default_factory=Counter[Hashable])
+    late: bool = False
 
     def hopeless(self, kind: Hashable) -> bool:
         """Say whether so many of a kind were refused that the next one is not drafted.

@@ -216,5 +216,5 @@ def _plan(roots: list[Graph], planner: Planner, target: int) -> list[Plan]:
                     workspace.count += len(plan.draft.nodes) if plan.draft is not None else 0
     workspace.count = now
     if blockers:
-        raise StepBlocked(target, blockers, late=bool(planner.late))
+        raise StepBlocked(target, blockers, late=planner.precedents.late)
     return plans
