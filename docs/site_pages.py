@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ _MOVED = {
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\[]*)\]\((?P<link>[^()\s]+)\)")
 
 
+@cache
 def homes() -> dict[str, str]:
     """Return the page of each Markdown file of the repository that has one, by its path there."""
     found = dict(_MOVED)

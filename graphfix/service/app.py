@@ -76,6 +76,10 @@ class _Pages:
         self.desk = desk
         self._targets = targets
         self._answers: Any = import_module("starlette.responses")
+        jinja: Any = import_module("jinja2")
+        loader = jinja.FileSystemLoader(Path(__file__).parent)
+        pages = jinja.Environment(loader=loader, autoescape=True, trim_blocks=True)
+        self._template = pages.get_template("pages.html.j2")
 
     async def start(self, _request: Any) -> Any:
         return self._page("start", targets=self._targets, limits=self.desk.limits)
@@ -154,10 +158,7 @@ class _Pages:
         return self._page("refused", code, why=why)
 
     def _page(self, name: str, code: int = 200, **said: Any) -> Any:
-        environment: Any = import_module("jinja2")
-        loader = environment.FileSystemLoader(Path(__file__).parent)
-        pages = environment.Environment(loader=loader, autoescape=True, trim_blocks=True)
-        text = pages.get_template("pages.html.j2").render(page=name, **said)
+        text = self._template.render(page=name, **said)
         return self._answers.HTMLResponse(text, code, headers=_HEADERS)
 
 
