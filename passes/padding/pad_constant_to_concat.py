@@ -87,18 +87,18 @@ def _pads(node: NodeView, build: Builder, rank: int) -> list[tuple[int, _Entry, 
     if written is not None:
         entries = [_Entry(int(pad)) for pad in written]
     else:
-        length = node.need(1).dim(0)
-        if length is not None and length != 2 * len(axes):
-            raise Refuse(f"there must be two pads for each of {len(axes)} axes; there are {length}")
+        _check_count(axes, node.need(1).dim(0))
         entries = _entries(node.need(1), build, _DEPTH, {}) or [
             _Entry(0, node.need(1), place) for place in range(2 * len(axes))
         ]
-    if len(entries) != 2 * len(axes):
-        raise Refuse(
-            f"there must be two pads for each of {len(axes)} axes; there are {len(entries)}"
-        )
+    _check_count(axes, len(entries))
     found = zip(axes, entries[: len(axes)], entries[len(axes) :], strict=True)
     return [pad for pad in found if not (pad[1].is_zero and pad[2].is_zero)]
+
+
+def _check_count(axes: list[int], count: int | None) -> None:
+    if count is not None and count != 2 * len(axes):
+        raise Refuse(f"there must be two pads for each of {len(axes)} axes; there are {count}")
 
 
 def _entries(vector: Value, build: Builder, depth: int, told: _Told) -> list[_Entry] | None:
