@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphfix.reducing.engine import reduce
     from graphfix.registry import get_pass
     from graphfix.report import APPROXIMATE, EXACT, LOSSY, Certificate, Finding, Report
-    from graphfix.reproducers.replaying import replay
+    from graphfix.reproducers.replay import replay
     from graphfix.surgeon import from_graphsurgeon, to_graphsurgeon
 
 _HOMES = {
@@ -41,7 +41,7 @@ _HOMES = {
     "edit": "graphfix.edits.by_script",
     "reduce": "graphfix.reducing.engine",
     "get_pass": "graphfix.registry",
-    "replay": "graphfix.reproducers.replaying",
+    "replay": "graphfix.reproducers.replay",
     "to_graphsurgeon": "graphfix.surgeon",
     "from_graphsurgeon": "graphfix.surgeon",
     "rewrite": "graphfix.authoring.declaring",

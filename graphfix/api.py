@@ -13,6 +13,7 @@ from graphfix.authoring.declaring import Pass
 from graphfix.engines.profile import Target
 from graphfix.hooks import Hook
 from graphfix.model import Model
+from graphfix.operator_aliases import treated
 from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.model_files import as_model
@@ -21,7 +22,6 @@ from graphfix.pipeline.results import Result
 from graphfix.pipeline.run_options import PassLike, RunOptions, inputs_file
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Explanation, Finding
-from graphfix.treating import treated
 
 
 @guarded
@@ -143,7 +143,7 @@ def run(
         UsageError: A name or an argument is wrong.
         PassBug: A pass broke its declaration in a way that cannot be undone.
     """
-    from graphfix.reproducers.recording import finish_with
+    from graphfix.reproducers.recorded_run import finish_with
 
     fresh, _ = treated(as_model(model), treat_as)
     asked = RunOptions(

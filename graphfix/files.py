@@ -14,9 +14,10 @@ from graphfix.engines.targets import resolve, resolve_briefly
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
+from graphfix.operator_aliases import treated
 from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.findings import findings_of
-from graphfix.pipeline.loading import loaded_by
+from graphfix.pipeline.load_findings import loaded_by
 from graphfix.pipeline.model_files import as_model, save
 from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import facts_of
@@ -26,11 +27,10 @@ from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
 from graphfix.protos import called
 from graphfix.report import Explanation, FileFacts, Finding, NodeRef, Report, Status
-from graphfix.reproducers.recording import finish_with
+from graphfix.reproducers.recorded_run import finish_with
 from graphfix.storage.provenance import FROM, MADE_BY
 from graphfix.storage.reading import read_model
 from graphfix.storage.saving import write_all, write_atomically
-from graphfix.treating import treated
 
 PROVENANCE = "graphfix."
 

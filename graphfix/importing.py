@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 from graphfix.attributes import Attributes
-from graphfix.defining import Definitions
+from graphfix.duplicate_names import Definitions
 from graphfix.errors import InvalidModel
 from graphfix.graph import Constant, Function, Graph, Node, Tensor, Variable, Weights
 from graphfix.protos import normal_domain

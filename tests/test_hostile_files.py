@@ -21,7 +21,7 @@ import graphfix
 from graphfix.cli import limits, main
 from graphfix.cli.page import Page
 from graphfix.cli.shared import limit_options
-from graphfix.defining import Definitions
+from graphfix.duplicate_names import Definitions
 from graphfix.errors import InvalidModel, PassBug, UsageError
 from graphfix.inference import infer_proto
 from graphfix.pipeline.documented_errors import documented, guarded

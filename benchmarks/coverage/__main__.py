@@ -32,7 +32,7 @@ from typing import Any
 
 from benchmarks.coverage import page
 from benchmarks.coverage.cases import store
-from benchmarks.coverage.judging import INDEX, exporting_here, judged, write
+from benchmarks.coverage.cell_results import INDEX, exporting_here, judged, write
 from benchmarks.coverage.listed import write as write_list
 from benchmarks.coverage.rows import answer
 from benchmarks.coverage.table import written

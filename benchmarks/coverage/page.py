@@ -11,8 +11,8 @@ from typing import Any
 import onnx
 
 from benchmarks import RESULTS
-from benchmarks.coverage.answering import ANSWERS, CLOSELY, CONSENT, EXACTLY, FAULTS, REFUSED
 from benchmarks.coverage.cases import explanations, listed, stored
+from benchmarks.coverage.outcomes import ANSWERS, CLOSELY, CONSENT, EXACTLY, FAULTS, REFUSED
 from benchmarks.coverage.release import NEWEST
 from benchmarks.opset.nodes import VARIANTS
 from benchmarks.tensorrt.repairs import beyond

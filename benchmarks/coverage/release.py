@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import onnx
 
-from benchmarks.coverage.answering import FAILED, FAULTS, WRONG, Answer, differing
 from benchmarks.coverage.cases import Case
+from benchmarks.coverage.outcomes import FAILED, FAULTS, WRONG, Answer, differing
 from benchmarks.onnxruntime.releases import CHILD, RELEASES, interpreter
-from benchmarks.opset.judging import is_random
+from benchmarks.opset.conversions import is_random
 
 NEWEST = "the same file gives what is expected in the newest onnxruntime or onnx's evaluator"
 _PLAIN = "biufcSU"

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.coverage.answering import FAULTS, Answer, answered
 from benchmarks.coverage.cases import Case, stored
+from benchmarks.coverage.outcomes import FAULTS, Answer, answered
 from benchmarks.coverage.release import confirmed, held_to_newest, release_of
 
 _TOGETHER = 50  # cases that are run in an older release at a time

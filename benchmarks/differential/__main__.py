@@ -35,7 +35,7 @@ import graphfix
 from benchmarks import RESULTS
 from benchmarks.children import call_in_child
 from benchmarks.differential.cases import Case, family, random_graph
-from benchmarks.differential.exempting import exemption
+from benchmarks.differential.exemptions import exemption
 from benchmarks.differential.judge import Judgement, judge, runs_once, samples_of
 from benchmarks.differential.recipes import RECIPES
 from benchmarks.differential.scope import Impossible

@@ -26,9 +26,9 @@ import graphfix
 from benchmarks import RESULTS
 from benchmarks.differential.judge import run, session
 from benchmarks.engines.kernels import Asker, cache
-from benchmarks.engines.planting import planted
+from benchmarks.engines.planted_graphs import planted
 from benchmarks.engines.probes import arrays_of, stored
-from graphfix.asking.asking import with_engine
+from graphfix.asking.engine_findings import with_engine
 from graphfix.engines.targets import load_target
 from graphfix.errors import GraphfixError
 from graphfix.files import CheckRequest, CheckResult

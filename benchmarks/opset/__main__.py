@@ -41,8 +41,8 @@ import onnx
 
 from benchmarks import RESULTS
 from benchmarks.children import call_in_child
+from benchmarks.opset.conversions import CONVERTERS, DIED, WRONG, Row, complains, judge
 from benchmarks.opset.corpus import corpus_rows
-from benchmarks.opset.judging import CONVERTERS, DIED, WRONG, Row, complains, judge
 from benchmarks.opset.nodes import VARIANTS, NodeTest, inexpressible, node_tests
 from benchmarks.opset.table import KINDS, corpus_table, kind_of, node_table
 from graphfix.opset.adapting import adapters

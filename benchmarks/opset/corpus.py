@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import onnx
 
-from benchmarks.opset.judging import Row, complains, judge
-from benchmarks.opset.running import opset_of, run
+from benchmarks.opset.comparison import opset_of, run
+from benchmarks.opset.conversions import Row, complains, judge
 from graphfix.proving.inputs import make_feeds
 
 

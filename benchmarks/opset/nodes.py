@@ -20,7 +20,7 @@ import onnx
 from onnx import TensorProto, TypeProto
 from onnx.backend.test.loader import load_model_tests
 
-from benchmarks.opset.running import opset_of, stamped
+from benchmarks.opset.comparison import opset_of, stamped
 
 VARIANTS = ("whole", "initializers")
 _NO_COUNTERPART = frozenset({"StringConcat", "StringSplit", "RegexFullMatch", "ImageDecoder"})

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from benchmarks.opset.judging import STATUSES, Row
+from benchmarks.opset.conversions import STATUSES, Row
 
 PEERS = {"onnx": "onnx.version_converter %", "restamp": "restamped %"}
 KINDS = ("hand-written", "function bodies")

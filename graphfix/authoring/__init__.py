@@ -16,6 +16,8 @@ from graphfix.authoring.copying import Values as Values
 from graphfix.authoring.copying import copy_constants as copy_constants
 from graphfix.authoring.copying import copy_nodes as copy_nodes
 from graphfix.authoring.copying import value_of as value_of
+from graphfix.authoring.declared_types import declared_in_symbols as declared_in_symbols
+from graphfix.authoring.declared_types import leave_undeclared as leave_undeclared
 from graphfix.authoring.declaring import CANONICAL as CANONICAL
 from graphfix.authoring.declaring import INTERFACE as INTERFACE
 from graphfix.authoring.declaring import NAMED as NAMED
@@ -28,8 +30,8 @@ from graphfix.authoring.declaring import rewrite as rewrite
 from graphfix.authoring.editing import Editor as Editor
 from graphfix.authoring.editing import Recorded as Recorded
 from graphfix.authoring.editing import Refused as Refused
-from graphfix.authoring.filling import fill_outputs as fill_outputs
-from graphfix.authoring.labelling import label_output as label_output
+from graphfix.authoring.label_numbers import label_output as label_output
+from graphfix.authoring.padded_rows import fill_outputs as fill_outputs
 from graphfix.authoring.pairwise import MOST_TERMS as MOST_TERMS
 from graphfix.authoring.pairwise import combined as combined
 from graphfix.authoring.pairwise import in_halves as in_halves
@@ -39,8 +41,6 @@ from graphfix.authoring.patterns.match import Unmatched as Unmatched
 from graphfix.authoring.patterns.pattern import Pattern as Pattern
 from graphfix.authoring.patterns.sought import Find as Find
 from graphfix.authoring.patterns.sought import Sought as Sought
-from graphfix.authoring.redeclaring import declared_in_symbols as declared_in_symbols
-from graphfix.authoring.redeclaring import leave_undeclared as leave_undeclared
 from graphfix.authoring.refusing import ComputedLate as ComputedLate
 from graphfix.authoring.refusing import Refuse as Refuse
 from graphfix.authoring.reshaping import reshaped as reshaped
@@ -114,16 +114,16 @@ from graphfix.storage.weights import dtype_of as dtype_of
 from graphfix.storage.weights import type_name as type_name
 
 if TYPE_CHECKING:
-    from graphfix.folding.bounding import is_finite as is_finite
-    from graphfix.folding.bounding import upper_bound as upper_bound
-    from graphfix.folding.knowing import Knowledge as Knowledge
-    from graphfix.folding.knowing import know as know
+    from graphfix.folding.computed_constants import run_constants as run_constants
+    from graphfix.folding.known_values import Knowledge as Knowledge
+    from graphfix.folding.known_values import know as know
     from graphfix.folding.lower_bounds import lower_bound as lower_bound
     from graphfix.folding.lower_bounds import not_negative as not_negative
     from graphfix.folding.numbers import FUNCTIONS as FUNCTIONS
     from graphfix.folding.numbers import is_plain as is_plain
-    from graphfix.folding.running import run_constants as run_constants
     from graphfix.folding.simplifying import simplified as simplified
+    from graphfix.folding.upper_bounds import is_finite as is_finite
+    from graphfix.folding.upper_bounds import upper_bound as upper_bound
     from graphfix.opset.formats import needed_ir as needed_ir
     from graphfix.opset.stepping import StepBlocked as StepBlocked
     from graphfix.opset.stepping import move_to as move_to
@@ -146,15 +146,15 @@ HOMES = {
     "has_pytorch": "graphfix.pytorch.call",
     "run_in_pytorch": "graphfix.pytorch.running",
     "translated": "graphfix.pytorch.translation",
-    "is_finite": "graphfix.folding.bounding",
-    "upper_bound": "graphfix.folding.bounding",
+    "is_finite": "graphfix.folding.upper_bounds",
+    "upper_bound": "graphfix.folding.upper_bounds",
     "lower_bound": "graphfix.folding.lower_bounds",
     "not_negative": "graphfix.folding.lower_bounds",
-    "Knowledge": "graphfix.folding.knowing",
-    "know": "graphfix.folding.knowing",
+    "Knowledge": "graphfix.folding.known_values",
+    "know": "graphfix.folding.known_values",
     "FUNCTIONS": "graphfix.folding.numbers",
     "is_plain": "graphfix.folding.numbers",
-    "run_constants": "graphfix.folding.running",
+    "run_constants": "graphfix.folding.computed_constants",
     "simplified": "graphfix.folding.simplifying",
     "needed_ir": "graphfix.opset.formats",
     "StepBlocked": "graphfix.opset.stepping",

@@ -18,11 +18,11 @@ from graphfix.authoring.applying import (
 )
 from graphfix.authoring.building import Builder, returned_values
 from graphfix.authoring.copying import Values, copy_nodes
+from graphfix.authoring.declared_types import redeclare, redeclare_type
 from graphfix.authoring.drafting import drafted
 from graphfix.authoring.evidence import Evidence
-from graphfix.authoring.redeclaring import redeclare, redeclare_type
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.reloading import finish_reloaded, successors
+from graphfix.authoring.reload_evidence import finish_reloaded, successors
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.graph import Graph, Node, Shape, Variable, is_empty

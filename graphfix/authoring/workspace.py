@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.sparing import Spared
+from graphfix.authoring.spared_nodes import Spared
 from graphfix.authoring.views import NodeView
 from graphfix.model import Model
 from graphfix.report import NodeRef

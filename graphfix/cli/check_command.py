@@ -76,7 +76,7 @@ def check(
         proto = proto_of(request.model) if reports else None
         result = check_file(request)
         if engine:
-            from graphfix.asking.asking import with_engine
+            from graphfix.asking.engine_findings import with_engine
 
             result = with_engine(request, result)
     code = int(any(f.blocks for f in result.findings))

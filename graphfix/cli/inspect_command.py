@@ -75,8 +75,8 @@ def inspect(*, as_json: bool, model: Path, reach: bool, **looks: Any) -> int:
 def _look(given: Path | Model, *, as_json: bool, **looks: Any) -> int:
     """Show the closer looks that were asked for."""
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
-    from graphfix.pipeline.looking import Looks, look_at
-    from graphfix.rendering.looking_views import looking_json, looking_text
+    from graphfix.pipeline.closer_look import Looks, look_at
+    from graphfix.rendering.closer_look_views import looking_json, looking_text
 
     with stdout_kept():
         tables = look_at(given, Looks(**looks))

@@ -92,7 +92,7 @@ def _take_limits(parent: int) -> None:
         raise _Ended(number)
 
     signal.signal(signal.SIGTERM, end)
-    from graphfix.worker.dying import die_with_parent
+    from graphfix.worker.parent_death import die_with_parent
 
     die_with_parent(parent, signal.SIGTERM)
     import resource

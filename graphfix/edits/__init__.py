@@ -45,7 +45,7 @@ from graphfix.edits.names import Prefix, Rename, RenameNode
 from graphfix.edits.nodes import Delete, Insert, Replace
 from graphfix.edits.precision import To
 from graphfix.edits.preprocessing import InputType, Layout, Normalize, OutputType, SwapChannels
-from graphfix.edits.proving import Proof
+from graphfix.edits.proof import Proof
 from graphfix.edits.sizes import Dim, Shape
 from graphfix.edits.step import Edit
 from graphfix.edits.values import SetAttribute, SetWeights

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from onnx import ModelProto
 
-from graphfix.edits.settling import settle_types
+from graphfix.edits.inferred_types import settle_types
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.model import Model
 from graphfix.pipeline.documented_errors import documented

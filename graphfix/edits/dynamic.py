@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from onnx import GraphProto, ModelProto, NodeProto, helper
 
 from graphfix.edits.addressing import matching
-from graphfix.edits.freeing import Freed, Freeing
+from graphfix.edits.free_sizes import Freed, Freeing
 from graphfix.edits.outside import DOMAIN, NUMPY, with_import
 from graphfix.edits.sizes import Size
 from graphfix.edits.step import Equal, Step, Subject

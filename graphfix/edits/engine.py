@@ -9,7 +9,7 @@ from typing import Any
 
 from onnx import ModelProto
 
-from graphfix.edits.proving import HowToProve, Proof, prove
+from graphfix.edits.proof import HowToProve, Proof, prove
 from graphfix.edits.step import Edit, Step, Subject
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphfix._version import __version__
 from graphfix.edits.engine import Edited, edit
-from graphfix.edits.reading import KEEP, written
+from graphfix.edits.option_texts import KEEP, written
 from graphfix.edits.recipes import Entry, edit_of, read_recipe, write_recipe
 from graphfix.edits.step import Edit
 from graphfix.errors import UsageError

@@ -15,7 +15,7 @@ from graphfix.inference import type_text
 from graphfix.model import Model
 from graphfix.pipeline.run_options import RunOptions
 from graphfix.protos import all_graphs, all_nodes, copied, normal_domain
-from graphfix.reproducers.recording import finish_with
+from graphfix.reproducers.recorded_run import finish_with
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.saving import take_in
 from graphfix.storage.weights import is_external

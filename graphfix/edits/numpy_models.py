@@ -10,7 +10,7 @@ import numpy as np
 
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed
 from graphfix.storage.reading import read_model
 from graphfix.storage.weights import dtype_of

@@ -12,7 +12,7 @@ from graphfix.edits.names import prefix_all
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
 from graphfix.protos import copied, names_read
-from graphfix.reducing.typing import declaration, is_full
+from graphfix.reducing.tensor_types import declaration, is_full
 from graphfix.submodels import function_key, with_graph
 
 

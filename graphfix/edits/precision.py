@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from onnx import ModelProto, TensorProto
 
 from graphfix.edits.addressing import find_nodes
-from graphfix.edits.precision_measuring import (
+from graphfix.edits.mixed_precision import converted
+from graphfix.edits.precision_loss import (
     OLDEST,
     Feeds,
     Measured,
@@ -19,7 +20,6 @@ from graphfix.edits.precision_measuring import (
     ran,
 )
 from graphfix.edits.precision_plan import FLOATS, RANGES, Plan, element_types, plan_of
-from graphfix.edits.precision_writing import converted
 from graphfix.edits.step import Claim, Shown, Step, Subject
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.pipeline.output_differences import Outputs

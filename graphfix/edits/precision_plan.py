@@ -10,7 +10,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 
 from graphfix.operators.table import PLACES, READS_SHAPE
 from graphfix.protos import bodies_of, names_read, normal_domain
-from graphfix.reducing.typing import Types
+from graphfix.reducing.tensor_types import Types
 from graphfix.schemas import form_of
 from graphfix.storage.weights import load_array, type_name
 

@@ -25,8 +25,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import asdict
 
-from graphfix.edits.reading import READERS, written
-from graphfix.edits.repairing import Repair
+from graphfix.edits.option_texts import READERS, written
+from graphfix.edits.repairs import Repair
 from graphfix.edits.step import Edit, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.pipeline.run_options import RunOptions

@@ -13,7 +13,7 @@ from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.inference import type_text
 from graphfix.protos import all_graphs, copied
-from graphfix.reducing.typing import Typist
+from graphfix.reducing.tensor_types import Typist
 
 Size = int | str | None
 

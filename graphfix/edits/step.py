@@ -12,7 +12,7 @@ from onnx import ModelProto
 
 from graphfix.diffing.scopes import Scope
 from graphfix.proving.runners.evaluators import OpKey
-from graphfix.reducing.typing import Types, Typist
+from graphfix.reducing.tensor_types import Types, Typist
 from graphfix.report import Verification
 
 NO_NUMPY: Mapping[OpKey, str] = {}

@@ -1,7 +1,8 @@
 """Engines that are known from published tables alone: nothing here was ever run in them.
 
 A family of them is a folder with ``facts/``, a file for each of its targets, from which `python -m
-graphfix.engines.tabulating` makes the profiles, and an ``engine.py`` that says how it is called.
+graphfix.engines.listed_profiles` makes the profiles, and an ``engine.py`` that says how it is
+called.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from graphfix.fleet.sources import filesystem, is_url
 # The command ends with the process that wants its result, also where that one is killed.
 _START = """
 import sys
-from graphfix.worker.dying import die_with_parent
+from graphfix.worker.parent_death import die_with_parent
 die_with_parent(int(sys.argv.pop(1)), 15)
 from graphfix.cli import main
 sys.exit(main())

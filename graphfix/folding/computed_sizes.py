@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphfix.authoring.views import NodeView, Value
-from graphfix.folding.knowing import Knowledge
+from graphfix.folding.known_values import Knowledge
 from graphfix.graph import Graph, Node, Tensor
 from graphfix.inference import infer_node
 from graphfix.model import Model

@@ -24,7 +24,7 @@ def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
     engines = as_told(model, check_model(model, settings.target, settings.assumed))
     found = (*of_file, *engines)
     if settings.installed:
-        from graphfix.pipeline.loading import findings_of_loading
+        from graphfix.pipeline.load_findings import findings_of_loading
         from graphfix.pipeline.verifying import as_it_came
 
         file = as_it_came(model.proto, model.path, model.sha256, model.base_dir)

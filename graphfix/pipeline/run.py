@@ -10,7 +10,7 @@ from onnx import ModelProto
 
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
-from graphfix.authoring.sparing import Spared
+from graphfix.authoring.spared_nodes import Spared
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
 from graphfix.checking import Checked, check_alone, with_consequences

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from graphfix.addressing import select
-from graphfix.authoring.sparing import NodeKey, Spared, node_key
+from graphfix.authoring.spared_nodes import NodeKey, Spared, node_key
 from graphfix.authoring.views import NodeView
 from graphfix.errors import UsageError
 from graphfix.graph import Node

@@ -8,7 +8,7 @@ from time import perf_counter
 from graphfix.checking import file_findings
 from graphfix.pipeline.attempts import failed
 from graphfix.pipeline.blame import Attempt, Blame
-from graphfix.pipeline.loading import findings_of_loading
+from graphfix.pipeline.load_findings import findings_of_loading
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.validation import (
     contradicted_outputs,

@@ -15,7 +15,7 @@ from graphfix.pipeline.documented_errors import documented
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.run_options import RunOptions
 from graphfix.reducing.oracle import Oracle
-from graphfix.reducing.typing import Types, declaration, is_full
+from graphfix.reducing.tensor_types import Types, declaration, is_full
 from graphfix.submodels import with_graph
 
 # What leaves fewer nodes and changes nothing.

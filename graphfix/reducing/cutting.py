@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from graphfix.diffing.scopes import Scope
-from graphfix.reducing.typing import Types, declaration
+from graphfix.reducing.tensor_types import Types, declaration
 from graphfix.submodels import with_graph
 
 

@@ -18,12 +18,12 @@ from graphfix.pipeline.verifying import on_disk
 from graphfix.reducing.bodies import simpler, without_a_body
 from graphfix.reducing.command import OPTION, Command, End
 from graphfix.reducing.inner import thinner_bodies
+from graphfix.reducing.leftovers import stamped, tidied, trivial
 from graphfix.reducing.nodes import fewer_nodes
 from graphfix.reducing.oracle import Oracle, RunsUsedUp, check_folder
 from graphfix.reducing.reduction import Extent, Reduction
 from graphfix.reducing.sizes import smaller_sizes
-from graphfix.reducing.tidying import stamped, tidied, trivial
-from graphfix.reducing.typing import Typist
+from graphfix.reducing.tensor_types import Typist
 from graphfix.reducing.weights import plainer_weights, stored_size
 from graphfix.storage.reading import walk_nodes
 

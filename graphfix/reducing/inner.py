@@ -9,8 +9,8 @@ from onnx import GraphProto, ModelProto
 
 from graphfix.diffing.scopes import Scope, bodies_of
 from graphfix.reducing.oracle import Oracle
-from graphfix.reducing.searching import shortened
-from graphfix.reducing.typing import Types, declaration
+from graphfix.reducing.search import shortened
+from graphfix.reducing.tensor_types import Types, declaration
 from graphfix.submodels import with_graph
 
 # The way to a body: node and number of the body, from the main graph inwards.

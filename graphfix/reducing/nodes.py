@@ -8,7 +8,7 @@ from onnx import ModelProto
 
 from graphfix.reducing.cutting import Whole
 from graphfix.reducing.oracle import Oracle
-from graphfix.reducing.searching import first_place, shortened
+from graphfix.reducing.search import first_place, shortened
 
 
 def fewer_nodes(proto: ModelProto, oracle: Oracle) -> ModelProto:

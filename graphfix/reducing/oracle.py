@@ -15,7 +15,7 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.validation import Validity, new_complaints, validity_of
 from graphfix.pipeline.verifying import on_disk
-from graphfix.reducing.typing import Typist
+from graphfix.reducing.tensor_types import Typist
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.weights import is_external
 

@@ -10,7 +10,7 @@ from onnx import GraphProto, ModelProto, TensorProto, numpy_helper
 
 from graphfix.errors import InvalidModel
 from graphfix.reducing.oracle import Oracle
-from graphfix.reducing.typing import Typist, declaration
+from graphfix.reducing.tensor_types import Typist, declaration
 from graphfix.storage.weights import load_array, stored_bytes
 
 # Bigger tensors are not read to be sliced.

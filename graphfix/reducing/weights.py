@@ -8,7 +8,7 @@ import numpy as np
 from onnx import ModelProto, TensorProto, numpy_helper
 
 from graphfix.reducing.oracle import Oracle
-from graphfix.reducing.searching import shortened
+from graphfix.reducing.search import shortened
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.weights import dtype_of, is_external, load_array, stored_bytes
 

@@ -6,7 +6,7 @@ from os.path import basename
 from pathlib import Path
 
 from graphfix.edits.engine import Edited
-from graphfix.edits.proving import Proof
+from graphfix.edits.proof import Proof
 from graphfix.rendering.as_json import SCHEMA, Json, verification_json
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable, wrap
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphfix.rendering.as_json import SCHEMA, Json, certificate_json, picked
-from graphfix.reproducers.replaying import Replay
+from graphfix.reproducers.replay import Replay
 
 
 def replay_json(found: Replay) -> Json:

@@ -6,7 +6,7 @@ from os.path import basename
 
 from graphfix.rendering.diff_text import node_text
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable
-from graphfix.reproducers.replaying import Replay
+from graphfix.reproducers.replay import Replay
 
 _SAID = {
     True: ("the fault still shows", "red"),

@@ -13,9 +13,9 @@ from graphfix.pipeline.settings import Settings
 from graphfix.protos import bodies_of, normal_domain
 from graphfix.report import NodeRef
 from graphfix.reproducers.folder import Reproducer, versions
-from graphfix.reproducers.observing import Observation, observe
+from graphfix.reproducers.observation import Observation, observe
+from graphfix.reproducers.random_weights import Kept, numbered, scrambled, scrambled_floats
 from graphfix.reproducers.renaming import Renamer
-from graphfix.reproducers.scrambling import Kept, numbered, scrambled, scrambled_floats
 
 GOES_AWAY = "with other names and random weights the fault no longer shows: nothing was written"
 # Attributes that hold a vocabulary or coefficients, not how an operator works.

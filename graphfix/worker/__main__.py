@@ -9,7 +9,7 @@ import threading
 from importlib import import_module
 from pathlib import Path
 
-from graphfix.worker.serving import serve
+from graphfix.worker.child import serve
 from graphfix.worker.single_thread import single_threaded
 
 

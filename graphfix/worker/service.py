@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from graphfix.errors import EngineFailed
 from graphfix.worker.limits import Limits, engine_seconds, seconds_left
 from graphfix.worker.messages import STDERR, Host, Message, read_answer
-from graphfix.worker.standing import Standing
-from graphfix.worker.starting import Handle, command, environment, forked, is_single_threaded
-from graphfix.worker.starting import spawned as spawned_template
+from graphfix.worker.standing_child import Standing
+from graphfix.worker.template_handle import Handle, command, environment, forked, is_single_threaded
+from graphfix.worker.template_handle import spawned as spawned_template
 
 T = TypeVar("T")
 _INF = float("inf")

@@ -22,9 +22,9 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 
-from graphfix.worker.dying import die_with_parent
+from graphfix.worker.child import request_type, serve, task_of
 from graphfix.worker.messages import STDERR, Message, prepare_type
-from graphfix.worker.serving import request_type, serve, task_of
+from graphfix.worker.parent_death import die_with_parent
 from graphfix.worker.single_thread import single_threaded
 
 # How often it looks whether its parent still lives, should the end of the socket not tell.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage import table
-from benchmarks.coverage.judging import judged, write
+from benchmarks.coverage.cell_results import judged, write
 from benchmarks.coverage.listed import ENDLESS, read
 from benchmarks.coverage.models import cells
 from benchmarks.coverage.traced import Traced

@@ -12,7 +12,9 @@ import pytest
 from onnx import parser
 
 from benchmarks.coverage import cases, page
-from benchmarks.coverage.answering import (
+from benchmarks.coverage.cases import Case, listed
+from benchmarks.coverage.lists.old_forms import EXPERIMENTS, old_forms
+from benchmarks.coverage.outcomes import (
     CONSENT,
     EXACTLY,
     FAILED,
@@ -23,8 +25,6 @@ from benchmarks.coverage.answering import (
     Answer,
     answered,
 )
-from benchmarks.coverage.cases import Case, listed
-from benchmarks.coverage.lists.old_forms import EXPERIMENTS, old_forms
 from benchmarks.coverage.release import NEWEST, held_to_newest, release_of, storable
 from benchmarks.coverage.rows import answer
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from benchmarks.coverage.answering import CONSENT, EXACTLY, REFUSED, answered
 from benchmarks.coverage.cases import Case, listed
+from benchmarks.coverage.outcomes import CONSENT, EXACTLY, REFUSED, answered
 
 
 @pytest.fixture(scope="module", params=["ml", "quantized"])

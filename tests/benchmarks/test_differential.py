@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 from benchmarks.differential import __main__ as differential
-from benchmarks.differential import draws, exempting, judge, scope, table
+from benchmarks.differential import draws, exemptions, judge, scope, table
 
 GRAPHS = (0, 3, 6, 9, 12, 15, 18, 24, 27, 33)
 FAMILIES = tuple(i for i in range(1, 136) if i % 3)
@@ -103,9 +103,9 @@ def test_onnxruntime_overlooks_a_condition_beyond_the_axis() -> None:
     long = next(s for s in samples if s.draw.sizes["L"] == 4)
     assert len(short.outputs[0]) == 1
     raised = judge.Judgement("raises", "indices element out of data bounds, idx=2")
-    assert exempting.exemption(one, raised, short).startswith("an index beyond")
-    assert exempting.exemption(one, raised, long) == ""
-    assert exempting.exemption(one, dataclasses.replace(raised, status="differs"), short) == ""
+    assert exemptions.exemption(one, raised, short).startswith("an index beyond")
+    assert exemptions.exemption(one, raised, long) == ""
+    assert exemptions.exemption(one, dataclasses.replace(raised, status="differs"), short) == ""
 
 
 def test_onnxruntime_overlooks_an_index_into_data_without_elements() -> None:
@@ -118,8 +118,8 @@ def test_onnxruntime_overlooks_an_index_into_data_without_elements() -> None:
     empty = next(s for s in samples if not any(s.draw.sizes.values()))
     full = next(s for s in samples if all(s.draw.sizes.values()))
     raised = judge.Judgement("raises", "indices element out of data bounds, idx=0")
-    assert exempting.exemption(one, raised, empty).startswith("an index beyond")
-    assert exempting.exemption(one, raised, full) == ""
+    assert exemptions.exemption(one, raised, empty).startswith("an index beyond")
+    assert exemptions.exemption(one, raised, full) == ""
 
 
 def test_onnxruntime_rounds_a_normalised_element_more_than_the_result() -> None:
@@ -135,11 +135,11 @@ def test_onnxruntime_rounds_a_normalised_element_more_than_the_result() -> None:
     assert abs(float(got[0].item()) - 0.3836) > 1e-3
     sample = judge.Sample(draws.Draw({}, "wide", 0, 0), fed, got, [got])
     differs = judge.Judgement("differs", "", "wide", sample.draw, 1, 0, values=(got[0], bias))
-    assert exempting.exemption(one, differs, sample) == (
+    assert exemptions.exemption(one, differs, sample) == (
         "the original in float64 gives what the result gives"
     )
     wrong = dataclasses.replace(differs, values=(got[0], bias * np.float32(1.01)))
-    assert exempting.exemption(one, wrong, sample) == ""
+    assert exemptions.exemption(one, wrong, sample) == ""
 
 
 def test_onnxruntime_overlooks_batches_that_are_not_equal() -> None:
@@ -152,8 +152,8 @@ def test_onnxruntime_overlooks_batches_that_are_not_equal() -> None:
     empty = next(s for s in samples if not any(s.draw.sizes.values()))
     even = next(s for s in samples if s.draw.sizes["B"] == 2)
     raised = judge.Judgement("raises", "largest <= 1")
-    assert exempting.exemption(one, raised, empty).startswith("batches of data")
-    assert exempting.exemption(one, raised, even) == ""
+    assert exemptions.exemption(one, raised, empty).startswith("batches of data")
+    assert exemptions.exemption(one, raised, even) == ""
 
 
 def test_onnxruntime_raises_integers_by_way_of_float64() -> None:
@@ -167,9 +167,9 @@ def test_onnxruntime_raises_integers_by_way_of_float64() -> None:
     assert got[0].tolist() == [3, 2**53, -(2**53)]
     sample = judge.Sample(draws.Draw({}, "wide", 0, 0), fed, got, [got])
     differs = judge.Judgement("differs", "", "wide", sample.draw, 1, 0, values=(got[0], fed["x"]))
-    assert exempting.exemption(one, differs, sample).startswith("integers that onnxruntime takes")
+    assert exemptions.exemption(one, differs, sample).startswith("integers that onnxruntime takes")
     wrong = dataclasses.replace(differs, values=(got[0], fed["x"] + 1))
-    assert exempting.exemption(one, wrong, sample) == ""
+    assert exemptions.exemption(one, wrong, sample) == ""
 
 
 def test_onnxruntime_reduces_integers_by_way_of_float64() -> None:
@@ -184,9 +184,9 @@ def test_onnxruntime_reduces_integers_by_way_of_float64() -> None:
     sample = judge.Sample(draws.Draw({}, "wide", 0, 0), fed, got, [got])
     wrapped = np.array([3, -(2**31)], np.int32)
     differs = judge.Judgement("differs", "", "wide", sample.draw, 1, 0, values=(got[0], wrapped))
-    assert exempting.exemption(one, differs, sample).startswith("integers that onnxruntime takes")
+    assert exemptions.exemption(one, differs, sample).startswith("integers that onnxruntime takes")
     wrong = dataclasses.replace(differs, values=(got[0], wrapped + 1))
-    assert exempting.exemption(one, wrong, sample) == ""
+    assert exemptions.exemption(one, wrong, sample) == ""
 
 
 def test_a_seed_gives_the_same_model_each_time() -> None:

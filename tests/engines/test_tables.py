@@ -10,7 +10,7 @@ import pytest
 
 import graphfix
 from graphfix.cli import main
-from graphfix.engines import tabulating
+from graphfix.engines import listed_profiles
 from graphfix.engines.engine import engine_of, engines
 from graphfix.engines.tables import TabledEngine
 from graphfix.engines.targets import load_target, resolve
@@ -18,7 +18,7 @@ from graphfix.engines.versioned import PROFILES, write_profiles
 from graphfix.report import Severity
 from tests.engines.cases import model_of
 
-FAMILIES = tabulating.families()
+FAMILIES = listed_profiles.families()
 TARGETS = [name for names in FAMILIES.values() for name in names]
 REJECT, FALLBACK, NOTE = Severity.REJECT, Severity.FALLBACK, Severity.NOTE
 ORT = "runs the node on the CPU instead"
@@ -110,7 +110,7 @@ def test_every_family_of_the_issue_is_there() -> None:
 
 @pytest.mark.parametrize("folder", FAMILIES, ids=lambda folder: folder.name)
 def test_profiles_are_what_the_facts_make(folder: Path, tmp_path: Path) -> None:
-    tables = {name: tabulating.profile(folder, name) for name in FAMILIES[folder]}
+    tables = {name: listed_profiles.profile(folder, name) for name in FAMILIES[folder]}
     for name, table in tables.items():
         assert engine_of(load_target(name).family).profile(name) == table
     write_profiles(tmp_path, tables)

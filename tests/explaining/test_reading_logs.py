@@ -7,7 +7,7 @@ import re
 import pytest
 
 from graphfix.engines.rule import all_rules
-from graphfix.explaining.explaining import in_order, read_log
+from graphfix.explaining.diagnosis import in_order, read_log
 from graphfix.explaining.knowledge import messages
 
 # Not rules: what converters say before there is a file.

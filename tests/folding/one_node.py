@@ -10,7 +10,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from graphfix.authoring.views import NodeView
-from graphfix.folding.knowing import Knowledge
+from graphfix.folding.known_values import Knowledge
 from graphfix.model import Model
 from graphfix.testing import outputs_of
 

@@ -9,8 +9,8 @@ from onnx import parser
 
 import graphfix
 from benchmarks.coverage.lists.old_forms import old_forms
-from benchmarks.opset.judging import complains
-from benchmarks.opset.running import outputs_differ, run
+from benchmarks.opset.comparison import outputs_differ, run
+from benchmarks.opset.conversions import complains
 from graphfix.report import Verdict
 from tests.opset.conversion import converted, loaded, reasons
 

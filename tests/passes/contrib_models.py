@@ -10,7 +10,7 @@ import pytest
 from benchmarks.coverage.contrib.form import Form as Form
 from benchmarks.coverage.contrib.forms import forms
 from benchmarks.coverage.contrib.results import expected_of
-from benchmarks.opset.running import outputs_differ, run
+from benchmarks.opset.comparison import outputs_differ, run
 from graphfix.registry import shipped_passes
 from graphfix.report import Status
 from graphfix.testing import Rewritten, run_pass

@@ -7,7 +7,7 @@ import pytest
 from onnx import parser
 
 import graphfix
-from benchmarks.opset.running import reference
+from benchmarks.opset.comparison import reference
 from graphfix.report import Verdict
 from graphfix.testing import assert_refused
 

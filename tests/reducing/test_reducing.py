@@ -15,7 +15,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 import graphfix
 from graphfix import InvalidModel, UsageError
 from graphfix.reducing.command import Command
-from graphfix.reducing.searching import first_place, shortened
+from graphfix.reducing.search import first_place, shortened
 from tests.reducing.long_models import checked, long_model, looking_for
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'

@@ -14,7 +14,7 @@ from graphfix import UsageError
 from graphfix.pipeline.validation import Validity, validity_of
 from graphfix.protos import normal_domain
 from graphfix.reproducers.anonymising import GOES_AWAY, anonymous_model
-from graphfix.reproducers.scrambling import Kept, numbered, scrambled
+from graphfix.reproducers.random_weights import Kept, numbered, scrambled
 from graphfix.testing import outputs_of
 from tests.reproducers.faulty import (
     ELEMENT,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.coverage.contrib.form import Form
-from benchmarks.opset.running import run as run_in_onnxruntime
+from benchmarks.opset.comparison import run as run_in_onnxruntime
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.evaluators import GivenEvaluators
 from graphfix.proving.runners.reference_engine import ReferenceEngine

@@ -9,7 +9,7 @@ import onnx
 
 from benchmarks.coverage.cases import Case
 from benchmarks.coverage.lists.ml_forms import forms
-from benchmarks.opset.running import run
+from benchmarks.opset.comparison import run
 
 TITLE = "Operators of ai.onnx.ml"
 PAGE = "coverage-ml.md"

@@ -15,7 +15,7 @@ import onnx
 from onnx import parser
 
 from benchmarks.coverage.cases import Case
-from benchmarks.opset.running import run
+from benchmarks.opset.comparison import run
 
 _TODAY = 13
 _STORED_ALONE = 9

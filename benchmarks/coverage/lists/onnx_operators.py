@@ -20,9 +20,9 @@ from benchmarks.coverage.lists.onnx_explained import EXPLAINED as EXPLAINED
 from benchmarks.coverage.lists.untested_forms import untested_forms
 from benchmarks.differential.scope import F32
 from benchmarks.engines.probes import drawn, forms, wanted
-from benchmarks.opset.judging import complains, is_random
+from benchmarks.opset.comparison import opset_of, outputs_differ, reference, restamped, run
+from benchmarks.opset.conversions import complains, is_random
 from benchmarks.opset.nodes import VARIANTS, NodeTest, node_tests
-from benchmarks.opset.running import opset_of, outputs_differ, reference, restamped, run
 from graphfix.schemas import form_of, newest_opset
 
 TITLE = "Operators of ONNX"

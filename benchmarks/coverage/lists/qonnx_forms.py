@@ -10,7 +10,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.coverage.lists.ml_forms import Form
-from benchmarks.opset.running import run
+from benchmarks.opset.comparison import run
 from graphfix.passes.quantization.brevitas_quantizers import (
     evaluate_bipolar,
     evaluate_float,

@@ -10,7 +10,7 @@ import onnx
 from benchmarks.coverage.cases import Case
 from benchmarks.coverage.lists.qonnx_forms import OPERATORS, qonnx_forms
 from benchmarks.coverage.lists.quantized_forms import quantized_forms
-from benchmarks.opset.running import reference, run
+from benchmarks.opset.comparison import reference, run
 
 TITLE = "Quantized files"
 PAGE = "coverage-quantized.md"

@@ -20,6 +20,13 @@ from graphfix.authoring.patterns.attributes import (
     written_attribute,
 )
 from graphfix.authoring.patterns.match import Match, Unmatched
+from graphfix.authoring.patterns.mismatch import (
+    many_readers,
+    named,
+    not_for_all,
+    read_outside,
+    told,
+)
 from graphfix.authoring.patterns.numbers import is_number, keeps_rank
 from graphfix.authoring.patterns.sought import (
     Call,
@@ -31,13 +38,6 @@ from graphfix.authoring.patterns.sought import (
     Operation,
     Sought,
     calls_of,
-)
-from graphfix.authoring.patterns.telling import (
-    many_readers,
-    named,
-    not_for_all,
-    read_outside,
-    told,
 )
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value

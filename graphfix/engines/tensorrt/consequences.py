@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from graphfix.authoring.views import NodeView
 from graphfix.engines.tensorrt.as_parsed import as_parsed
-from graphfix.folding.knowing import know
+from graphfix.folding.known_values import know
 from graphfix.graph import Node
 from graphfix.model import Model
 from graphfix.report import Finding, Severity

@@ -5,8 +5,8 @@ All of it was measured on the wheel 0.23.9, with inputs bound to the shapes that
 
 from __future__ import annotations
 
+from graphfix.authoring.declared_types import declared_in_symbols
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.redeclaring import declared_in_symbols
 from graphfix.authoring.views import NodeView
 from graphfix.engines.known_early import of_shapes_alone
 from graphfix.engines.operands import has_negative_pads, has_rank, holds_negatives

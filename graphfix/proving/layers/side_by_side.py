@@ -13,7 +13,7 @@ from graphfix.errors import EngineFailed
 from graphfix.proving.inputs.weights import without_weights
 from graphfix.proving.layers.aligning import align_interface, rename
 from graphfix.proving.layers.comparison import Comparison, Layer
-from graphfix.proving.verdict.judging import Judge
+from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.whole import comparison as whole
 from graphfix.report import NodeRef, Verdict, Verification
 from graphfix.shape_inference import infer_shapes

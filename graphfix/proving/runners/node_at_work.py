@@ -8,7 +8,7 @@ from threading import Thread
 from onnx import GraphProto, NodeProto
 
 from graphfix.protos import called
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed, Value
 
 _MOST_NAMED = 3

@@ -17,8 +17,8 @@ from graphfix.errors import GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
 from graphfix.proving.runners import memory
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.runners.opening import RunnableModel
-from graphfix.proving.runners.outlining import bytes_inside
+from graphfix.proving.runners.first_engine import RunnableModel
+from graphfix.proving.runners.outside_weights import bytes_inside
 from graphfix.proving.runners.turns import Turns
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves, numpy_dtype
 from graphfix.proving.whole.loading import read_model

@@ -10,7 +10,7 @@ from onnx import ModelProto
 
 from graphfix.proving.runners.evaluators import Listed
 from graphfix.proving.sites.captured import CaptureRequest
-from graphfix.proving.sites.judging import Case
+from graphfix.proving.sites.site_proof import Case
 from graphfix.report import Accuracy, Certificate
 from graphfix.worker.messages import packed, unpacked
 

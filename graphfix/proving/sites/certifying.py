@@ -30,8 +30,8 @@ from graphfix.proving.sites.cases import (
     given_file,
     read_cases,
 )
-from graphfix.proving.sites.judging import certify
 from graphfix.proving.sites.merging import can_merge, certify_together
+from graphfix.proving.sites.site_proof import certify
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, Verdict

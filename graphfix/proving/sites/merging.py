@@ -9,7 +9,7 @@ import onnx
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.ort_engine import OrtEngine
-from graphfix.proving.sites.judging import Case
+from graphfix.proving.sites.site_proof import Case
 from graphfix.proving.values.kinds import Value
 from graphfix.proving.verdict.numbers import compare
 from graphfix.report import LOSSY, Certificate, Verdict

@@ -6,8 +6,8 @@ import numpy as np
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.engine import Engine
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.inexact import has_inexact_integers
-from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.values.kinds import Feed, Value, is_integer, leaves
 from graphfix.proving.verdict.numbers import compare
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from graphfix.protos import all_nodes, bodies_of, copied
 from graphfix.proving.inputs.uses import consumers, uses_of
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, is_integer, is_wide_float
 from graphfix.storage.weights import is_external, stored_bytes
 

@@ -15,7 +15,7 @@ from graphfix.errors import EngineFailed
 from graphfix.protos import copied
 from graphfix.proving.inputs.uses import int_attribute
 from graphfix.proving.runners.engine import Engine
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.numbers import widened
 from graphfix.submodels import add_outputs

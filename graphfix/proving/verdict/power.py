@@ -13,7 +13,7 @@ import numpy as np
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.engine import Engine
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, is_wide_float
 from graphfix.proving.verdict.constants import Change, Constant, changed, kinds
 

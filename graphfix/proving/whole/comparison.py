@@ -14,12 +14,12 @@ from graphfix.errors import EngineFailed, NoDevice
 from graphfix.proving.inputs.exhaustive import every_feed
 from graphfix.proving.inputs.maker import FeedMaker, static_limits
 from graphfix.proving.runners.engine import Engine, MissingOperator
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed, Value, is_floating
 from graphfix.proving.values.shelf import Shelf
 from graphfix.proving.verdict import observed, power
 from graphfix.proving.verdict.inside import Inside
-from graphfix.proving.verdict.judging import Judge
+from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.verdict.numbers import cap_of
 from graphfix.proving.whole import randomness
 from graphfix.proving.whole.drawing import Chance, Drawing, judged_draws

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from graphfix.errors import EngineFailed
 from graphfix.protos import bodies_of, copied
 from graphfix.proving.runners.engine import Engine
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.pieces import type_of_value
 from graphfix.proving.values.kinds import Array, Feed, Value
 from graphfix.proving.verdict import chance

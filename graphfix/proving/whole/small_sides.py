@@ -19,7 +19,7 @@ from graphfix.saturation import unsaturated
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 from graphfix.worker.sessions import open_session
-from graphfix.worker.standing import Standing
+from graphfix.worker.standing_child import Standing
 
 Feed = dict[str, Any]
 _TASK = "graphfix.proving.whole.small_sides:answer"

@@ -8,7 +8,7 @@ import pytest
 from onnx import ModelProto, parser
 
 from graphfix.api import run
-from graphfix.asking.asking import with_engine
+from graphfix.asking.engine_findings import with_engine
 from graphfix.engines.engine import engine_of
 from graphfix.engines.hosting.host import Refused
 from graphfix.engines.hosting.places import python_of

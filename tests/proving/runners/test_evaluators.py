@@ -12,7 +12,7 @@ from onnx import helper, parser
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.proving.models import compare_files, run_model
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict

@@ -13,8 +13,8 @@ import pytest
 from graphfix.proving import models
 from graphfix.proving.models import compare_files
 from graphfix.proving.runners.evaluators import GivenEvaluators
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.node_at_work import StillAtWork, WatchedEngine
-from graphfix.proving.runners.opening import RunnableModel
 from graphfix.proving.runners.profiled_engine import at_work
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict

@@ -21,7 +21,7 @@ from onnx.external_data_helper import (
 from graphfix.proving.models import compare_files, run_model
 from graphfix.proving.runners import memory
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.runners.outlining import SMALLEST, bytes_inside, outlined
+from graphfix.proving.runners.outside_weights import SMALLEST, bytes_inside, outlined
 from graphfix.proving.runners.turns import Turns
 from graphfix.proving.values.kinds import Feed, Value
 from graphfix.proving.values.shelf import Shelf
@@ -164,7 +164,7 @@ def test_weights_that_no_file_can_hold_for_an_engine_need_their_copies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "m.onnx", layers())
-    monkeypatch.setattr("graphfix.proving.runners.outlining.free_bytes", full)
+    monkeypatch.setattr("graphfix.proving.runners.outside_weights.free_bytes", full)
     inside = bytes_inside(loading.read_model(path))
     refused = loading.load([path], Evaluators({}), 2 * WEIGHTS + 2**17, tmp_path)
     assert refused == "needs 24 MiB, 16 MiB available"
@@ -207,7 +207,7 @@ def test_weights_stay_where_their_file_cannot_be_written(
     def taken(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("graphfix.proving.runners.outlining._written", taken)
+    monkeypatch.setattr("graphfix.proving.runners.outside_weights._written", taken)
     model = layers()
     assert outlined(model, tmp_path) is None
     assert model == layers()

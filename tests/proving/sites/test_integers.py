@@ -12,7 +12,7 @@ from onnx import ModelProto, parser
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.inexact import INEXACT_FOR_INTEGERS
 from graphfix.proving.runners.ort_engine import OrtEngine
-from graphfix.proving.sites.judging import Case, certify
+from graphfix.proving.sites.site_proof import Case, certify
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, Verdict
 

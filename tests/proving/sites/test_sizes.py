@@ -6,7 +6,7 @@ import pytest
 from onnx import ModelProto, parser
 
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.sites.judging import Case, certify
+from graphfix.proving.sites.site_proof import Case, certify
 from graphfix.report import APPROXIMATE, EXACT, Certificate, Verdict
 
 

@@ -7,7 +7,7 @@ import pytest
 from onnx import parser
 
 import graphfix
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed
 from graphfix.proving.verdict.inside import Inside
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from onnx import TensorProto, parser
 
-from graphfix.proving.runners.opening import RunnableModel
-from graphfix.proving.verdict.judging import Judge
+from graphfix.proving.runners.first_engine import RunnableModel
+from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.verdict.noise import moved
 from graphfix.proving.verdict.widening import widened_model
 

@@ -8,7 +8,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import needs_constant, refuses_rank, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
-from graphfix.folding.bounding import upper_bound
+from graphfix.folding.upper_bounds import upper_bound
 from graphfix.storage.weights import type_name
 
 _POLYGRAPHY = (

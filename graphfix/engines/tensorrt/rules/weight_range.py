@@ -13,7 +13,7 @@ from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import NOTE, REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.tensorrt.rules.parsed import is_weights
-from graphfix.folding.bounding import upper_bound
+from graphfix.folding.upper_bounds import upper_bound
 from graphfix.graph import Constant, Weights
 from graphfix.model import Model
 from graphfix.operators.table import COMPARISONS

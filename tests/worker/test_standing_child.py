@@ -14,7 +14,7 @@ from graphfix.errors import UsageError
 from graphfix.worker import service
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import Crashed, OutOfTime, ask, end_template
-from graphfix.worker.standing import Standing
+from graphfix.worker.standing_child import Standing
 
 LIMITS = Limits(60.0, 2 << 30)
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a child stays where it is forked")

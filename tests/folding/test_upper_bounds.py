@@ -6,8 +6,8 @@ import onnx
 import pytest
 
 from graphfix.authoring.views import Value
-from graphfix.folding.bounding import upper_bound
 from graphfix.folding.lower_bounds import not_negative
+from graphfix.folding.upper_bounds import upper_bound
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.model_types import infer_types
 from graphfix.registry import shipped_passes

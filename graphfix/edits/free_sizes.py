@@ -19,7 +19,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 from graphfix.edits.addressing import graphs_of, tensors_of
-from graphfix.edits.following import Shapes, Sizes, put_before, shapes_of, twin, types_of
+from graphfix.edits.known_tensors import Shapes, Sizes, put_before, shapes_of, twin, types_of
 from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.protos import called, copied, names_read, normal_domain

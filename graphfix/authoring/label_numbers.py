@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from onnx import TypeProto
 
+from graphfix.authoring.declared_types import redeclare_type
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.redeclaring import redeclare_type
 from graphfix.graph import Variable
 from graphfix.labels import KEY, Label, Labels, read_labels, write_labels
 from graphfix.report import IoChange, NodeRef

@@ -49,7 +49,7 @@ def finish_with(
     except Exception as error:
         said = str(error) if isinstance(error, PassBug) else f"{type(error).__name__}: {error}"
         whole = Faults([Specimen(Kind.FAULT, (), NodeRef(), said, settings)])
-        from graphfix.reproducers.writing import write_reproducers
+        from graphfix.reproducers.folder_writer import write_reproducers
 
         written = write_reproducers(whole, proto, base_dir, folder, anonymize=anonymize)
         made = _first_folder(written)
@@ -61,7 +61,7 @@ def finish_with(
         return result
     for hook in hooks:
         hook.stage("reproduce")
-    from graphfix.reproducers.writing import write_reproducers
+    from graphfix.reproducers.folder_writer import write_reproducers
 
     written = write_reproducers(faults, proto, base_dir, folder, anonymize=anonymize)
     return replace(result, report=replace(result.report, reproducers=written))

@@ -12,9 +12,9 @@ import onnx
 from onnx import ModelProto
 
 from benchmarks.coverage.cases import Case
-from benchmarks.opset.judging import is_random
-from benchmarks.opset.running import opset_of, outputs_differ, reference
-from benchmarks.opset.running import run as run_in_onnxruntime
+from benchmarks.opset.comparison import opset_of, outputs_differ, reference
+from benchmarks.opset.comparison import run as run_in_onnxruntime
+from benchmarks.opset.conversions import is_random
 from graphfix.api import run
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.pipeline.results import Result

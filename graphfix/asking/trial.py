@@ -16,14 +16,14 @@ from graphfix.errors import EngineFailed, GraphfixError, NoDevice
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed
-from graphfix.proving.verdict.judging import Judge
+from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.whole import loading
 from graphfix.proving.whole.samples import Samples
 from graphfix.reducing.cutting import Whole
-from graphfix.reducing.searching import first_place
-from graphfix.reducing.typing import Typist
+from graphfix.reducing.search import first_place
+from graphfix.reducing.tensor_types import Typist
 from graphfix.worker.limits import Limits
 
 _PATIENCE = 120.0

@@ -17,7 +17,7 @@ from graphfix.proving.sites.cutting import CannotCut
 from graphfix.report import Reproduced
 from graphfix.reproducers.anonymising import anonymised
 from graphfix.reproducers.folder import Reproducer, versions, write_folder
-from graphfix.reproducers.observing import Observation, observe
+from graphfix.reproducers.observation import Observation, observe
 from graphfix.reproducers.recipe import Recipe, one_pass, pass_file_of
 from graphfix.reproducers.reducing import MOST_BYTES, reduced, whole
 from graphfix.submodels import functions_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphfix.explaining.explaining import Match, Reading, read_log
+from graphfix.explaining.diagnosis import Match, Reading, read_log
 from graphfix.files import CheckRequest, check_file
 from graphfix.model import Model
 from graphfix.pipeline.documented_errors import guarded

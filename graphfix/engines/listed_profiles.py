@@ -1,6 +1,6 @@
 """The profiles of engines that are known from tables alone, made from the facts beside each.
 
-    python -m graphfix.engines.tabulating
+    python -m graphfix.engines.listed_profiles
 
 A file ``facts/NAME.json`` is one target: ``source``, ``profile`` (what the profile has beside its
 operators), ``later`` and ``ops``, by name, with the domain where it is not ONNX's own:

@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from graphfix.authoring.views import Value
-from graphfix.folding.knowing import Knowledge, know
+from graphfix.folding.known_values import Knowledge, know
 from graphfix.graph import Graph, Tensor
 from graphfix.inference import infer_model
 from graphfix.model import Model

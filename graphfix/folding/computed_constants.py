@@ -20,7 +20,7 @@ from graphfix.worker.sessions import open_session
 Array = np.ndarray[Any, Any]
 SECONDS = 120
 MEMORY = 8 << 30
-TASK = "graphfix.folding.running:answer"
+TASK = "graphfix.folding.computed_constants:answer"
 SOURCE = "model.onnx"
 VALUES = "values.npz"
 

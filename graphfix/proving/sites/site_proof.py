@@ -15,7 +15,7 @@ from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.sites.parameters import driven, parameters_of
 from graphfix.proving.sites.samples import (
     EXTREME,
@@ -31,7 +31,7 @@ from graphfix.proving.sites.shrinking import shrink
 from graphfix.proving.sites.truth import NonEmptyEngine, Truth
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.inside import Inside
-from graphfix.proving.verdict.judging import Judge
+from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.verdict.numbers import widened
 from graphfix.proving.whole.samples import Samples, all_finite
 from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Certificate, Verdict

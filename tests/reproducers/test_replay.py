@@ -187,7 +187,7 @@ def test_a_run_is_not_lost_for_a_reproducer(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("out of luck")
 
-    monkeypatch.setattr("graphfix.reproducers.writing.observe", broken)
+    monkeypatch.setattr("graphfix.reproducers.folder_writer.observe", broken)
     made = reproduced(tmp_path, RAISES)
     assert (made.folder, made.reason) == ("", "RuntimeError: out of luck")
     monkeypatch.undo()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.proving.runners.opening import RunnableModel
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.noise import Measured, Noise, magnitudes
 from graphfix.proving.verdict.numbers import (

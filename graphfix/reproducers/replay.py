@@ -13,7 +13,7 @@ from graphfix.registry import all_passes
 from graphfix.report import Certificate, NodeRef
 from graphfix.reproducers.anonymising import anonymised
 from graphfix.reproducers.folder import Reproducer, check_free, read_folder, versions, write_as
-from graphfix.reproducers.observing import observe
+from graphfix.reproducers.observation import observe
 
 
 @dataclass(frozen=True, slots=True)

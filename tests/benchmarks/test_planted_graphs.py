@@ -9,7 +9,7 @@ import pytest
 from onnx import ModelProto, parser
 
 from benchmarks.differential.judge import session
-from benchmarks.engines.planting import planted
+from benchmarks.engines.planted_graphs import planted
 
 
 def probe(graph: str) -> ModelProto:

@@ -16,17 +16,17 @@ from graphfix.engines.profile import Target
 from graphfix.errors import EngineFailed
 from graphfix.files import CheckRequest, CheckResult
 from graphfix.model import Model
+from graphfix.operator_aliases import treated
 from graphfix.pipeline.documented_errors import guarded
-from graphfix.pipeline.loading import NOT_OPENED, REFUSED
+from graphfix.pipeline.load_findings import NOT_OPENED, REFUSED
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.verifying import as_it_came, check_engine
 from graphfix.report import Finding
-from graphfix.treating import treated
 from graphfix.validity.complaint import Complaint
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 
-TASK = "graphfix.asking.trying:answer"
+TASK = "graphfix.asking.trial:answer"
 OTHERWISE = "computes-otherwise"
 _SECONDS = 3600.0
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from graphfix.authoring.declared_types import redeclare
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.redeclaring import redeclare
 from graphfix.authoring.views import Value
 from graphfix.exporting import make_info
 from graphfix.graph import Variable

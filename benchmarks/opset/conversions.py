@@ -10,7 +10,14 @@ import onnx
 from onnx.version_converter import convert_version
 
 import graphfix
-from benchmarks.opset.running import graphs_of, opset_of, outputs_differ, reference, restamped, run
+from benchmarks.opset.comparison import (
+    graphs_of,
+    opset_of,
+    outputs_differ,
+    reference,
+    restamped,
+    run,
+)
 from graphfix.report import Status
 
 STATUSES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnx import ModelProto, TensorShapeProto, TypeProto, ValueInfoProto
 
 from graphfix.protos import all_graphs, copied
-from graphfix.reducing.typing import Types, Typist
+from graphfix.reducing.tensor_types import Types, Typist
 
 Dim = TensorShapeProto.Dimension
 

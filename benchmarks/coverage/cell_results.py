@@ -13,8 +13,8 @@ import numpy as np
 import onnx
 
 from benchmarks.coverage.models import Array, Cell
-from benchmarks.opset.running import difference
-from benchmarks.opset.running import run as run_in_onnxruntime
+from benchmarks.opset.comparison import difference
+from benchmarks.opset.comparison import run as run_in_onnxruntime
 from graphfix import run
 from graphfix.errors import GraphfixError
 

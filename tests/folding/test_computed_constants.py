@@ -7,8 +7,8 @@ import onnx
 import pytest
 
 from graphfix.errors import EngineFailed
-from graphfix.folding import running, simplifying
-from graphfix.folding.running import run_constants
+from graphfix.folding import computed_constants, simplifying
+from graphfix.folding.computed_constants import run_constants
 from graphfix.folding.simplifying import simplified
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
@@ -37,7 +37,7 @@ def test_a_node_that_fails_takes_only_those_with_it_that_need_it() -> None:
 
 
 def test_a_child_that_dies_is_an_engine_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (running, simplifying):
+    for module in (computed_constants, simplifying):
         monkeypatch.setattr(module, "TASK", "tests.worker.tasks:crashes")
     model = onnx.parser.parse_model(
         HEAD + "g () => (float[1] a) <float[1] w = {1.0}> { a = Exp (w) }"
@@ -49,7 +49,7 @@ def test_a_child_that_dies_is_an_engine_failure(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_child_that_hangs_is_an_engine_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "SECONDS", 0.01)
+    monkeypatch.setattr(computed_constants, "SECONDS", 0.01)
     model = onnx.parser.parse_model(
         HEAD + "g () => (float[1] a) <float[1] w = {1.0}> { a = Exp (w) }"
     )
