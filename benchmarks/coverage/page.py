@@ -8,14 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import onnx
-
 from benchmarks import RESULTS
-from benchmarks.coverage.cases import explanations, listed, stored
+from benchmarks.coverage.cases import explanations, listed
+from benchmarks.coverage.formless import Formless, formless, table
 from benchmarks.coverage.outcomes import ANSWERS, CLOSELY, CONSENT, EXACTLY, FAULTS, REFUSED
 from benchmarks.coverage.release import NEWEST
 from benchmarks.opset.nodes import VARIANTS
-from benchmarks.tensorrt.repairs import beyond
 
 Row = Mapping[str, Any]
 _SHORT = {EXACTLY: "exact", CLOSELY: "close", CONSENT: "consent", "supported": "taken"}
@@ -35,7 +33,6 @@ _OF_RELEASE = (
     "where that has no kernel. The release of the target does not run it or computes something "
     "else, which no rule of the target tells"
 )
-_LEFT = (REFUSED, CONSENT)
 _MOST = 6  # reasons of one operator
 
 
@@ -45,21 +42,20 @@ def written(name: str, paths: Sequence[Path], cases: Path | None = None) -> Path
     Args:
         name: The list.
         paths: The rows.
-        cases: The models, where it is to be said which have no form whose sizes are known before.
+        cases: The models, where what they and the targets say of forms is to be told.
 
     Raises:
-        SystemExit: A fault has no explanation in the list.
+        SystemExit: A fault has no explanation in the list, or what has an exact form is said to
+            have none.
     """
     rows = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
-    formless = _formless(rows, cases) if cases is not None else {}
+    without = formless(name, rows, cases)
     own = listed(name)
     targets = list(dict.fromkeys(str(row["target"]) for row in rows))
     lines = [f"# {own.TITLE}", "", *_head(name, own.ABOUT), *_MEANINGS.splitlines(), ""]
-    lines += [*_summary(rows, targets, formless), ""]
-    if formless:
-        lines += [*_without_form(formless), ""]
+    lines += [*_summary(rows, targets, without), ""]
     lines += [*_matrix(own.entries(), rows, targets), ""]
-    lines += [*_explained(rows, explanations(name)), *_reasons(rows)]
+    lines += [*table(without), *_explained(rows, explanations(name)), *_reasons(rows)]
     place = RESULTS / own.PAGE
     place.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return place
@@ -73,32 +69,7 @@ def _head(name: str, about: str) -> list[str]:
     return [commands, *about.splitlines()]
 
 
-def _formless(rows: Iterable[Row], cases: Path) -> dict[str, str]:
-    """Return why cases that are not repaired have no form for fixed types and sizes."""
-    refused = {row["case"] for row in rows if row["answer"] in _LEFT and _static(row["target"])}
-    found = {
-        case.name: beyond(onnx.load_from_string(case.model))
-        for case in stored(cases)
-        if case.name in refused
-    }
-    return {name: why for name, why in found.items() if why}
-
-
-def _static(target: object) -> bool:
-    return not str(target).startswith("ort-")
-
-
-def _without_form(formless: Mapping[str, str]) -> list[str]:
-    """Return why cases have no form, the commonest reason first."""
-    told = Counter(formless.values()).most_common()
-    parts = "; ".join(f"{why} ({count})" for why, count in told)
-    return [
-        "No form for an engine that takes fixed types and sizes (told by the model alone, see "
-        f"`benchmarks/tensorrt/repairs.py`), by cases: {parts}."
-    ]
-
-
-def _summary(rows: Sequence[Row], targets: Sequence[str], formless: Mapping[str, str]) -> list[str]:
+def _summary(rows: Sequence[Row], targets: Sequence[str], without: Formless) -> list[str]:
     said = (*ANSWERS, *FAULTS)
     lines = [
         f"| target | forms | {' | '.join(said)} | without a form "
@@ -107,11 +78,7 @@ def _summary(rows: Sequence[Row], targets: Sequence[str], formless: Mapping[str,
     ]
     for target in targets:
         counts = Counter(str(row["answer"]) for row in rows if row["target"] == target)
-        none = sum(
-            row["target"] == target and row["answer"] in _LEFT and row["case"] in formless
-            for row in rows
-            if _static(target)
-        )
+        none = sum(of == target for of, _ in without)
         wanting = sum(counts[answer] for answer in (*ANSWERS[1:], *FAULTS)) - none
         share = f"{100 * counts[EXACTLY] / wanting:.1f}%" if wanting else "-"
         cells = " | ".join(str(counts[answer]) for answer in said)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from onnx import parser
 
-from benchmarks.coverage import cases, page
+from benchmarks.coverage import cases, formless, page
 from benchmarks.coverage.cases import Case, listed
 from benchmarks.coverage.lists.old_forms import EXPERIMENTS, old_forms
 from benchmarks.coverage.outcomes import (
@@ -97,7 +97,37 @@ def test_what_has_no_form_of_fixed_sizes_is_counted_apart(
     answer(tmp_path / "cases", rows, "trt8.6", [], 60)
     found = page.written("onnx_operators", [rows], tmp_path / "cases").read_text()
     assert "| trt8.6 | 1 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 1 | - |" in found
-    assert "by cases: STRING at the ends of the model (1)." in found
+    assert "| STRING at the ends of the model | trt8.6 | Neg-13 (plain) |" in found
+    byte = case("g (uint8[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", X, "byte")
+    monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter([byte]))
+    cases.store("onnx_operators", tmp_path / "cases")
+    row = {"case": "Neg-13/byte", "target": "trt8.4", "answer": "by consent", "why": "", "by": ""}
+    rows.write_text(json.dumps({**row, "engine": ""}) + "\n")
+    found = page.written("onnx_operators", [rows], tmp_path / "cases").read_text()
+    kind = "uint8 at the ends of the model, which the engine does not take"
+    assert f"| {kind} | trt8.4 | Neg-13 (byte) |" in found
+
+
+def test_a_list_says_what_has_no_form_and_cannot_hide_what_is_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(formless, "FOLDER", tmp_path)
+    said = {"why": "it draws", "targets": ["trt*"], "forms": ["Neg-13/a*", "Abs-13/*"]}
+    (tmp_path / "some.json").write_text(json.dumps([said]))
+    rows = [
+        {"case": "Neg-13/a1", "target": "trt8.6", "answer": "refused"},
+        {"case": "Neg-13/a1", "target": "ort", "answer": "refused"},
+        {"case": "Neg-13/b", "target": "trt8.6", "answer": "refused"},
+        {"case": "Abs-13/c", "target": "trt8.6", "answer": "approximate"},
+        {"case": "Abs-13/d", "target": "trt8.6", "answer": "supported"},
+    ]
+    found = formless.formless("some", rows)
+    assert found == {("trt8.6", "Neg-13/a1"): "it draws", ("trt8.6", "Abs-13/c"): "it draws"}
+    with pytest.raises(SystemExit, match=r"Abs-13/d is repaired exactly for trt8\.6, and is said"):
+        formless.formless("some", [*rows[:4], {**rows[4], "answer": "exact"}])
+    with pytest.raises(SystemExit, match=r"no form is Abs-13/\*"):
+        formless.formless("some", rows[:3])
+    assert formless.formless("without", rows) == {}
 
 
 def test_old_forms_are_of_entries_of_the_list() -> None:
