@@ -7,9 +7,9 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from graphfix.exporting import export_model
 from graphfix.graph import Function, Graph, Node
 from graphfix.importing import import_function, import_main
+from graphfix.model_export import export_model
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.weights import is_external
 

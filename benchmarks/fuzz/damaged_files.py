@@ -2,7 +2,7 @@
 
     python -m benchmarks.fuzz.damaged_files [--count 20000] [--first 0] [--jobs 1] [--seconds S]
 
-File N is made from the seed N alone: a fixture, a random model or a bomb of `fuzz_bombs.py`,
+File N is made from the seed N alone: a fixture, a random model or a bomb of `bombs.py`,
 changed by `fuzz_mutations.py`; the first are the bombs and traps themselves. Each goes through the
 real entry point, forked from a process that has imported everything, with its default limits. Of
 each is asked: no exit code but 0 to 4, no traceback, at most 20 s, at most 2,048 MB held by all its
@@ -32,9 +32,10 @@ from random import Random
 from typing import Any
 
 from benchmarks import RESULTS, ROOT
-from benchmarks.fuzz.bombs import bombs, traps
+from benchmarks.fuzz.bombs import bombs
 from benchmarks.fuzz.models import make_model
 from benchmarks.fuzz.mutations import MAX_BYTES, mutated
+from benchmarks.fuzz.traps import traps
 from benchmarks.fuzz.trial import MEMORY_MB, PATIENCE, trial, warm_up
 
 JOBS: tuple[tuple[str, tuple[str, ...]], ...] = (
