@@ -48,17 +48,20 @@ def answer(folder: Path, threshold: int, _: Limits) -> None:
     """Run onnxsim on the model in a folder; in a child.
 
     Raises:
-        EngineFailed: Its own check on random inputs found other outputs.
+        EngineFailed: It raised, or its own check on random inputs found other outputs.
     """
-    onnxsim: Any = import_module("onnxsim")
     model = ModelProto.FromString((folder / SOURCE).read_bytes())
     static = all(_is_static(info) for info in model.graph.input)
     # Its own check draws inputs for static shapes only; the run compares the others.
-    result, same = onnxsim.simplify(
-        model,
-        check_n=2 if static else 0,
-        tensor_size_threshold=f"{threshold}B",
-    )
+    try:
+        onnxsim: Any = import_module("onnxsim")
+        result, same = onnxsim.simplify(
+            model,
+            check_n=2 if static else 0,
+            tensor_size_threshold=f"{threshold}B",
+        )
+    except Exception as error:  # its exceptions have no common base
+        raise EngineFailed(f"{type(error).__name__}: {error}") from error
     if not same:
         raise EngineFailed("its own check on random inputs found other outputs")
     (folder / TARGET).write_bytes(result.SerializeToString())

@@ -19,7 +19,7 @@ import onnx
 from onnx import ModelProto
 
 from graphfix.authoring.workspace import Workspace
-from graphfix.errors import EngineFailed
+from graphfix.errors import EngineFailed, GraphfixError
 from graphfix.inference import infer_model
 from graphfix.inlining import inline
 from graphfix.model import Model
@@ -43,7 +43,13 @@ def export(folder: Path, request: ExportRequest, _: Limits) -> None:
     Raises:
         EngineFailed: It cannot be had; with the reason.
     """
-    model = Model(_exported(request.call))
+    try:
+        proto = _exported(request.call)
+    except GraphfixError:
+        raise
+    except Exception as error:  # PyTorch's exceptions have no common base
+        raise EngineFailed(f"PyTorch's exporter: {type(error).__name__}: {error}") from error
+    model = Model(proto)
     infer_model(model)
     try:
         move_to(model, Workspace(model), request.opset)

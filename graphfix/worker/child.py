@@ -15,29 +15,39 @@ from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed, GraphfixError
 from graphfix.worker.limits import Limits, limited_memory
-from graphfix.worker.messages import Message, out_of_memory, write_answer, write_error
+from graphfix.worker.messages import Message, out_of_memory, write_answer, write_error, write_fault
 
 Task = Callable[[Path, Any, Limits], object]
 
 
 def serve(folder: Path) -> None:
-    """Answer the request in a folder; errors of ours are answers too."""
+    """Answer the request in a folder; errors of ours and faults are answers too."""
     message = Message.read(folder)
     message.host.enter()
     _settle(folder)
-    task = task_of(message.task)
-    request = message.request_as(request_type(task))
-    # Its libraries are mapped before the limit is counted from.
-    import_module("onnxruntime")
-    memory = message.limits.allowed()
-    held = memory if message.limits.held else None
     try:
+        task = task_of(message.task)
+        request = message.request_as(request_type(task))
+        # Its libraries are mapped before the limit is counted from.
+        import_module("onnxruntime")
+        memory = message.limits.allowed()
+        held = memory if message.limits.held else None
         with nullcontext() if held is None else limited_memory(held):
             write_answer(folder, task(folder, request, replace(message.limits, memory=memory)))
     except GraphfixError as error:
         write_error(folder, error)
     except MemoryError as error:
         write_error(folder, EngineFailed(out_of_memory(str(error))))
+    except OSError as error:  # of the machine: no room for a file, say
+        write_error(folder, EngineFailed(error.strerror or str(error), where=_named(error)))
+    except RecursionError:
+        write_error(folder, EngineFailed("the model is nested too deeply"))
+    except Exception as error:
+        write_fault(folder, error)
+
+
+def _named(error: OSError) -> str:
+    return os.path.basename(os.fsdecode(error.filename)) if error.filename else ""
 
 
 @cache  # the template asks first, so that its children need not

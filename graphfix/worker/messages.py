@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import traceback
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +25,15 @@ _RUNNING = re.compile(r"while running (\w+) node\. Name:'([^']*)'")
 
 T = TypeVar("T")
 _KINDS: dict[str, type[GraphfixError]] = {"usage": UsageError, "invalid": InvalidModel}
+_FAULT = "fault"
+
+
+class ChildFault(Exception):  # noqa: N818 - a fault of ours, not an error of the user
+    """A child of ours raised what nobody foresaw, which says nothing of model and engine.
+
+    No `GraphfixError`: what stands for a failing engine must not stand for this too. Its note is
+    the child's traceback.
+    """
 
 
 def packed(value: object) -> str:
@@ -126,8 +136,9 @@ class Message(Struct, frozen=True):
 class _Error(Struct, frozen=True):
     kind: str
     message: str
-    where: str
-    hint: str
+    where: str = ""
+    hint: str = ""
+    trace: str = ""
 
 
 class _Answer(Struct, frozen=True):
@@ -148,6 +159,16 @@ def write_error(folder: Path, error: GraphfixError) -> None:
     (folder / ANSWER).write_text(packed(_Answer(error=told)), encoding="utf-8")
 
 
+def write_fault(folder: Path, error: Exception) -> None:
+    """Answer a request with an exception that nobody foresaw."""
+    trace = "".join(traceback.format_exception(error))
+    if "bad_alloc" in trace:  # of C++, as what its bindings made of it
+        write_error(folder, EngineFailed(out_of_memory(str(error))))
+        return
+    told = _Error(_FAULT, f"{type(error).__name__}: {error}", trace=trace)
+    (folder / ANSWER).write_text(packed(_Answer(error=told)), encoding="utf-8")
+
+
 def out_of_memory(said: str) -> str:
     """Say that memory ran out, and at which node where the engine told."""
     found = _RUNNING.search(said)
@@ -164,10 +185,15 @@ def read_answer(folder: Path, kind: type[T]) -> T:
         EngineFailed: It is an error of an engine.
         UsageError: The request names something that is not there.
         InvalidModel: A file is not a model.
+        ChildFault: The child raised something else.
     """
     answer = unpacked((folder / ANSWER).read_text(encoding="utf-8"), _Answer)
     if answer.error is not None:
         error = answer.error
+        if error.kind == _FAULT:
+            fault = ChildFault(error.message)
+            fault.add_note(error.trace)
+            raise fault
         raise _KINDS.get(error.kind, EngineFailed)(
             error.message, where=error.where, hint=error.hint
         )

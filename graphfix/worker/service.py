@@ -74,6 +74,7 @@ def ask(
             or said so.
         UsageError: The request names something that is not there.
         InvalidModel: A file is not a model.
+        ChildFault: The task raised something else, which is a fault of ours.
     """
     keeper = _keeper()
     # A driver of a device takes minutes to build what it runs, however small the model.

@@ -18,6 +18,8 @@ from graphfix.cli.program import program
 from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
 from graphfix.pipeline import inspection
 
+ROOT = Path(__file__).resolve().parents[2]
+
 Capture = pytest.CaptureFixture[str]
 
 
@@ -121,6 +123,24 @@ def test_a_traceback_where_it_is_wanted(
     err = capsys.readouterr().err
     assert "Traceback (most recent call last)" in err
     assert err.endswith("graphfix: error: no such file\n")
+
+
+def test_a_fault_in_the_child_that_compares_is_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("graphfix.proving.models.TASKS", "tests.worker.faulty_tasks:")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    result = tmp_path / "result.onnx"
+    model = str(ROOT / "fixtures" / "mod_float_ts13.onnx")
+    code = main(["run", model, "--target", "trt8", "-o", str(result)])
+    said = capsys.readouterr()
+    assert (code, said.out) == (5, "")
+    assert "a fault in graphfix, not in your model: " in said.err
+    assert "ZeroDivisionError: while it compares" in said.err
+    assert not result.exists()
+    (kept,) = tmp_path.glob("result.onnx.reproducers/*/reproducer.json")
+    seen = json.loads(kept.read_text(encoding="utf-8"))["seen"]
+    assert seen == "ChildFault: ZeroDivisionError: while it compares"
 
 
 def test_an_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import importlib
 import os
 import signal
@@ -62,6 +63,10 @@ def fails(_: Path, request: Answer, __: Limits) -> Answer:
         "usage": UsageError,
         "invalid": InvalidModel,
     }
+    if request["kind"] == "disk":
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/full")
+    if request["kind"] == "depth":
+        raise RecursionError
     kind = kinds.get(request["kind"])
     if kind is None:
         raise ZeroDivisionError("not ours")

@@ -18,6 +18,7 @@ import pytest
 from graphfix.errors import EngineFailed, GraphfixError, InvalidModel, UsageError
 from graphfix.worker import service
 from graphfix.worker.limits import Limits, available_memory
+from graphfix.worker.messages import ChildFault
 from graphfix.worker.service import OutOfTime, ask, end_template
 
 LIMITS = Limits(60.0, 2 << 30)
@@ -145,8 +146,8 @@ def test_errors_of_ours_come_back_as_what_they_are(
         ("ends", {"signal": "SIGKILL"}, "the engine crashed (SIGKILL)"),
         ("ends", {"signal": "", "code": 7}, "the engine's process ended with code 7"),
         ("eats", {"bytes": 1 << 31}, "ran out of memory"),
-        ("nothing", {}, "has no attribute 'nothing'"),
-        ("fails", {"kind": ""}, "ZeroDivisionError: not ours"),
+        ("fails", {"kind": "disk"}, "No space left on device"),
+        ("fails", {"kind": "depth"}, "the model is nested too deeply"),
     ],
 )
 def test_a_death_says_how(tmp_path: Path, task: str, request_: dict[str, Any], text: str) -> None:
@@ -154,6 +155,27 @@ def test_a_death_says_how(tmp_path: Path, task: str, request_: dict[str, Any], t
         _ask(tmp_path, task, Limits(60.0, 1 << 30), **request_)
     assert text in caught.value.message
     assert _ask(tmp_path, "eats", bytes=1 << 10) == {"length": 1 << 10}
+
+
+@pytest.mark.parametrize(
+    ("task", "text"),
+    [
+        ("nothing", "AttributeError: module 'tests.worker.tasks' has no attribute 'nothing'"),
+        ("fails", "ZeroDivisionError: not ours"),
+    ],
+)
+@pytest.mark.parametrize("fork", [True, False])
+def test_a_fault_of_ours_is_no_error_of_an_engine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, task: str, text: str, *, fork: bool
+) -> None:
+    monkeypatch.setattr(service, "_CAN_FORK", fork and hasattr(os, "fork"))
+    with pytest.raises(ChildFault) as caught:
+        _ask(tmp_path, task, Limits(60.0, 1 << 30), kind="")
+    assert str(caught.value) == text
+    assert not isinstance(caught.value, GraphfixError)
+    (trace,) = caught.value.__notes__
+    assert trace.startswith("Traceback (most recent call last)")
+    assert text.partition(":")[0] in trace
 
 
 def test_memory_is_a_share_of_what_is_free_where_nobody_says(tmp_path: Path) -> None:
