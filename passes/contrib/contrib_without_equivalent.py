@@ -57,20 +57,20 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "it moves the state of a running generation between buffers of one processor",
         "export the step of the network alone, with past and present as inputs and outputs",
-        "ConvStateReplay GatedDeltaNetStateReplay Mamba2Verify CausalConvWithState "
-        "VarlenCausalConvWithState GatedDeltaNet LinearAttention",
+        "ConvStateReplay GatedDeltaNetStateReplay Mamba2Verify VarlenCausalConvWithState "
+        "GatedDeltaNet",
     ),
     (
         "the tokens of several sequences are packed without padding, and its sizes depend on them",
         "optimise the model without packing (no RemovePadding), so that it has Attention, "
         "MultiHeadAttention or GroupQueryAttention",
-        "RemovePadding RestorePadding PackedAttention PackedMultiHeadAttention PagedAttention "
-        "SparsePagedAttention PackedSparseAttentionIndexer PackedSparseAttentionIndexerMerge",
+        "RemovePadding PagedAttention SparsePagedAttention PackedSparseAttentionIndexer "
+        "PackedSparseAttentionIndexerMerge",
     ),
     (
         "past and present share one buffer, which a function of its inputs cannot say",
         "export the decoder with MultiHeadAttention or GroupQueryAttention and a past of its own",
-        "DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention DecoderAttention",
+        "DecoderMaskedSelfAttention DecoderAttention",
     ),
     (
         "it looks at some blocks of keys alone, which tables that are computed beside it choose",
@@ -112,8 +112,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "it is a fusion of a few layers that nothing here takes apart",
         _FUSED,
-        "EngramGate HyperConnectionLowRankMix HyperConnectionPostMix HyperConnectionPreMix "
-        "MoEGroupRouter RMSNormRotary RouterGateUpProj",
+        "HyperConnectionLowRankMix MoEGroupRouter RMSNormRotary RouterGateUpProj",
     ),
 )
 _BY_OPERATOR = {op: (why, what) for why, what, ops in _REASONS for op in ops.split()}

@@ -16,8 +16,8 @@ After:
     y = MatMul (Softmax (Add (Mul (MatMul (q, Transpose (pk)), 1 / sqrt (H)), mask)), pv)
 
 When it refuses:
-    The rank, dtype or size of an operand is unknown, the heads do not divide the size, keys are
-    packed with queries or values, there is a past without both presents, past and present share
+    The rank, dtype or size of an operand is unknown, the heads do not divide the size, what is
+    packed has a bias or a past, there is a past without both presents, past and present share
     a buffer, or the mask has another form than lengths, [batch, keys] or [batch, queries, keys]:
     onnxruntime's own kernel for CPUs computes none of these.
 
@@ -37,6 +37,8 @@ References:
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._attention import (
@@ -64,12 +66,12 @@ _BIAS, _MASK, _SCORE_BIAS, _PAST_KEY, _PAST_VALUE = 3, 4, 5, 6, 7
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
     """[B, S, N H_v], the present keys and values, [B, N, P + L, H], and the scores."""
-    q, k, v, past = (node.input(place) for place in (0, 1, 2, _PAST_KEY))
+    q, past = node.input(0), node.input(_PAST_KEY)
     if q is None or not q.elem_type:
         return (None,)
     untyped = InferredType(q.elem_type)
     heads = int(node.attr("num_heads", 0))
-    shapes = [None if x is None else x.shape for x in (q, k, v)]
+    shapes = _shapes(node)
     known = [shape for shape in shapes if shape is not None]
     if heads < 1 or len(known) != 3 or len(known[0]) != 3 or not 3 <= len(known[1]) <= 4:
         return (untyped,) * 4
@@ -91,15 +93,24 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return tuple(InferredType(q.elem_type, shape) for shape in shapes_out)
 
 
+def _shapes(node: NodeView) -> list[tuple[int | str | None, ...] | None]:
+    """Return the shapes of queries, keys and values; of what is packed as if it were not."""
+    given = [node.input(place) for place in range(3)]
+    shapes = [None if x is None else x.shape for x in given]
+    for place in (0, 1):  # all three in the queries, or keys and values in the keys
+        packed = shapes[place]
+        if given[place + 1] is None and packed is not None and len(packed) == 5:
+            batch, length, heads, _, head = packed
+            width = heads * head if isinstance(heads, int) and isinstance(head, int) else None
+            shapes[place:] = [(batch, length, width)] * (3 - place)
+    return shapes
+
+
 @rewrite(_NAME, removes=f"op:{_NAME}", emits=EMITS, infer=infer)
 def multi_head_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write heads, masks and products, see the module."""
-    q = node.need(0)
-    if node.input(1) is None or node.input(2) is None:
-        raise Refuse(
-            "keys and values must be given; they are packed, which onnxruntime does not compute "
-            "on a CPU"
-        )
+    given = _given(node, build)
+    q = given[0]
     need_rank(q, 3)
     if any(node.input(place) is not None for place in (8, 9)):
         raise Refuse("past and present must not share a buffer; they do")
@@ -108,14 +119,14 @@ def multi_head_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Valu
         raise Refuse("a past must have both presents, as onnxruntime wants it")
     heads = heads_of(node)
     head = size_of_head(q.dim(2), heads, "the queries")
-    queries, k, v = _operands(node, build, heads, head)
+    queries, k, v = _operands(node, build, given, heads, head)
     values = heads * (v.dim(3) or head)  # keys and values of rank 4 have one shape
     for place, before in enumerate(past):
         if before is not None:
             need_rank(before, 4)
             joined = build.Concat(wide(build, before), v if place else k, axis=2)
             k, v = (k, joined) if place else (joined, v)
-    added = _added(node, build, k)
+    added = _added(node, build, given, k)
     scale = scale_of(node, head)
     result, scores = attend(build, queries, k, v, values=values, scale=scale, added=added)
     results = [result, k, v, scores]
@@ -125,9 +136,34 @@ def multi_head_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Valu
     )
 
 
-def _operands(node: NodeView, build: Builder, heads: int, head: int) -> tuple[Value, Value, Value]:
+def _given(node: NodeView, build: Builder) -> list[Value]:
+    """Return queries, keys and values, unpacked.
+
+    All three are packed in the first as [B, S, N, 3, H], or the last two as [B, L, N, 2, H], where
+    what follows is not given.
+    """
+    given = [x for place in range(3) if (x := node.input(place)) is not None]
+    count = 4 - len(given)
+    if count == 1:
+        return given
+    packed, heads = given.pop(), heads_of(node)
+    need_rank(packed, 5)
+    head = packed.dim(4)
+    if (packed.dim(2), packed.dim(3)) != (heads, count) or not head:
+        raise Refuse(
+            f"{packed.name} must hold {heads} heads of {count} parts of a known size; it has "
+            f"{packed.shape}"
+        )
+    if node.input(_BIAS) is not None or node.input(_PAST_KEY) is not None:
+        raise Refuse("what is packed must have neither a bias nor a past; it has one")
+    parts = build.multi("Split", packed, outputs=count, axis=3, split=[1] * count)
+    return [*given, *(build.Reshape(part, np.array([0, 0, heads * head])) for part in parts)]
+
+
+def _operands(
+    node: NodeView, build: Builder, inputs: Sequence[Value], heads: int, head: int
+) -> tuple[Value, Value, Value]:
     """Return queries, keys and values by heads, the bias added."""
-    inputs = [node.need(place) for place in range(3)]
     bias = node.input(_BIAS)
     ranks = [need_rank(x, 3, 4) for x in inputs]
     if ranks[1] != ranks[2]:
@@ -149,9 +185,9 @@ def _operands(node: NodeView, build: Builder, heads: int, head: int) -> tuple[Va
     return results[0], results[1], results[2]
 
 
-def _added(node: NodeView, build: Builder, k: Value) -> Value | None:
+def _added(node: NodeView, build: Builder, inputs: Sequence[Value], k: Value) -> Value | None:
     """Return what hides keys, and the bias of the scores."""
-    q, key, past = node.need(0), node.need(1), node.input(_PAST_KEY)
+    q, key, past = inputs[0], inputs[1], node.input(_PAST_KEY)
     mask, bias = node.input(_MASK), node.input(_SCORE_BIAS)
     lengths = Lengths((q, 1), None if past is None else (past, 2), (k, 2))
     new = dim(key, 1 if key.rank == 3 else 2)

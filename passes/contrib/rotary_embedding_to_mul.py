@@ -17,15 +17,16 @@ After:
     y = Concat (Sub (Mul (a, c), Mul (b, s)), Add (Mul (b, c), Mul (a, s)))
 
 When it refuses:
-    The rank, dtype or a size is unknown or does not fit, or there is a scale (onnxruntime's
-    kernel for CPUs does not look at it).
+    The rank, dtype or a size is unknown or does not fit.
 
 Accuracy:
-    Exact up to rounding; float16 is computed in float32.
+    Exact up to rounding; float16 is computed in float32. A scale is not looked at, as in
+    onnxruntime: its kernels for CPUs and for CUDA read the attribute and do not use it.
 
 References:
     microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RotaryEmbedding;
-    onnxruntime/contrib_ops/cpu/bert/rotary_embedding.cc, rotary_embedding_helper.h
+    onnxruntime/contrib_ops/cpu/bert/rotary_embedding.cc, rotary_embedding_helper.h;
+    onnxruntime/contrib_ops/cuda/bert/rotary_embedding.cc
 """
 
 from __future__ import annotations
@@ -87,11 +88,6 @@ def rotary_embedding_to_mul(node: NodeView, build: Builder) -> Value:
     """Turn the pairs, see the module."""
     x = node.need(0)
     rank = need_rank(x, 3, 4)
-    if float(node.attr("scale", 1.0)) != 1:
-        raise Refuse(
-            f"the scale must be 1, for onnxruntime's kernel for CPUs does not look at it; it is "
-            f"{node.attr('scale')}"
-        )
     form = _form(node, x)
     data = wide(build, x)
     if rank == 3:

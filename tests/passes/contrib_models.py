@@ -23,12 +23,9 @@ REFUSED = {
     ("BitmaskBiasDropout", "mask"): "packed into bits, must not be used",
     ("BitmaskDropout", "mask"): "packed into bits, must not be used",
     ("ConvTransposeWithDynamicPads", "late"): "the pads must be a constant",
-    ("MultiHeadAttention", "packed-kv"): "keys and values must be given; they are packed",
-    ("MultiHeadAttention", "packed-qkv"): "keys and values must be given; they are packed",
     ("QLinearSoftmax", "int8-old-several"): "Softmax must be over one axis",
     ("QLinearSoftmax", "uint8-old-several"): "Softmax must be over one axis",
     ("QMoE", "relu"): "normalize_routing_weights must be 1",
-    ("RotaryEmbedding", "scale"): "the scale must be 1",
 }
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import parser
 
-from graphfix.testing import assert_refused, assert_untouched, outputs_of
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
 from tests.passes.attention_models import (
     MICROSOFT,
     Array,
@@ -188,9 +189,23 @@ def test_refuses(more: dict[str, Array], options: dict[str, Any], reason: str) -
     assert_refused(PASS, text_of(feed_of() | more, **options), reason)
 
 
-def test_refuses_what_is_packed() -> None:
-    packed = {"q": numbers(2, 4, 6), "key": numbers(2, 5, 2, 2, 3)}
-    assert_refused(PASS, text_of(packed), "keys and values must be given")
+@pytest.mark.parametrize("sizes", [{}, {"q": "B, S, 6", "key": "B, L, 2, 2, 3"}], ids=["", "open"])
+def test_keys_packed_with_values(sizes: dict[str, str]) -> None:
+    feed = {"q": numbers(2, 4, 6), "key": numbers(2, 5, 2, 2, 3)}
+    done = run_pass(PASS, text_of(feed, sizes=sizes))
+    k, v = (feed["key"][..., at, :].reshape(2, 5, 6) for at in range(2))
+    apart = {"q": feed["q"], "key": k, "value": v}
+    (wanted,) = outputs_of(parser.parse_model(text_of(apart)), apart).values()
+    (given_,) = outputs_of(done.after, feed).values()
+    np.testing.assert_allclose(given_, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_refuses_what_is_packed_otherwise() -> None:
+    few = {"q": numbers(2, 4, 6), "key": numbers(2, 5, 3, 2, 2)}
+    assert_refused(PASS, text_of(few), "key must hold 2 heads of 2 parts of a known size; it has")
+    packed = {"q": numbers(2, 4, 6), "key": numbers(2, 5, 2, 2, 3), "b": numbers(18)}
+    assert_refused(PASS, text_of(packed), "what is packed must have neither a bias nor a past")
+    assert_refused(PASS, text_of({"q": numbers(2, 4, 6)}), "the rank of q must be 5; it is 3")
 
 
 def test_leaves_others_alone() -> None:

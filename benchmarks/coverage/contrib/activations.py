@@ -96,6 +96,11 @@ def _streams() -> Iterator[Form]:
     streams = real(2, 3, 4, 8)
     yield Form("HyperConnectionPreMix", "by-branch", [streams, real(2, 3, 4, seed=1)])
     yield Form("HyperConnectionPreMix", "by-number", [streams, real(2, 3, 4, 8, seed=1)])
+    flat, count = streams.reshape(2, 3, 32), {"num_branches": 4}
+    scaled = {**count, "reduction_scale": 0.5}
+    yield Form("HyperConnectionPreMix", "flat", [flat, real(2, 3, 32, seed=1)], attributes=scaled)
+    mixed = [flat, real(2, 3, 4, seed=1)]
+    yield Form("HyperConnectionPreMix", "flat-open", mixed, [np.float32], count, (0, 1))
     yield Form(
         "HyperConnectionPostMix",
         "mixed",
@@ -106,6 +111,8 @@ def _streams() -> Iterator[Form]:
         "plain",
         [streams, real(2, 3, 8, seed=1), real(2, 3, 4, seed=2)],
     )
+    inputs = [flat, real(2, 3, 8, seed=1), real(2, 3, 4, 1, seed=2), real(2, 3, 4, 4, seed=3)]
+    yield Form("HyperConnectionPostMix", "flat-open", inputs, [np.float32], count, (0, 1))
     yield Form(
         "HyperConnectionLowRankMix",
         "plain",
@@ -116,4 +123,8 @@ def _streams() -> Iterator[Form]:
     )
     keys = real(2, 3, 4, 8, seed=1)
     scales = [const(real(4, 8, seed=at)) for at in (3, 4)]
-    yield Form("EngramGate", "plain", [keys, streams, real(2, 3, 8, seed=2), *scales])
+    gate = [keys, streams, real(2, 3, 8, seed=2), *scales]
+    yield Form("EngramGate", "plain", gate)
+    yield Form("EngramGate", "open", gate, free=(0, 1))
+    both = [np.float32, np.float32]
+    yield Form("EngramGate", "normed", [*gate, const(real(4, 8, seed=5))], both)

@@ -90,16 +90,28 @@ def _multi_head() -> Iterator[Form]:
     past = [real(2, 4, 2, 4, seed=5), real(2, 4, 2, 4, seed=6)]
     new = [q, real(2, 3, 16, seed=7), real(2, 3, 16, seed=8)]
     yield Form(op, "past", [*new, None, None, None, *past], _OUT3, _HEADS)
-    yield Form(op, "packed-kv", [q, real(2, 5, 4, 2, 4, seed=5)], attributes=_HEADS, runs=False)
-    yield Form(op, "packed-qkv", [real(2, 5, 4, 3, 4, seed=5)], attributes=_HEADS, runs=False)
+    packed = real(2, 5, 4, 3, 4, seed=5)
+    parts = [packed[:, :, :, at].reshape(2, 5, 16) for at in range(3)]
+    same = Form(op, "", [q, *parts[1:], None, keys], attributes=_HEADS)
+    inputs: list[Any] = [q, packed[:, :, :, 1:].copy(), None, None, keys]
+    yield Form(op, "packed-kv", inputs, attributes=_HEADS, same_as=same)
+    same = Form(op, "", parts, attributes=_HEADS)
+    yield Form(op, "packed-qkv", [packed], attributes=_HEADS, same_as=same)
+    yield Form(op, "packed-qkv-open", [packed], [np.float32], _HEADS, (0, 1), same_as=same)
     one = [real(2, 1, 16, seed=at) for at in (1, 2, 3)]
     cache = [real(2, 4, 6, 4, seed=at) for at in (4, 5)]
     length = np.array([4], np.int32)
     shared: dict[str, Any] = {**_HEADS, "past_present_share_buffer": 1}
-    inputs: list[Any] = [*one, None, None, *cache, length]
+    inputs = [*one, None, None, *cache, length]
     yield Form("DecoderMaskedMultiHeadAttention", "shared", inputs, _OUT3, shared)
     cross = [one[0], *cache]
-    yield Form("DecoderMaskedMultiHeadAttention", "cross", cross, attributes=_HEADS)
+    op = "DecoderMaskedMultiHeadAttention"
+    yield Form(op, "cross", cross, attributes=_HEADS)
+    seen = np.array([[1, 1, 1, 0, 0, 0], [1] * 6], np.int32)
+    yield Form(op, "cross-mask", [*cross, seen], attributes=_HEADS)
+    wide = [*inputs, None, None, bias]
+    yield Form(op, "shared-bias", wide, _OUT3, {**shared, "scale": 0.3})
+    yield Form(op, "shared-open", inputs, _OUT3, shared, free=(0,))
     w, b = const(real(16, 48, seed=1)), const(real(48, seed=2))
     inputs = [one[0], w, b, None, real(2, 2, 4, 6, 4), None, length]
     both = [np.float32, np.float32]
@@ -241,9 +253,30 @@ def _recurrent() -> Iterator[Form]:
     state = np.zeros((2, 2, 8, 8), np.float32)
     linear = {**heads, "update_rule": "linear"}
     yield Form("LinearAttention", "linear", [q, k, v, state], both, linear)
+    yield Form("LinearAttention", "linear-open", [q, k, v, state], both, linear, (0, (1, 1)))
+    filled, decay = real(2, 2, 8, 8, seed=4), -np.abs(real(2, 5, 2, seed=5))
+    rate = np.abs(real(2, 5, 2, seed=6))
+    gated = {**heads, "update_rule": "gated", "scale": 0.5}
+    yield Form("LinearAttention", "gated", [q, k, v, filled, decay], both, gated)
+    each = -np.abs(real(2, 5, 16, seed=5))
+    yield Form("LinearAttention", "gated-by-key", [q, k, v, None, each], both, gated)
+    delta = {**heads, "update_rule": "delta"}
+    yield Form("LinearAttention", "delta", [q, k, v, filled, None, rate], both, delta)
+    inputs: list[Any] = [q, k, v, filled, decay, rate]
+    yield Form("LinearAttention", "gated-delta", inputs, both, heads)
+    grouped = [real(2, 5, 32, seed=7) / 4, *inputs[1:5], rate[:, :, :1].copy()]
+    several = {**heads, "q_num_heads": 4}
+    yield Form("LinearAttention", "gated-delta-grouped", grouped, both, several, ((0, 0),))
     x = real(2, 8, 5)
     w = const(real(8, 1, 4, seed=1))
-    yield Form("CausalConvWithState", "plain", [x, w], both)
+    op = "CausalConvWithState"
+    yield Form(op, "plain", [x, w], both)
+    past, b = real(2, 8, 6, seed=2), const(real(8, seed=3))
+    active = {"activation": "silu", "dilation": 2}
+    yield Form(op, "state", [x, w, b, past], both, active)
+    yield Form(op, "open", [x, w, b, past[:, :, :3].copy()], both, free=(0, (0, 2)))
+    last = [x.transpose(0, 2, 1).copy(), w, b, past[:, :, :3].transpose(0, 2, 1).copy()]
+    yield Form(op, "channels-last", last, both, {"channels_last": 1})
     rows = real(5, 2, 8)
     lengths = np.array([0, 2, 5], np.int32)
     yield Form(
@@ -277,8 +310,17 @@ def _packed() -> Iterator[Form]:
     outputs = [np.float32, np.int32, np.int32, np.int32]
     yield Form("RemovePadding", "plain", [x, counts], outputs)
     yield Form("RestorePadding", "plain", [tokens, offsets])
+    yield Form("RestorePadding", "open", [tokens, offsets], free=(0,))
     w, b = const(real(16, 48, seed=1)), const(real(48, seed=2))
-    yield Form("PackedAttention", "plain", [tokens, w, b, offsets, ends], attributes=_HEADS)
+    inputs: list[Any] = [tokens, w, b, offsets, ends]
+    yield Form("PackedAttention", "plain", inputs, attributes=_HEADS)
+    yield Form("PackedAttention", "open", inputs, free=(0,), attributes=_HEADS)
+    sizes = {**_HEADS, "qkv_hidden_sizes": [16, 16, 8], "scale": 0.4}
+    some = [tokens, const(real(16, 40, seed=1)), const(real(40, seed=2)), offsets, ends]
+    yield Form("PackedAttention", "value-size", some, attributes=sizes)
     parts = [real(4, 16, seed=at) for at in range(3)]
     inputs = [*parts, None, offsets, ends]
     yield Form("PackedMultiHeadAttention", "plain", inputs, attributes=_HEADS)
+    yield Form("PackedMultiHeadAttention", "open", inputs, free=(0,), attributes=_HEADS)
+    whole_ = [real(4, 4, 3, 4), None, None, b, offsets, ends]
+    yield Form("PackedMultiHeadAttention", "packed", whole_, attributes=_HEADS)

@@ -38,6 +38,8 @@ class Form:
         free: Axes that are open, of all inputs but those of rank 1, or of one: (input, axis).
         domain: Its domain.
         runs: Whether anything says what it computes; else nothing is to replace it.
+        same_as: A form that computes the same, where onnxruntime's kernel for CPUs has it and not
+            this one.
     """
 
     operator: str
@@ -48,6 +50,7 @@ class Form:
     free: Sequence[int | tuple[int, int]] = ()
     domain: str = DOMAIN
     runs: bool = True
+    same_as: Form | None = None
 
     def feed(self) -> dict[str, Array]:
         """Return the inputs of the model."""

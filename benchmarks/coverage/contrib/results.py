@@ -28,6 +28,8 @@ def expected_of(form: Form) -> Sequence[Array]:
     Raises:
         ValueError: onnxruntime has a kernel, and refuses the form.
     """
+    if form.same_as is not None:
+        return expected_of(form.same_as)
     if not form.runs:
         return ()
     model, feed = form.model(), form.feed()

@@ -1,0 +1,8 @@
+"""hyper-connection-post-mix-to-mul."""
+
+from __future__ import annotations
+
+from tests.passes.contrib_models import forms_test
+
+PASS = "hyper-connection-post-mix-to-mul"
+test_forms = forms_test(PASS)

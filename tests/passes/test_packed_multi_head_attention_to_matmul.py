@@ -1,0 +1,8 @@
+"""packed-multi-head-attention-to-matmul."""
+
+from __future__ import annotations
+
+from tests.passes.contrib_models import forms_test
+
+PASS = "packed-multi-head-attention-to-matmul"
+test_forms = forms_test(PASS)
