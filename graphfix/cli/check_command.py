@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
+from graphfix.cli.check_reports import joined_views, own_target, views_of
+from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
+from graphfix.cli.reports import Views, proto_of, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
     assume_option,
     capability_option,
-    model_argument,
     output_options,
     pass_file_option,
     shape_option,
@@ -23,16 +23,11 @@ from graphfix.cli.shared import (
 )
 from graphfix.report import Finding
 
-if TYPE_CHECKING:
-    from onnx import ModelProto
-
-    from graphfix.files import CheckRequest, CheckResult
-
 
 @click.command(
     context_settings=CONTEXT, short_help="List what a target rejects or computes wrongly."
 )
-@model_argument
+@models_argument
 @click.option("--target", metavar="NAME", required=True, help="See `graphfix targets`.")
 @shape_option
 @assume_option
@@ -52,43 +47,93 @@ if TYPE_CHECKING:
 @report_option(".html", ".json", ".sarif", ".xml")
 @output_options
 def check(
-    *, as_json: bool, explain: bool, engine: bool, reports: tuple[Path, ...], **asked: Any
+    *,
+    models: Path | tuple[Path, ...],
+    as_json: bool,
+    engine: bool,
+    reports: tuple[Path, ...],
+    **asked: Any,
 ) -> int:
     """List all problems of MODEL on a target, each with the engine's own error text.
 
-    MODEL may be - for standard input. With --engine a refusal is told at its
-    node even where no rule knows it; `graphfix targets --install` gets engines.
-    --report writes a page (.html), SARIF 2.1.0 (.sarif) or JUnit XML (.xml) as well.
+    MODEL may be - for standard input. Several files, folders (searched for
+    *.onnx to their depth) and patterns such as 'nets/**/*.onnx' are checked one
+    after the other, each in a process of its own; --json prints one object then.
+    With --engine a refusal is told at its node even where no rule knows it;
+    `graphfix targets --install` gets engines. --report writes a page (.html, of
+    one model), SARIF 2.1.0 (.sarif) or JUnit XML (.xml) as well.
 
-    Exit codes: 0 no problem; 1 problems, certain or possible; 2 wrong usage; 3
-    MODEL cannot be read or is not a model; 5 a fault in graphfix; 130 Ctrl-C.
+    Exit codes: 0 no problem; 1 problems, certain or possible, or one of several
+    files cannot be read; 2 wrong usage; 3 MODEL cannot be read or is not a model;
+    5 a fault in graphfix; 130 Ctrl-C.
     """
-    from graphfix.cli.console import emit, emit_json, say, stdout_kept, style_for
+    from graphfix.cli.console import emit, emit_json, style_for
+    from graphfix.rendering.style import printable
+
+    def one(path: Path) -> Told:
+        def given(views: Views) -> dict[str, str]:
+            if isinstance(models, tuple):  # they are joined in the end
+                return {suffix: views[suffix]() for suffix in sorted(suffixes)}
+            write_reports(reports, views)
+            return {}
+
+        if isinstance(models, tuple) and not as_json:
+            emit(f"\n{style_for(sys.stdout).paint(printable(str(path)), 'bold')}\n")
+        return _checked(path, asked, given if reports else None, engine=engine, as_json=as_json)
+
+    suffixes = {path.suffix.lower() for path in reports}
+    if isinstance(models, Path):
+        told = one(models)
+        if as_json:
+            emit_json(told.said)
+        return told.code
+    if ".html" in suffixes:
+        raise click.UsageError(
+            "a page shows one model: name one, or see `graphfix batch --report` for a table of many"
+        )
+    every = for_each(models, one)
+    write_reports(reports, joined_views(models, every))
+    if as_json:
+        emit_json(many_json(models, every))
+    else:
+        _sum_up(models, every)
+    return code_of(every)
+
+
+def _checked(
+    path: Path,
+    asked: Mapping[str, Any],
+    given: Callable[[Views], dict[str, str]] | None,
+    *,
+    engine: bool,
+    as_json: bool,
+) -> Told:
+    """Check one model: print the text, return the rest; views of it are `given` to be written."""
+    from graphfix.cli.console import emit, say, stdout_kept, style_for
     from graphfix.cli.streams import shown, source
+    from graphfix.rendering.as_json import check_json
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
         from graphfix.files import CheckRequest, check_file
 
-    path: Path = asked.pop("model")
-    request = CheckRequest(source(path), explain=explain, **asked)
+    request = CheckRequest(source(path), **asked)
     with stdout_kept():
-        proto = proto_of(request.model) if reports else None
+        proto = proto_of(request.model) if given is not None else None
         result = check_file(request)
         if engine:
             from graphfix.asking.engine_findings import with_engine
 
             result = with_engine(request, result)
     code = int(any(f.blocks for f in result.findings))
-    if proto is not None:
-        _write(reports, shown(path), proto, request, result)
+    written: dict[str, str] = {}
+    if given is not None and proto is not None:
+        written = given(views_of(shown(path), proto, request, result))
+    told: Any = check_json(result.target.name, result.findings, result.explanations)
     if as_json:
-        from graphfix.rendering.as_json import check_json
-
         for note in result.notes:
             say(f"graphfix: note: {note}")
-        emit_json(check_json(result.target.name, result.findings, result.explanations))
-        return code
+        return Told(code, told, written)
     from graphfix.rendering.text_check import check_text
 
     emit(
@@ -97,64 +142,26 @@ def check(
             result.target.name,
             result.findings,
             result.notes,
-            explain=explain,
-            remedies=_remedies(result.findings, request.pass_files) if explain else (),
+            explain=request.explain,
+            remedies=_remedies(result.findings, request.pass_files) if request.explain else (),
             explanations=result.explanations,
             loaded_by=result.loaded_by,
-            asked=_own_target(request),
+            asked=own_target(request),
             style=style_for(sys.stdout),
         )
     )
-    return code
+    return Told(code, told, written)
 
 
-def _own_target(request: CheckRequest) -> str:
-    """Return the file of the user that is the target; empty where it is none."""
-    target = str(request.target or "")
-    return target if target.endswith(".toml") else ""
+def _sum_up(models: Sequence[Path], every: Sequence[Told]) -> None:
+    from graphfix.cli.console import emit
+    from graphfix.rendering.style import count
 
-
-def _write(
-    reports: Sequence[Path],
-    path: str,
-    proto: ModelProto,
-    request: CheckRequest,
-    result: CheckResult,
-) -> None:
-    target = _own_target(request) or result.target.name
-
-    def html() -> str:
-        from graphfix.rendering.html.check_page import check_page
-        from graphfix.rendering.html.page import rendered
-
-        page = check_page(
-            path,
-            result.target.name,
-            proto,
-            result.findings,
-            result.notes,
-            explanations=result.explanations,
-            loaded_by=result.loaded_by,
-            command=shlex.join(["graphfix", "run", path, "--target", target]),
-        )
-        return rendered(page)
-
-    def json() -> str:
-        from graphfix.rendering.as_json import check_json
-
-        return json_text(check_json(result.target.name, result.findings, result.explanations))
-
-    def sarif() -> str:
-        from graphfix.rendering.sarif import check_sarif
-
-        return json_text(check_sarif(path, result.target.name, result.findings))
-
-    def junit() -> str:
-        from graphfix.rendering.junit import check_junit
-
-        return check_junit(path, result.target.name, result.findings)
-
-    write_reports(reports, {".html": html, ".json": json, ".sarif": sarif, ".xml": junit})
+    codes = [told.code for told in every]
+    parts = [f"{codes.count(0)} without problems", f"{codes.count(1)} with problems"]
+    other = len(codes) - codes.count(0) - codes.count(1)
+    parts += [f"{other} not checked"] if other else []
+    emit(f"\n{count(len(models), 'model')}: {', '.join(parts)}")
 
 
 def _remedies(findings: Iterable[Finding], pass_files: Sequence[str | Path]) -> tuple[str, ...]:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphfix.cli.shared import CONTEXT, model_argument, output_options
+from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
+from graphfix.cli.shared import CONTEXT, output_options
 
 if TYPE_CHECKING:
     from graphfix.model import Model
 
 
 @click.command(context_settings=CONTEXT, short_help="Show what is in a model, weights unread.")
-@model_argument
+@models_argument
 @click.option("--reach", is_flag=True, help="Try how low the opset can go, and what stops it.")
 @click.option(
     "--nodes",
@@ -35,26 +36,54 @@ if TYPE_CHECKING:
 )
 @click.option("--where-from", is_flag=True, help="Show which repair made which node, of which.")
 @output_options
-def inspect(*, as_json: bool, model: Path, reach: bool, **looks: Any) -> int:
+def inspect(*, as_json: bool, models: Path | tuple[Path, ...], reach: bool, **looks: Any) -> int:
     """Show opsets, inputs and outputs, operators, biggest weights, functions, data files.
 
-    MODEL may be - for standard input.
+    MODEL may be - for standard input. Several files, folders and patterns such
+    as 'nets/**/*.onnx' are shown one after the other, each in a process of its
+    own; --json prints one object then.
 
     Weights are not read, so this is quick on files of any size; --reach converts the
     model in memory and may read some. The other options show a closer look in place of
     all that.
 
-    Exit codes: 0 shown; 2 wrong usage; 3 MODEL cannot be read or is not a model; 5 a
-    fault in graphfix; 130 Ctrl-C.
+    Exit codes: 0 shown; 1 one of several files cannot be read; 2 wrong usage; 3
+    MODEL cannot be read or is not a model; 5 a fault in graphfix; 130 Ctrl-C.
     """
-    from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
+    from graphfix.cli.console import emit, emit_json, style_for
+    from graphfix.rendering.style import printable
+
+    if isinstance(models, Path):
+        told, text = _inspected(models, reach=reach, as_json=as_json, **looks)
+        if as_json:
+            emit_json(told)
+        else:
+            emit(text)
+        return 0
+
+    def one(path: Path) -> Told:
+        told, text = _inspected(path, reach=reach, as_json=as_json, **looks)
+        if not as_json:
+            title = style_for(sys.stdout).paint(printable(str(path)), "bold")
+            emit(f"{title}\n\n{text.rstrip()}\n")
+        return Told(0, told)
+
+    every = for_each(models, one)
+    if as_json:
+        emit_json(many_json(models, every))
+    return code_of(every)
+
+
+def _inspected(path: Path, *, reach: bool, as_json: bool, **looks: Any) -> tuple[Any, str]:
+    """Return what is shown of one model: as JSON, or as text."""
+    from graphfix.cli.console import stdout_kept, style_for
     from graphfix.cli.streams import source
     from graphfix.pipeline.inspection import inspect_model
 
-    given = source(model)
-    reached = None
+    given = source(path)
     if any(looks.values()):
-        return _look(given, as_json=as_json, **looks)
+        return _looked(given, as_json=as_json, **looks)
+    reached = None
     with stdout_kept():
         found = inspect_model(given)
         if reach:
@@ -64,24 +93,20 @@ def inspect(*, as_json: bool, model: Path, reach: bool, **looks: Any) -> int:
     if as_json:
         from graphfix.rendering.inspect_json import inspect_json
 
-        emit_json(inspect_json(found, reached))
-        return 0
+        return inspect_json(found, reached), ""
     from graphfix.rendering.text_inspect import inspect_text
 
-    emit(inspect_text(found, reached, style=style_for(sys.stdout)))
-    return 0
+    return {}, inspect_text(found, reached, style=style_for(sys.stdout))
 
 
-def _look(given: Path | Model, *, as_json: bool, **looks: Any) -> int:
-    """Show the closer looks that were asked for."""
-    from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
+def _looked(given: Path | Model, *, as_json: bool, **looks: Any) -> tuple[Any, str]:
+    """Return the closer looks that were asked for."""
+    from graphfix.cli.console import stdout_kept, style_for
     from graphfix.pipeline.closer_look import Looks, look_at
     from graphfix.rendering.closer_look_views import looking_json, looking_text
 
     with stdout_kept():
         tables = look_at(given, Looks(**looks))
     if as_json:
-        emit_json(looking_json(tables))
-    else:
-        emit(looking_text(tables, style=style_for(sys.stdout)))
-    return 0
+        return looking_json(tables), ""
+    return {}, looking_text(tables, style=style_for(sys.stdout))

@@ -70,6 +70,12 @@ def take_timeout(ctx: click.Context, _param: click.Parameter, seconds: float | N
         page.limit(time.monotonic() + seconds, seconds)
 
 
+def given_seconds(ctx: click.Context) -> float | None:
+    """Return what ``--timeout`` said; None where it was not given."""
+    seconds: float | None = ctx.meta.get(_TIMEOUT)
+    return seconds
+
+
 def take_memory(ctx: click.Context, _param: click.Parameter, text: str | None) -> None:
     """Hold the command and its children to ``--max-memory``."""
     if text is None:

@@ -16,9 +16,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from graphfix.cli.page import Page
+
+if TYPE_CHECKING:
+    from graphfix.cli.failures import Failure
 
 INTERRUPTED = 130
 UNREADABLE = 3
@@ -29,8 +32,12 @@ _ECHO = 0.3  # a terminal sends Ctrl-C to both; then there is no need to pass it
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-def supervised(work: Callable[[Page], int]) -> int:
+def supervised(work: Callable[[Page], int], told: Callable[[Failure], int] | None = None) -> int:
     """Run `work` in a child process and return its exit code.
+
+    Args:
+        work: What is done.
+        told: Is given how the child died, in place of a line on stderr, and returns the code.
 
     Returns:
         What `work` returned; 3 where the child crashed, ran out of memory or of time; 130 after
@@ -46,7 +53,7 @@ def supervised(work: Callable[[Page], int]) -> int:
         os.close(alive)
         _be_child(work, page, parent)
     os.close(held)
-    watch = _Watch(pid, alive, page)
+    watch = _Watch(pid, alive, page, told)
     try:
         return watch.run()
     finally:
@@ -103,7 +110,10 @@ def _take_limits(parent: int) -> None:
 class _Watch:
     """The parent: waits, passes signals on, and holds the child to its time."""
 
-    def __init__(self, pid: int, alive: int, page: Page) -> None:
+    def __init__(
+        self, pid: int, alive: int, page: Page, told: Callable[[Failure], int] | None
+    ) -> None:
+        self._tell = told
         self._pid = pid
         self._alive = alive
         self._page = page
@@ -194,4 +204,6 @@ class _Watch:
         place = self._page.place
         said = f"{what}, {place}" if place else what
         failure = Failure(UNREADABLE, said, self._page.subject, hint)
+        if self._tell is not None:
+            return self._tell(failure)
         return tell(failure, as_json=self._page.as_json)

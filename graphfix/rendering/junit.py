@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from collections.abc import Mapping, Sequence
+from xml.etree.ElementTree import Element, SubElement, fromstring, indent, tostring
 
 from graphfix.rendering.grouping import group_findings
 from graphfix.rendering.style import printable
@@ -45,7 +45,28 @@ def check_junit(path: str, target: str, findings: Sequence[Finding]) -> str:
     if others:
         said = SubElement(suite, "system-out")
         said.text = "\n".join(printable(f"{f.severity}: {f.message}") for f in others)
+    return _document([suite])
+
+
+def joined_junit(texts: Sequence[str], unread: Mapping[str, str]) -> str:
+    """Return one document of those of several models.
+
+    Args:
+        texts: The documents.
+        unread: Why other models could not be looked at, by their paths: an error each.
+    """
+    suites = [suite for text in texts for suite in fromstring(text)]
+    for path, why in unread.items():
+        counts = {"tests": "1", "failures": "0", "errors": "1", "skipped": "0"}
+        suite = Element("testsuite", {"name": printable(f"graphfix check {path}"), **counts})
+        case = SubElement(suite, "testcase", classname=printable(path), name="is read")
+        SubElement(case, "error", type="unreadable", message=printable(why))
+        suites.append(suite)
+    return _document(suites)
+
+
+def _document(suites: Sequence[Element]) -> str:
     root = Element("testsuites")
-    root.append(suite)
+    root.extend(suites)
     indent(root)
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"

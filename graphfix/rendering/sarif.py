@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import PurePath
+from typing import Any
 from urllib.parse import quote
 
 from graphfix._version import __version__
@@ -46,6 +47,24 @@ def check_sarif(path: str, target: str, findings: Sequence[Finding]) -> Json:
         "results": [_result(f, order[f.rule], path, target) for f in findings],
     }
     return {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
+
+
+def joined_sarif(logs: Sequence[Any]) -> Json:
+    """Return one log of those of several models for the same target: one run has all results."""
+    rules: dict[str, Any] = {}
+    results: list[Json] = []
+    for run in (log["runs"][0] for log in logs):
+        for rule in run["tool"]["driver"]["rules"]:
+            rules.setdefault(rule["id"], rule)
+        results += run["results"]
+    order = {rule: at for at, rule in enumerate(rules)}
+    if not logs:
+        return check_sarif("", "", ())
+    first = logs[0]["runs"][0]
+    driver = {**first["tool"]["driver"], "rules": list(rules.values())}
+    placed = [{**each, "ruleIndex": order[str(each["ruleId"])]} for each in results]
+    run = {**first, "tool": {"driver": driver}, "results": placed}
+    return {**logs[0], "runs": [run]}
 
 
 def _rule(known: Finding) -> Json:

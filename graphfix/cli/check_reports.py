@@ -1,0 +1,85 @@
+"""What `graphfix check --report` writes: of one model, and of many."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from json import loads
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphfix.cli.many_models import Told, many_json
+from graphfix.cli.reports import Views, json_text
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from graphfix.files import CheckRequest, CheckResult
+
+
+def own_target(request: CheckRequest) -> str:
+    """Return the file of the user that is the target; empty where it is none."""
+    target = str(request.target or "")
+    return target if target.endswith(".toml") else ""
+
+
+def views_of(path: str, proto: ModelProto, request: CheckRequest, result: CheckResult) -> Views:
+    """Return the views of one model, by suffix."""
+    target = own_target(request) or result.target.name
+
+    def html() -> str:
+        from graphfix.rendering.html.check_page import check_page
+        from graphfix.rendering.html.page import rendered
+
+        page = check_page(
+            path,
+            result.target.name,
+            proto,
+            result.findings,
+            result.notes,
+            explanations=result.explanations,
+            loaded_by=result.loaded_by,
+            command=shlex.join(["graphfix", "run", path, "--target", target]),
+        )
+        return rendered(page)
+
+    def json() -> str:
+        from graphfix.rendering.as_json import check_json
+
+        return json_text(check_json(result.target.name, result.findings, result.explanations))
+
+    def sarif() -> str:
+        from graphfix.rendering.sarif import check_sarif
+
+        return json_text(check_sarif(path, result.target.name, result.findings))
+
+    def junit() -> str:
+        from graphfix.rendering.junit import check_junit
+
+        return check_junit(path, result.target.name, result.findings)
+
+    return {".html": html, ".json": json, ".sarif": sarif, ".xml": junit}
+
+
+def joined_views(models: Sequence[Path], every: Sequence[Told]) -> Views:
+    """Return the views of many models, each of which has given its own."""
+    from graphfix.rendering.junit import joined_junit
+    from graphfix.rendering.sarif import joined_sarif
+
+    def parts(suffix: str) -> list[str]:
+        return [told.reports[suffix] for told in every if suffix in told.reports]
+
+    return {
+        ".json": lambda: json_text(many_json(models, every)),
+        ".sarif": lambda: json_text(joined_sarif([loads(text) for text in parts(".sarif")])),
+        ".xml": lambda: joined_junit(parts(".xml"), _unread(models, every)),
+    }
+
+
+def _unread(models: Sequence[Path], every: Sequence[Told]) -> dict[str, str]:
+    """Return why models could not be read, by their paths."""
+    return {
+        str(path): str(told.said["error"]["message"])
+        for path, told in zip(models, every, strict=False)
+        if "error" in told.said
+    }
