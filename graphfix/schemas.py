@@ -22,7 +22,6 @@ class Form(Struct, frozen=True):
         inputs: Names of the formal inputs, in order.
         variadic_input: Whether the last input may repeat.
         outputs: Names of the formal outputs, in order.
-        variadic_output: Whether the last output may repeat.
     """
 
     schema: OpSchema
@@ -32,7 +31,6 @@ class Form(Struct, frozen=True):
     inputs: tuple[str, ...]
     variadic_input: bool
     outputs: tuple[str, ...]
-    variadic_output: bool
 
 
 def _number(kind: Any) -> int:
@@ -55,7 +53,6 @@ def form_of(op: str, opset: int, domain: str = "") -> Form | None:
         tuple(parameter.name for parameter in schema.inputs),
         bool(schema.inputs) and schema.inputs[-1].option == variadic,
         tuple(parameter.name for parameter in schema.outputs),
-        bool(schema.outputs) and schema.outputs[-1].option == variadic,
     )
 
 

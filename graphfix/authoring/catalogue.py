@@ -41,10 +41,21 @@ class Catalogue(tuple[Pass, ...]):
         """
         return [*self._knowing.get(op, ()), *self._knowing.get(ANY, ())]
 
+    def removing(self, feature: str) -> Sequence[Pass]:
+        """Return the passes that declare to remove a feature, in order; each is asked once."""
+        known = self._removing.get(feature)
+        if known is None:
+            known = self._removing[feature] = [p for p in self if p.removes_feature(feature)]
+        return known
+
     @cached_property
     def by_id(self) -> Mapping[str, Pass]:
         """The passes by their ids."""
         return {declared.id: declared for declared in self}
+
+    @cached_property
+    def _removing(self) -> dict[str, Sequence[Pass]]:
+        return {}
 
     @cached_property
     def _rewrites(self) -> Mapping[str, Sequence[Pass]]:

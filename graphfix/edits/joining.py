@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from onnx import ModelProto, NodeProto, ValueInfoProto, helper
+from onnx import ModelProto, NodeProto, helper
 
 from graphfix.addressing import unknown
 from graphfix.edits.merging import (
@@ -30,8 +30,6 @@ from graphfix.model import Model
 from graphfix.pipeline.model_files import load
 from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
-
-Infos = Mapping[str, ValueInfoProto]
 
 
 @dataclass(frozen=True, slots=True)

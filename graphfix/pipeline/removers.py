@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import NAMED, Pass
 from graphfix.model import Model
 from graphfix.pipeline.settings import Settings
@@ -33,6 +34,7 @@ def with_removers(
         settings: Which passes there are, and what the user has consented to.
         opsets: The opset of the default domain by scope, as `opsets_of` gives it.
     """
+    available = Catalogue.of(settings.available)
     known: dict[tuple[object, ...], Finding] = {}
     result: list[Finding] = []
     for finding in findings:
@@ -41,7 +43,7 @@ def with_removers(
         elsewhere = finding.rule in _OF_ANOTHER_NODE
         key = (finding.feature, node.domain, node.op, opset, elsewhere)
         if key not in known:
-            able = [p for p in settings.available if can_remove(p, finding, opset)]
+            able = _removing(available, finding, opset)
             able = [p for p in able if not p.last_resort] or able
             able.sort(key=lambda p: (_RANK[p.accuracy], p.id))
             wants = [(p.id, " and ".join(consents_wanting(p, settings))) for p in able]
@@ -53,6 +55,10 @@ def with_removers(
         like = known[key]
         result.append(replace(finding, removed_by=like.removed_by, needs=like.needs))
     return tuple(result)
+
+
+def _removing(passes: Catalogue, finding: Finding, opset: int | None) -> list[Pass]:
+    return [p for p in passes.removing(finding.feature) if can_remove(p, finding, opset)]
 
 
 def can_remove(declared: Pass, finding: Finding, opset: int | None) -> bool:
@@ -85,7 +91,7 @@ def can_remove(declared: Pass, finding: Finding, opset: int | None) -> bool:
 
 
 def passes_removing(
-    passes: Iterable[Pass], rule: str, feature: str, op: str = "", domain: str = "*"
+    passes: Catalogue, rule: str, feature: str, op: str = "", domain: str = "*"
 ) -> tuple[Pass, ...]:
     """Return the passes that remove what a rule finds, where there is no model to look at.
 
@@ -97,7 +103,7 @@ def passes_removing(
         domain: Its domain; ``*`` where that is not known.
     """
     finding = Finding(rule, feature, Severity.REJECT, NodeRef(op=op, domain=domain), "")
-    return tuple(p for p in passes if can_remove(p, finding, None))
+    return tuple(_removing(passes, finding, None))
 
 
 def _subject(feature: str) -> tuple[str, str]:

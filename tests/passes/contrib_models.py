@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -31,8 +32,16 @@ REFUSED = {
 
 def pass_of(form: Form) -> str:
     """Return the one pass that answers for an operator."""
-    key = (form.domain, form.operator)
-    (found,) = (one.id for one in shipped_passes() if key in one.matches)
+    (found,) = _passes()[form.domain, form.operator]
+    return found
+
+
+@cache
+def _passes() -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in shipped_passes():
+        for operator in one.matches:
+            found.setdefault(operator, []).append(one.id)
     return found
 
 
