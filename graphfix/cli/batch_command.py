@@ -51,6 +51,11 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
 )
 @click.option("--fresh", is_flag=True, help="Do again what is done already.")
 @click.option(
+    "--no-cache",
+    is_flag=True,
+    help="Prove every changed place anew, also those that another model has as well.",
+)
+@click.option(
     "--verify",
     type=click.Choice(["auto", "sites", "full", "engine", "off"]),
     help="As for `graphfix run`.",
@@ -93,6 +98,7 @@ def batch(
     jobs: int | None,
     rows: Path | None,
     fresh: bool,
+    no_cache: bool,
     scheduler: str | None,
     reports: tuple[Path, ...],
     as_json: bool,
@@ -129,6 +135,7 @@ def batch(
         kept,
         options,
         fresh,
+        not no_cache,
     )
     with _telling(quiet=as_json) as told:
         fleet = run_fleet(request, _crew(scheduler, jobs), told)

@@ -86,6 +86,12 @@ if TYPE_CHECKING:
     help="Where to put folders for `graphfix replay` of what passes did wrong; default: "
     "OUT.reproducers.",
 )
+@click.option(
+    "--certificates",
+    type=FILE,
+    metavar="DIR",
+    help="Keep the proofs of changed places there, and take over those of runs on other models.",
+)
 @click.option("--anonymize", is_flag=True, help="Put no names and no weights into those folders.")
 @click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")
 @output_options

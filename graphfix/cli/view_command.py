@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import click
@@ -88,11 +86,9 @@ def _opened(address: str) -> bool:
 
 def _cached(model: Path) -> Path:
     """Return where the page of a model goes: one file for each name of a model."""
-    if sys.platform == "win32":
-        root = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    else:
-        root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(root) / "graphfix" / "view"
+    from graphfix.storage.user_folders import user_cache
+
+    folder = user_cache() / "view"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

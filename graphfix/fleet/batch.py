@@ -33,6 +33,7 @@ class Request(Struct, frozen=True):
         rows: The folder of the ledger.
         options: Further words of the command line of `graphfix run`.
         fresh: Whether what was done already is done again.
+        caches: Whether proofs are shared with other jobs.
     """
 
     models: tuple[Source, ...]
@@ -41,6 +42,7 @@ class Request(Struct, frozen=True):
     rows: Path
     options: tuple[str, ...] = ()
     fresh: bool = False
+    caches: bool = False
 
 
 class Fleet(Struct, frozen=True):
@@ -111,7 +113,9 @@ def _jobs(request: Request) -> Iterator[Job]:
         for target in request.targets:
             output = f"{request.out.rstrip('/')}/{source.name}.{target}.onnx"
             key = key_of(content, target, (*request.options, output))
-            yield Job(key, source.name, source.place, target, output, request.options)
+            yield Job(
+                key, source.name, source.place, target, output, request.options, request.caches
+            )
 
 
 def _content(source: Source) -> str:

@@ -30,6 +30,7 @@ class Job(Struct, frozen=True):
         target: The target.
         output: Where the result is written: a path, or a URL.
         options: Further words of the command line of `graphfix run`.
+        caches: Whether proofs are shared with other jobs of the machine, which changes no row.
     """
 
     key: str
@@ -38,6 +39,7 @@ class Job(Struct, frozen=True):
     target: str
     output: str
     options: tuple[str, ...] = ()
+    caches: bool = False
 
 
 class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):

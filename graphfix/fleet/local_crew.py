@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from graphfix.errors import UsageError
 from graphfix.fleet.jobs import Job, Row, row_of
 from graphfix.fleet.sources import filesystem, is_url
+from graphfix.storage.user_folders import user_cache
 
 # The command ends with the process that wants its result, also where that one is killed.
 _START = """
@@ -41,6 +42,8 @@ def processors() -> int:
 def command(job: Job, model: str, output: str) -> list[str]:
     """Return the command line of a job."""
     words = ["run", model, "--target", job.target, "-o", output, "--json", *job.options]
+    if job.caches:
+        words += ["--certificates", str(user_cache() / "certificates")]
     return [sys.executable, "-c", _START, str(os.getpid()), *words]
 
 

@@ -24,6 +24,7 @@ from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import original_on_disk
 from graphfix.pipeline.whole_result import broken, compared, in_engine, in_session
 from graphfix.proving.sites.captured import WholeModel, too_big
+from graphfix.proving.sites.certificate_cache import CertificateCache
 from graphfix.proving.sites.prover import Memory, Prover
 from graphfix.report import (
     Outcome,
@@ -106,7 +107,10 @@ def _proved(
         asked.shapes,
         too_big(before.proto),
     )
-    prover = Prover(before.evaluators, memory=memory or Memory(), whole=whole)
+    kept = None
+    if asked.certificates is not None and asked.inputs is None and not asked.seed:
+        kept = CertificateCache(asked.certificates, before.evaluators)
+    prover = Prover(before.evaluators, memory=memory or Memory(), whole=whole, kept=kept)
     again = attempts(before, hooks)
     sites = Stage(again, differing, certified(prover))
     results = Stage(

@@ -47,6 +47,8 @@ class RunOptions:
             what it builds for by itself.
         inputs: An .npz file, or a mapping of arrays, to compare on.
         seed: For the inputs that are made.
+        certificates: A folder in which runs keep the proofs of changed places, for runs on other
+            models too; None for none. Not used where inputs or a seed are given.
         pass_files: Files with further passes.
     """
 
@@ -68,6 +70,7 @@ class RunOptions:
     compute_capability: str = ""
     inputs: str | Path | Mapping[str, Any] | None = None
     seed: int = 0
+    certificates: Path | None = None
     pass_files: Sequence[str | Path] = ()
 
     def settings(self, inputs: Path | None = None) -> Settings:
@@ -114,6 +117,7 @@ class RunOptions:
             inputs=inputs,
             shapes={name: tuple(sizes) for name, sizes in self.shapes.items()},
             seed=self.seed,
+            certificates=self.certificates,
             installed=self.target is not None
             and target is not None
             and engine_of(target.family).means_installed(self.target),

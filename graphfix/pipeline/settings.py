@@ -38,6 +38,7 @@ class Settings:
         inputs: Inputs of the user for the comparison.
         shapes: Input name -> sizes.
         seed: For made inputs.
+        certificates: The folder of certificates that runs share; None for none.
         only: What may be repaired, by name, pattern, operator or place; empty for all.
         excepted: The same of what may not.
         blocked: Sites that are left alone, because an earlier run found them to be wrong.
@@ -60,6 +61,7 @@ class Settings:
     inputs: Path | None = None
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     seed: int = 0
+    certificates: Path | None = None
     only: tuple[str, ...] = ()
     excepted: tuple[str, ...] = ()
     blocked: frozenset[SiteKey] = frozenset()

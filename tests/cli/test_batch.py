@@ -39,6 +39,7 @@ def nets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / f"{name}.onnx").write_bytes(model.SerializeToString())
     (folder / "bad.onnx").write_bytes(b"no model")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return folder
 
 
@@ -65,6 +66,28 @@ def test_each_model_has_a_row_and_the_same_command_goes_on(
     again = json.loads(capsys.readouterr().out)
     assert again["made"] == 0
     assert again["rows"] == told["rows"]
+
+
+def test_a_proof_of_one_model_serves_another_and_changes_no_row(
+    nets: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = FIXED.replace("Mod (x, c)", "Mod (x, c) z = Neg (y)").replace("y) <", "y, int64[N] z) <")
+    other = onnx.parser.parse_model(HEAD + text)
+    (nets / "other.onnx").write_bytes(other.SerializeToString())
+    words = ["batch", "nets", "--target", "trt7", "--jobs", "1", "--json", "--out"]
+    kept = Path(os.environ["XDG_CACHE_HOME"], "graphfix", "certificates")
+
+    def rows(folder: str, *more: str) -> list[dict[str, object]]:
+        assert main([*words, folder, *more]) == 1
+        found: list[dict[str, object]] = json.loads(capsys.readouterr().out)["rows"]
+        drop = ("key", "seconds", "output")
+        return [{name: row[name] for name in row if name not in drop} for row in found]
+
+    plain = rows("plain", "--no-cache")
+    assert not kept.exists()
+    assert rows("first") == plain
+    assert len([path for path in kept.rglob("*") if path.is_file()]) == 2, "Mod of both, and Neg"
+    assert rows("second") == plain
 
 
 def test_what_takes_too_long_ends_its_own_process_alone(

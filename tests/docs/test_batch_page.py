@@ -23,6 +23,7 @@ def test_each_command_runs_and_does_nothing_twice(
     (tmp_path / "nets").mkdir()
     (tmp_path / "nets" / "net.onnx").write_bytes(model.SerializeToString())
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     said: list[str] = []
     for command in COMMANDS:
         problems = int(command.startswith("graphfix check"))  # Mod is one

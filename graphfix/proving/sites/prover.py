@@ -26,6 +26,7 @@ from graphfix.proving.sites.cases import (
     read_results,
     write_cases,
 )
+from graphfix.proving.sites.certificate_cache import CertificateCache
 from graphfix.proving.sites.cutting import READ_AT_MOST, TAKEN_IN, CannotCut, Cut, cut
 from graphfix.proving.sites.identical import same_by
 from graphfix.report import Accuracy, Certificate, Verdict
@@ -139,12 +140,14 @@ class Prover:
         bounds: What it may cost.
         memory: What was proved before; it grows.
         whole: How the whole model is run for its own values; None where it is not.
+        kept: The certificates of runs on other models; None where they are not asked for.
     """
 
     evaluators: Mapping[OpKey, str]
     bounds: Bounds = field(default_factory=Bounds.here)
     memory: Memory = field(default_factory=Memory)
     whole: WholeModel | None = None
+    kept: CertificateCache | None = None
     _spent: float = 0.0
 
     def prove(
@@ -219,7 +222,7 @@ class Prover:
         """Run what is not known yet, each different case once."""
         open_cases: dict[bytes, _Case] = {}
         for case in cases:
-            if case.key not in self.memory.known:
+            if case.key not in self.memory.known and not self._knows(case):
                 open_cases.setdefault(case.key, case)
         entries = list(open_cases.values())
         if not entries:
@@ -245,8 +248,18 @@ class Prover:
                 batches = list(pool.map(work, parts))
         for part, batch in zip(parts, batches, strict=True):
             for number, certificate in batch.found.items():
-                self.memory.known[part[number].key] = certificate
-                self.memory.costs[part[number].key] = batch.costs.get(number, 0.0)
+                case = part[number]
+                self.memory.known[case.key] = certificate
+                self.memory.costs[case.key] = batch.costs.get(number, 0.0)
+                if self.kept is not None and number not in batch.gently:
+                    self.kept.put(case.key, case.stored, certificate)
+
+    def _knows(self, case: _Case) -> bool:
+        """Take over the certificate that a run on another model made of the same case."""
+        known = None if self.kept is None else self.kept.get(case.key, case.stored)
+        if known is not None:
+            self.memory.known[case.key] = known
+        return known is not None
 
 
 @dataclass(slots=True)
@@ -287,6 +300,7 @@ class _Batch:
         self._share = share
         self.found: dict[int, Certificate] = {}
         self.costs: dict[int, float] = {}
+        self.gently: set[int] = set()
 
     def run(self) -> None:
         """Find a certificate for each case that there is time for."""
@@ -298,6 +312,8 @@ class _Batch:
             crashed = [n for n in open_now if n in crashes]
             chosen = [n for n in open_now if n not in crashes] or crashed[:1]
             gentle = not [n for n in open_now if n not in crashes]
+            if gentle:
+                self.gently.update(chosen)
             failure, culprit = self._ask(chosen, gentle=gentle, together=together)
             if not failure:
                 if not gentle:
