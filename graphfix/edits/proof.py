@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onnx import ModelProto
 
 from graphfix.diffing.difference import NodeChange
 from graphfix.diffing.engine import diff_models
-from graphfix.edits.step import Claim, SameStructure, Shown
+from graphfix.edits.differing import differing
+from graphfix.edits.step import Claim, Equal, Runs, SameStructure, Shown
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.verifying import on_disk
@@ -22,6 +23,7 @@ from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.registry import shipped_passes
 from graphfix.report import Verdict, Verification
 
+_NOTHING_SHOWN = frozenset({Verdict.INCONCLUSIVE, Verdict.SKIPPED})
 _FAILED = frozenset({Verdict.MISMATCH, Verdict.LOSSY})
 
 
@@ -79,6 +81,16 @@ def prove(claim: Claim, base_dir: str, how: HowToProve) -> Proof:
         return Proof(claim.text, claim.verification)
     if isinstance(claim, SameStructure):
         return Proof(claim.text, _structure(claim, base_dir))
+    if isinstance(claim, Runs):
+        return Proof(claim.text, _running(claim.proto, base_dir, how))
+    found = _compared(claim, base_dir, how)
+    if found.status in _NOTHING_SHOWN:
+        found = _where_they_differ(claim, base_dir, how) or found
+    return Proof(claim.text, found)
+
+
+def _compared(claim: Equal, base_dir: str, how: HowToProve) -> Verification:
+    """Compare the models of a claim on the same inputs."""
     known = _evaluators(claim.before, base_dir) | _evaluators(claim.after, base_dir)
     names = {info.name for info in claim.before.graph.input}
     asked = {name: sizes for name, sizes in (how.shapes or {}).items() if name in names}
@@ -99,7 +111,34 @@ def prove(claim: Claim, base_dir: str, how: HowToProve) -> Proof:
         found = compare_files(before, after, options)
         if claim.made_first and found.status is Verdict.SKIPPED:  # is it the edit that is at fault?
             found = compare_files(after, before, options)
-        return Proof(claim.text, found)
+        return found
+
+
+def _where_they_differ(claim: Equal, base_dir: str, how: HowToProve) -> Verification | None:
+    """Show a claim by the nodes that differ, where the outputs of the whole say nothing.
+
+    Returns:
+        None where that does not show it either. What differs there need not: numbers that the model
+        never computes are among the inputs.
+    """
+    left = differing(claim.before, claim.after, base_dir)
+    if left is None:
+        return None
+    if left.before is None or left.after is None:
+        return Verification(Verdict.EQUAL, method="the same nodes on the same inputs")
+    part = replace(claim, before=left.before, after=left.after, shapes={}, made_first=False)
+    found = _compared(part, base_dir, HowToProve(seed=how.seed))
+    if found.status is not Verdict.EQUAL:
+        return None
+    return replace(found, method=f"where they differ: {found.method}")
+
+
+def _running(proto: ModelProto, base_dir: str, how: HowToProve) -> Verification:
+    """Run a model; what its outputs say is of no concern."""
+    found = _compared(Equal("", proto, proto), base_dir, how)
+    if found.status is Verdict.INCONCLUSIVE and found.outputs:  # it did run
+        return replace(found, status=Verdict.EQUAL)
+    return found
 
 
 def _with_paths(proto: ModelProto, paths: Mapping[str, Path]) -> ModelProto:

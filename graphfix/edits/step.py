@@ -116,7 +116,20 @@ class Shown:
     verification: Verification
 
 
-Claim = Equal | SameStructure | Shown
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The claim that a model runs, whatever it computes.
+
+    Attributes:
+        text: The claim in words.
+        proto: The model.
+    """
+
+    text: str
+    proto: ModelProto
+
+
+Claim = Equal | Runs | SameStructure | Shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def _outputs(model: ModelProto, numbers: dict[_Key, int]) -> list[int] | None:
         typed = info.type.SerializeToString(deterministic=True)
         known[info.name] = number(("input", info.name, typed))
     for tensor in model.graph.initializer:
-        key = _tensor(tensor)
+        key = tensor_key(tensor)
         if key is None or tensor.name in known:
             return None
         known[tensor.name] = number(key)
@@ -78,7 +78,7 @@ def _outputs(model: ModelProto, numbers: dict[_Key, int]) -> list[int] | None:
         if _is(node, "Identity"):
             known[node.output[0]] = read[0]
             continue
-        constant = _constant(node)
+        constant = constant_key(node)
         if constant is not None:
             known[node.output[0]] = number(constant)
             continue
@@ -86,7 +86,7 @@ def _outputs(model: ModelProto, numbers: dict[_Key, int]) -> list[int] | None:
             return None
         for place, name in enumerate(node.output):
             if name:
-                known[name] = number(("node", *_shape_of(node), tuple(read), place))
+                known[name] = number(("node", *form_key(node), tuple(read), place))
     if any(info.name not in known for info in model.graph.output):
         return None
     return [known[info.name] for info in model.graph.output]
@@ -96,7 +96,7 @@ def _is(node: NodeProto, op: str) -> bool:
     return node.op_type == op and node.domain in ("", "ai.onnx")
 
 
-def _shape_of(node: NodeProto) -> _Key:
+def form_key(node: NodeProto) -> _Key:
     """Return everything of a node but its name and what it reads and makes.
 
     How many outputs it has is part of it: some operators compute otherwise without one.
@@ -106,20 +106,20 @@ def _shape_of(node: NodeProto) -> _Key:
     return (node.op_type, node.domain, node.overload, tuple(attributes), wanted)
 
 
-def _constant(node: NodeProto) -> _Key | None:
+def constant_key(node: NodeProto) -> _Key | None:
     """Return the tensor of a Constant node; None for others and for sparse ones."""
     if not _is(node, "Constant") or len(node.attribute) != 1:
         return None
     attribute = node.attribute[0]
     if attribute.name == "value" and attribute.type == AttributeProto.TENSOR:
-        return _tensor(attribute.t)
+        return tensor_key(attribute.t)
     if attribute.name not in _NUMBERS:
         return None
     field, dtype = _NUMBERS[attribute.name]
-    return _tensor(onnx.numpy_helper.from_array(np.array(getattr(attribute, field), dtype)))
+    return tensor_key(onnx.numpy_helper.from_array(np.array(getattr(attribute, field), dtype)))
 
 
-def _tensor(tensor: TensorProto) -> _Key | None:
+def tensor_key(tensor: TensorProto) -> _Key | None:
     """Return type, dims and bytes of a tensor; None where they are not in the proto."""
     if tensor.data_location == TensorProto.EXTERNAL or tensor.HasField("segment"):
         return None
