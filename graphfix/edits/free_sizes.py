@@ -19,7 +19,15 @@ import numpy as np
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 from graphfix.edits.addressing import graphs_of, tensors_of
-from graphfix.edits.known_tensors import Shapes, Sizes, put_before, shapes_of, twin, types_of
+from graphfix.edits.known_tensors import (
+    Shapes,
+    Sizes,
+    measured_shapes,
+    put_before,
+    shapes_of,
+    twin,
+    types_of,
+)
 from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.protos import called, copied, names_read, normal_domain
@@ -63,6 +71,10 @@ class Freeing:
         self._proto, self._axes, self._size, self._where = copied(proto), axes, size, where
         self._light = Model(proto, base_dir=base_dir).light_proto()
         self._before = shapes_of(self._light)
+        if all(
+            isinstance(s, int) for i in proto.graph.input for s in self._before.get(i.name, "?")
+        ):
+            self._before |= measured_shapes(proto, base_dir, self._before)
         self._wide = size * _PROBE
         for info in self._light.graph.input:
             if info.name in axes:
@@ -195,7 +207,8 @@ class Freeing:
         if all(a == b for a, b in zip(known, wanted, strict=True)):
             return False
         constant = self._constant(node.input[position])
-        if constant is None and self._follows_input(node.input[position]):
+        stays = isinstance(known[target], int) and known[target] != wanted[target]
+        if constant is None and not stays and self._follows_input(node.input[position]):
             # It is computed from a size that grows; inference does not always see that.
             return self._note(node.output[0], wanted)
         if any(not isinstance(size, int) for size in old):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from onnx import ModelProto, NodeProto
 
 from graphfix.graph import shape_of_type
 from graphfix.protos import copied
+from graphfix.reducing.tensor_types import Typist
 from graphfix.shape_inference import infer_shapes
 
 Sizes = tuple["int | str | None", ...]
@@ -25,6 +27,18 @@ def shapes_of(proto: ModelProto) -> Shapes:
     for tensor in inferred.graph.initializer:
         found[tensor.name] = tuple(tensor.dims)
     return found
+
+
+def measured_shapes(proto: ModelProto, base_dir: str, known: Shapes) -> Shapes:
+    """Return the shapes that inference does not know whole, as they are in a run of the model."""
+    names = [
+        name
+        for node in proto.graph.node
+        for name in node.output
+        if name and not all(isinstance(size, int) for size in known.get(name, "?"))
+    ]
+    values = Typist(base_dir).values(proto, names) if names else {}
+    return {n: value.shape for n, value in values.items() if isinstance(value, np.ndarray)}
 
 
 def types_of(proto: ModelProto) -> dict[str, int]:

@@ -11,7 +11,7 @@ from onnx import ModelProto
 
 from graphfix.diffing.difference import NodeChange
 from graphfix.diffing.engine import diff_models
-from graphfix.edits.differing import differing
+from graphfix.edits.differing_parts import differing
 from graphfix.edits.step import Claim, Equal, Runs, SameStructure, Shown
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for

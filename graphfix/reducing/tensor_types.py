@@ -68,12 +68,12 @@ class Typist(Struct):
         new = [name for name in unknown if name not in self._tried]
         if new:
             self._tried.update(new)
-            self._measured |= self._run(proto, new)
+            self._measured |= dict(_known(self.values(proto, new).items()))
         found.update((name, self._measured[name]) for name in unknown if name in self._measured)
         return found
 
-    def _run(self, proto: ModelProto, names: Sequence[str]) -> Types:
-        """Return the types that tensors have when onnxruntime runs the model, sizes left open."""
+    def values(self, proto: ModelProto, names: Sequence[str]) -> dict[str, Value]:
+        """Return what tensors are when onnxruntime runs the model once; empty if it does not."""
         evaluators = evaluators_for(Model(proto, base_dir=self.base_dir), shipped_passes())
         maker = FeedMaker(proto)
         with on_disk(with_outputs(proto, names), self.base_dir) as path:
@@ -83,7 +83,7 @@ class Typist(Struct):
                     values = run_model(path, [feed], evaluators=evaluators, timeout=_PATIENCE)[0]
                 except GraphfixError:
                     continue
-                return dict(_known(values.items()))
+                return values
         return {}
 
 

@@ -19,7 +19,7 @@ from graphfix.edits.step import Subject
 from graphfix.operators.table import MAY_DRAW
 from graphfix.protos import all_nodes, copied, normal_domain
 from graphfix.proving.sites.identical import constant_key, form_key, tensor_key
-from graphfix.reducing.typing import is_full
+from graphfix.reducing.tensor_types import is_full
 from graphfix.submodels import add_outputs, called_functions, functions_of
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)

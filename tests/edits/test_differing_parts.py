@@ -8,8 +8,8 @@ import pytest
 
 from graphfix import edits
 from graphfix.edits import Delete, Layout, Normalize, Rename, Replace
-from graphfix.edits.differing import Differing, differing
-from graphfix.edits.proving import HowToProve, prove
+from graphfix.edits.differing_parts import Differing, differing
+from graphfix.edits.proof import HowToProve, prove
 from graphfix.edits.step import Equal
 from graphfix.report import Verdict
 from tests.edits.small_models import BRANCHES, HEAD, TOWER, parsed
