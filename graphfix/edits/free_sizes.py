@@ -22,7 +22,9 @@ from graphfix.edits.addressing import graphs_of, tensors_of
 from graphfix.edits.known_tensors import (
     Shapes,
     Sizes,
+    constant_of,
     measured_shapes,
+    nodes_in_use,
     put_before,
     shapes_of,
     twin,
@@ -104,27 +106,38 @@ class Freeing:
         return Freed(self._proto, axes, tuple(self.said))
 
     def _check_ends(self, axes: dict[str, int | None], shapes: Shapes) -> None:
-        """Check that the size comes out where it went in.
+        """Check that the size comes out where it went in, along every way that it takes.
 
         Raises:
             UsageError: It does not; the nodes behind which it is lost are named.
         """
+        lost = [_called(node) for node in self._where_lost(shapes)]
         for name, axis in axes.items():
             old = self._before.get(name)
             if axis is not None or not old or old[0] != self._size or not self._follows_input(name):
                 continue
-            lost = [
-                _called(node)
-                for node in self._light.graph.node
-                if any(self._grown(each, shapes) is not None for each in node.input)
-                and all(self._grown(each, shapes) is None for each in node.output)
-                and node.op_type != "Shape"
-            ]
             raise UsageError(
                 f"output {name!r} does not grow with the size, which is lost at "
                 f"{', '.join(lost[:5]) or 'no single node'}",
                 where=self._where,
             )
+        if lost:
+            raise UsageError(
+                f"the size is lost at {', '.join(lost[:5])}: what is behind it would be the same "
+                "for all items",
+                where=self._where,
+            )
+
+    def _where_lost(self, shapes: Shapes) -> list[NodeProto]:
+        """Return the nodes in use that read what grows and give nothing that does."""
+        return [
+            node
+            for node in nodes_in_use(self._light)
+            if any(self._grown(each, shapes) is not None for each in node.input)
+            and all(self._grown(each, shapes) is None for each in node.output)
+            and all(isinstance(s, int) for each in node.output for s in shapes.get(each, "?"))
+            and node.op_type not in ("Shape", "Size")
+        ]
 
     def _grown(self, name: str, shapes: Shapes) -> int | None:
         """Return the axis of a tensor that grows; None where none does, or it is not known."""
@@ -206,7 +219,7 @@ class Freeing:
         known = [None] * len(wanted) if now is None or len(now) != len(wanted) else list(now)
         if all(a == b for a, b in zip(known, wanted, strict=True)):
             return False
-        constant = self._constant(node.input[position])
+        constant = constant_of(self._proto, node.input[position])
         stays = isinstance(known[target], int) and known[target] != wanted[target]
         if constant is None and not stays and self._follows_input(node.input[position]):
             # It is computed from a size that grows; inference does not always see that.
@@ -348,19 +361,6 @@ class Freeing:
         info = helper.make_tensor_value_info(name, kinds.get(name, 1), list(wanted))
         self._light.graph.value_info.append(info)
         return True
-
-    def _constant(self, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]] | None:
-        for tensor in self._proto.graph.initializer:
-            if tensor.name == name:
-                return numpy_helper.to_array(tensor)
-        for node in self._proto.graph.node:
-            if name in node.output and node.op_type == "Constant":
-                for attribute in node.attribute:
-                    if attribute.name == "value":
-                        return numpy_helper.to_array(attribute.t)
-                    if attribute.name == "value_ints":
-                        return np.array(attribute.ints, np.int64)
-        return None
 
     def _declare(self, symbol: str, shapes: Shapes) -> None:
         graph = self._proto.graph

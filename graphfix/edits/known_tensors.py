@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from onnx import ModelProto, NodeProto
+from onnx import ModelProto, NodeProto, numpy_helper
 
+from graphfix.edits.arrays import Array
 from graphfix.graph import shape_of_type
-from graphfix.protos import copied
+from graphfix.protos import copied, names_read
 from graphfix.reducing.tensor_types import Typist
 from graphfix.shape_inference import infer_shapes
 
@@ -61,3 +62,29 @@ def put_before(model: ModelProto, node: NodeProto, new: Sequence[NodeProto]) -> 
     place = next(i for i, each in enumerate(old) if list(each.output) == outputs)
     model.graph.ClearField("node")
     model.graph.node.extend([*old[:place], *new, *old[place:]])
+
+
+def constant_of(proto: ModelProto, name: str) -> Array | None:
+    """Return the value of a tensor that is stored or that a Constant gives; None for others."""
+    for tensor in proto.graph.initializer:
+        if tensor.name == name:
+            return numpy_helper.to_array(tensor)
+    for node in proto.graph.node:
+        if name in node.output and node.op_type == "Constant":
+            for attribute in node.attribute:
+                if attribute.name == "value":
+                    return numpy_helper.to_array(attribute.t)
+                if attribute.name == "value_ints":
+                    return np.array(attribute.ints, np.int64)
+    return None
+
+
+def nodes_in_use(proto: ModelProto) -> list[NodeProto]:
+    """Return the nodes of a main graph that its outputs are computed by, in order."""
+    wanted = {info.name for info in proto.graph.output}
+    found: list[NodeProto] = []
+    for node in reversed(proto.graph.node):
+        if wanted.intersection(node.output):
+            found.append(node)
+            wanted.update(names_read(node))
+    return found[::-1]

@@ -89,6 +89,52 @@ g (float[1, 2, 3, 3] x, float[1, 2, 6, 6] z) => (float[1, 2, 6, 6] y)
     assert (ran(after, x=x, z=z)["y"] == np.concatenate(rows)).all()
 
 
+def test_shapes_that_inference_does_not_know_are_measured() -> None:
+    text = (
+        HEAD
+        + """
+g (float[1, 4] x) => (float[1, 16] y)
+<float[4] half = {0, 2.25, 0, 2.25}, int64[1] one = {1}, int64[1] two = {2},
+ int64[3] twice = {-1, 4, 4}, int64[3] ones = {1, 1, 1}, int64[3] minus = {-1, -1, -1},
+ int64[2] flat = {1, 16}>
+{
+  floored = Floor (half)
+  pads = Cast <to = 7> (floored)
+  [pad] p = Pad (x, pads)
+  width = Shape <start = 1> (p)
+  part = Div (width, two)
+  sizes = Concat <axis = 0> (one, part, two)
+  [windows] w = Reshape (p, sizes)
+  same = Equal (twice, minus)
+  wide = Where (same, ones, twice)
+  doubled = Concat <axis = 2> (w, w)
+  [expand] e = Expand (doubled, wide)
+  [flat] y = Reshape (e, flat)
+}
+"""
+    )
+    before = parsed(text)
+    found = edits.dynamic(before, {"x": ("N", 4)})
+    after = checked(found)
+    said = found.steps[0].said
+    assert "Reshape 'windows' takes [-1, 4, 2]" in said
+    x = samples(3, 4)
+    rows = [ran(before, x=x[i : i + 1])["y"] for i in range(3)]
+    assert (ran(after, x=x)["y"] == np.concatenate(rows)).all()
+
+
+def test_an_item_picked_for_all_is_named() -> None:
+    text = (
+        HEAD
+        + """
+g (float[1, 4] x) => (float[1, 4] y) <int64[1] zero = {0}>
+{ [pick] first = Gather <axis = 0> (x, zero)  [plus] y = Add (x, first) }
+"""
+    )
+    with pytest.raises(UsageError, match="the size is lost at Gather 'pick'"):
+        edits.dynamic(parsed(text), {"x": ("N", 4)})
+
+
 def test_what_mixes_the_items_is_not_equal() -> None:
     text = HEAD + "g (float[1, 4] x) => (float[1, 4] y) { y = Softmax <axis = 0> (x) }"
     found = edits.dynamic(parsed(text), {"x": ("N", 4)})
