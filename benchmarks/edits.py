@@ -19,7 +19,8 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +35,7 @@ from graphfix.edits.step import Subject
 from graphfix.errors import GraphfixError, UsageError
 from graphfix.model import Model
 from graphfix.pipeline.model_files import load
+from graphfix.protos import names_read
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.storage.weights import load_array
 
@@ -51,7 +53,10 @@ NETWORKS = (
 )
 # Networks whose batch is fixed to 1.
 FIXED = (
+    "exported/clip__ts__op17.onnx",
     "exported/convnext__ts__op17.onnx",
+    "exported/detr__ts__op17.onnx",
+    "exported/distilbert__ts__op17.onnx",
     "exported/mamba__ts__op17.onnx",
     "exported/mobilenetv2__dynamo__op18.onnx",
     "exported/mobilenetv2_deeplab__ts__op17.onnx",
@@ -60,12 +65,33 @@ FIXED = (
     "exported/sam_vision__dynamo__op18.onnx",
     "exported/sam_vision__ts__op17.onnx",
     "exported/swin2sr__ts__op14.onnx",
+    "exported/swin__ts__op17.onnx",
+    "exported/vitpose__ts__op17.onnx",
     "exported/wav2vec2__ts__op17.onnx",
     "thirdparty/BlazeFaceBarra--face_detection_front_128x128_barracuda.onnx",
+    "thirdparty/onnxconverter---test_model_1_no_opt.onnx",
     "thirdparty/Ultra-Light-Fa--version-slim-320.onnx",
 )
+# Where fewer than ten networks have what an edit needs, these are tried.
+OTHERS = (
+    "exported/lstm_bi__dynamo__op18.onnx",
+    "exported/resnet__ts__op17.onnx",
+    "exported/bert__dynamo__op18.onnx",
+    "exported/vit_interp_pos__dynamo__op18.onnx",
+    "exported/unet_pad_argmax__dynamo__op18.onnx",
+    "exported/segformer__dynamo__op18.onnx",
+    "exported/detr__dynamo__op18.onnx",
+    "exported/sam_vision__dynamo__op18.onnx",
+    "thirdparty/basic-pitch--saved_models_icassp_2022_nmp.onnx",
+    "thirdparty/piper--silero_vad.onnx",
+    "thirdparty/onnxruntime--squeezenet_tensor_input.onnx",
+    "exported/convnext__dynamo__op18.onnx",
+)
+WANTED = 10
 MIDDLE = 0.5
 MOST_TRIED = 60
+
+Chosen = Callable[[], "edits.Edit | None"]
 
 
 @dataclass(frozen=True)
@@ -98,12 +124,15 @@ class Network:
 
     def middle(self) -> str:
         """Return a tensor in the middle that all goes through, or that can at least be cut at."""
-        nodes = self.proto.graph.node
+        nodes, fed = self.proto.graph.node, {info.name for info in self.inputs}
+        for node in nodes:
+            if fed.intersection(names_read(node)):
+                fed.update(node.output)
         order = sorted(range(len(nodes)), key=lambda i: abs(i - MIDDLE * len(nodes)))
         paths = (self.folder / "front.onnx", self.folder / "back.onnx")
         for index in order[:MOST_TRIED]:
             name = nodes[index].output[0]
-            if self.is_float(name) and self.possible(edits.Split((name,), *paths)):
+            if name in fed and self.is_float(name) and self.possible(edits.Split((name,), *paths)):
                 return name
         return ""
 
@@ -140,84 +169,86 @@ class Network:
         return path
 
 
-def edits_of(net: Network) -> Iterator[tuple[str, edits.Edit | None]]:
-    """Yield every edit with a form of it that fits the network; None where none does."""
+def edits_of(net: Network) -> Iterator[tuple[str, Chosen]]:
+    """Yield every edit with what chooses a form of it that fits the network; None if none does."""
     graph = net.proto.graph
     first, last = net.inputs[0], net.outputs[0]
     middle = net.middle()
-    yield "rename", edits.Rename(first.name, "graphfix_input")
-    yield "rename-node", edits.RenameNode("index:0", "graphfix_node")
-    yield "prefix", edits.Prefix("p/")
+    yield "rename", lambda: edits.Rename(first.name, "graphfix_input")
+    yield "rename-node", lambda: edits.RenameNode("index:0", "graphfix_node")
+    yield "prefix", lambda: edits.Prefix("p/")
     sizes = [d for i in net.inputs for d in i.type.tensor_type.shape.dim]
     symbol = next((d.dim_param for d in sizes if d.dim_param), "")
-    yield "dim", edits.Dim(symbol, 2) if symbol else None
+    yield "dim", lambda: edits.Dim(symbol, 2) if symbol else None
     shape = tuple(
         d.dim_value if d.HasField("dim_value") else f"size_{axis}"
         for axis, d in enumerate(first.type.tensor_type.shape.dim)
     )
-    yield "shape", edits.Shape(first.name, shape)
-    begin = next(iter(net.inputs)).name
-    yield (
-        "extract",
-        net.first_possible(
-            e for e in (edits.Extract((middle,), (last.name,)), edits.Extract((begin,), (middle,)))
-        ),
-    )
+    yield "shape", lambda: edits.Shape(first.name, shape)
+    parts = (edits.Extract((middle,), (last.name,)), edits.Extract((first.name,), (middle,)))
+    yield "extract", lambda: net.first_possible(parts) if middle else None
     paths = (net.folder / "front.onnx", net.folder / "back.onnx")
-    yield "split", edits.Split((middle,), *paths) if middle else None
-    yield "keep-outputs", edits.KeepOutputs((last.name,))
-    yield "drop-output", edits.DropOutput(last.name) if len(net.outputs) > 1 else None
-    yield "add-output", edits.AddOutput(middle) if middle else None
-    yield "drop-input", net.first_possible(edits.DropInput(i.name, "1") for i in net.inputs)
-    yield "reorder-inputs", edits.ReorderInputs((net.inputs[-1].name,))
-    yield "reorder-outputs", edits.ReorderOutputs((net.outputs[-1].name,))
+    yield "split", lambda: edits.Split((middle,), *paths) if middle else None
+    yield "keep-outputs", lambda: edits.KeepOutputs((last.name,))
+    yield "drop-output", lambda: edits.DropOutput(last.name) if len(net.outputs) > 1 else None
+    yield "add-output", lambda: edits.AddOutput(middle) if middle else None
+    dropped = (edits.DropInput(i.name, "1") for i in net.inputs)
+    yield "drop-input", lambda: net.first_possible(dropped)
+    yield "reorder-inputs", lambda: edits.ReorderInputs((net.inputs[-1].name,))
+    yield "reorder-outputs", lambda: edits.ReorderOutputs((net.outputs[-1].name,))
     behind = net.helper_model("behind", last.type, "Identity")
-    yield "join", edits.Join(behind, ((last.name, "from"),))
+    yield "join", lambda: edits.Join(behind, ((last.name, "from"),))
     front = net.helper_model("front_of", first.type, "Identity")
-    yield "join in front", edits.Join(front, (("to", first.name),))
+    yield "join in front", lambda: edits.Join(front, (("to", first.name),))
     floats = first.type.tensor_type.elem_type == TensorProto.FLOAT
-    yield "input-type", edits.InputType(first.name, "float64" if floats else "int32")
-    yield "output-type", edits.OutputType(last.name, "float64")
-    ranked = [i.name for i in (*net.inputs, *net.outputs)]
-    yield "layout", net.first_possible(edits.Layout(name, "NHWC") for name in ranked)
-    yield (
-        "normalize",
-        net.first_possible(
-            edits.Normalize(i.name, mean, std)
-            for i in net.inputs
-            for mean, std in (((0.5, 0.25, 0.1), (2.0, 3.0, 4.0)), ((0.5,), (2.0,)))
-        ),
+    yield "input-type", lambda: edits.InputType(first.name, "float64" if floats else "int32")
+    yield "output-type", lambda: edits.OutputType(last.name, "float64")
+    ranked = (edits.Layout(i.name, "NHWC") for i in (*net.inputs, *net.outputs))
+    yield "layout", lambda: net.first_possible(ranked)
+    normal = (
+        edits.Normalize(i.name, mean, std)
+        for i in net.inputs
+        for mean, std in (((0.5, 0.25, 0.1), (2.0, 3.0, 4.0)), ((0.5,), (2.0,)))
     )
-    yield "swap-channels", net.first_possible(edits.SwapChannels(i.name) for i in net.inputs)
+    yield "normalize", lambda: net.first_possible(normal)
+    yield (
+        "swap-channels",
+        lambda: net.first_possible(edits.SwapChannels(i.name) for i in net.inputs),
+    )
     names = [f"index:{i}" for i in range(len(graph.node))]
     ops = ("Relu", "Clip", "Sigmoid", "Erf", "Tanh", "Add", "Softmax")
     likely = [f"index:{i}" for i, n in enumerate(graph.node) if n.op_type in ops]
-    yield "delete", net.first_possible(edits.Delete(name) for name in (*likely, *names))
+    deleted = (edits.Delete(name) for name in (*likely, *names))
+    yield "delete", lambda: net.first_possible(deleted)
     kind = net.subject.inferred.get(middle)
     inner = net.helper_model("inner", kind, "Identity") if kind is not None else None
-    yield "insert", edits.Insert(middle, inner) if inner is not None else None
-    yield "replace", _replaced(net)
-    yield (
-        "set",
-        net.first_possible(
-            edits.SetAttribute(f"index:{i}", name, value)
-            for i, node in enumerate(graph.node)
-            for name, value in (("epsilon", "0.001"), ("beta", "1"))
-            if name in {attribute.name for attribute in node.attribute} or node.op_type == "Gemm"
-        ),
+    yield "insert", lambda: edits.Insert(middle, inner) if inner is not None else None
+    yield "replace", lambda: _replaced(net)
+    set_to = (
+        edits.SetAttribute(f"index:{i}", name, value)
+        for i, node in enumerate(graph.node)
+        for name, value in (("epsilon", "0.001"), ("beta", "1"))
+        if name in {attribute.name for attribute in node.attribute} or node.op_type == "Gemm"
     )
-    weight = next((t for t in graph.initializer if t.data_type == 1 and len(t.dims) > 1), None)
+    yield "set", lambda: net.first_possible(set_to)
+    yield "weights", lambda: _scaled_weights(net)
+    yield "to float16", lambda: net.first_possible([edits.To("float16")])
+
+
+def _scaled_weights(net: Network) -> edits.Edit | None:
+    stored = net.proto.graph.initializer
+    weight = next((t for t in stored if t.data_type == 1 and len(t.dims) > 1), None)
     if weight is None:
-        yield "weights", None
-    else:
-        values = load_array(weight, net.model.base_dir) * np.float32(1.01)
-        yield "weights", edits.SetWeights(weight.name, values)
+        return None
+    values = load_array(weight, net.model.base_dir) * np.float32(1.01)
+    return edits.SetWeights(weight.name, values)
 
 
-def freed_batch(net: Network) -> edits.Edit:
-    """Return the edit that frees the first size of every input."""
+def freed_batch(net: Network) -> Iterator[tuple[str, Chosen]]:
+    """Yield the edit that frees the first size of every input."""
     shapes = [(i.name, [d.dim_value for d in i.type.tensor_type.shape.dim]) for i in net.inputs]
-    return edits.Dynamic(tuple((name, ("N", *sizes[1:])) for name, sizes in shapes))
+    freed = edits.Dynamic(tuple((name, ("N", *sizes[1:])) for name, sizes in shapes))
+    yield "dynamic", lambda: freed
 
 
 def _replaced(net: Network) -> edits.Edit | None:
@@ -259,10 +290,15 @@ def _load_trouble(model: Model) -> str:
     return ""
 
 
+def _measured(option: str, rows: Sequence[Row]) -> int:
+    """Return how many networks an edit was done on."""
+    return sum(row.edit == option and row.status != "absent" for row in rows)
+
+
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a page."""
     freed = [row for row in rows if row.edit == "dynamic"]
-    networks = list(dict.fromkeys(row.network for row in rows if row not in freed))
+    networks = [name for name in NETWORKS if any(row.network == name for row in rows)]
     options = list(dict.fromkeys(row.edit for row in rows if row not in freed))
     cells = {(row.edit, row.network): row for row in rows}
     count = {status: sum(row.status == status for row in rows) for status in _STATUSES}
@@ -276,12 +312,15 @@ def table(rows: Sequence[Row]) -> str:
         + ", ".join(f"{number} {status}" for status, number in count.items()),
         "(absent: nothing of the kind is in the network).",
         "",
-        f"| edit | {' | '.join(Path(n).stem for n in networks)} |",
-        f"|---|{'---|' * len(networks)}",
+        f"| edit | {' | '.join(Path(n).stem for n in networks)} | others |",
+        f"|---|{'---|' * len(networks)}---|",
     ]
     for option in options:
         found = [cells.get((option, network)) for network in networks]
-        lines.append(f"| {option} | {' | '.join(row.status if row else '' for row in found)} |")
+        texts = [row.status if row else "" for row in found]
+        lines.append(f"| {option} | {' | '.join(texts)} | {_others(option, cells)} |")
+    names = ", ".join(Path(name).stem for name in OTHERS)
+    lines += ["", f"Others, where an edit fits fewer than ten of these: {names}."]
     if freed:
         lines += ["", "A batch of 1 freed (`--dynamic`), at 2 and 5 item by item:", ""]
         lines += ["| network | status | constants that were made to follow |", "|---|---|---|"]
@@ -298,6 +337,15 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _others(option: str, cells: Mapping[tuple[str, str], Row]) -> str:
+    found = Counter(
+        row.status
+        for name in OTHERS
+        if (row := cells.get((option, name))) is not None and row.status != "absent"
+    )
+    return ", ".join(f"{number} {status}" for status, number in found.items())
+
+
 _STATUSES = ("proved", "not shown", "wrong", "refused", "does not load", "absent")
 
 
@@ -312,17 +360,16 @@ def main() -> int:
     rows: list[Row] = []
     if asked.rows.exists():
         rows = [Row(**json.loads(line)) for line in asked.rows.read_text("utf-8").splitlines()]
-    known = {(row.network, row.edit) for row in rows}
     with tempfile.TemporaryDirectory() as folder, asked.rows.open("a", encoding="utf-8") as stream:
-        for name in (*NETWORKS, *FIXED):
+        for name in (*NETWORKS, *FIXED, *OTHERS):
             if not fnmatch.fnmatch(name, asked.pattern):
                 continue
+            known = {row.edit for row in rows if row.network == name}
             net = Network(asked.corpus / name, Path(folder))
-            fixed = name in FIXED
-            for option, edit in [("dynamic", freed_batch(net))] if fixed else edits_of(net):
-                if (name, option) in known:
+            for option, choose in freed_batch(net) if name in FIXED else edits_of(net):
+                if option in known or (name in OTHERS and _measured(option, rows) >= WANTED):
                     continue
-                row = row_of(net, name, option, edit)
+                row = row_of(net, name, option, choose())
                 rows.append(row)
                 stream.write(json.dumps(asdict(row)) + "\n")
                 stream.flush()

@@ -106,6 +106,9 @@ class Dynamic:
             shapes,
             made_first=True,
             beside={ORIGINAL: subject.proto},
+            stops=f"does not run with {symbol} = {size * times}, and depends on the size in a way "
+            "that cannot be freed",
+            where=self.option,
         )
 
     def _items(self, subject: Subject, freed: Freed, axes: dict[str, int], size: int) -> NodeProto:

@@ -13,13 +13,15 @@ from graphfix.diffing.difference import NodeChange
 from graphfix.diffing.engine import diff_models
 from graphfix.edits.differing_parts import differing
 from graphfix.edits.step import Claim, Equal, Runs, SameStructure, Shown
+from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.failing_run import blamed_node
 from graphfix.pipeline.verifying import on_disk
-from graphfix.protos import copied
+from graphfix.protos import called, copied
 from graphfix.proving.models import compare_files
 from graphfix.proving.runners.evaluators import OpKey
-from graphfix.proving.whole.options import ComparisonOptions
+from graphfix.proving.whole.options import RESULT_FAILS, ComparisonOptions
 from graphfix.registry import shipped_passes
 from graphfix.report import Verdict, Verification
 
@@ -75,7 +77,8 @@ def prove(claim: Claim, base_dir: str, how: HowToProve) -> Proof:
 
     Raises:
         InvalidModel: One of the models cannot be read.
-        UsageError: The user's inputs do not fit the models.
+        UsageError: The user's inputs do not fit the models, or the edit cannot be done: a node
+            is named at which the result stops.
     """
     if isinstance(claim, Shown):
         return Proof(claim.text, claim.verification)
@@ -84,9 +87,24 @@ def prove(claim: Claim, base_dir: str, how: HowToProve) -> Proof:
     if isinstance(claim, Runs):
         return Proof(claim.text, _running(claim.proto, base_dir, how))
     found = _compared(claim, base_dir, how)
+    if claim.stops and found.status is Verdict.MISMATCH:
+        _check_runs(claim, found.reason)
     if found.status in _NOTHING_SHOWN:
         found = _where_they_differ(claim, base_dir, how) or found
     return Proof(claim.text, found)
+
+
+def _check_runs(claim: Equal, reason: str) -> None:
+    """Check that it is numbers that differ.
+
+    Raises:
+        UsageError: The result stops at a node; it is named.
+    """
+    node = blamed_node(claim.before, reason) if reason.startswith(RESULT_FAILS) else None
+    if node is not None:
+        raise UsageError(
+            f"{called(node.op_type, node.name, node.output)} {claim.stops}", where=claim.where
+        )
 
 
 def _compared(claim: Equal, base_dir: str, how: HowToProve) -> Verification:

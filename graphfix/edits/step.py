@@ -70,6 +70,9 @@ class Equal:
         made_first: Whether `before` is what the edit made, and `after` what it is to be equal to:
             inputs are made for the first, which shows what they are used for.
         beside: Models that a proof needs as files, by the path that stands for them in `after`.
+        stops: What is said of a node at which `before` stops where `after` runs, for an edit that
+            cannot be done then; empty where it is wrong then.
+        where: The option that the edit is asked for by, for what is said then.
     """
 
     text: str
@@ -79,6 +82,8 @@ class Equal:
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     made_first: bool = False
     beside: Mapping[str, ModelProto] = field(default_factory=dict[str, ModelProto])
+    stops: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)

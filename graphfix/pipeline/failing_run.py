@@ -35,7 +35,7 @@ def explanation(model: Model, feeds: Sequence[Mapping[str, Any]], message: str) 
         message: What the engine said.
     """
     proto = model.to_proto()
-    node = _blamed(proto, message)
+    node = blamed_node(proto, message)
     if node is None:
         return ()
     makers = {name: each for each in proto.graph.node for name in each.output if name}
@@ -56,7 +56,13 @@ def explanation(model: Model, feeds: Sequence[Mapping[str, Any]], message: str) 
     return ()
 
 
-def _blamed(proto: ModelProto, message: str) -> NodeProto | None:
+def blamed_node(proto: ModelProto, message: str) -> NodeProto | None:
+    """Return the node of the main graph that an engine says a run ended at; None where it does not.
+
+    Args:
+        proto: The model.
+        message: What the engine said.
+    """
     for pattern in _BLAMED:
         found = pattern.search(message)
         if found is None:

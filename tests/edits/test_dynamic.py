@@ -135,6 +135,27 @@ g (float[1, 4] x) => (float[1, 4] y) <int64[1] zero = {0}>
         edits.dynamic(parsed(text), {"x": ("N", 4)})
 
 
+def test_a_node_that_stops_with_more_items_is_named() -> None:
+    text = (
+        HEAD
+        + """
+g (float[1, 4] x) => (float[1, 4] y) <int64 zero = {0}, float[1] one = {1}, int64[2] row = {1, 1}>
+{
+  sizes = Shape (x)
+  count = Gather (sizes, zero)
+  wide = Unsqueeze (count, axes)
+  last = Sub (wide, ones)
+  [pick] p = Gather <axis = 0> (one, last)
+  column = Reshape (p, row)
+  y = Add (x, column)
+}
+"""
+    ).replace("int64 zero = {0},", "int64 zero = {0}, int64[1] axes = {0}, int64[1] ones = {1},")
+    with pytest.raises(UsageError) as caught:
+        edits.dynamic(parsed(text), {"x": ("N", 4)})
+    assert str(caught.value).startswith("--dynamic: Gather 'pick' does not run with N = 2")
+
+
 def test_what_mixes_the_items_is_not_equal() -> None:
     text = HEAD + "g (float[1, 4] x) => (float[1, 4] y) { y = Softmax <axis = 0> (x) }"
     found = edits.dynamic(parsed(text), {"x": ("N", 4)})

@@ -24,7 +24,7 @@ from graphfix.proving.verdict.numbers import cap_of
 from graphfix.proving.whole import randomness
 from graphfix.proving.whole.drawing import Chance, Drawing, judged_draws
 from graphfix.proving.whole.interface import Interface, compare_interfaces
-from graphfix.proving.whole.options import ComparisonOptions
+from graphfix.proving.whole.options import RESULT_FAILS, ComparisonOptions
 from graphfix.proving.whole.samples import Samples
 from graphfix.report import OutputDifference, Verdict, Verification
 from graphfix.storage.weights import dtype_of
@@ -284,7 +284,7 @@ class _Comparison:
             if self._other_kernels:  # it is not the result that is at fault
                 reason = f"{self._after.name} does not run it: {error.message}"
                 return Verification(Verdict.INCONCLUSIVE, reason, self._method())
-            reason = f"the result fails where the original runs: {error.message}"
+            reason = f"{RESULT_FAILS}: {error.message}"
             return Verification(Verdict.MISMATCH, reason, self._method())
 
     def _result_fails(self) -> bool:

@@ -10,6 +10,9 @@ from msgspec import Struct, field
 from graphfix.engines.interface import Meant
 from graphfix.proving.runners.evaluators import Listed, OpKey
 
+# How the reason begins where the result does not run.
+RESULT_FAILS = "the result fails where the original runs"
+
 
 class ComparisonOptions(Struct, frozen=True):
     """How to compare.
