@@ -26,7 +26,7 @@ from graphfix.pipeline.run_options import RunOptions, inputs_file
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
 from graphfix.protos import called
-from graphfix.report import Explanation, FileFacts, Finding, NodeRef, Report, Status
+from graphfix.report import Explanation, FileFacts, Finding, NamedPattern, NodeRef, Report, Status
 from graphfix.reproducers.recorded_run import finish_with
 from graphfix.storage.provenance import FROM, MADE_BY
 from graphfix.storage.reading import read_model
@@ -74,6 +74,7 @@ class CheckResult:
         notes: Sentences that belong to no finding.
         explanations: One for each finding, where they were asked for.
         loaded_by: The engine installed here that has loaded the model; empty where none has.
+        named: With the explanations, what passes that run only when they are named would do.
     """
 
     target: Target
@@ -81,6 +82,7 @@ class CheckResult:
     notes: tuple[str, ...]
     explanations: tuple[Explanation, ...] = ()
     loaded_by: str = ""
+    named: tuple[NamedPattern, ...] = ()
 
 
 @guarded
@@ -102,8 +104,10 @@ def check_file(request: CheckRequest) -> CheckResult:
     if again is None:
         return result
     from graphfix.pipeline.explanations import explanations_of
+    from graphfix.pipeline.named_patterns import named_patterns
 
-    return replace(result, explanations=explanations_of(again, settings, found))
+    named = named_patterns(again.copy(), settings.available)
+    return replace(result, explanations=explanations_of(again, settings, found), named=named)
 
 
 @guarded

@@ -176,6 +176,25 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedPattern:
+    """What a pass that looks for a pattern, and runs only when it is named, finds in a model.
+
+    Attributes:
+        pass_id: The pass.
+        sites: The nodes at which it would be applied.
+        refused: The nodes at which its pattern stands and it refuses, with the reason.
+        nearest: Where the pattern was found furthest, if it stands nowhere.
+        reason: What stands there instead.
+    """
+
+    pass_id: str
+    sites: tuple[NodeRef, ...] = ()
+    refused: tuple[tuple[NodeRef, str], ...] = ()
+    nearest: NodeRef | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Certificate:
     """The numeric proof of one site.
 

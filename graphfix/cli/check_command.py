@@ -129,7 +129,7 @@ def _checked(
     written: dict[str, str] = {}
     if given is not None and proto is not None:
         written = given(views_of(shown(path), proto, request, result))
-    told: Any = check_json(result.target.name, result.findings, result.explanations)
+    told: Any = check_json(result.target.name, result.findings, result.explanations, result.named)
     if as_json:
         for note in result.notes:
             say(f"graphfix: note: {note}")
@@ -145,6 +145,7 @@ def _checked(
             explain=request.explain,
             remedies=_remedies(result.findings, request.pass_files) if request.explain else (),
             explanations=result.explanations,
+            named=result.named,
             loaded_by=result.loaded_by,
             asked=own_target(request),
             style=style_for(sys.stdout),

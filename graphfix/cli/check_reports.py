@@ -46,7 +46,8 @@ def views_of(path: str, proto: ModelProto, request: CheckRequest, result: CheckR
     def json() -> str:
         from graphfix.rendering.as_json import check_json
 
-        return json_text(check_json(result.target.name, result.findings, result.explanations))
+        told = (result.findings, result.explanations, result.named)
+        return json_text(check_json(result.target.name, *told))
 
     def sarif() -> str:
         from graphfix.rendering.sarif import check_sarif

@@ -15,6 +15,7 @@ from graphfix.report import (
     Certificate,
     Explanation,
     Finding,
+    NamedPattern,
     Outcome,
     Report,
     Site,
@@ -78,7 +79,10 @@ def report_json(report: Report) -> Json:
 
 
 def check_json(
-    target: str, findings: Iterable[Finding], explanations: Iterable[Explanation] = ()
+    target: str,
+    findings: Iterable[Finding],
+    explanations: Iterable[Explanation] = (),
+    named: Iterable[NamedPattern] = (),
 ) -> Json:
     """Return the object that `graphfix check --json` prints.
 
@@ -86,6 +90,7 @@ def check_json(
         target: The resolved target.
         findings: What was found.
         explanations: With `--explain`, one for each finding, in their order.
+        named: With `--explain`, what passes that run only when they are named would do.
     """
     found = tuple(findings)
     explained = tuple(explanations)
@@ -97,7 +102,18 @@ def check_json(
     }
     if explained:
         result["explanations"] = [_explanation(known) for known in explained]
+    if known := [_named_pattern(each) for each in named]:
+        result["named"] = known
     return result
+
+
+def _named_pattern(known: NamedPattern) -> Json:
+    refused = [{"node": plain(node), "reason": reason} for node, reason in known.refused]
+    return {
+        "pass": known.pass_id,
+        **picked(known, "sites", "nearest", "reason"),
+        "refused": refused,
+    }
 
 
 def _explanation(known: Explanation) -> Json:

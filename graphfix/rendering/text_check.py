@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphfix.rendering.style import PLAIN, Style, count, join, printable, wrap
-from graphfix.rendering.text_explanations import explanation_lines
+from graphfix.rendering.text_explanations import explanation_lines, named_pattern_lines
 from graphfix.rendering.text_findings import finding_blocks, legend
 from graphfix.rendering.wording import CHECK_EXIT_CODES, problems
-from graphfix.report import Explanation, Finding
+from graphfix.report import Explanation, Finding, NamedPattern
 
 
 def check_text(
@@ -20,6 +20,7 @@ def check_text(
     explain: bool = False,
     remedies: Sequence[str] = (),
     explanations: Sequence[Explanation] = (),
+    named: Sequence[NamedPattern] = (),
     loaded_by: str = "",
     asked: str = "",
     style: Style = PLAIN,
@@ -34,6 +35,7 @@ def check_text(
         explain: Show every node and the source of each fact.
         remedies: With `explain`, one line for each pass that helps.
         explanations: With `explain`, what a run would do about each finding.
+        named: With `explain`, what passes that run only when they are named would do.
         loaded_by: The engine installed here that has loaded the model; empty where none has.
         asked: The target as a command names it, where that is not its name, as a file of the user.
         style: Colours or none.
@@ -59,6 +61,8 @@ def check_text(
         lines += ["", *finding_blocks(found, style, every_node=explain), "", *legend(found)]
     if told := explanation_lines(explanations, style):
         lines += ["", style.paint("What a run would do", "bold"), *told]
+    if told := named_pattern_lines(named):
+        lines += ["", style.paint("Passes by name", "bold"), *told]
     for title, texts in (("Passes that help", remedies), ("Notes", notes)):
         if texts:
             lines += ["", style.paint(title, "bold")]

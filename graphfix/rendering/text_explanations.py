@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from graphfix.rendering.grouping import distinct, node_label
-from graphfix.rendering.style import Style, capped, count, labelled, printable
-from graphfix.report import Candidate, Choice, Explanation, Severity
+from graphfix.rendering.style import Style, capped, count, labelled, printable, wrap
+from graphfix.report import Candidate, Choice, Explanation, NamedPattern, Severity
 
 _NODES_SHOWN = 3
 _WIDTH = 12
@@ -27,6 +27,24 @@ def explanation_lines(explanations: Iterable[Explanation], style: Style) -> list
         if lines:
             lines.append("")
         lines += _block(members, style)
+    return lines
+
+
+def named_pattern_lines(named: Iterable[NamedPattern]) -> list[str]:
+    """Return a line or two for each pass that runs only when it is named."""
+    lines: list[str] = []
+    for known in named:
+        texts: list[str] = []
+        if known.sites:
+            where = capped([node_label(node) for node in known.sites], _NODES_SHOWN)
+            texts.append(f"would be applied at {where}: --passes {known.pass_id}")
+        for reason in dict.fromkeys(reason for _, reason in known.refused):
+            nodes = [node_label(node) for node, said in known.refused if said == reason]
+            texts.append(f"refuses {capped(nodes, _NODES_SHOWN)}: {reason}")
+        if known.nearest is not None:
+            texts.append(f"the nearest, {node_label(known.nearest)}, is no match: {known.reason}")
+        for text in texts:
+            lines += wrap(printable(f"{known.pass_id} {text}"), "    ", "  - ")
     return lines
 
 

@@ -65,6 +65,7 @@ class Pipeline:
             findings=self.findings,
             notes=("trt8 is 8.6",),
             explanations=self.explanations,
+            named=(),
         )
 
 
