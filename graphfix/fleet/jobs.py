@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from graphfix._version import __version__
+from graphfix.storage.reading import MAX_BYTES
 
 SCHEMA = 1
 _BLOCKING = ("reject", "wrong", "builder")
@@ -89,12 +90,16 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def content_of(path: Path) -> str:
     """Return what a model is known by: its bytes, and the age and size of what lies beside it.
 
-    Weights in files of their own are not read: their sizes and times stand for them.
+    Weights in files of their own are not read, nor files that are too big for a model: their sizes
+    and times stand for them.
 
     Raises:
         OSError: It cannot be read.
     """
     told = sha256()
+    own = path.stat()
+    if own.st_size > MAX_BYTES:  # no protobuf is, however many of its bytes are there
+        return f"size:{own.st_size}:{own.st_mtime_ns}"
     names_files, end = False, b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):

@@ -159,3 +159,16 @@ def test_names_on_the_page_are_text(tmp_path: Path) -> None:
     page = rendered(fleet_page(Fleet((row,), ("t",), 1)))
     assert hostile not in page
     assert "&lt;script&gt;alert(1)" in page
+
+
+def test_a_page_of_many_thousand_shows_what_is_not_ready_first() -> None:
+    def row(number: int) -> Row:
+        left = {"op:Mod": 1} if number % 1000 == 999 else {}
+        name = f"net{number}"
+        return Row(key=name, name=name, model=name, target="t", exit=len(left), left=left)
+
+    page = rendered(fleet_page(Fleet(tuple(map(row, range(50_000))), ("t",), 1)))
+    assert all(f"net{number} for t" in page for number in range(999, 50_000, 1000))
+    assert "49950 of 50000 ready" in page
+    assert "2000 of 50000 rows, what is not ready first" in page
+    assert len(page) < 5_000_000

@@ -115,6 +115,16 @@ def test_a_key_is_of_content_target_and_options(tmp_path: Path) -> None:
     assert len(keys) == 8
 
 
+def test_a_file_too_big_for_a_model_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.onnx"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # a file of holes
+    content = content_of(path)
+    assert content == f"size:{1 << 40}:{path.stat().st_mtime_ns}"
+    os.utime(path, ns=(1, 1))
+    assert content_of(path) != content
+
+
 JOB = Job("k", "net", "net.onnx", "trt8.6", "out/net.onnx")
 
 

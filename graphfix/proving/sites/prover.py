@@ -222,8 +222,10 @@ class Prover:
         """Run what is not known yet, each different case once."""
         open_cases: dict[bytes, _Case] = {}
         for case in cases:
-            if case.key not in self.memory.known and not self._knows(case):
-                open_cases.setdefault(case.key, case)
+            if case.key in self.memory.known or case.key in open_cases:
+                continue
+            if not self._knows(case):
+                open_cases[case.key] = case
         entries = list(open_cases.values())
         if not entries:
             return

@@ -15,6 +15,7 @@ from graphfix.rendering.wording import Tone
 
 _TAGS = 16  # features that can be filtered by: the commonest
 _DONE = ("fine", "fixed")
+_SHOWN = 2000  # of more rows, and of more models, a browser makes nothing
 
 
 def fleet_page(fleet: Fleet) -> Page:
@@ -42,7 +43,10 @@ def fleet_page(fleet: Fleet) -> Page:
                 Tone.GOOD if equal >= done else Tone.CAREFUL,
             ),
         ),
-        facts=tuple((target, _shares_of(words)) for target, words in fleet.words.items()),
+        facts=(
+            *((target, _shares_of(words)) for target, words in fleet.words.items()),
+            *_left_out(fleet),
+        ),
         sections=(
             Section("cures", "What one more repair would cure", table=_cures(fleet)),
             Section("models", "Models", cards=_cards(fleet)),
@@ -50,6 +54,20 @@ def fleet_page(fleet: Fleet) -> Page:
         ),
         version=__version__,
     )
+
+
+def _left_out(fleet: Fleet) -> tuple[tuple[str, str], ...]:
+    if len(fleet.rows) <= _SHOWN:
+        return ()
+    said = f"{_SHOWN} of {len(fleet.rows)} rows, what is not ready first; --json has all of them"
+    return (("shown below", said),)
+
+
+def _worst_first(rows: Sequence[Row]) -> list[Row]:
+    """Return as many rows as are shown, in their order unless there are too many."""
+    if len(rows) <= _SHOWN:
+        return list(rows)
+    return sorted(rows, key=lambda row: row.word in _DONE)[:_SHOWN]
 
 
 def _words(rows: Sequence[Row]) -> Counter[str]:
@@ -89,7 +107,7 @@ def _cures(fleet: Fleet) -> Table:
 def _cards(fleet: Fleet) -> tuple[Card, ...]:
     left = Counter(feature for row in fleet.rows for feature in row.left)
     shown = {feature for feature, _ in left.most_common(_TAGS)}
-    return tuple(_card(at, row, shown) for at, row in enumerate(fleet.rows, 1))
+    return tuple(_card(at, row, shown) for at, row in enumerate(_worst_first(fleet.rows), 1))
 
 
 def _card(at: int, row: Row, shown: set[str]) -> Card:
@@ -124,7 +142,7 @@ def _card(at: int, row: Row, shown: set[str]) -> Card:
 
 def _matrix(fleet: Fleet) -> Table:
     by_model: dict[str, dict[str, str]] = {}
-    for row in fleet.rows:
+    for row in _worst_first(fleet.rows):
         by_model.setdefault(row.name, {})[row.target] = row.word
     return Table(
         ("model", *fleet.targets),
