@@ -1,0 +1,28 @@
+"""RKNN: names that the toolkit gives to two tensors."""
+
+from __future__ import annotations
+
+from graphfix.authoring.namesakes import namesakes
+from graphfix.engines.profile import Target
+from graphfix.engines.rknn.rules.toolkit import TOOLKIT
+from graphfix.engines.rule import WRONG, Answer, Yes, model_rule
+from graphfix.model import Model
+
+
+@model_rule(
+    feature="model:numbered-constant",
+    versions="rknn",
+    severity=WRONG,
+    text="KeyError: '{name}_2sl'; list index (1) out of range",
+    source=f"{TOOLKIT}: z of Add and Mul or of two Gathers beside z_1; beside z_2 it is right with"
+    " two readers and wrong with three",
+)
+def copy_of_a_constant(model: Model, target: Target) -> list[Answer]:
+    """A constant of several readers is copied, and another tensor has the name of a copy."""
+    return [
+        Yes(
+            message=f"{target.title} copies the constant {value.name} for its second reader on,"
+            f" and {other} is the name of another tensor"
+        )
+        for value, other in namesakes(model.graph)
+    ]
