@@ -73,3 +73,11 @@ def test_the_finding_names_both_and_a_run_repairs_it() -> None:
     result = graphfix.run(model, "rknn2.3")
     assert (result.exit_code, result.report.findings_after) == (0, ())
     assert [o.pass_id for o in result.report.outcomes] == [PASS]
+
+
+def test_what_a_converter_folds_is_shared_like_a_constant() -> None:
+    nodes = "{ z = Sqrt (k) a = Add (x, z) z_1 = Mul (a, z) y = Neg (z_1) }"
+    model = parser.parse_model(HEAD + "<float k = {4}> " + nodes)
+    assert "copy-of-a-constant" in {f.rule for f in graphfix.check(model, "rknn2.3")}
+    result = graphfix.run(model, "rknn2.3")
+    assert (result.exit_code, result.report.findings_after) == (0, ())

@@ -51,6 +51,8 @@ YES = [
     Yes(X + "{ y = Max (x) }", "one-operand", "form:Max.one-input", "reject", "", R),
     Yes("(float[2] x) => (uint8[2] y) <float s = {0.5}> { y = QuantizeLinear (x, s) }",
         "no-zero-point", "form:QuantizeLinear.no-zero-point", "reject", "list index", R),
+    Yes("(float[2] x) => (float[2] y) { k = Constant <value_float = 2.0> () y = Add (x, k) }",
+        "constant-without-a-tensor", "form:Constant.value", "reject", "HasField", R),
     Yes("(float[2] x) => (float[2] y) { u = Cast <to = 2> (x) y = Cast <to = 1> (u) }", "unsigned",
         "dtype:Cast.uint8", "reject", "Not Support Dtype", R),
 ]  # fmt: skip
@@ -59,6 +61,8 @@ NO = [
     No("(float[1] x) => (float[1] y) { y = Exp (x) }", "scalar-input", R),
     No("(int64[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "input-type", R),
     No("(float[2] x) => (float[2] y) { s = Shape (x) y = Expand (x, s) }", "constant-output", R),
+    No("(float[2] x) => (float[2] y) { k = Constant <value = float {2}> () y = Add (x, k) }",
+       "constant-without-a-tensor", R),
     No("(float[2] x) => (float[2] y, float[2] z) { y = Exp (x) z = Neg (y) }",
         "repeated-output", R),
     No("(float[2] x) => (float[A] y) <int64[1] s = {2}> { y = ConstantOfShape (s) }",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphfix.authoring.namesakes import namesakes
+from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import WRONG, Answer, Yes, model_rule
@@ -24,5 +25,5 @@ def copy_of_a_constant(model: Model, target: Target) -> list[Answer]:
             message=f"{target.title} copies the constant {value.name} for its second reader on,"
             f" and {other} is the name of another tensor"
         )
-        for value, other in namesakes(model.graph)
+        for value, other in namesakes(model.graph, known_with_sizes)
     ]

@@ -54,6 +54,19 @@ def no_value(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "Constant",
+    feature="form:Constant.value",
+    versions="rknn",
+    severity=REJECT,
+    text="'{type}' object has no attribute 'HasField'",
+    source=f"{TOOLKIT}: value_float, value_floats, value_int and value_ints",
+)
+def constant_without_a_tensor(node: NodeView, target: Target) -> Answer:
+    """A Constant is written as numbers instead of as a tensor."""
+    return not node.has("value") and not node.has("sparse_value")
+
+
+@rule(
     "LayerNormalization",
     feature="op:LayerNormalization",
     versions="rknn",
