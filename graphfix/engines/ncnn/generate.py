@@ -26,6 +26,7 @@ _RULED = (
     "DepthToSpace",
     "Dropout",
     "Flatten",
+    "Gather",
     "GridSample",
     "Identity",
     "LayerNormalization",
@@ -37,7 +38,7 @@ _RULED = (
     "Transpose",
 )
 # No layer of their own: right in models that hold others, or with inputs that were not drawn.
-_RIGHT_BESIDE = frozenset({"Dropout", "Identity", "LayerNormalization"})
+_RIGHT_BESIDE = frozenset({"Dropout", "Gather", "Identity", "LayerNormalization"})
 _NOTES = (
     "Measured on up to four models of each form in float32, with inputs of fixed sizes, converted"
     " by pnnx 20261020 without half precision and run in the wheel on the CPU.",

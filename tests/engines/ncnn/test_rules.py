@@ -71,6 +71,17 @@ YES = [
         "wrong",
         11,
     ),
+    yes(
+        X + "<int64[2] i = {0, 2}> { y = Gather <axis = 1> (x, i) }",
+        "gather-by-several",
+        "form:Gather.indices",
+        "wrong",
+    ),
+    yes(
+        "(float[2,3] x, int64[1] i) => (float[A,B] y) { y = Gather (x, i) }",
+        "gather-by-computed",
+        "const:Gather.indices",
+    ),
     yes(X + "{ y = Max (x, x, x) }", "extremes-of-several", "form:Max.inputs", "wrong"),
     yes(X + "{ d = Div (x, x) y = Floor (d) }", "floor-of-a-quotient", "op:Floor", "wrong"),
     yes(

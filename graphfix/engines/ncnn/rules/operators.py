@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import MEASURED, RANK
 from graphfix.engines.operands import has_rank_above, joins_axes
 from graphfix.engines.profile import Target
@@ -119,6 +122,36 @@ def slice_with_steps(node: NodeView, target: Target) -> Answer:
         return None
     array = steps.array()
     return Unknown(f"values of {steps.name}") if array is None else bool((array != 1).any())
+
+
+@rule(
+    "Gather",
+    feature="form:Gather.indices",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: one index is equal, of any rank and axis and from the end too",
+)
+def gather_by_several(node: NodeView, target: Target) -> Answer:
+    """Of several constant indices the first alone is taken."""
+    indices = node.input(1)
+    if indices is None or not known_with_sizes(indices):
+        return None
+    sizes = indices.static_shape
+    return Unknown(f"sizes of {indices.name}") if sizes is None else prod(sizes) != 1
+
+
+@rule(
+    "Gather",
+    feature="const:Gather.indices",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer Gather not exists or registered; indices element out of data bounds",
+    source=f"{MEASURED}: of a constant table along either axis too",
+)
+def gather_by_computed(node: NodeView, target: Target) -> Answer:
+    """The indices of Gather must be constant."""
+    indices = node.input(1)
+    return indices is not None and not known_with_sizes(indices)
 
 
 @rule(

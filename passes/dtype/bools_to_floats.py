@@ -1,0 +1,218 @@
+"""Compute with the floats 0 and 1 what stands between nodes as bools.
+
+What it does:
+    All nodes that pass bools to each other are written in float32: x < y is the positive part of
+    the sign of y - x, And a product, Or a maximum, Xor the amount of a difference, Not what is left
+    of 1, and Where the sum of both choices, each times 0 or 1. A quotient that is chosen only where
+    its divisor is not 0 is divided by 1 there. Bools are moved as floats, and inputs and outputs of
+    the model keep their type.
+
+Why engines need it:
+    ncnn has one type of numbers and no comparisons: "layer torch.lt, torch.where not exists or
+    registered".
+
+Before:
+    c = Less (x, y)
+    z = Where (c, x, 0.5)
+
+After:
+    c = Relu (Sign (Sub (y, x)))
+    z = Add (Mul (c, x), Mul (Sub (1, c), 0.5))
+
+When it refuses:
+    One of the nodes is none that is listed here, or compares or chooses other numbers than float32:
+    then all that are connected with it stay as they are, and the refusal names it. A constant that
+    is compared or chosen is not finite; a tensor is compared with itself; what is chosen is
+    computed by an operator that gives infinities or NaN for some numbers, which times 0 are not 0.
+
+Accuracy:
+    Exact for numbers; a zero may come with the other sign. NaN and infinities are compared
+    otherwise and are not claimed.
+
+References:
+    measured on ncnn 1.0.20261020 and pnnx 20261020
+    https://onnx.ai/onnx/operators/onnx__Where.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from functools import partial
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import Builder, Editor, NodeView, Value, graph_pass
+from graphfix.passes.dtype._integers import MOVES
+from graphfix.passes.dtype._retyping import (
+    Operands,
+    Retyping,
+    filled,
+    retype,
+    told,
+)
+
+_NARROW = frozenset({TensorProto.BOOL})
+_COMPARING = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+_LOGIC = ("And", "Not", "Or", "Xor")
+_FORMED = (*_COMPARING, *_LOGIC, "Cast", "ConstantOfShape", "Where")
+_MOVING = tuple(op for op in MOVES if op not in _FORMED)
+# What gives infinities or NaN for finite numbers.
+_LEAKING = frozenset(
+    {
+        *("Acos", "Acosh", "Asin", "Atanh", "Cosh", "Div", "Exp", "Log", "Pow", "Reciprocal"),
+        *("ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "Sinh", "Sqrt", "Tan"),
+    }
+)
+_FAR = 64  # nodes that are looked at
+_BROADCASTING = 7  # the opset from which on operands of another rank have no axis
+
+
+@graph_pass(
+    removes=(
+        *(f"op:{op}" for op in (*_COMPARING, *_LOGIC, "Where")),
+        *(f"dtype:{op}.bool" for op in (*_MOVING, *_FORMED)),
+        f"dtype:Cast.{TensorProto.BOOL}",
+    ),
+    emits=(
+        *("Abs", "Add", "Cast", "ConstantOfShape", "Div", "Identity", "Max", "Mul", "Relu"),
+        *("Sign", "Sub"),
+        *_MOVING,
+    ),
+)
+def bools_to_floats(editor: Editor) -> None:
+    """Look at all that bools connect, see the module."""
+    choices = [view for graph in editor.graphs() for view in editor.nodes(graph, "Where")]
+    guarded = frozenset(id(view.node) for view in choices if _is_guarded(view))
+    retype(
+        editor,
+        Retyping(
+            narrow=_NARROW,
+            wide=TensorProto.FLOAT,
+            refused=partial(_refused, guarded),
+            forms={
+                **dict.fromkeys(_COMPARING, _compared),
+                **dict.fromkeys(_LOGIC, _combined),
+                "Cast": _cast,
+                "ConstantOfShape": filled(TensorProto.FLOAT),
+                "Where": partial(_chosen, guarded),
+            },
+            wrapped=lambda view, result, elem_type, build: result,
+            constant=lambda array: array.astype(np.float32),
+            unproved=True,  # alone, a place gets numbers that are neither 0 nor 1
+        ),
+    )
+
+
+def _refused(guarded: Set[int], view: NodeView) -> str:
+    if view.domain or view.op not in (*_FORMED, *_MOVING) or view.opset < _BROADCASTING:
+        return told(view, _NARROW)
+    if view.op in _COMPARING:
+        return _not_comparable(view)
+    return _not_to_choose(view, id(view.node) in guarded) if view.op == "Where" else ""
+
+
+def _not_comparable(view: NodeView) -> str:
+    if view.need(0) == view.need(1):
+        return f"{view.op} compares {view.need(0).name} with itself, which tells NaN"
+    return _not_finite(view.need(0)) or _not_finite(view.need(1))
+
+
+def _not_to_choose(view: NodeView, is_guarded: bool) -> str:
+    for place in (1, 2):
+        value = view.need(place)
+        reason = _not_finite(value)
+        if reason:
+            return reason
+        if not value.is_constant and not (is_guarded and place == 2):
+            leak = _leak(value)
+            if leak is not None:
+                return f"{leak.op} may give infinities or NaN where they are not chosen"
+    return ""
+
+
+def _not_finite(value: Value) -> str:
+    if value.elem_type in _NARROW:
+        return ""
+    if value.elem_type != TensorProto.FLOAT:
+        return f"{value.name} must be float32; it is {value.type_name}"
+    known = value.array()
+    return "" if known is None or np.isfinite(known).all() else f"{value.name} is not finite"
+
+
+def _leak(value: Value) -> NodeView | None:
+    """Return the node before a tensor that may give what times 0 is not 0."""
+    pending, seen = [value], {value}
+    while pending and len(seen) <= _FAR:
+        maker = pending.pop().producer
+        if maker is None:
+            continue
+        if maker.op in _LEAKING and not _divides_by_constant(maker):
+            return maker
+        before = {operand for operand in maker.inputs if operand is not None} - seen
+        seen |= before
+        pending += before
+    return None
+
+
+def _divides_by_constant(maker: NodeView) -> bool:
+    divisor = maker.need(1).array() if maker.op == "Div" else None
+    return divisor is not None and bool(divisor.all())
+
+
+def _is_guarded(view: NodeView) -> bool:
+    """Say whether the third operand is a quotient that is chosen where its divisor is not 0.
+
+    Nothing that leaks may stand before it.
+    """
+    condition, quotient = view.need(0).producer, view.need(2).producer
+    if condition is None or quotient is None:
+        return False
+    if condition.op != "Equal" or quotient.op != "Div" or condition.need(0) != quotient.need(1):
+        return False
+    zero = condition.need(1).array()
+    clean = all(_leak(operand) is None for operand in quotient.inputs if operand is not None)
+    return zero is not None and not zero.any() and clean
+
+
+def _compared(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+    first, second = operands
+    if view.op in ("Greater", "LessOrEqual"):
+        first, second = second, first
+    sign = build.Sign(build.Sub(second, first))
+    if view.op == "Equal":
+        return (build.Sub(1.0, build.Abs(sign)),)
+    above = build.Relu(sign)
+    return (above if view.op in ("Greater", "Less") else build.Sub(1.0, above),)
+
+
+def _combined(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+    if view.op == "Not":
+        return (build.Sub(1.0, operands[0]),)
+    if view.op == "Xor":
+        return (build.Abs(build.Sub(*operands)),)
+    return (build.Mul(*operands) if view.op == "And" else build.Max(*operands),)
+
+
+def _cast(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+    (data,) = operands
+    result = view.output(0)
+    assert data is not None
+    assert result is not None
+    target = TensorProto.FLOAT if result.elem_type in _NARROW else result.elem_type
+    if data.elem_type != TensorProto.FLOAT or target != TensorProto.FLOAT:
+        data = build.Cast(data, to=target)
+    if result.elem_type in _NARROW and view.need(0).elem_type not in _NARROW:
+        return (build.Abs(build.Sign(data)),)
+    return (data if data is not operands[0] else build.Identity(data),)
+
+
+def _chosen(
+    guarded: Set[int], view: NodeView, operands: Operands, build: Builder
+) -> tuple[Value, ...]:
+    condition, one, other = operands
+    if id(view.node) in guarded:
+        quotient = view.need(2).producer
+        assert quotient is not None
+        other = build.Div(quotient.need(0), build.Add(quotient.need(1), condition))
+    return (build.Add(build.Mul(condition, one), build.Mul(build.Sub(1.0, condition), other)),)
