@@ -95,9 +95,21 @@ YES = [
         "attr:Pad.no-mode",
     ),
     yes(
-        IMAGE + '<int64[8] p = {0,1,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
-        "pad-of-outer-axes",
+        IMAGE + '<int64[8] p = {1,0,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
+        "pad-of-the-batch",
         "attr:Pad.outer-dims",
+        "wrong",
+    ),
+    yes(
+        IMAGE + '<int64[8] p = {0,0,0,-1,0,0,0,0}> { y = Pad <mode = "edge"> (x, p) }',
+        "pad-that-crops",
+        "form:Pad.negative",
+    ),
+    yes(
+        IMAGE + '<int64[8] p = {0,0,0,1,0,0,0,0}> { y = Pad <mode = "wrap"> (x, p) }',
+        "pad-that-crops",
+        "attr:Pad.mode=wrap",
+        opset=19,
     ),
     yes(
         X + "<int64[1] s = {0}, int64[1] e = {3}, int64[1] a = {1}, int64[1] t = {2}> "
@@ -231,6 +243,17 @@ YES = [
         "rank:Reshape.5",
     ),
     yes(
+        "(float[1,2,3,4,5] x) => (float[A,B,C,D] y) <int64[4] s = {1,6,4,5}> "
+        "{ y = Reshape (x, s) }",
+        "reshape-to-five-axes",
+        "rank:Reshape.5",
+    ),
+    yes(
+        "(float[1,2,3,4,5] x) => (float[A,B,C,D,E] y) { y = Exp (x) }",
+        "input-of-five-axes",
+        "rank:input.5",
+    ),
+    yes(
         SCALED.format('mode = "linear", antialias = 1'),
         "resize-that-smooths",
         "attr:Resize.antialias=1",
@@ -285,6 +308,17 @@ NO = [
         T,
         9,
     ),
+    No(
+        "(float[1,2,3,4,5] x) => (float[A,B,C,D] y) <int64[4] s = {1,6,4,5}> "
+        "{ r = Reshape (x, s) y = GlobalAveragePool (r) }",
+        "reshape-to-five-axes",
+        T,
+    ),
+    No(
+        "(float[1,2,3,4,5] x) => (float[A,B,C,D,E] y) { y = GlobalAveragePool (x) }",
+        "input-of-five-axes",
+        T,
+    ),
     No(ROTATED.format(x="1,1,5,8"), "rotation-of-halves", T, 13),
     No(ROTATED.format(x="1,2,5,8").replace("(p, q)", "(q, p)"), "rotation-of-halves", T, 13),
     No(masked(1), "mask-of-several-batches", T, 13),
@@ -310,15 +344,25 @@ NO = [
     No(X + "<float k = {2.0}> { y = Pow (x, k) }", "power-of-what-may-be-negative", T),
     No(
         "(float[1,4,8] x) => (float[A,B,C,D,E] y) <int64[5] s = {1,2,2,2,4}> "
-        "{ y = Reshape (x, s) }",
+        "{ r = Reshape (x, s) y = GlobalMaxPool (r) }",
         "reshape-to-five-axes",
         T,
     ),
     No(X + "{ y = Max (x, x) }", "extremes-of-several", T),
     No(X + "{ y = Floor (x) }", "floor-of-a-quotient", T),
     No(
-        IMAGE + '<int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
-        "pad-of-outer-axes",
+        IMAGE + '<int64[8] p = {0,1,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
+        "pad-of-the-batch",
+        T,
+    ),
+    No(
+        X + '<int64[4] p = {1,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
+        "pad-of-the-batch",
+        T,
+    ),
+    No(
+        IMAGE + '<int64[8] p = {0,0,0,-1,0,0,0,0}> { y = Pad <mode = "constant"> (x, p) }',
+        "pad-that-crops",
         T,
     ),
     No(

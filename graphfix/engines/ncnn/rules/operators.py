@@ -6,6 +6,7 @@ from math import prod
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import MEASURED, RANK
 from graphfix.engines.operands import has_rank_above, joins_axes
@@ -16,6 +17,14 @@ from graphfix.model import Model
 from graphfix.operators.table import REDUCTIONS
 
 _FLOAT = 1  # TensorProto.FLOAT
+# Operators whose first axis pnnx takes for the batch.
+_OF_BATCHES = frozenset(
+    {
+        *("AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DepthToSpace"),
+        *("GlobalAveragePool", "GlobalMaxPool", "InstanceNormalization", "LRN"),
+        *("LayerNormalization", "MaxPool", "PRelu", "Resize", "Upsample"),
+    }
+)
 
 
 @model_rule(
@@ -295,7 +304,8 @@ def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
     versions="ncnn",
     severity=REJECT,
     text="layer Tensor.reshape not exists or registered",
-    source=f"{MEASURED}: five axes are taken where a batch of 1 stands first before and after",
+    source=f"{MEASURED}: five axes are taken where a batch of 1 stands first before and after, and"
+    " an operator of images tells pnnx that it is one; it leaves no batch out otherwise",
 )
 def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     """A tensor has at most four axes beside a batch of 1."""
@@ -305,8 +315,31 @@ def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     if x.rank is None or y.rank is None:
         return Unknown(f"rank of {(x if x.rank is None else y).name}")
     most = max(x.rank, y.rank)
+    if most <= RANK:
+        return False
     alone = most == RANK + 1 and x.dim(0) == 1 and y.dim(0) == 1
-    return most > RANK and not alone and Yes(feature=f"rank:Reshape.{most}")
+    if alone and any(other.op in _OF_BATCHES for other in node.graph.nodes):
+        return False
+    return Yes(feature=f"rank:Reshape.{most}")
+
+
+@model_rule(
+    feature="rank:input.5",
+    versions="ncnn",
+    severity=REJECT,
+    text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
+    source=f"{MEASURED}: with a batch of 1 that an operator of images tells they are taken",
+)
+def input_of_five_axes(model: Model, target: Target) -> list[Answer]:
+    """An input of five axes has no batch of 1 that could be left out."""
+    told = any(node.op in _OF_BATCHES for node in model.graph.nodes)
+    return [
+        Yes(message=f"input {tensor.name} has {value.rank} axes, and {target.title} takes {RANK}")
+        for tensor in given_inputs(model)
+        if (value := Value(tensor)).rank is not None
+        and value.rank > RANK
+        and not (told and value.rank == RANK + 1 and value.dim(0) == 1)
+    ]
 
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="ncnn", source=MEASURED)

@@ -34,20 +34,40 @@ def pad_without_mode(node: NodeView, target: Target) -> Answer:
     "Pad",
     feature="attr:Pad.outer-dims",
     versions="ncnn",
-    severity=REJECT,
-    text="layer F.pad not exists or registered",
-    source=MEASURED,
+    severity=WRONG,
+    source=f"{MEASURED}: all modes, with a batch of 1 and of 2; channels and images are padded, and"
+    " all axes of smaller tensors",
 )
-def pad_of_outer_axes(node: NodeView, target: Target) -> Answer:
-    """Pads of other axes than the last two of an image, or of other modes, become no layer."""
-    mode, x, given = node.attr("mode", "constant"), node.input(0), node.input(1)
-    if mode == "constant" or x is None:
+def pad_of_the_batch(node: NodeView, target: Target) -> Answer:
+    """Pads of the first of four axes are left out."""
+    x, pads = node.input(0), _pads(node)
+    if x is None:
         return None
-    pads = node.attr("pads", None) if given is None else given.array()
     if pads is None or x.rank is None:
         return Unknown(f"rank of {x.name}")
-    outer = [int(pads[place + side]) for place in range(x.rank - 2) for side in (0, x.rank)]
-    return mode == "wrap" or x.rank != RANK or any(outer)
+    return x.rank >= RANK and (pads[0] != 0 or pads[x.rank] != 0)
+
+
+@rule(
+    "Pad",
+    feature="form:Pad.negative",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer F.pad not exists or registered",
+    source=f"{MEASURED}: mode constant is equal",
+)
+def pad_that_crops(node: NodeView, target: Target) -> Answer:
+    """Negative pads of other modes than constant become no layer, and wrap none either."""
+    mode, pads = node.attr("mode", "constant"), _pads(node)
+    if mode == "wrap":
+        return Yes(feature="attr:Pad.mode=wrap")
+    return mode != "constant" and pads is not None and any(pad < 0 for pad in pads)
+
+
+def _pads(node: NodeView) -> list[int] | None:
+    given = node.input(1)
+    pads = node.attr("pads", None) if given is None else given.array()
+    return None if pads is None else [int(pad) for pad in pads]
 
 
 @rule(
