@@ -51,20 +51,13 @@ from graphfix.passes.dtype._retyping import (
     retype,
     told,
 )
+from graphfix.passes.dtype._signs import leak
 
 _NARROW = frozenset({TensorProto.BOOL})
 _COMPARING = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 _LOGIC = ("And", "Not", "Or", "Xor")
 _FORMED = (*_COMPARING, *_LOGIC, "Cast", "ConstantOfShape", "Where")
 _MOVING = tuple(op for op in MOVES if op not in _FORMED)
-# What gives infinities or NaN for finite numbers.
-_LEAKING = frozenset(
-    {
-        *("Acos", "Acosh", "Asin", "Atanh", "Cosh", "Div", "Exp", "Log", "Pow", "Reciprocal"),
-        *("ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "Sinh", "Sqrt", "Tan"),
-    }
-)
-_FAR = 64  # nodes that are looked at
 _BROADCASTING = 7  # the opset from which on operands of another rank have no axis
 
 
@@ -125,9 +118,9 @@ def _not_to_choose(view: NodeView, is_guarded: bool) -> str:
         if reason:
             return reason
         if not value.is_constant and not (is_guarded and place == 2):
-            leak = _leak(value)
-            if leak is not None:
-                return f"{leak.op} may give infinities or NaN where they are not chosen"
+            before = leak(value)
+            if before is not None:
+                return f"{before.op} may give infinities or NaN where they are not chosen"
     return ""
 
 
@@ -138,26 +131,6 @@ def _not_finite(value: Value) -> str:
         return f"{value.name} must be float32; it is {value.type_name}"
     known = value.array()
     return "" if known is None or np.isfinite(known).all() else f"{value.name} is not finite"
-
-
-def _leak(value: Value) -> NodeView | None:
-    """Return the node before a tensor that may give what times 0 is not 0."""
-    pending, seen = [value], {value}
-    while pending and len(seen) <= _FAR:
-        maker = pending.pop().producer
-        if maker is None:
-            continue
-        if maker.op in _LEAKING and not _divides_by_constant(maker):
-            return maker
-        before = {operand for operand in maker.inputs if operand is not None} - seen
-        seen |= before
-        pending += before
-    return None
-
-
-def _divides_by_constant(maker: NodeView) -> bool:
-    divisor = maker.need(1).array() if maker.op == "Div" else None
-    return divisor is not None and bool(divisor.all())
 
 
 def _is_guarded(view: NodeView) -> bool:
@@ -171,7 +144,7 @@ def _is_guarded(view: NodeView) -> bool:
     if condition.op != "Equal" or quotient.op != "Div" or condition.need(0) != quotient.need(1):
         return False
     zero = condition.need(1).array()
-    clean = all(_leak(operand) is None for operand in quotient.inputs if operand is not None)
+    clean = all(leak(operand) is None for operand in quotient.inputs if operand is not None)
     return zero is not None and not zero.any() and clean
 
 

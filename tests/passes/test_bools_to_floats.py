@@ -86,6 +86,23 @@ def test_what_does_not_come_out_of_products_is_refused(nodes: str, reason: str) 
     assert_refused(PASS, infinite, reason)
 
 
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "s = Mul (x, x) p = Add (s, one) l = Log (p)",
+        "s = Abs (x) l = Sqrt (s)",
+        "s = Sigmoid (x) p = Add (s, one) r = Sqrt (p) l = Div (x, r)",
+        "l = Pow (x, two)",
+        "l = Div (x, two)",
+    ],
+)
+def test_what_is_never_below_zero_leaks_nothing(nodes: str) -> None:
+    constants = "<float one = {1}, float two = {2}> { c = Less (x, y) "
+    graph = XY + constants + nodes + " z = Where (c, l, y) }"
+    feed = {"x": np.clip(X, -5, 5), "y": Y}
+    assert_rewrite(PASS, graph, feeds=[feed])
+
+
 def test_other_numbers_are_refused_and_others_left_alone() -> None:
     graph = XY.replace("float", "int64") + "{ c = Less (x, y)" + CHOSEN
     assert_refused(PASS, graph, "x must be float32; it is int64")
