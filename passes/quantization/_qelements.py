@@ -2,12 +2,14 @@
 
 The order in which onnxruntime adds, scales and rounds was read in microsoft/onnxruntime:
 onnxruntime/core/mlas/lib/qladd.cpp, qlmul.cpp, qlgavgpool.cpp,
-onnxruntime/contrib_ops/cpu/quantization/qlinear_pool.cc, qlinear_softmax.cc,
-qlinear_lookup_table.cc, qlinear_concat.cc, qlinear_where.cc.
+onnxruntime/contrib_ops/cpu/quantization/qlinear_lookup_table.cc, qlinear_concat.cc,
+qlinear_where.cc.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from math import prod
 from typing import Any, cast
 
@@ -26,11 +28,12 @@ from graphfix.passes.quantization._parameters import (
     whole,
 )
 from graphfix.passes.quantization._products import EXACT
+from graphfix.passes.quantization._reading import RANGES
 
-_STEP = "a result may be one step of quantization away where its quotient is next to a half"
+STEP = "a result may be one step of quantization away where its quotient is next to a half"
 
 
-def _known(node: NodeView, build: Builder, place: int, *, zero: bool = False) -> Array:
+def known(node: NodeView, build: Builder, place: int, *, zero: bool = False) -> Array:
     """Return a scale or a zero point as one constant float32.
 
     Raises:
@@ -46,34 +49,69 @@ def add(node: NodeView, build: Builder) -> Value:
     """QLinearAdd (a, scale, zero, b, scale, zero, y scale, y zero).
 
     The zero points are gathered in one number beforehand, and that of the result is in it when
-    the sum is rounded. With fused multiplication a processor rounds less often.
+    the sum is rounded. With fused multiplication a processor rounds less often: exact where that
+    changes nothing for any of the pairs that there can be.
     """
-    build.declare(APPROXIMATE, _STEP)
-    ratios = [_known(node, build, place) / _known(node, build, 6) for place in (1, 4)]
-    zeros = [_known(node, build, place, zero=True) for place in (2, 5, 7)]
+    ratios = [known(node, build, place) / known(node, build, 6) for place in (1, 4)]
+    zeros = [known(node, build, place, zero=True) for place in (2, 5, 7)]
     fixed = zeros[2] - (ratios[0] * zeros[0] + ratios[1] * zeros[1])
-    b = build.Add(build.Mul(whole(build, node.need(3)), ratios[1]), np.float32(fixed))
-    total = build.Add(b, build.Mul(whole(build, node.need(0)), ratios[0]))
-    return _moved(build, total, result_kind(node, 7))
+    numbers = [whole(build, node.need(place)) for place in (0, 3)]
+    kinds = [node.need(place).elem_type for place in (0, 3)]
+    if not _same_however_fused(kinds, ratios, zeros, result_kind(node, 7)):
+        build.declare(APPROXIMATE, STEP)
+    b = build.Add(build.Mul(numbers[1], ratios[1]), np.float32(fixed))
+    total = build.Add(b, build.Mul(numbers[0], ratios[0]))
+    return moved_and_rounded(build, total, result_kind(node, 7))
+
+
+def _same_however_fused(
+    kinds: Sequence[int], ratios: Sequence[Array], zeros: Sequence[Array], result: int
+) -> bool:
+    """Say whether all pairs give the same step, whichever products are fused with their sums."""
+    a, b = (np.arange(low, high + 1, dtype=np.float64) for low, high in (RANGES[k] for k in kinds))
+    low, high = RANGES[result]
+    first, second = (np.float64(ratio) for ratio in ratios)
+    none = [np.float64(zero) for zero in zeros]
+    found: Array | None = None
+    # What is fused is rounded once: float64 holds a product of 24 and 8 bits.
+    for fixing, of_a, of_b in itertools.product(_FUSED, _EITHER, _EITHER):
+        moved = _as(first * none[0], fixing[0]) + _as(second * none[1], fixing[1])
+        fixed = _as(none[2] - _as(moved, "float32"), "float32")
+        start = _as(_as(second * b, of_b) + fixed, "float32")
+        total = _as(start[None, :] + _as(first * a, of_a)[:, None], "float32")
+        steps = np.clip(np.rint(total), low, high)
+        if found is not None and not np.array_equal(found, steps):
+            return False
+        found = steps
+    return True
+
+
+_EITHER = ("float32", "float64")
+_FUSED = (("float32", "float32"), ("float64", "float32"), ("float32", "float64"))
+
+
+def _as(number: Any, kind: str) -> Array:
+    """Round to a type, and go on in float64."""
+    return np.asarray(number).astype(kind).astype(np.float64)
 
 
 def mul(node: NodeView, build: Builder) -> Value:
     """QLinearMul (a, scale, zero, b, scale, zero, y scale, y zero)."""
-    scale = _known(node, build, 1) * _known(node, build, 4) / _known(node, build, 6)
+    scale = known(node, build, 1) * known(node, build, 4) / known(node, build, 6)
     a, b = (
-        away(build, node.need(place), _known(node, build, place + 2, zero=True)) for place in (0, 3)
+        away(build, node.need(place), known(node, build, place + 2, zero=True)) for place in (0, 3)
     )
     product = build.Mul(build.Mul(a, b), np.float32(scale))
-    moved = build.Add(product, _known(node, build, 7, zero=True))
-    return _moved(build, moved, result_kind(node, 7))
+    moved = build.Add(product, known(node, build, 7, zero=True))
+    return moved_and_rounded(build, moved, result_kind(node, 7))
 
 
-def _moved(build: Builder, total: Value, kind: int) -> Value:
+def moved_and_rounded(build: Builder, total: Value, kind: int) -> Value:
     """Round what the zero point is in already."""
     return saturated(build, rounded(build, total), np.zeros((), np.float32), kind)
 
 
-def _real(node: NodeView, build: Builder, place: int) -> Value:
+def real_of(node: NodeView, build: Builder, place: int) -> Value:
     """Return what the quantized numbers stand for; their scale and zero point follow them."""
     steps = away(build, node.need(place), one_zero(node, build, place + 2))
     return build.Mul(steps, cast("Any", one_scale(node, build, place + 1)))
@@ -81,7 +119,7 @@ def _real(node: NodeView, build: Builder, place: int) -> Value:
 
 def unary(node: NodeView, build: Builder) -> Value:
     """QLinearLeakyRelu and QLinearSigmoid (x, scale, zero, y scale, y zero)."""
-    real = _real(node, build, 0)
+    real = real_of(node, build, 0)
     if node.op == "QLinearSigmoid":
         result = build.Sigmoid(real)
     else:
@@ -108,47 +146,17 @@ def _like(node: NodeView, build: Builder, place: int, result: tuple[int, int], k
     """Return an operand in the scale and zero point of the result; as it is where it has them."""
     if node.need(place).elem_type != kind:
         raise Refuse(f"{node.need(place).name} must be of the dtype of the result")
-    scales = [_known(node, build, at) for at in (place + 1, result[0])]
-    zeros = [_known(node, build, at, zero=True) for at in (place + 2, result[1])]
+    scales = [known(node, build, at) for at in (place + 1, result[0])]
+    zeros = [known(node, build, at, zero=True) for at in (place + 2, result[1])]
     if scales[0] == scales[1] and zeros[0] == zeros[1]:
         return whole(build, node.need(place))
     real = build.Mul(away(build, node.need(place), zeros[0]), scales[0])
     return requantized(build, real, scales[1], zeros[1], kind)
 
 
-def average_pool(node: NodeView, build: Builder) -> Value:
-    """QLinearAveragePool (x, scale, zero, y scale, y zero): zero points are not in the mean."""
-    build.declare(APPROXIMATE, _STEP)
-    if node.attr("ceil_mode", 0) and node.attr("count_include_pad", 0):
-        raise Refuse(
-            "ceil_mode and count_include_pad must not both be set: what is counted behind the "
-            "border differs between versions"
-        )
-    kept = {name: node.attr(name) for name in node.attributes if name != "channels_last"}
-    real, turned = _channels_first(node, build, _real(node, build, 0))
-    mean = build.AveragePool(real, **kept)
-    if turned:
-        mean = build.Transpose(mean, perm=turned)
-    # The zero point is in the quotient when it is rounded.
-    quotient = build.Div(mean, _known(node, build, 3))
-    moved = build.Add(quotient, _known(node, build, 4, zero=True))
-    return _moved(build, moved, result_kind(node, 4))
-
-
-def _channels_first(node: NodeView, build: Builder, x: Value) -> tuple[Value, list[int]]:
-    if not node.attr("channels_last", 0):
-        return x, []
-    rank = x.rank
-    if rank is None or rank < 3:
-        raise Refuse(f"the rank of {x.name} must be known")
-    there = [0, rank - 1, *range(1, rank - 1)]
-    back = [0, *range(2, rank), 1]
-    return build.Transpose(x, perm=there), back
-
-
 def global_average_pool(node: NodeView, build: Builder) -> Value:
     """QLinearGlobalAveragePool (x, scale, zero, y scale, y zero): a sum, scaled once."""
-    x, zero = node.need(0), _known(node, build, 2, zero=True)
+    x, zero = node.need(0), known(node, build, 2, zero=True)
     if x.rank is None or x.rank < 3:
         raise Refuse(f"the rank of {x.name} must be known")
     last = bool(node.attr("channels_last", 0))
@@ -159,36 +167,6 @@ def global_average_pool(node: NodeView, build: Builder) -> Value:
     if prod(sizes) * largest(x, zero) >= EXACT:
         raise Refuse("float32 must hold the sum over a channel; it is more")
     total = build.ReduceSum(away(build, x, zero), axes=axes, keepdims=1)
-    factor = _known(node, build, 1) / (_known(node, build, 3) * np.float32(prod(sizes)))
+    factor = known(node, build, 1) / (known(node, build, 3) * np.float32(prod(sizes)))
     steps = rounded(build, build.Mul(total, np.float32(factor)))
-    return saturated(build, steps, _known(node, build, 4, zero=True), result_kind(node, 4))
-
-
-def softmax(node: NodeView, build: Builder) -> Value:
-    """QLinearSoftmax (x, scale, y scale, y zero in places 0, 1, 3, 4).
-
-    onnxruntime counts in whole steps, of which 1 has floor(1 / scale).
-    """
-    build.declare(APPROXIMATE, _STEP)
-    x, kind = node.need(0), result_kind(node, 4)
-    if x.rank is None or not x.rank:
-        raise Refuse(f"the rank of {x.name} must be known")
-    new = int(node.attr("opset", 13)) >= 13
-    axis = int(node.attr("axis", -1 if new else 1)) % x.rank
-    if not new and axis != x.rank - 1:
-        raise Refuse("Softmax must be over one axis; it is over several")
-    steps = np.floor(np.float32(1) / _known(node, build, 3))
-    number = whole(build, x)
-    below = build.Sub(number, build.ReduceMax(number, axes=[axis], keepdims=1))
-    shares = _softmax(build, build.Mul(below, _known(node, build, 1)), axis, x.rank)
-    counted = rounded(build, build.Mul(shares, np.float32(steps)))
-    return saturated(build, counted, _known(node, build, 4, zero=True), kind)
-
-
-def _softmax(build: Builder, x: Value, axis: int, rank: int) -> Value:
-    if build.opset >= 13 or axis == rank - 1:
-        return build.Softmax(x, axis=axis)
-    perm = list(range(rank))
-    perm[axis], perm[-1] = perm[-1], perm[axis]
-    turned = build.Softmax(build.Transpose(x, perm=perm), axis=rank - 1)
-    return build.Transpose(turned, perm=perm)
+    return saturated(build, steps, known(node, build, 4, zero=True), result_kind(node, 4))

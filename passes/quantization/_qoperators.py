@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Value
+from graphfix.authoring import Builder, InferredType, NodeView, Option, Value
 from graphfix.passes.quantization import _qelements as elements
+from graphfix.passes.quantization import _qmeans as means
 from graphfix.passes.quantization import _qproducts as products
 from graphfix.passes.quantization._parameters import BYTES, EMITTED
 
@@ -16,7 +17,7 @@ Dims = tuple[int | str | None, ...]
 _WRITERS: dict[str, Callable[[NodeView, Builder], Value]] = {
     "QGemm": products.gemm,
     "QLinearAdd": elements.add,
-    "QLinearAveragePool": elements.average_pool,
+    "QLinearAveragePool": means.average_pool,
     "QLinearConcat": elements.concat,
     "QLinearConv": products.conv,
     "QLinearGlobalAveragePool": elements.global_average_pool,
@@ -24,7 +25,7 @@ _WRITERS: dict[str, Callable[[NodeView, Builder], Value]] = {
     "QLinearMatMul": products.matmul,
     "QLinearMul": elements.mul,
     "QLinearSigmoid": elements.unary,
-    "QLinearSoftmax": elements.softmax,
+    "QLinearSoftmax": means.softmax,
     "QLinearWhere": elements.where,
 }
 STANDARD = ("QLinearConv", "QLinearMatMul")
@@ -41,14 +42,19 @@ WRITTEN = (
     "Conv",
     "LeakyRelu",
     "MatMul",
+    "Pad",
     "ReduceMax",
     "ReduceSum",
+    "Shape",
     "Sigmoid",
     "Slice",
     "Softmax",
     "Transpose",
     "Where",
 )
+OPTIONS = {
+    "rounded": Option(bool, False, "Average by AveragePool, rounding next to a half: cheaper.")
+}
 # The place of the zero point of the result, which bears its type.
 _RESULT_ZERO = {
     "QGemm": 8,

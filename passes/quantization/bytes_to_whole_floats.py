@@ -35,7 +35,7 @@ from functools import partial
 from onnx import TensorProto
 
 from graphfix.authoring import BYTE_MOVES, Editor, NodeView, graph_pass
-from graphfix.passes.quantization._qoperators import WRITTEN, is_quantized_operator, write
+from graphfix.passes.quantization._qoperators import OPTIONS, WRITTEN, is_quantized_operator, write
 from graphfix.passes.quantization._quantizing import quantized
 from graphfix.passes.quantization._round_trips import leave_out_round_trips
 
@@ -49,6 +49,7 @@ from graphfix.passes.quantization._round_trips import leave_out_round_trips
         *WRITTEN,
         *BYTE_MOVES,
     ),
+    options=OPTIONS,
 )
 def bytes_to_whole_floats(editor: Editor) -> None:
     """Look at every node that gives uint8, then at every one that reads what these gave."""

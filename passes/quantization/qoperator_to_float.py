@@ -26,9 +26,12 @@ When it refuses:
 Accuracy:
     Exact for products, QLinearMul, QLinearGlobalAveragePool, QLinearLeakyRelu, QLinearSigmoid,
     QLinearConcat and QLinearWhere: sums are whole numbers, and they are scaled and rounded in the
-    order in which onnxruntime does. Approximate for QLinearAdd, QLinearAveragePool and
-    QLinearSoftmax: where a quotient is next to a half, a result may be one step of quantization
-    away.
+    order in which onnxruntime does. QLinearAdd is exact where fusing a product with its sum changes
+    none of the results that there can be, which is tried for every pair of bytes;
+    QLinearAveragePool where the places of its window, at most 64, can be added in the kernel's
+    order. Else they are approximate, as is QLinearSoftmax: where a quotient is next to a half, a
+    result may be one step of quantization away. The option `rounded` takes AveragePool for the
+    mean, which is cheaper.
 
 References:
     https://onnx.ai/onnx/operators/onnx__QLinearConv.html, onnx__QLinearMatMul.html;
@@ -39,10 +42,16 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite
-from graphfix.passes.quantization._qoperators import OPERATORS, WRITTEN, infer, write
+from graphfix.passes.quantization._qoperators import OPERATORS, OPTIONS, WRITTEN, infer, write
 
 
-@rewrite(OPERATORS, removes=tuple(f"op:{op}" for op in OPERATORS), emits=WRITTEN, infer=infer)
+@rewrite(
+    OPERATORS,
+    removes=tuple(f"op:{op}" for op in OPERATORS),
+    emits=WRITTEN,
+    infer=infer,
+    options=OPTIONS,
+)
 def qoperator_to_float(node: NodeView, build: Builder) -> Value:
     """Compute in float32 and cast the result, see the module."""
     return write(node, build)

@@ -24,8 +24,6 @@ REFUSED = {
     ("BitmaskBiasDropout", "mask"): "packed into bits, must not be used",
     ("BitmaskDropout", "mask"): "packed into bits, must not be used",
     ("ConvTransposeWithDynamicPads", "late"): "the pads must be a constant",
-    ("QLinearSoftmax", "int8-old-several"): "Softmax must be over one axis",
-    ("QLinearSoftmax", "uint8-old-several"): "Softmax must be over one axis",
     ("QMoE", "relu"): "normalize_routing_weights must be 1",
 }
 

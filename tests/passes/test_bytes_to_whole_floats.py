@@ -75,3 +75,13 @@ def test_leaves_alone_other_types_and_pairs() -> None:
     assert_untouched(PASS, quantized(body, "float[1, 1, 2, 2] x", "float[1, 1, 2, 2]"))
     body = f"{HEAD}@q = QuantizeLinear (x, @xs, @xz)\n@y = DequantizeLinear (@q, @xs, @xz)"
     assert_untouched(PASS, quantized(body, "float[4] x", "float[4]"))
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_a_mean_of_windows(rounded: bool) -> None:
+    body = f"{QUANTIZED}@t = com.microsoft.QLinearAveragePool <kernel_shape = [2, 2]> "
+    body += f"(@q, @xs, @xz, @ys, @yz)\n{TAIL}"
+    text = quantized(body, "float[1, 3, 4, 4] x", "float[1, 3, 3, 3]")
+    done = run_pass(PASS, text, options={"rounded": rounded})
+    assert not BYTES & set(done.ops)
+    assert ("AveragePool" in done.ops) == rounded
