@@ -46,7 +46,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "it takes texts apart, or works on the tokens that were found",
         "compute it in the application, before or behind the network",
-        "Tokenizer NGramRepeatBlock BifurcationDetector NGramHashMapping VarlenNGramHashMapping "
+        "Tokenizer BifurcationDetector NGramHashMapping VarlenNGramHashMapping "
         "SpeculativePrefixCommit DynamicTimeWarping MurmurHash3 WordConvEmbedding",
     ),
     (

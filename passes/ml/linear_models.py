@@ -18,7 +18,8 @@ After:
 
 When it refuses:
     The rows are no matrix of numbers with as many columns as there are coefficients; labels are
-    texts that are read. A single score that is transformed otherwise than by PROBIT, where
+    texts that are read. Scores are transformed by PROBIT, whose formula cancels next to a half, so
+    that float32 does not tell its last digits. A single score that is transformed otherwise, where
     onnxruntime and ONNX disagree.
 
 Accuracy:
@@ -75,7 +76,7 @@ def linear_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace LinearRegressor by a product of matrices."""
     targets = int(node.attr("targets", 1))
     total = _product(node, build, targets)
-    return transformed_targets(build, total, targets, node.attr("post_transform", "NONE"))
+    return transformed_targets(build, total, targets, _transform(node))
 
 
 @rewrite(
@@ -91,7 +92,7 @@ def linear_classifier_to_matmul(
     labels = labels_of(node, _LABELS)
     count = count_of_labels(node, _LABELS)
     scored = _intercepts(node).size
-    after = node.attr("post_transform", "NONE")
+    after = _transform(node)
     total = _product(node, build, scored)
     if scored == 1 and count == 2 and after == "NONE":
         won = build.Greater(build.Reshape(total, [-1]), 0.0)
@@ -111,6 +112,21 @@ def linear_classifier_to_matmul(
     won = build.ArgMax(total, axis=1, keepdims=0)
     scores = transformed(build, total, after)
     return None if labels is None else label_of(build, won, labels), scores
+
+
+def _transform(node: NodeView) -> str:
+    """Return how scores are transformed.
+
+    Raises:
+        Refuse: By PROBIT: of scores that any row gives, some are next to a half.
+    """
+    how = str(node.attr("post_transform", "NONE"))
+    if how == "PROBIT":
+        raise Refuse(
+            "the scores must not be transformed by PROBIT, which loses the last digits of those "
+            "next to a half: set post_transform to NONE and transform them in the application"
+        )
+    return how
 
 
 def _intercepts(node: NodeView) -> Array:

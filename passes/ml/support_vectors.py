@@ -4,7 +4,8 @@ What it does:
     Computes the kernel of each row and support vector, and multiplies with the coefficients, for a
     classifier once for each pair of classes; the class that wins most pairs gives the label. With
     prob_a and prob_b the probabilities of pairs become those of classes in the rounds that
-    onnxruntime does. There is a pass for SVMRegressor and one for SVMClassifier.
+    onnxruntime does. There is a pass for SVMRegressor and two for SVMClassifier: with Loop, which
+    does as many rounds, and without it.
 
 Why engines need it:
     TensorRT has no operator of ai.onnx.ml.
@@ -24,7 +25,8 @@ When it refuses:
 Accuracy:
     Exact up to the order of summation: onnxruntime sums classifiers in float64, this in float32. A
     label may be another where a pair is next to even. Probabilities of three classes and more are
-    approximate: onnxruntime does up to 100 rounds until they are good enough, this eight at most.
+    approximate without Loop: onnxruntime does up to 100 rounds until they are good enough, this
+    eight at most.
 
 References:
     https://onnx.ai/onnx/operators/onnx_aionnxml_SVMClassifier.html,
@@ -34,13 +36,14 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.ml._coupling import COUPLE_EMITS, ROUNDS, coupled
+from graphfix.passes.ml._coupling import COUPLE_EMITS, ROUNDS, coupled, coupled_in_loop
 from graphfix.passes.ml._kernels import KERNEL_EMITS, compared, vectors_of
 from graphfix.passes.ml._scoring import (
     LABEL_EMITS,
@@ -60,6 +63,7 @@ _MORE_ROUNDS = (
 
 
 _LABELS = ("classlabels_ints", "classlabels_strings")
+_EMITS = (KERNEL_EMITS, LABEL_EMITS, COUPLE_EMITS, "Cast Concat Max Min Neg Sigmoid")
 
 
 def infer(node: NodeView) -> Inferred:
@@ -105,11 +109,37 @@ def svm_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
 @rewrite(
     "ai.onnx.ml::SVMClassifier",
     removes="op:ai.onnx.ml::SVMClassifier",
-    emits=(KERNEL_EMITS, LABEL_EMITS, COUPLE_EMITS, "Concat Max Min Neg Sigmoid"),
+    emits=_EMITS,
     infer=infer,
 )
 def svm_classifier_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, Value | None]:
     """Replace SVMClassifier by comparing rows with all support vectors."""
+    if node.attr("prob_a", []) and count_of_labels(node, _LABELS) > 2:
+        build.declare(APPROXIMATE, _MORE_ROUNDS)
+    return _classified(node, build, coupled)
+
+
+@rewrite(
+    "ai.onnx.ml::SVMClassifier",
+    removes="op:ai.onnx.ml::SVMClassifier",
+    emits=(*_EMITS, "Loop"),
+    infer=infer,
+)
+def svm_classifier_to_loop(node: NodeView, build: Builder) -> tuple[Value | None, Value | None]:
+    """Replace SVMClassifier, its probabilities by Loop until they are good enough.
+
+    Raises:
+        Refuse: There are no probabilities, or of two classes alone: `svm_classifier_to_matmul`
+            is exact for them.
+    """
+    if not node.attr("prob_a", []) or count_of_labels(node, _LABELS) < 3:
+        raise Refuse("there must be probabilities of three classes or more; there are none")
+    return _classified(node, build, coupled_in_loop)
+
+
+def _classified(
+    node: NodeView, build: Builder, couple: Callable[[Builder, Value, int], Value]
+) -> tuple[Value | None, Value | None]:
     labels = labels_of(node, _LABELS)
     classes = count_of_labels(node, _LABELS)
     x = rows_of_numbers(build, node.need(0), TensorProto.FLOAT)
@@ -131,7 +161,7 @@ def svm_classifier_to_matmul(node: NodeView, build: Builder) -> tuple[Value | No
     even = build.Add(build.MatMul(kernel, build.constant(weights)), rho)
     won = build.ArgMax(_votes(build, even, pairs, classes), axis=1, keepdims=0)
     if sloped.size:
-        scores = _probabilities(build, even, sloped, moved, classes)
+        scores = couple(build, _probabilities(build, even, sloped, moved), classes)
     elif classes == 2:
         scores = build.Concat(build.Neg(even), even, axis=1)
     else:
@@ -168,10 +198,7 @@ def _votes(build: Builder, even: Value, pairs: list[tuple[int, int]], classes: i
     return build.Add(build.MatMul(above, build.constant(first)), second)
 
 
-def _probabilities(build: Builder, even: Value, sloped: Array, moved: Array, classes: int) -> Value:
-    """Return the probabilities of the classes: Platt's for pairs, limited as onnxruntime does."""
-    if classes > 2:
-        build.declare(APPROXIMATE, _MORE_ROUNDS)
+def _probabilities(build: Builder, even: Value, sloped: Array, moved: Array) -> Value:
+    """Return the probabilities of pairs, Platt's, limited as onnxruntime does."""
     first = build.Sigmoid(build.Neg(build.Add(build.Mul(even, sloped), moved)))
-    first = build.Min(build.Max(first, np.float32(1e-7)), np.float32(1 - 1e-7))
-    return coupled(build, first, classes)
+    return build.Min(build.Max(first, np.float32(1e-7)), np.float32(1 - 1e-7))

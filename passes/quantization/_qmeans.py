@@ -72,7 +72,7 @@ def _in_order(node: NodeView, build: Builder, x: Value) -> Value | None:
         for size, before, after in zip(there, pads[:count], pads[count:], strict=True)
     ]
     out = [(size - k) // step + 1 for size, k, step in zip(frame, kernel, steps, strict=True)]
-    if min(out) < 1:
+    if min(out) < 1 or (any(pads) and build.opset < 11):  # Pad took no input until then
         return None
     if any(pads):
         around = np.array([0, 0, *pads[:count], 0, 0, *pads[count:]])

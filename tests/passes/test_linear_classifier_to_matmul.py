@@ -42,6 +42,10 @@ def test_two_classes_with_one_score() -> None:
         "LinearClassifier", ["N", 3], classlabels_ints=[0, 1], post_transform="LOGISTIC", **given
     )
     assert_refused(PASS, after, "or two of them one that is not transformed")
+    lost = model_of(
+        "LinearClassifier", ["N", 3], classlabels_ints=[0, 1], post_transform="PROBIT", **given
+    )
+    assert_refused(PASS, lost, "must not be transformed by PROBIT, which loses the last digits")
 
 
 def test_labels_that_are_texts() -> None:

@@ -37,3 +37,5 @@ def test_refusals() -> None:
     assert_refused(PASS, odd, "onnxruntime leaves it as it is")
     assert_refused(PASS, model_of("LinearRegressor", ["N", 4], **one), "must have 3 columns")
     assert_refused(PASS, model_of("LinearRegressor", ["N", 3], targets=2, **one), "of 2 targets")
+    lost = model_of("LinearRegressor", ["N", 3], post_transform="PROBIT", **one)
+    assert_refused(PASS, lost, "must not be transformed by PROBIT, which loses the last digits")

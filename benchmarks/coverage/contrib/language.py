@@ -14,7 +14,12 @@ def forms() -> Iterator[Form]:
     """Yield the forms."""
     yield from _searches()
     ids = whole(0, 5, 2, 6, seed=1)
-    yield Form("NGramRepeatBlock", "plain", [ids, real(2, 9)], attributes={"ngram_size": 2})
+    op, open_ = "NGramRepeatBlock", [(0, 0), (0, 1), (1, 0)]
+    yield Form(op, "plain", [ids, real(2, 9)], attributes={"ngram_size": 2})
+    longer = whole(0, 2, 2, 12, seed=1)
+    yield Form(op, "longer", [longer, real(2, 9)], attributes={"ngram_size": 4})
+    yield Form(op, "open", [longer, real(2, 9)], attributes={"ngram_size": 3}, free=open_)
+    yield Form(op, "few", [ids, real(2, 9)], attributes={"ngram_size": 7})
     tokens = [whole(0, 9, 8), whole(0, 9, 5), np.array([0])]
     both = [np.int64, np.int64]
     sizes = {"min_ngram_size": 1, "max_ngram_size": 3}
