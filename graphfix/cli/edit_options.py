@@ -17,6 +17,7 @@ _OPTIONS = (
     ("dim", "N=1", "Give the size that inputs call N a value."),
     ("shape", "NAME=1x3xHxW", "Declare the shape of an input: numbers, symbols, ? as it is."),
     ("extract", "IN,IN:OUT,OUT", "Take out what computes tensors from others."),
+    ("extract-body", "NODE.ATTRIBUTE", "Take out the graph inside of a node."),
     ("split", "T,T=front.onnx,back.onnx", "Cut in two at tensors; needs no -o."),
     ("keep-outputs", "A,B", "Drop all other outputs, and what only they need."),
     ("drop-output", "NAME", "Drop an output, and what only it needs."),

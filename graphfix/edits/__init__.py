@@ -1,5 +1,6 @@
 """Edits of a model by hand: rename, cut, join, ...; each says what it did and proves it."""
 
+from graphfix.edits.bodies import ExtractBody
 from graphfix.edits.cutting import Extract, Split
 from graphfix.edits.dynamic import Dynamic
 from graphfix.edits.ends import (
@@ -19,6 +20,7 @@ from graphfix.edits.functions import (
     drop_output,
     dynamic,
     extract,
+    extract_body,
     input_type,
     insert,
     join,
@@ -61,6 +63,7 @@ __all__ = [
     "Edit",
     "Edited",
     "Extract",
+    "ExtractBody",
     "InputType",
     "Insert",
     "Join",
@@ -89,6 +92,7 @@ __all__ = [
     "dynamic",
     "edit",
     "extract",
+    "extract_body",
     "input_type",
     "insert",
     "join",

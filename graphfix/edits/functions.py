@@ -15,6 +15,7 @@ from typing import Any, TypedDict, Unpack
 from onnx import ModelProto
 
 from graphfix.edits.arrays import Array
+from graphfix.edits.bodies import ExtractBody
 from graphfix.edits.cutting import Extract, Split
 from graphfix.edits.dynamic import Dynamic
 from graphfix.edits.ends import (
@@ -79,6 +80,11 @@ def extract(
 ) -> Edited:
     """Take out what computes the tensors of `end` from those of `begin`."""
     return edit(model, [Extract(tuple(begin), tuple(end))], **how)
+
+
+def extract_body(model: ModelLike, node: str, attribute: str, **how: Unpack[How]) -> Edited:
+    """Take the graph in an attribute of a node out as a model of its own."""
+    return edit(model, [ExtractBody(node, attribute)], **how)
 
 
 def split(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphfix.edits.arrays import numbers
+from graphfix.edits.bodies import ExtractBody
 from graphfix.edits.cutting import Extract, Split
 from graphfix.edits.dynamic import Dynamic
 from graphfix.edits.ends import (
@@ -58,6 +59,13 @@ def _shape(text: str, known: Known) -> Edit:
 def _extract(text: str, known: Known) -> Edit:
     inputs, outputs = between(text, known, "--extract", "IN,IN:OUT,OUT")
     return Extract(tuple(inputs), tuple(outputs))
+
+
+def _extract_body(text: str, known: Known) -> Edit:
+    node, given, attribute = text.rpartition(".")
+    if not given or not node or not attribute:
+        raise malformed(text, "--extract-body", "NODE.ATTRIBUTE")
+    return ExtractBody(node, attribute)
 
 
 def _split(text: str, known: Known) -> Edit:
@@ -182,6 +190,7 @@ READERS: Mapping[str, Read] = {
     "dim": _dim,
     "shape": _shape,
     "extract": _extract,
+    "extract-body": _extract_body,
     "split": _split,
     "keep-outputs": _keep_outputs,
     "drop-output": _drop_output,

@@ -39,15 +39,32 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "it is a search that runs a decoder again and again until it ends, and the decoder is a "
         "graph in its attribute",
-        "save the graphs of its attributes (decoder, encoder, init_decoder) as files of their own, "
-        "repair those, and let the application search",
+        "save the graphs of its attributes (decoder, encoder, init_decoder) as files of their own "
+        "(graphfix edit MODEL --extract-body {node}.decoder -o decoder.onnx), repair those, and "
+        "let the application search",
         "BeamSearch GreedySearch Sampling WhisperBeamSearch",
     ),
     (
         "it takes texts apart, or works on the tokens that were found",
         "compute it in the application, before or behind the network",
         "Tokenizer BifurcationDetector NGramHashMapping VarlenNGramHashMapping "
-        "SpeculativePrefixCommit DynamicTimeWarping MurmurHash3 WordConvEmbedding",
+        "SpeculativePrefixCommit",
+    ),
+    (
+        "it hashes in integers of 32 bits without a sign, which engines have not",
+        "compute the hashes in the application, and make them the input",
+        "MurmurHash3",
+    ),
+    (
+        "it gives the cheapest way through a matrix, whose length depends on its numbers",
+        "compute it in the application, behind the network",
+        "DynamicTimeWarping",
+    ),
+    (
+        "it embeds the letters of words, and onnxruntime's kernel for it reads what it did not "
+        "write: nothing says what it computes",
+        "export the model again with Gather, Conv and ReduceMax",
+        "WordConvEmbedding",
     ),
     (
         "it is a container of what was compiled for another engine",
@@ -127,4 +144,4 @@ def contrib_without_equivalent(node: NodeView, build: Builder) -> Value:
         Refuse: Always.
     """
     why, what = _BY_OPERATOR[node.op]
-    raise Refuse(f"{why}; {what}")
+    raise Refuse(f"{why}; {what.format(node=node.name or f'op:{node.op}')}")

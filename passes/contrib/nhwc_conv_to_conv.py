@@ -105,7 +105,11 @@ def _convolved(
 def nhwc_conv_to_conv(node: NodeView, build: Builder) -> Value:
     """Turn NhwcConv into Conv between two Transpose."""
     x, there, back = _turned(node, build)
-    weights = build.Transpose(node.need(1), perm=there)
+    known = build.const(node.need(1))
+    if known is None:
+        weights = build.Transpose(node.need(1), perm=there)
+    else:  # engines want weights that are constants
+        weights = build.constant(np.ascontiguousarray(known.transpose(there)))
     result = build.Conv(x, weights, node.input(2), **_kept(node))
     return build.Transpose(result, perm=back)
 

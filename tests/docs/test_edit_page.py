@@ -37,6 +37,9 @@ OTHERS = {
     "{ small = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (big) }",
     "fixed.onnx": "g (float[1, 3, 8, 8] x) => (float[1, 192] y) "
     "<int64[2] flat = {1, 192}> { y = Reshape (x, flat) }",
+    "choose.onnx": "g (float[N, 4] x, bool c) => (float[N, 4] y) "
+    "{ y = If (c) <then_branch = t () => (float[N, 4] z) { z = Neg (x) }, "
+    "else_branch = e () => (float[N, 4] z) { z = Abs (x) }> }",
     "half.onnx": "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) "
     "<float h = {0.5}> { q = Mul (p, h) }",
 }

@@ -27,6 +27,9 @@ def test_the_reason_says_what_to_do(form: Form) -> None:
     ("operator", "said"),
     [
         ("BeamSearch", "let the application search"),
+        ("GreedySearch", "graphfix edit MODEL --extract-body node.decoder -o decoder.onnx"),
+        ("MurmurHash3", "hashes in integers of 32 bits without a sign"),
+        ("DynamicTimeWarping", "the cheapest way through a matrix"),
         ("Tokenizer", "compute it in the application"),
         ("QOrderedMatMul", "with QuantizeLinear and DequantizeLinear"),
         ("EPContext", "the model that it was compiled from"),

@@ -27,6 +27,7 @@ def _convolutions() -> Iterator[Form]:
     yield Form("NhwcConv", "plain", [last, own], attributes=_PADS)
     yield Form("NhwcConv", "bias", [last, own, bias], attributes={"strides": [2, 2], **_PADS})
     yield Form("NhwcConv", "open", [last, own, bias], attributes=_PADS, free=(0, 1, 2))
+    yield Form("NhwcConv", "late", [last, own.array], attributes=_PADS)
     deep = const(real(8, 3, 3, 2, seed=1))
     yield Form("NhwcConv", "group", [last, deep], attributes={"group": 2, **_PADS})
     for name, given in {"Relu": (), "LeakyRelu": (0.2,), "Clip": (-0.5, 0.7)}.items():
