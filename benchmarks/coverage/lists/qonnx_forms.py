@@ -107,15 +107,29 @@ def _layouts() -> Iterator[tuple[Form, Sequence[Array]]]:
 
 
 def _left() -> Iterator[tuple[Form, Sequence[Array]]]:
-    """Operators that FINN makes for its hardware and for debugging."""
-    for op, attributes in (
-        ("QuantAvgPool2d", {"stride": 2, "kernel": 2, "ibits": 4, "obits": 4}),
-        ("Im2Col", {"kernel_size": [2, 2], "stride": [1, 1], "input_shape": "(2,3,4,4)"}),
-        ("XnorPopcountMatMul", {}),
-        ("DebugMarker", {"export_debug_name": "here"}),
-        ("GenericPartition", {"model": "other.onnx"}),
-    ):
-        constants = [np.ones((4, 2), np.float32)] if op.startswith("Xnor") else []
+    """Operators that FINN makes for its hardware and for debugging, held to their definitions."""
+    image, bits = _X[:1], (_X > 0).astype(np.float32)
+    windows: Array = image.reshape(1, 3, 2, 2, 2, 2).sum((3, 5), dtype=np.float32)
+    sums: Array = np.round(windows).astype(np.int64)
+    columns = np.stack([image[0, y : y + 2, x : x + 3] for y in (0, 1) for x in (0, 1)], 2)
+    weights = (np.arange(8).reshape(4, 2) % 3 > 0).astype(np.float32)
+    agree = (bits[..., None] == weights).sum(3, dtype=np.float32)
+    for op, x, constants, wanted, attributes in (
+        (
+            "QuantAvgPool2d", image, [], np.right_shift(sums, 2),
+            {"stride": 2, "kernel": 2, "ibits": 4, "obits": 4},
+        ),
+        (
+            "Im2Col", image, [], columns.reshape(1, 2, 3, 16),
+            {"kernel_size": [2, 2], "stride": [1, 1], "input_shape": "(1,3,4,4)"},
+        ),
+        ("XnorPopcountMatMul", bits, [weights], agree, {}),
+        ("DebugMarker", _X, [], _X, {"export_debug_name": "here"}),
+        ("GenericPartition", _X, [], None, {"model": "other.onnx"}),
+    ):  # fmt: skip
         given: dict[str, Any] = attributes
         model = _model(op, GENERAL, constants, ["a", "b", "c", "d"], **given)
-        yield Form(f"{GENERAL}::{op}", "as FINN writes it", model, {"x": _X}), ()
+        for axis, size in enumerate(x.shape):
+            model.graph.input[0].type.tensor_type.shape.dim[axis].dim_value = size
+        right = () if wanted is None else (wanted.astype(np.float32),)
+        yield Form(f"{GENERAL}::{op}", "as FINN writes it", model, {"x": x}), right
