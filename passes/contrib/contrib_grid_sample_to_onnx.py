@@ -59,7 +59,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     _NAME,
-    removes=f"op:{_NAME}",
+    removes=(f"op:{_NAME}", f"attr:{_NAME}.mode"),
     emits=(sampling.EMITS, "GridSample"),
     infer=infer,
 )

@@ -60,6 +60,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     (_CONV, _GEMM),
     removes=(
         f"op:{_CONV}",
+        f"form:{_CONV}.sum",
         f"op:{_GEMM}",
     ),
     emits=(EMITS, "Add Conv Gemm"),

@@ -16,11 +16,11 @@ After:
     A depth that is computed gives the numbers of the classes by Range.
 
 When it refuses:
-    The rank of the index is unknown, or a computed depth is no integer of known rank.
+    The rank of the index is unknown, or a computed depth is no number of known rank.
 
 Accuracy:
-    Exact; an index outside the range gives a row that is off, as ONNX says. Indices of a floating
-    point type are cut to integers first.
+    Exact; an index outside the range gives a row that is off, as ONNX says. Indices and depths of a
+    floating point type are cut to integers first.
 
 References:
     https://onnx.ai/onnx/operators/onnx__OneHot.html
@@ -74,9 +74,9 @@ def _classes(
         if not 0 < number <= _MAX_DEPTH:
             raise Refuse(f"the depth must be from 1 to {_MAX_DEPTH}; it is {number}")
         return number, build.constant(np.arange(number, dtype=index.dtype).reshape(shape))
-    if depth.rank not in (0, 1) or depth.type_name not in ("int32", "int64"):
+    if depth.rank not in (0, 1) or depth.dtype is None or depth.dtype.kind not in "iuf":
         raise Refuse(
-            f"a computed depth must be int32 or int64 of rank 0 or 1; it is {depth.type_name} of "
+            f"a computed depth must be a number of rank 0 or 1; it is {depth.type_name} of "
             f"rank {depth.rank}"
         )
     if depth.elem_type != index.elem_type:

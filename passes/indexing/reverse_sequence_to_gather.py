@@ -47,7 +47,7 @@ from graphfix.authoring import (
 
 @rewrite(
     "ReverseSequence",
-    removes="op:ReverseSequence shape:ReverseSequence.dynamic dtype:ReverseSequence.*",
+    removes="op:ReverseSequence shape:ReverseSequence.* dtype:ReverseSequence.*",
     emits="Add Gather Less Mul Range Reshape Shape Sub Transpose Unsqueeze Where",
     since=10,
 )

@@ -27,6 +27,13 @@ TWINS = {
         "brevitas-trunc-to-floor",
         "multi-threshold-to-sum",
     },
+    "qonnx_operators": {
+        "qonnx-average-pool-to-floor",
+        "qonnx-debug-marker-elimination",
+        "qonnx-im2col-to-slices",
+        "qonnx-xnor-to-matmul",
+    },
+    "reductions_of_integers": {"reduce-l2-of-integers", "reduce-log-sum-of-integers"},
     "attention_to_matmul": {"attention-to-matmul", "q-attention-to-matmul"},
     "bias_add_to_add": {
         "bias-add-to-add",

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_untouched,
+    outputs_of,
+    run_pass,
+)
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "one-hot-to-equal"
@@ -68,12 +74,21 @@ def test_a_computed_depth(depth: str, kinds: tuple[str, str], axis: int) -> None
     assert_rewrite(PASS, text, feeds=feeds)
 
 
-def test_refuses_a_computed_depth_that_is_no_integer() -> None:
-    text = written("@y = OneHot (i, d, v)", "int64[3] i, float d, float[2] v", "float[3, A]")
+def test_a_computed_depth_of_floats_is_cut() -> None:
+    text = written("@y = OneHot (i, d, v)", "float[N] i, float d, float[2] v", "float[A, B]")
+    done = run_pass(PASS, text)
+    feed = {
+        "i": np.array([-1.7, 1.7, 0.2, 4.9], np.float32),
+        "d": np.array(5.0, np.float32),
+        "v": np.array([0, 1], np.float32),
+    }
+    assert outputs_of(done.after, feed)["y"].tolist() == np.eye(5)[[4, 1, 0, 4]].tolist()
+
+
+def test_refuses_a_computed_depth_that_is_no_number() -> None:
+    text = written("@y = OneHot (i, d, v)", "int64[3] i, int64[1,1] d, float[2] v", "float[3, A]")
     assert_refused(
-        PASS,
-        text,
-        "a computed depth must be int32 or int64 of rank 0 or 1; it is float32 of rank 0",
+        PASS, text, "a computed depth must be a number of rank 0 or 1; it is int64 of rank 2"
     )
 
 

@@ -1,0 +1,151 @@
+"""Operators that releases take, and compute otherwise or do not run; measured on their wheels."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+_WHOLE = ("Ceil", "Floor", "Round", "Trunc")
+_FAILS = "Non-zero status code returned while running {op} node"
+
+
+@rule(
+    "OneHot",
+    feature="dtype:OneHot.fraction",
+    versions="..ort-1.31",
+    severity=WRONG,
+    source="measured on 1.10.0 to 1.31.1; 1.32.0 cuts fractions off, as ONNX says",
+)
+def one_hot_of_fractions(node: NodeView, target: Target) -> Answer:
+    """OneHot finds no class for a number with a fraction, which ONNX cuts off."""
+    index = node.input(0)
+    if index is None or index.dtype is None or index.dtype.kind != "f":
+        return None
+    known = index.array()
+    if known is not None:
+        return bool((known != known.round()).any())
+    producer = index.producer
+    if producer is not None and producer.op in _WHOLE:
+        return None
+    source = producer.input(0) if producer is not None and producer.op == "Cast" else None
+    if source is not None and source.dtype is not None and source.dtype.kind in "iub":
+        return None
+    return Unknown("the indices, none of which may have a fraction")
+
+
+@rule(
+    "ReverseSequence",
+    feature="shape:ReverseSequence.empty",
+    versions="..ort-1.24",
+    severity=WRONG,
+    source="measured on 1.10.0 to 1.24.4: what lies in memory is given out; 1.28.0 does not",
+)
+def reverse_of_nothing(node: NodeView, target: Target) -> Answer:
+    """ReverseSequence leaves a sequence of length 0 unwritten."""
+    lengths = node.input(1)
+    known = lengths.array() if lengths is not None else None
+    if known is None:
+        return Unknown("the lengths, none of which may be 0")
+    return bool((known == 0).any())
+
+
+@rule(
+    "com.microsoft::FusedConv",
+    feature="form:com.microsoft::FusedConv.sum",
+    versions="..ort-1.11",
+    severity=WRONG,
+    source="measured on 1.10.0 and 1.11.1 with kernels of 1 and 3, with and without bias",
+)
+def fused_conv_sum(node: NodeView, target: Target) -> Answer:
+    """FusedConv does not add its fourth input."""
+    return node.input(3) is not None
+
+
+@rule(
+    "com.microsoft::GridSample",
+    feature="attr:com.microsoft::GridSample.mode",
+    versions="..ort-1.16",
+    severity=WRONG,
+    source="measured on 1.10.0 to 1.16.3: zeros and reflection are right",
+)
+def contrib_grid_sample_cubic(node: NodeView, target: Target) -> Answer:
+    """Cubic GridSample of com.microsoft computes something else at the border."""
+    return bool(
+        node.attr("mode", "bilinear") == "bicubic" and node.attr("padding_mode", "") == "border"
+    )
+
+
+@rule(
+    "QuantizeLinear",
+    feature="form:QuantizeLinear.no-zero-point",
+    versions="..ort-1.10",
+    severity=REJECT,
+    text="Op (QuantizeLinear) index < data_.size() was false",
+    source="measured on 1.10.0: at opset 10 it does not load, at 13 it does; 1.11.1 loads both",
+)
+def quantize_without_zero_point(node: NodeView, target: Target) -> Answer:
+    """QuantizeLinear as it was before opset 13 needs a zero point."""
+    return node.opset < 13 and node.input(2) is None
+
+
+@rule(
+    "ConvInteger",
+    feature="form:ConvInteger.zero-points",
+    versions="ort",
+    severity=REJECT,
+    text=_FAILS.replace("{op}", "ConvInteger"),
+    source="conv_integer.cc:52 (1.32): W_Zero_Point must be a scalar or 1D tensor of size 1",
+)
+def conv_integer_zero_points(node: NodeView, target: Target) -> Answer:
+    """ConvInteger takes one zero point for all weights."""
+    zero = node.input(3)
+    if zero is None or zero.rank == 0:
+        return None
+    size = zero.dim(0)
+    return Unknown(f"the size of {zero.name}") if size is None else size != 1
+
+
+@rule(
+    "Swish",
+    feature="form:Swish.24",
+    versions="ort",
+    severity=REJECT,
+    text="Could not find an implementation for Swish(24) node with name '{name}'",
+    source="measured on 1.31.1 and 1.32.0: a function of opset 24, which is not inlined in later"
+    " ones",
+)
+def swish_of_later_opsets(node: NodeView, target: Target) -> Answer:
+    """Swish has no kernel; it is read as a function at opset 24 alone."""
+    return node.opset > 24
+
+
+@rule(
+    "Attention",
+    feature="dtype:Attention.bfloat16",
+    versions="ort",
+    severity=REJECT,
+    text="Could not find an implementation for Expand(13) node with name ''",
+    source="measured on 1.31.1 and 1.32.0: it is read as a function, whose nodes have no kernels",
+)
+def attention_in_bfloat16(node: NodeView, target: Target) -> Answer:
+    """Attention has no kernel for bfloat16."""
+    x = node.input(0)
+    return x is not None and not node.domain and x.type_name == "bfloat16"
+
+
+@rule(
+    "BitCast",
+    feature="dtype:BitCast.bool",
+    versions="ort",
+    severity=REJECT,
+    text="Could not find an implementation for BitCast(26) node with name '{name}'",
+    source="measured on 1.31.1 and 1.32.0: from and to bool alone",
+)
+def bitcast_of_bool(node: NodeView, target: Target) -> Answer:
+    """BitCast has no kernel from or to bool."""
+    ends = (node.input(0), node.output(0))
+    return any(end is not None and end.type_name == "bool" for end in ends) and Yes(
+        feature="dtype:BitCast.bool"
+    )

@@ -1,0 +1,67 @@
+"""reduction-of-nothing: the constant that an empty tensor is reduced to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+
+PASS = "reduction-of-nothing"
+TYPES = {"float": np.float32, "int32": np.int32, "int8": np.int8, "bool": np.bool_}
+
+
+def _model(
+    op: str, kind: str = "float", *, axis: int = 1, keep: int = 1, shape: str = "2,0,4"
+) -> str:
+    return (
+        f'<ir_version: 9, opset_import: ["" : 20]> g ({kind}[{shape}] x) => '
+        f"({kind}[{'a, b, c' if keep else 'a, b'}] y) <int64[1] i = {{{axis}}}> "
+        f"{{ y = {op} <keepdims = {keep}> (x, i) }}"
+    )
+
+
+def _given(model: str, kind: str = "float") -> np.ndarray[Any, Any]:
+    done = run_pass(PASS, model)
+    assert done.ops == ["Identity"]
+    y: np.ndarray[Any, Any] = outputs_of(done.after, {"x": np.zeros((2, 0, 4), TYPES[kind])})["y"]
+    return y
+
+
+@pytest.mark.parametrize("keep", [0, 1])
+@pytest.mark.parametrize(
+    ("op", "kind", "wanted"),
+    [
+        *((op, "float", 0) for op in ("ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare")),
+        *((op, "float", -np.inf) for op in ("ReduceLogSum", "ReduceLogSumExp", "ReduceMax")),
+        *(("ReduceProd", "float", 1), ("ReduceMin", "float", np.inf)),
+        *(("ReduceMax", "int32", -(2**31)), ("ReduceMin", "int8", 127)),
+        *(("ReduceMax", "bool", False), ("ReduceMin", "bool", True)),
+    ],
+)
+def test_what_is_left_of_no_numbers(op: str, kind: str, wanted: Any, keep: int) -> None:
+    given = _given(_model(op, kind, keep=keep), kind)
+    assert given.shape == ((2, 1, 4) if keep else (2, 4))
+    assert given.dtype == TYPES[kind]
+    assert set(given.reshape(-1).tolist()) == {wanted}
+
+
+def test_an_axis_beside_the_empty_one_is_reduced_to_1() -> None:
+    assert _given(_model("ReduceMean", axis=-1)).shape == (2, 0, 1)
+    assert _given(_model("ReduceMax", axis=0, keep=0)).shape == (0, 4)
+
+
+def test_refusals() -> None:
+    assert_refused(PASS, _model("ReduceSum", shape="2,N,4"), "must be known, and one be 0")
+    assert_refused(PASS, _model("ReduceSum", shape="2,3,4"), "must be known, and one be 0")
+    assert_refused(PASS, _model("ReduceMean"), "it is not defined")
+    assert_refused(PASS, _model("ReduceLogSum", "int32"), "it is not defined")
+    late = (
+        '<ir_version: 9, opset_import: ["" : 20]> g (float[2,0] x, int64[1] i) => (float[a,b] y) '
+    )
+    assert_refused(PASS, late + "{ y = ReduceMax (x, i) }", "computed at run time")
+    assert_untouched(
+        PASS, _model("ReduceMax").replace("ReduceMax <keepdims = 1> (x, i)", "Neg (x)")
+    )
