@@ -57,6 +57,17 @@ def form_of(op: str, opset: int, domain: str = "") -> Form | None:
 
 
 @cache
+def first_opset(op: str) -> int:
+    """Return the opset that brought an operator of the default domain; 0 where none did."""
+    known = form_of(op, newest_opset())
+    since = 0
+    while known is not None:
+        since = known.since
+        known = form_of(op, since - 1) if since > 1 else None
+    return since
+
+
+@cache
 def newest_opset() -> int:
     """Return the newest opset of the default domain that the installed onnx knows."""
     return onnx.defs.onnx_opset_version()

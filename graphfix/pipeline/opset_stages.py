@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from graphfix.authoring.declaring import CANONICAL
 from graphfix.authoring.editing import Recorded
 from graphfix.model import Model
+from graphfix.opset.adapting import adapters
 from graphfix.opset.formats import needed_ir
 from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
 from graphfix.pipeline.canonical_form import canonicalise
@@ -14,7 +15,7 @@ from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.repair_stages import legalise
 from graphfix.pipeline.run import Run
 from graphfix.report import EXACT, Finding, NodeRef, Site, blocking_by_severity
-from graphfix.schemas import form_of, newest_opset
+from graphfix.schemas import first_opset, form_of, newest_opset
 
 OLDEST_OPSET = 7  # engines and the adapters know nothing older
 LOOK_AHEAD = 4
@@ -117,7 +118,7 @@ def step_down(run: Run) -> None:
     while run.model.opset > floor and any(_may_go_lower(run, f) for f in run.blocking()):
         # Further down than the engine asks for; a few steps may be needed before the form
         # that it reads is reached.
-        if not _descend(run, floor, LOOK_AHEAD):
+        if not _descend(run, floor, max(LOOK_AHEAD, *map(_steps_out(run), run.blocking()))):
             break
     while run.model.opset > floor and any(_is_form(f) and f.keeps_off for f in run.kept_off()):
         if not _descend(run, floor, LOOK_AHEAD, Run.kept_off):
@@ -125,8 +126,21 @@ def step_down(run: Run) -> None:
 
 
 def _may_go_lower(run: Run, finding: Finding) -> bool:
-    """Say whether a few opsets lower the form may be another, or the operator written out."""
-    return _is_form(finding) or _came_after(run.model.opset - LOOK_AHEAD, finding)
+    """Say whether opsets lower the form may be another, or the operator written out."""
+    late = _came_after(run.model.opset - LOOK_AHEAD, finding)
+    return late or _is_form(finding) or bool(_steps_out(run)(finding))
+
+
+def _steps_out(run: Run) -> Callable[[Finding], int]:
+    """Return how many steps down an operator is written out by an adapter; 0 where none does it."""
+
+    def steps(finding: Finding) -> int:
+        kind, _, op = finding.feature.partition(":")
+        first = first_opset(op) if kind == "op" else 0
+        written_out = first > 1 and (op, first, first - 1) in adapters()
+        return max(0, run.model.opset - first + 1) if written_out else 0
+
+    return steps
 
 
 def _descend(

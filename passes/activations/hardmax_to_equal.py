@@ -25,12 +25,14 @@ References:
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("Hardmax", removes="op:Hardmax", emits="ArgMax Cast Equal")
+@rewrite("Hardmax", removes="op:Hardmax", emits="ArgMax Cast Equal Reshape")
 def hardmax_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare with the place of the largest element, see the module."""
     x = node.need(0)
@@ -38,12 +40,20 @@ def hardmax_to_equal(node: NodeView, build: Builder) -> Value:
         raise Refuse(f"the rank and the dtype of {x.name} must be known")
     joined = node.opset < 13
     axis = int(node.attr("axis", 1 if joined else -1)) % x.rank
-    if joined and axis != x.rank - 1:
-        raise Refuse(f"the axis must be the last one below opset 13; it is {axis}")
-    size = x.dim(axis)
+    if not joined or axis == x.rank - 1:
+        return _hits(x, axis, x.rank, x.dim(axis), build)
+    sizes = x.static_shape
+    if sizes is None:
+        raise Refuse(f"the sizes of {x.name} must be known where axes are joined")
+    rows, row = prod(sizes[:axis]), prod(sizes[axis:])
+    joint = build.Reshape(x, np.array([rows, row], np.int64))
+    return build.Reshape(_hits(joint, 1, 2, row, build), np.array(sizes, np.int64))
+
+
+def _hits(x: Value, axis: int, rank: int, size: int | None, build: Builder) -> Value:
     if not size:
         raise Refuse(f"the size of {x.name} along axis {axis} must be known and not 0")
     places = np.arange(size, dtype=np.int64)
-    places = places.reshape([-1 if i == axis else 1 for i in range(x.rank)])
+    places = places.reshape([-1 if i == axis else 1 for i in range(rank)])
     largest = build.ArgMax(x, axis=axis, keepdims=1)
     return build.Cast(build.Equal(largest, places), to=x.elem_type)

@@ -28,6 +28,7 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,11 +48,24 @@ def reduction_of_nothing(node: NodeView, build: Builder) -> Value:
     sizes = x.static_shape
     if x.dtype is None or sizes is None or 0 not in sizes:
         raise Refuse(f"the sizes of {x.name} must be known, and one be 0; they are {x.shape}")
-    how = reduced(node, build)
-    axes = range(len(sizes)) if how.axes is None else [a % len(sizes) for a in how.axes]
-    shape = [1 if a in axes else n for a, n in enumerate(sizes) if how.keepdims or a not in axes]
+    shape = _shape(node, sizes, build)
     number = _of_none(node.op, x.dtype) if 0 not in shape else 0
     return build.constant(np.full(shape, number, x.dtype))
+
+
+def _shape(node: NodeView, sizes: Sequence[int], build: Builder) -> Sequence[int]:
+    """Return the shape of the result; where axes are computed, what is known of it says it.
+
+    Raises:
+        Refuse: It is not known.
+    """
+    given, result = node.input(1), node.output(0)
+    told = None if result is None else result.static_shape
+    if given is not None and build.const(given) is None and told is not None:
+        return told
+    how = reduced(node, build)
+    axes = range(len(sizes)) if how.axes is None else [a % len(sizes) for a in how.axes]
+    return [1 if a in axes else n for a, n in enumerate(sizes) if how.keepdims or a not in axes]
 
 
 def _of_none(op: str, dtype: np.dtype[Any]) -> Any:

@@ -1,9 +1,10 @@
-"""Write ReduceL2 and ReduceLogSum of integers as whole numbers.
+"""Write ReduceL2, ReduceLogSum and ReduceLogSumExp of integers as whole numbers.
 
 What it does:
     ReduceL2 sums squares in int64, takes the root in float32, and corrects it by one step of Newton
     and two comparisons to the root rounded down. ReduceLogSum counts the powers of e that the sum
-    reaches.
+    reaches. ReduceLogSumExp adds to the largest number the logarithm of how many there are of it:
+    the exponential of a difference below 0 is 0 as an integer.
 
 Why engines need it:
     TensorRT takes neither root nor logarithm of integers ("unary operation SQRT ... INT32").
@@ -18,12 +19,13 @@ After:
 
 When it refuses:
     The elements are not int32 or int64; the axes are computed, or missing while
-    noop_with_empty_axes is set; for ReduceLogSum, the rank is not known.
+    noop_with_empty_axes is set; for logarithms, the rank is not known.
 
 Accuracy:
     Exact: rounded down as onnxruntime does, for sums that int64 holds. Engines that count int64 in
     32 bits, as TensorRT up to 9.3, wrap sums beyond them around, as their ReduceSumSquare does.
-    The logarithm of 0 and below is what a Cast makes of minus infinity and NaN.
+    The logarithm of 0 and below is what a Cast makes of minus infinity and NaN. Of
+    ReduceLogSumExp ONNX does not say how integers are rounded on the way: as onnxruntime does it.
 
 References:
     builtin_op_importers.cpp:3651, 3676 of onnx-tensorrt, release 8.6; onnxruntime 1.32 measured: it
@@ -32,12 +34,14 @@ References:
 
 from __future__ import annotations
 
+import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
 from graphfix.passes.arithmetic._reducing import (
     LOG_EMITS,
     ROOT_EMITS,
+    Reduced,
     at_most_int32,
     reduced,
     sum_of_squares,
@@ -45,6 +49,7 @@ from graphfix.passes.arithmetic._reducing import (
     whole_root,
 )
 
+_INT64: int = TensorProto.INT64
 _TYPES = (TensorProto.INT32, TensorProto.INT64)
 
 
@@ -80,6 +85,36 @@ def reduce_log_sum_of_integers(node: NodeView, build: Builder) -> Value:
         raise Refuse(f"the rank of {x.name} must be known")
     total = reduced(node, build).sum(_wide(x, build), build)
     return whole_logarithm(total, x.elem_type, build)
+
+
+@rewrite(
+    "ReduceLogSumExp",
+    removes="dtype:ReduceLogSumExp.int32 dtype:ReduceLogSumExp.int64",
+    emits=(LOG_EMITS, "Add ReduceMax"),
+    since=9,
+)
+def reduce_log_sum_exp_of_integers(node: NodeView, build: Builder) -> Value:
+    """Write ReduceLogSumExp of integers as the largest and how many there are of it."""
+    x = node.need(0)
+    need_type(x, _TYPES)
+    if x.rank is None:
+        raise Refuse(f"the rank of {x.name} must be known")
+    how = reduced(node, build)
+    kept = Reduced(how.axes, 1)
+    same = build.Cast(build.Equal(x, _largest(x, kept, build)), to=_INT64)
+    count, most = how.sum(same, build), _largest(x, how, build)
+    total = build.Add(_wide(most, build), whole_logarithm(count, _INT64, build))
+    # Cut off towards 0: what is below 0 and no whole number goes up.
+    up = build.And(build.Greater(count, np.int64(1)), build.Less(total, np.int64(0)))
+    total = build.Add(total, build.Cast(up, to=_INT64))
+    whole = total if x.elem_type == _INT64 else build.Cast(total, to=x.elem_type)
+    return build.Where(build.Less(count, np.int64(1)), most, whole)  # of none, the least number
+
+
+def _largest(x: Value, how: Reduced, build: Builder) -> Value:
+    if how.axes is None:
+        return build.ReduceMax(x, keepdims=how.keepdims)
+    return build.ReduceMax(x, axes=list(how.axes), keepdims=how.keepdims)
 
 
 def _wide(x: Value, build: Builder) -> Value:

@@ -9,7 +9,8 @@ Why engines need it:
     cannot be written otherwise where sizes are computed. TVM reads Slice with inputs alone. The
     trees of ai.onnx.ml are walked with GatherElements, which came with opset 11. TensorRT takes a
     BatchNormalization with statistics of each channel, not of each place, as spatial = 0 asks for
-    below opset 9.
+    below opset 9. Integers are compared from opset 9 on, and quantized from opset 10 on, as repairs
+    of reductions and of 8 bit constants do.
 
 Before:
     opset 9: y, i = TopK <k = 2> (x)
@@ -44,7 +45,8 @@ _TO = 11
 
 @graph_pass(
     removes="form:TopK.1 form:Resize.10 form:Slice.1 op:Upsample op:ai.onnx.ml::TreeEnsemble* "
-    "rank:BatchNormalization.parameters",
+    "rank:BatchNormalization.parameters dtype:Concat.int8-constant dtype:Greater.int8-constant "
+    "dtype:Less.int8-constant dtype:ReduceL2.* dtype:ReduceLogSum.* dtype:ReduceLogSumExp.*",
     emits="*::*",
 )
 def opset_raising(editor: Editor) -> None:

@@ -6,13 +6,13 @@ onnxruntime/core/mlas/lib/quantize.cpp (MlasQuantizeLinear, MlasRequantizeOutput
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, cast
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, listed
 from graphfix.passes.quantization._reading import RANGES
 
 Number = Array | Value
@@ -66,21 +66,24 @@ def _joined(
     return late(a, b)
 
 
-def scale_at(node: NodeView, build: Builder, place: int) -> Number:
-    """Return a scale: float32, of rank 0 or 1.
+def scale_at(
+    node: NodeView, build: Builder, place: int, kinds: Collection[int] = (TensorProto.FLOAT,)
+) -> Number:
+    """Return a scale as float32, of rank 0 or 1, which may be given in any of some types.
 
     Raises:
         Refuse: It is no float32, no vector, not positive, or one of several computed late.
     """
     value = node.need(place)
-    if value.elem_type != TensorProto.FLOAT:
-        raise Refuse(f"the scale {value.name} must be float32; it is {value.type_name}")
+    if value.elem_type not in kinds:
+        raise Refuse(f"the scale {value.name} must be {listed(kinds)}; it is {value.type_name}")
     known = build.const(value)
     if known is None:
-        return _one(build, value)
+        narrow = value.elem_type != TensorProto.FLOAT
+        return _one(build, build.Cast(value, to=TensorProto.FLOAT) if narrow else value)
     if not (known > 0).all():
         raise Refuse(f"the scale {value.name} must be positive; it is not")
-    return _vector(known, value)
+    return _vector(known.astype(np.float32), value)
 
 
 def one_scale(node: NodeView, build: Builder, place: int) -> Number:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type
 from graphfix.passes.quantization._parameters import (
     BYTES,
     along,
@@ -16,6 +16,9 @@ from graphfix.passes.quantization._parameters import (
     zero_at,
 )
 from graphfix.passes.quantization._reading import quantized_type, refuse_blocks
+
+# onnxruntime divides by the scale in float32 whatever the types are (measured on 1.32.0).
+_READ = (TensorProto.FLOAT, TensorProto.FLOAT16)
 
 
 def quantized(node: NodeView, build: Builder) -> Value:
@@ -32,9 +35,9 @@ def quantized(node: NodeView, build: Builder) -> Value:
     x, kind = node.need(0), quantized_type(node)
     if kind not in BYTES:
         raise Refuse("the result must be of 8 bits; it is not")
-    if x.elem_type != TensorProto.FLOAT:
-        raise Refuse(f"{x.name} must be float32; it is {x.type_name}")
-    scale, zero = scale_at(node, build, 1), zero_at(node, build, 2)
+    need_type(x, _READ)
+    x = x if x.elem_type == TensorProto.FLOAT else build.Cast(x, to=TensorProto.FLOAT)
+    scale, zero = scale_at(node, build, 1, _READ), zero_at(node, build, 2)
     axis = int(node.attr("axis", 1))
     for number in (scale, zero):
         if isinstance(number, np.ndarray) and number.ndim:

@@ -6,7 +6,7 @@ What it does:
     added as int32.
 
 Why engines need it:
-    TensorRT has no ConvInteger.
+    TensorRT has no ConvInteger; that of onnxruntime takes one zero point for all weights.
 
 Before:
     y = ConvInteger (x, w, x_zero, w_zero)
@@ -30,8 +30,20 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Option, Refuse, Value, rewrite
-from graphfix.passes.quantization._parameters import one_zero, zero_at
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import (
+    APPROXIMATE,
+    Builder,
+    NodeView,
+    Option,
+    Refuse,
+    Value,
+    need_type,
+    rewrite,
+)
+from graphfix.passes.quantization._parameters import BYTES, Number, one_zero, zero_at
 from graphfix.passes.quantization._products import ROUNDED, cut, operand, pieces, summed_to_int32
 
 _OPTION = Option(bool, False, "Sum in one piece, rounding sums above 2^24, which is cheaper.")
@@ -39,7 +51,7 @@ _OPTION = Option(bool, False, "Sum in one piece, rounding sums above 2^24, which
 
 @rewrite(
     "ConvInteger",
-    removes="op:ConvInteger",
+    removes="op:ConvInteger form:ConvInteger.zero-points",
     emits="Add Cast Conv Reshape Slice Sub",
     options={"rounded": _OPTION},
 )
@@ -49,7 +61,7 @@ def conv_integer_to_conv(node: NodeView, build: Builder) -> Value:
     if shape is None:
         raise Refuse(f"the shape of {node.need(1).name} must be known")
     x = operand(build, node.need(0), one_zero(node, build, 2))
-    weights = operand(build, node.need(1), zero_at(node, build, 3), axis=0)
+    weights = operand(build, node.need(1), _zeros(node, build, len(shape)), axis=0)
     axes = range(1, len(shape))
     cuts = [0, shape[1]]
     if not build.option("rounded"):
@@ -67,3 +79,13 @@ def conv_integer_to_conv(node: NodeView, build: Builder) -> Value:
         return build.Conv(*part, **attributes)
 
     return summed_to_int32(build, cuts, piece)
+
+
+def _zeros(node: NodeView, build: Builder, rank: int) -> Number:
+    """Return the zero points of the weights; computed ones of each channel along the first axis."""
+    zeros = node.input(3)
+    if zeros is None or zeros.rank != 1 or zeros.dim(0) == 1 or build.const(zeros) is not None:
+        return zero_at(node, build, 3)
+    need_type(zeros, BYTES)
+    channels = build.Reshape(zeros, np.array([-1, *[1] * (rank - 1)], np.int64))
+    return build.Cast(channels, to=TensorProto.FLOAT)

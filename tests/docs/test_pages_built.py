@@ -33,7 +33,15 @@ TWINS = {
         "qonnx-im2col-to-slices",
         "qonnx-xnor-to-matmul",
     },
-    "reductions_of_integers": {"reduce-l2-of-integers", "reduce-log-sum-of-integers"},
+    "reductions_of_integers": {
+        "reduce-l2-of-integers",
+        "reduce-log-sum-of-integers",
+        "reduce-log-sum-exp-of-integers",
+    },
+    "batch_normalization_to_arithmetic": {
+        "batch-normalization-to-arithmetic",
+        "batch-normalization-by-its-own-mean",
+    },
     "attention_to_matmul": {"attention-to-matmul", "q-attention-to-matmul"},
     "bias_add_to_add": {
         "bias-add-to-add",

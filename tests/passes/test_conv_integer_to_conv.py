@@ -108,3 +108,21 @@ def test_one_piece_by_choice() -> None:
     assert np.abs(outputs_of(done.after, feed)["y"] - exact).max() <= 2e-7 * 255 * 255 * 891
     (site,) = (site for outcome in done.outcomes for site in outcome.sites)
     assert str(site.accuracy) == "approximate"
+
+
+@pytest.mark.parametrize("opset", [10, 13])
+def test_computed_zero_points_of_channels(opset: int) -> None:
+    text = (
+        f'<ir_version: 7, opset_import: ["" : {opset}]> g (uint8[1,1,3,3] x, uint8[2,1,2,2] w, '
+        "uint8 a, uint8[2] b) => (int32[1,2,4,4] y) "
+        "{ y = ConvInteger <pads = [1, 1, 1, 1]> (x, w, a, b) }"
+    )
+    feed = {
+        "x": np.arange(2, 11, dtype=np.uint8).reshape(1, 1, 3, 3),
+        "w": np.ones((2, 1, 2, 2), np.uint8),
+        "a": np.array(1, np.uint8),
+        "b": np.array([0, 1], np.uint8),
+    }
+    y = outputs_of(run_pass(PASS, text).after, feed)["y"]
+    assert y[0, 0, 0].tolist() == [1, 3, 5, 3]  # what is padded is the zero point of x
+    assert not y[0, 1].any()  # weights that are their zero point

@@ -34,6 +34,16 @@ def test_every_axis(numbers: list[int], axis: int) -> None:
 def test_refuses() -> None:
     text = written("@y = Hardmax (x)", "float[2, N] x", "float[2, N]")
     assert_refused(PASS, text, "the size of x along axis 1 must be known and not 0")
-    text = written("@y = Hardmax <axis = 0> (x)", "float[2, 3] x", "float[2, 3]", opset=11)
-    assert_refused(PASS, text, "the axis must be the last one below opset 13; it is 0")
+    text = written("@y = Hardmax <axis = 0> (x)", "float[2, N] x", "float[2, N]", opset=11)
+    assert_refused(PASS, text, "the sizes of x must be known where axes are joined")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -2])
+@pytest.mark.parametrize("opset", [7, 11])
+def test_below_opset_13_axes_are_joined(opset: int, axis: int) -> None:
+    body = f"@y = Hardmax <axis = {axis}> (x)"
+    text = written(body, "float[2, 3, 2] x", "float[2, 3, 2]", opset=opset)
+    x = np.array([[[1, 5], [5, 2], [0, 3]], [[7, 7], [7, 9], [9, 0]]], np.float32)
+    done = assert_rewrite(PASS, text, feeds=[{"x": x}])
+    assert outputs_of(done.after, {"x": x})["y"].sum() == (1 if axis == 0 else 2)

@@ -51,7 +51,8 @@ def test_a_value_to_fill_with(dtype: str) -> None:
     ("model", "reason"),
     [
         (text("{1, 0, 0, 1}", "float[4,5]"), "a pad must be negative"),
-        (text("{-1, 0, 1, 0}", "float[3,4]", "edge"), "must not be padded as well in mode edge"),
+        (text("{-3, 0, 1, 0}", "float[1,4]", "edge"), "must keep what mode edge repeats"),
+        (text("{-1, 0, 2, 0}", "float[4,4]", "reflect"), "must keep what mode reflect repeats"),
         (
             written(
                 "@p = Constant <value = int64[2] {-1, 0}> () @y = Pad (x, @p)",
@@ -69,3 +70,19 @@ def test_refused(model: str, reason: str) -> None:
 
 def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect"])
+@pytest.mark.parametrize(("pads", "output"), [("{-1, 0, 1, 0}", "3,4"), ("{1, 2, -1, -1}", "3,5")])
+def test_an_axis_is_cut_at_one_end_and_repeated_at_the_other(
+    mode: str, pads: str, output: str
+) -> None:
+    done = assert_rewrite(PASS, text(pads, f"float[{output}]", mode), feeds=[{"x": X}])
+    assert [op for op in done.ops if op != "Constant"] == ["Slice", "Pad"]
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge"])
+def test_pads_as_an_attribute(mode: str) -> None:
+    body = f'@y = Pad <mode = "{mode}", pads = [1, -1, -1, 2], value = 2.5> (x)'
+    model = written(body, "float[3,4] x", "float[3,5]", opset=7)
+    assert_rewrite(PASS, model, feeds=[{"x": X}])

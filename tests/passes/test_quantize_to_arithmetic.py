@@ -73,10 +73,26 @@ def test_refuses() -> None:
     inputs = "float[2] x, float[2] s, uint8[2] z"
     text = written("@y = QuantizeLinear <axis = 0> (x, s, z)", inputs, "uint8[2]")
     assert_refused(PASS, text, "is computed at run time and may differ by row or column")
-    text = written("@y = QuantizeLinear (x, s, z)", "int32[2] x, float s, uint8 z", "uint8[2]")
-    assert_refused(PASS, text, "x must be float32; it is int32")
+    inputs = "bfloat16[2] x, float s, uint8 z"
+    text = written("@y = QuantizeLinear (x, s, z)", inputs, "uint8[2]", opset=19)
+    assert_refused(PASS, text, "x must be float32 or float16; it is bfloat16")
     text = written(
         "@y = QuantizeLinear (x, s, z)", "float[2] x, float s, int16 z", "int16[2]", opset=21
     )
     assert_refused(PASS, text, "the result must be of 8 bits; it is not")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+def test_float16_is_divided_in_float32() -> None:
+    inputs = "float16[N] x, float16 s, uint8 z"
+    text = written("@y = QuantizeLinear (x, s, z)", inputs, "uint8[N]", opset=19)
+    rng = np.random.default_rng(0)
+    feeds = [
+        {
+            "x": (rng.normal(size=3000) * 40).astype(np.float16),
+            "s": np.array(number, np.float16),
+            "z": np.array(7, np.uint8),
+        }
+        for number in (0.1, 0.37, 1.5)
+    ]
+    assert_rewrite(PASS, text, feeds=feeds)

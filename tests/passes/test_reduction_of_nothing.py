@@ -53,6 +53,14 @@ def test_an_axis_beside_the_empty_one_is_reduced_to_1() -> None:
     assert _given(_model("ReduceMax", axis=0, keep=0)).shape == (0, 4)
 
 
+def test_computed_axes_are_told_by_a_result_of_known_size() -> None:
+    late = '<ir_version: 9, opset_import: ["" : 20]> g (float[2,0] x, int64[1] i) '
+    late += "=> (float[2,1] y) "
+    done = run_pass(PASS, late + "{ y = ReduceMax (x, i) }")
+    feed = {"x": np.zeros((2, 0), np.float32), "i": np.array([1])}
+    assert outputs_of(done.after, feed)["y"].tolist() == [[-np.inf], [-np.inf]]
+
+
 def test_refusals() -> None:
     assert_refused(PASS, _model("ReduceSum", shape="2,N,4"), "must be known, and one be 0")
     assert_refused(PASS, _model("ReduceSum", shape="2,3,4"), "must be known, and one be 0")

@@ -11,6 +11,7 @@ import pytest
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 
 ROOT, LOG = "reduce-l2-of-integers", "reduce-log-sum-of-integers"
+EXP = "reduce-log-sum-exp-of-integers"
 
 
 def _model(op: str, kind: str = "int32", opset: int = 13, *, more: str = "") -> str:
@@ -118,3 +119,17 @@ def test_refusals(name: str, op: str) -> None:
     idle += f"{{ y = {op} <noop_with_empty_axes = 1> (x) }}"
     assert_refused(name, idle, "without them nothing is reduced")
     assert_untouched(name, _model("ReduceMax", "int32"))
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+def test_exponentials_of_differences_are_whole(kind: str) -> None:
+    x = _rows(
+        np.dtype(kind), (5, 4, 4, 4), (-5, -5, -5, -5), (-1, -1, -1, -1), (7, 7, 7, 1),
+        (2000, 1999, 0, 0), (-9, -90, -90, -90), (0, 0, 0, -1),
+    )  # fmt: skip
+    done = assert_rewrite(EXP, _model("ReduceLogSumExp", kind), feeds=[{"x": x}])
+    wanted = [5, -3, 0, 8, 2000, -9, 1]
+    assert outputs_of(done.after, {"x": x})["y"][:, 0].tolist() == wanted
+    flat = _model("ReduceLogSumExp", kind, more=", keepdims = 0").replace("[N, L]", "[N]")
+    assert_rewrite(EXP, flat, feeds=[{"x": x}])
+    assert_refused(EXP, _model("ReduceLogSumExp", "float"), "must be int32 or int64")

@@ -35,6 +35,16 @@ def test_a_newer_operator_is_written_out(case: tuple[str, int, str], opset: int)
     assert result.model.opset == opset
 
 
+def test_an_operator_is_written_out_however_far_down_that_is() -> None:
+    model = parse(
+        '<ir_version: 10, opset_import: ["" : 24]> g (float[2, 2, 3] x) => (float[2, 4, 5, 2] y) '
+        "<int64[4] s = {2, 3, 4, 5}> { y = AffineGrid (x, s) }"
+    )
+    result = run(model, "trt10.10", verify="full")
+    assert result.exit_code == 0, result.report.findings_after
+    assert result.model.opset == 19  # AffineGrid came with 20
+
+
 def test_an_old_operator_that_is_missing_stays_where_it_is() -> None:
     model = parse(
         '<ir_version: 10, opset_import: ["" : 20]> g (float[4] x) => (int64[1, n] y) '

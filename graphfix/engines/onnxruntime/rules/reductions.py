@@ -20,15 +20,21 @@ _INTEGERS = ("int8", "uint8", "int32", "int64")
 
 
 def _empty_axes(node: NodeView) -> tuple[bool, bool]:
-    """Say whether an axis of size 0 is reduced, and whether the input is empty at all."""
+    """Say whether an axis of size 0 is reduced, and whether the input is empty at all.
+
+    Where the axes are computed, what is known of the result tells: it has no axis of size 0 then.
+    """
     x = node.input(0)
     if x is None or x.rank is None:
         return False, False
     sizes = [x.dim(axis) for axis in range(x.rank)]
     if 0 not in sizes:
         return False, False
-    axes = _axes(node, x)
-    return axes is not None and any(sizes[axis] == 0 for axis in axes), True
+    axes, result = _axes(node, x), node.output(0)
+    if axes is None:
+        given = result.static_shape if result is not None else None
+        return given is not None and 0 not in given, given != x.static_shape
+    return any(sizes[axis] == 0 for axis in axes), True
 
 
 def _axes(node: NodeView, x: Value) -> list[int] | None:
