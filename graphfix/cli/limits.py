@@ -36,11 +36,15 @@ _OFTEN = ("bisect", "edit", "reduce", "replay")  # run a model, or several, any 
 _TIMEOUT, _MEMORY, _SIZES = "graphfix.timeout", "graphfix.max_memory", "graphfix.sizes"
 
 
-def parse_size(text: str) -> int:
+def parse_size(text: str, smallest: int = SMALLEST) -> int:
     """Return the bytes of ``2GiB``, ``1500 MB``, ``1073741824``.
 
+    Args:
+        text: The size.
+        smallest: How little it may be; by default what graphfix takes by itself.
+
     Raises:
-        click.BadParameter: It is none, or less than what graphfix takes by itself.
+        click.BadParameter: It is none, or too little.
     """
     digits = text.strip().rstrip("BbKkMmGgTtIi ")
     unit = text.strip()[len(digits) :].strip().lower()
@@ -48,8 +52,9 @@ def parse_size(text: str) -> int:
         size = int(float(digits) * _UNITS[unit])
     except (ValueError, KeyError, OverflowError):
         raise click.BadParameter(f"{text!r} is no size: {SIZE_FORM}") from None
-    if size < SMALLEST:
-        raise click.BadParameter(f"{text!r} is too little to start with: at least 256MiB")
+    if size < smallest:
+        least = f"{smallest >> 20}MiB" if smallest >= 1 << 20 else f"{smallest}B"
+        raise click.BadParameter(f"{text!r} is too little to start with: at least {least}")
     return size
 
 
@@ -68,6 +73,11 @@ def take_timeout(ctx: click.Context, _param: click.Parameter, seconds: float | N
     ctx.meta[_TIMEOUT] = seconds
     if page is not None:
         page.limit(time.monotonic() + seconds, seconds)
+
+
+def check_file_size(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
+    """Read the size of a file, which is one byte at least."""
+    return parse_size(text, 1)
 
 
 def given_seconds(ctx: click.Context) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from graphfix.cli.limits import check_size, parse_size
+from graphfix.cli.limits import check_file_size, check_size
 from graphfix.cli.shared import CONTEXT
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -30,7 +30,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
     "--max-size",
     default="512MiB",
     show_default=True,
-    callback=check_size,
+    callback=check_file_size,
     metavar="SIZE",
     help="The largest file that is taken.",
 )
@@ -65,7 +65,7 @@ def serve(
     port: int,
     first: str | None,
     jobs: int,
-    max_size: str,
+    max_size: int,
     max_memory: str,
     timeout: float,
     keep: float,
@@ -88,7 +88,7 @@ def serve(
         chosen = load_target(first).name
         names = (chosen, *(name for name in names if name != chosen))
     targets = [(name, load_target(name).title) for name in names]
-    limits = Limits(parse_size(max_size), timeout, max_memory, keep)
+    limits = Limits(max_size, timeout, max_memory, keep)
     hosts = _LOCAL if host in _LOCAL else (*_LOCAL, host) if host != "0.0.0.0" else ("*",)
     app = application(targets, limits, jobs, hosts)
     try:

@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 HINT = 'pip install "graphfix[web]"'
 _FORM = 1 << 16  # what a request holds beside the file
 _NAME_MOST = 200
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; "
+    "base-uri 'none'"
+)
 _HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # Under no-referrer browsers send the origin of a form as null, and it could not be told apart.
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 
