@@ -23,14 +23,15 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
 _NODE = (
     re.compile(r"While parsing node number \d+ \[(?P<op>\w+)(?: -> \"(?P<out>[^\"]+)\")?\]"),
     re.compile(r"In node \d+ with name: (?P<node>\S+) and operator: (?P<op>\w+)"),
-    re.compile(r"In node \d+ \((?:import|parse)(?P<op>[A-Z]\w*)\)"),
+    re.compile(r"\b(?:import|parse)(?P<op>[A-Z]\w*)"),
     re.compile(r"\[(?:name|node)\]? ?[:=]? ?\"?(?P<node>/[^\s\"\]]+)"),
     re.compile(r"name: \"(?P<node>[^\"]+)\"\s+op_type: \"(?P<op>\w+)\""),
     re.compile(r"op_type: \"(?P<op>\w+)\""),
-    re.compile(r"In function import(?P<op>[A-Z]\w+)"),
     re.compile(r"\[(?P<op>[A-Z]\w+)(?:@[\w.]+)?\]:\((?:onnx_node!)?(?P<node>[^)]+)\)"),
     re.compile(r"\((?P<op>[A-Z][A-Za-z]+)\)\s*$", re.MULTILINE),
 )
+_IMPORTER = re.compile(r"\bimport([A-Z]\w*)")
+_AROUND = 200  # characters in which a message and the function that says it stand
 _SILENT = re.compile(
     r"inconsistent|incorrect|wrong result|different result|mismatch|not match|silent|"
     r"differ(?:s|ent)? (?:output|result)",
@@ -139,6 +140,8 @@ def _found(text: str, family: str, target: str) -> list[Match]:
         match = _match(message, hit, text)
         fits = resolved is not None and in_range(resolved, message.versions)
         named = match.op or ""
+        if message.ops and message.ops.isdisjoint(_importers(hit, text) or message.ops):
+            continue  # the function that complains is another operator's
         own = bool(message.ops) and (named in message.ops or bool(message.ops & names.keys()))
         foreign = bool(message.ops) and not own
         rank = (
@@ -187,6 +190,12 @@ def _match(message: Message, hit: re.Match[str], text: str) -> Match:
             if not op and (told.get("op") or "") in _operators():
                 op = told["op"] or ""
     return Match(message, line, said, op, node)
+
+
+def _importers(hit: re.Match[str], text: str) -> set[str]:
+    """Return the operators whose importers a log names on the lines around a message."""
+    around = text[max(0, hit.start() - _AROUND) : hit.end() + _AROUND]
+    return {found[1] for found in _IMPORTER.finditer(around) if found[1] in _operators()}
 
 
 def _nearest(text: str, family: str, target: str) -> list[Match]:

@@ -75,6 +75,46 @@ def test_every_written_message_is_of_a_rule_and_compiles() -> None:
             "aten::tile",
             "",
         ),
+        (
+            "writeFb.cpp:687: These Op Not Support: ONNX::Not | ONNX::RandomUniform",
+            "mnn3.6",
+            "stated-operator",
+            "Not",
+            "",
+        ),
+        ("onnx2ncnn m.onnx\nShape not supported yet!", "ncnn1.0", "stated-operator", "Shape", ""),
+        (
+            "IPluginRegistry::getCreator: Error Code 4: API Usage Error (Cannot find plugin: "
+            "grid_sampler, version: 1, namespace:.) [TRT]",
+            "",
+            "operator-not-supported",
+            "grid_sampler",
+            "",
+        ),
+        (
+            "[TRT] onnx2trt_utils.cpp:467: Found unsupported datatype (11) when importing "
+            "initializer: recip:0\nAssertion failed: convertOnnxWeights(initializer, &weights)",
+            "",
+            "initializer-type",
+            "",
+            "",
+        ),
+        (
+            "[ONNXRuntimeError] : 1 : FAIL : Type Error: Type parameter (T) of Optype (Add) bound "
+            "to different types (tensor(double) and tensor(float) in node (/m/Add).",
+            "",
+            "types-differ",
+            "Add",
+            "/m/Add",
+        ),
+        (
+            "[ONNXRuntimeError] : 10 : INVALID_GRAPH : Error in Node:n : No Op registered for "
+            "MyOp with domain_version of 12",
+            "",
+            "not-registered",
+            "MyOp",
+            "",
+        ),
     ],
 )
 def test_a_message_is_known(log: str, target: str, rule: str, op: str, node: str) -> None:
@@ -82,6 +122,31 @@ def test_a_message_is_known(log: str, target: str, rule: str, op: str, node: str
     first = found.matches[0]
     assert (first.message.rule, first.op, first.node) == (rule, op, node)
     assert not target or found.target == target
+
+
+def test_a_message_of_another_importer_is_not_taken_for_the_one_that_complains() -> None:
+    assertion = "Assertion failed: dims.nbDims == 3"
+    log = f"[TRT] Description of the error: {assertion}\nFunc of the error:import%s\n"
+    assert read_log(log % "MatMul").matches == ()
+    assert in_order(read_log(log % "GlobalAveragePool").matches) == ("global-pool-rank",)
+
+
+@pytest.mark.parametrize(
+    ("log", "advice"),
+    [
+        (
+            "[TRT] only supports TensorRT INetworkDefinitions with an explicit batch dimension",
+            "EXP",
+        ),
+        ("[TRT] In node 614 (parseGraph): INVALID_NODE: Invalid Node - /ArgMax", "graphfix reduce"),
+        ("[TRT] std::bad_alloc", "--shape"),
+        ("ncnn: find_blob_index_by_name images failed", ".param"),
+    ],
+)
+def test_what_is_no_fault_of_the_model_has_advice(log: str, advice: str) -> None:
+    (first, *_) = read_log(log).matches
+    assert first.message.rule == ""
+    assert advice in first.message.advice
 
 
 def test_the_target_is_the_users_where_it_is_named() -> None:
