@@ -43,7 +43,7 @@ _RULED = (
     "Softmax",
 )
 # Refused in most of the models that were asked for, or wrong.
-_UNTAKEN = ("Attention", "Loop", "MaxUnpool", "Scan")
+_UNTAKEN = ("Attention", "MaxUnpool", "Scan")
 _NOTES = (
     "Measured on up to four models of each form, converted by onnx2tf for inputs of fixed sizes"
     " and run in LiteRT without TensorFlow's own operators (Flex).",

@@ -15,8 +15,44 @@ WEIGHTS = "(float[1,2,5,5] x, float[2,2,2,2] w) => (float[A,B,C,D] y) "
 VOLUME = (
     "(float[1,1,2,2,2] x) => (float[A,B,C,D,E] y) <float[1,1,1,1,1] w = {2.0}, float[1] b = {1.0}> "
 )
+LOOP = (
+    "(float[2] x, int64 n, bool t) => ({y}) <float k = {{2.0}}> {{ {out} = Loop <body = b "
+    "(int64 i, bool c, float[2] s) => (bool d, float[2] r{more}) {{ d = Identity (c) {nodes} }}>"
+    " (n, t, x) }}"
+)
+ONE = {"y": "float[2] y", "out": "y", "more": ""}
+TWO = {"y": "float[2] y, float[M,2] z", "out": "y, z", "more": ", float[2] o"}
+BRANCHES = (
+    "(float[2] x, bool c) => (float[2] y) <float k = {2.0}> { y = If <then_branch = a () => "
+    "(float[2] u) { u = Mul (x, k) }, else_branch = e () => (float[2] v) { v = Neg (x) }> (c) }"
+)
 
 YES = [
+    Yes(
+        LOOP.format(**ONE, nodes="r = Mul (s, k)"),
+        "constants-of-the-outer-graph",
+        "scope:outer-constant",
+        "reject",
+        "KeyError",
+        T,
+    ),
+    Yes(BRANCHES, "constants-of-the-outer-graph", "scope:outer-constant", "reject", "KeyError", T),
+    Yes(
+        LOOP.format(**ONE, nodes="r = Mul (s, x)"),
+        "tensors-of-the-outer-graph",
+        "scope:outer-tensor",
+        "reject",
+        "KerasTensor",
+        T,
+    ),
+    Yes(
+        LOOP.format(**TWO, nodes="r = Neg (s) o = Abs (s)"),
+        "rounds-collected",
+        "form:Loop.scan-outputs",
+        "reject",
+        "TensorArray",
+        T,
+    ),
     Yes(
         "(float[2] x, float[2] k) => (float[2] y, float[2] z) <float[2] z = {1.0, 2.0}> "
         "{ y = Add (x, k) }",
@@ -108,7 +144,7 @@ YES = [
     Yes(
         VOLUME + "{ y = ConvTranspose (x, w, b) }",
         "bias-of-a-volume",
-        "rank:ConvTranspose.5",
+        "form:ConvTranspose.bias",
         "wrong",
         "",
         T,
@@ -215,6 +251,9 @@ YES = [
 ]
 
 NO = [
+    No(BRANCHES.replace("Mul (x, k)", "Neg (x)"), "constants-of-the-outer-graph", T),
+    No(LOOP.format(**ONE, nodes="r = Neg (s)"), "tensors-of-the-outer-graph", T),
+    No(LOOP.format(**ONE, nodes="r = Neg (s)"), "rounds-collected", T),
     No(VOLUME + "{ y = ConvTranspose (x, w) }", "bias-of-a-volume", T),
     No(X + "{ y = Softmax <axis = 1> (x) }", "softmax-of-flattened", T, 11),
     No(X + "{ y = Softmax <axis = 0> (x) }", "softmax-of-flattened", T, 13),

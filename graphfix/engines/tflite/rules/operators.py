@@ -249,7 +249,7 @@ def clip_without_bounds(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "ConvTranspose",
-    feature="rank:ConvTranspose.5",
+    feature="form:ConvTranspose.bias",
     versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: the result lacks the bias; without one, and of images, it is equal",

@@ -1,0 +1,78 @@
+"""TFLite: what bodies read of the graph around them, and what Loops give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphfix.authoring.outer_scopes import reads_of_outer_scopes
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.engines.tflite.rules import MEASURED
+from graphfix.graph import Graph
+
+_FIRST_STATE = 2  # of the inputs of a Loop
+
+
+@rule(
+    ("If", "Loop"),
+    feature="scope:outer-constant",
+    versions="tflite",
+    severity=REJECT,
+    text="KeyError: '{name}'",
+    source=f"{MEASURED}: constants that a body stores, or gives itself, are taken",
+)
+def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
+    """A body reads a constant of the graph around it."""
+    for _, body in node.node.graphs():
+        for _, value in reads_of_outer_scopes(body):
+            if value.is_constant:
+                return Yes(
+                    message=f"a body of {node.op} reads {value.name}, which it does not store"
+                )
+    return None
+
+
+@rule(
+    "Loop",
+    feature="scope:outer-tensor",
+    versions="tflite",
+    severity=REJECT,
+    text="found return value of type KerasTensor, which is not a Tensor or ExtensionType",
+    source=f"{MEASURED}: inputs of the graph and what nodes compute; a branch of If may",
+)
+def tensors_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
+    """The body of a Loop reads what is computed outside of it."""
+    for _, body in node.node.graphs():
+        for value in _from_outside(body):
+            return Yes(message=f"the body of Loop reads {value.name}, which is no state of it")
+    return None
+
+
+def _from_outside(body: Graph) -> Iterator[Value]:
+    """Walk what a body and those in it read that is neither constant nor of one of them."""
+    graphs = list(body.walk())
+    for graph in graphs:
+        for _, value in reads_of_outer_scopes(graph):
+            if not value.is_constant and not any(_is_of(value, other) for other in graphs):
+                yield value
+
+
+def _is_of(value: Value, graph: Graph) -> bool:
+    maker = value.producer
+    if maker is not None:
+        return maker.graph is graph
+    return any(tensor is value.tensor for tensor in graph.inputs)
+
+
+@rule(
+    "Loop",
+    feature="form:Loop.scan-outputs",
+    versions="tflite",
+    severity=REJECT,
+    text="Cannot convert an eager-mode TensorArray",
+    source=f"{MEASURED}: final states alone are taken",
+)
+def rounds_collected(node: NodeView, target: Target) -> Answer:
+    """What each round of a Loop gives is collected."""
+    return len(node.outputs) > len(node.inputs) - _FIRST_STATE
