@@ -4,6 +4,7 @@
     python -m benchmarks.coverage cells FOLDER                  (needs PyTorch and expecttest)
     python -m benchmarks.coverage judge FOLDER --rows FILE --target trt8.6 [--only NAME ...]
     python -m benchmarks.coverage table FILE...                 (writes results/coverage-aten.md)
+    python -m benchmarks.coverage keep FOLDER PASS...           (adds to fixtures/aten/results.npz)
 
 Cells are made once; `judge` needs no PyTorch and says what is repaired without it, and with it
 where it is installed. It goes on behind the rows that are there.
@@ -33,6 +34,7 @@ from typing import Any
 from benchmarks.coverage import page
 from benchmarks.coverage.cases import store
 from benchmarks.coverage.cell_results import INDEX, exporting_here, judged, write
+from benchmarks.coverage.kept_results import keep
 from benchmarks.coverage.listed import write as write_list
 from benchmarks.coverage.rows import answer
 from benchmarks.coverage.table import written
@@ -54,6 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     judging.add_argument("--only", nargs="*", default=[], help="operators")
     table = commands.add_parser("table")
     table.add_argument("rows", type=Path, nargs="+")
+    keeping = commands.add_parser("keep")
+    keeping.add_argument("folder", type=Path)
+    keeping.add_argument("passes", nargs="+")
     _of_lists(commands)
     given = parser.parse_args(arguments)
     if given.command == "cases":
@@ -63,6 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return answer(given.file, given.rows, given.target, given.only, given.seconds)
     if given.command == "page":
         print(page.written(given.list, given.rows, given.cases))
+        return 0
+    if given.command == "keep":
+        print(keep(given.folder, given.passes), "calls")
         return 0
     if given.command == "list":
         print(write_list(), "operators")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -41,9 +42,11 @@ class Family:
 
     Attributes:
         functions: By name, or by ``name.overload`` where overloads differ.
+        other: Overloads, ``name.overload``, that take other arguments and are none of this pass.
     """
 
     functions: Mapping[str, Function]
+    other: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,14 +65,15 @@ class Family:
             Refuse: It has none with this overload.
         """
         found = self.functions.get(f"{operator}.{overload}", self.functions.get(operator))
-        if found is None:
+        if found is None or f"{operator}.{overload}" in self.other:
             raise Refuse(f"overload {overload!r} of {operator} must be one of this pass; it is not")
         return found
 
     def infer(self, node: NodeView) -> Sequence[InferredType | None]:
         """Say what a call gives."""
         call = call_of(node, self.schemas)
-        return self.of(call.operator, call.overload).infer(call)
+        with _arguments_of(call):
+            return self.of(call.operator, call.overload).infer(call)
 
     def evaluate(self, inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
         """Compute a call with numpy."""
@@ -89,10 +93,25 @@ class Family:
         """
         operator, overload = operator_of(node)
         call = call_of(node, self.schemas)
-        result = self.of(operator, overload).write(build, call)
+        with _arguments_of(call):
+            result = self.of(operator, overload).write(build, call)
         several = result if isinstance(result, tuple) else (result,)
         missing = len(node.outputs) - len(several)
         return (*several, *([None] * missing))[: len(node.outputs)]
+
+
+@contextmanager
+def _arguments_of(call: Call) -> Generator[None]:
+    """Refuse a call whose arguments are missing or contradict one another, as a file may.
+
+    Raises:
+        Refuse: They do.
+    """
+    try:
+        yield
+    except (TypeError, ValueError, ArithmeticError, IndexError) as error:
+        said = str(error).partition("\n")[0]
+        raise Refuse(f"the arguments of {call.operator} must fit together: {said}") from error
 
 
 def like(name: str = "self") -> Callable[[Call], Sequence[InferredType | None]]:

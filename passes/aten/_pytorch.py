@@ -14,9 +14,7 @@ _MOST_NUMBERS = 64
 
 def tensors_of(value: Value | None) -> tuple[Value | None, ...] | None:
     """Return the entries of an input that is a list of tensors; None where it is no list."""
-    if value is None or (value.tensor.opaque is None and value.is_tensor):
-        return None
-    producer = value.producer
+    producer = None if value is None else value.producer
     if producer is None or producer.op not in LISTS or producer.op == "Concat":
         return None
     return tuple(None if e is None or is_none(e) else e for e in producer.inputs)

@@ -38,7 +38,8 @@ ELSEWHERE = {
         "unset_inputs_left_out.OPS vectors_as_rows._OPS "
         "if_to_where._TOTAL if_to_where._WITH_CONSTANTS _activations._PLAIN "
         "texts_to_class_numbers._MOVES squeeze_axes_by_reader._RANKS comparison_of_expanded.OPS "
-        "quantized_constant_to_quantizelinear._OPERATORS contrib_without_equivalent._REASONS"
+        "quantized_constant_to_quantizelinear._OPERATORS contrib_without_equivalent._REASONS "
+        "aten_comparison._TABLE aten_reduction._TABLE"
     ),
 }
 LEAST = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -134,6 +134,12 @@ def becomes(
     return done
 
 
+def is_list(value: Any) -> bool:
+    """Say whether an argument is a list of tensors."""
+    entries: list[Any] = cast("Any", value) if isinstance(value, list) else []
+    return any(isinstance(entry, np.ndarray) for entry in entries)
+
+
 def called(
     operator: str,
     inputs: Sequence[Any],
@@ -149,7 +155,7 @@ def called(
 
     Args:
         operator: The operator.
-        inputs: Its arguments: arrays, numbers, lists, None.
+        inputs: Its arguments: arrays, numbers, lists of them, None. Arrays of a list are fed.
         expected: What it gives.
         fed: How many of the first ones are inputs of the graph; the others are constants.
         overload: The overload.
@@ -158,8 +164,13 @@ def called(
         used: How many results are outputs of the graph; None for all.
     """
     names = [f"x{at}" if value is not None else "" for at, value in enumerate(inputs)]
-    arrays = {n: np.asarray(v) for n, v in zip(names, inputs, strict=True) if v is not None}
-    feed = {name: arrays[name] for name in names[:fed] if name}
+    lists = {n: v for n, v in zip(names, inputs, strict=True) if is_list(v)}
+    single = [
+        (n, v) for n, v in zip(names, inputs, strict=True) if v is not None and not is_list(v)
+    ]
+    arrays = {n: np.asarray(v) for n, v in single}
+    feed = {name: arrays[name] for name in names[:fed] if name in arrays}
+    feed |= {f"{n}_{at}": a for n, several in lists.items() for at, a in enumerate(several)}
     given = [
         helper.make_tensor_value_info(
             name,
@@ -174,12 +185,16 @@ def called(
         )
         for at, e in enumerate(expected)
     ]
-    node = helper.make_node(
+    nodes = [
+        helper.make_node("SequenceConstruct", [f"{n}_{at}" for at in range(len(several))], [n])
+        for n, several in lists.items()
+    ]
+    nodes.append(helper.make_node(
         "ATen", names, [r.name for r in results], "call", domain=PYTORCH,
         operator=operator, overload_name=overload,
-    )  # fmt: skip
+    ))  # fmt: skip
     kept = [numpy_helper.from_array(a, n) for n, a in arrays.items() if n not in feed]
-    graph = helper.make_graph([node], "g", given, results[:used], kept)
+    graph = helper.make_graph(nodes, "g", given, results[:used], kept)
     imports = [helper.make_opsetid("", opset), helper.make_opsetid(PYTORCH, 1)]
     ir = max(IR.get(opset, 10), 4)
     return helper.make_model(graph, opset_imports=imports, ir_version=ir), feed
@@ -201,7 +216,7 @@ def replaced(
     Where PyTorch is installed, that model is held to PyTorch.
     """
     overload = how.get("overload", "")
-    arrays = [None if value is None else np.asarray(value) for value in inputs]
+    arrays: list[Any] = [v if v is None or is_list(v) else np.asarray(v) for v in inputs]
     names = {"operator": operator, "overload_name": overload}
     expected = list(evaluate(arrays, names))
     if has_pytorch():

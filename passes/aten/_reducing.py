@@ -1,0 +1,148 @@
+"""Reductions over axes: the axes that a call names, and the type that it computes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+from onnx import helper
+
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
+from graphfix.passes.aten._arguments import ArrayCall, Call
+from graphfix.passes.aten._family import Function, ranked
+
+# at::ScalarType, as numbers in files (c10/core/ScalarType.h).
+DTYPES: dict[int, Any] = {
+    0: np.uint8, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.int64, 5: np.float16, 6: np.float32,
+    7: np.float64, 11: np.bool_,
+}  # fmt: skip
+Rule = Literal["same", "sum", "float", "bool", "int64"]
+Axes = tuple[int, ...]
+Reduce = Callable[[Builder, Call, Value, Axes, bool], Value | tuple[Value, ...]]
+
+
+def dtype_in(call: Call | ArrayCall, own: np.dtype[Any], rule: Rule) -> np.dtype[Any]:
+    """Return the type that a reduction computes in.
+
+    Raises:
+        Refuse: What it names is none that numpy has, or PyTorch does not take integers.
+    """
+    asked = call.number("dtype") if "dtype" in call.schema else None
+    if asked is not None:
+        if int(asked) not in DTYPES:
+            raise Refuse(f"dtype must be one that numpy has; it is {asked}")
+        named: np.dtype[Any] = np.dtype(DTYPES[int(asked)])
+        return named
+    if own.kind not in "biuf":
+        raise Refuse(f"the dtype must be one that numpy has; it is {own}")
+    if rule == "sum" and own.kind != "f":
+        return np.dtype(np.int64)
+    if rule == "float" and own.kind != "f":
+        return np.dtype(np.float32)
+    return own
+
+
+def axes_in(call: Call | ArrayCall, rank: int) -> Axes:
+    """Return the axes that go, all where none is named.
+
+    Raises:
+        Refuse: One does not lie in the rank.
+    """
+    given = call.entries("dim") if "dim" in call.schema else None
+    if given is None or given in ((), (None,)):
+        return tuple(range(rank))
+    most = max(rank, 1)
+    if any(not -most <= int(axis) < most for axis in given):
+        raise Refuse(f"dim must lie in rank {rank}; it is {list(given)}")
+    return tuple(sorted({int(axis) % most for axis in given})) if rank else ()
+
+
+def keeps(call: Call | ArrayCall) -> bool:
+    """Say whether axes stay with size one."""
+    return "keepdim" in call.schema and bool(call.number("keepdim", 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """One operator.
+
+    Attributes:
+        schema: The names of its arguments, in order.
+        write: Builds it of a value in the type that is computed in.
+        model: The same of an array: (call, array, axes, whether they are kept).
+        rule: The type that it computes in and gives.
+        gives: The type of each result, where it is not that.
+        floats: Whether PyTorch takes floats alone.
+    """
+
+    schema: tuple[str, ...]
+    write: Reduce
+    model: Callable[[ArrayCall, Array, Axes, bool], Any]
+    rule: Rule = "same"
+    gives: tuple[Any, ...] = (None,)
+    floats: bool = False
+
+    def function(self) -> Function:
+        """Return the entry of a family."""
+        return Function(self.schema, self._write, self._model, self._infer)
+
+    def _write(self, build: Builder, call: Call) -> Value | tuple[Value | None, ...]:
+        x, rank = ranked(call, self.schema[0])
+        dtype = self._dtype(call, x)
+        kind = helper.np_dtype_to_tensor_dtype(dtype)
+        value = x if x.elem_type == kind else build.Cast(x, to=kind)
+        return self.write(build, call, value, axes_in(call, rank), keeps(call))
+
+    def _dtype(self, call: Call, x: Value) -> np.dtype[Any]:
+        if x.dtype is None:
+            raise Refuse(f"the dtype of {x.name} must be one that numpy has; it is {x.type_name}")
+        dtype = dtype_in(call, x.dtype, self.rule)
+        if self.floats and dtype.kind != "f":
+            raise Refuse(f"{call.operator} must be of floats; it is of {dtype}")
+        return dtype
+
+    def _model(self, call: ArrayCall) -> Any:
+        x = call.need(self.schema[0])
+        dtype = dtype_in(call, x.dtype, self.rule)
+        found = self.model(call, x.astype(dtype), axes_in(call, x.ndim), keeps(call))
+        several: Sequence[Any] = cast("Any", found if isinstance(found, tuple) else (found,))
+        kinds = [given or dtype for given in self.gives]
+        return tuple(np.asarray(one).astype(kind) for one, kind in zip(several, kinds, strict=True))
+
+    def _infer(self, call: Call) -> Sequence[InferredType | None]:
+        x, rank = ranked(call, self.schema[0])
+        dtype, gone = self._dtype(call, x), axes_in(call, rank)
+        shape = tuple(
+            1 if axis in gone else size
+            for axis, size in enumerate(x.shape or ())
+            if keeps(call) or axis not in gone
+        )
+        kinds = [helper.np_dtype_to_tensor_dtype(np.dtype(g or dtype)) for g in self.gives]
+        return [InferredType(kind, shape) for kind in kinds]
+
+
+def reduced(op: str) -> Reduce:
+    """Return what writes an operator of ONNX over the axes."""
+
+    def write(build: Builder, _: Call, x: Value, axes: Axes, keep: bool) -> Value:
+        return over(build, op, x, axes, keep=keep)
+
+    return write
+
+
+def over(build: Builder, op: str, x: Value, axes: Axes, *, keep: bool) -> Value:
+    """Reduce over axes; a scalar stays what it is."""
+    if not axes:
+        return build.Identity(x)
+    return build.node(op, x, axes=list(axes), keepdims=int(keep))
+
+
+def counted_over(build: Builder, x: Value, axes: Axes) -> float | Value:
+    """Return the number of elements along axes, a value where it is known at run time alone."""
+    known = [x.dim(axis) for axis in axes]
+    if all(isinstance(size, int) for size in known):
+        return float(np.prod([size for size in known if size is not None], dtype=np.int64))
+    sizes = build.Gather(build.Shape(x), np.array(axes, np.int64), axis=0)
+    return build.Cast(build.ReduceProd(sizes, axes=[0], keepdims=0), to=x.elem_type)

@@ -1,0 +1,268 @@
+"""Replace comparisons, logic and choices that exporters were told to leave as ATen nodes.
+
+What it does:
+    Brings the operands to the type that PyTorch computes in and writes eq, ne, lt, le, gt, ge,
+    logical and bitwise operators, isnan, isinf, isfinite, isposinf, isneginf, isreal, signbit,
+    isclose, where and masked_fill, and their other names, with the operators of ONNX.
+
+Why engines need it:
+    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
+    and no engine has an importer for them.
+
+Before:
+    y = org.pytorch.aten.ATen <operator = "ne"> (a, b)                  # a: float, b: int64
+
+After:
+    y = Not (Equal (a, Cast <to = 1> (b)))
+
+When it refuses:
+    A type is unknown, ranks are unknown where types differ, bitwise operators are of integers and
+    the opset is below 18, bits are shifted by a computed number, a tolerance is computed at run
+    time, or PyTorch does not take the types either.
+
+Accuracy:
+    Exact. The sign of NaN is not looked at.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/BinaryOps.cpp, TensorCompare.cpp (isclose, where),
+    cpu/UnaryOpsKernel.cpp
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
+from graphfix.passes.aten._arithmetic import (
+    Arithmetic,
+    Model,
+    Write,
+    held,
+    is_float,
+    one,
+    two,
+)
+from graphfix.passes.aten._family import Family
+
+_ALL = "biuf"
+
+
+def _numbers(build: Builder, v: list[Any]) -> list[Any]:
+    """Return operands that Less takes: booleans as integers."""
+    if v[0].dtype.kind != "b":
+        return v
+    return [build.Cast(x, to=TensorProto.INT32) for x in v]
+
+
+def _equal(build: Builder, _: Call, v: list[Any]) -> Value:
+    if is_float(v[0]) and build.opset < 11:
+        raise Refuse(f"the opset must be at least 11 to compare floats; it is {build.opset}")
+    return build.Equal(v[0], v[1])
+
+
+def _unequal(build: Builder, call: Call, v: list[Any]) -> Value:
+    return build.Not(_equal(build, call, v))
+
+
+def _less(build: Builder, _: Call, v: list[Any]) -> Value:
+    a, b = _numbers(build, v)
+    return build.Less(a, b)
+
+
+def _greater(build: Builder, call: Call, v: list[Any]) -> Value:
+    return _less(build, call, v[::-1])
+
+
+def _at_most(build: Builder, call: Call, v: list[Any]) -> Value:
+    # Not the other way round, which NaN would pass.
+    return build.Or(_less(build, call, v), _equal(build, call, v))
+
+
+def _at_least(build: Builder, call: Call, v: list[Any]) -> Value:
+    return _at_most(build, call, v[::-1])
+
+
+def _logical(op: str) -> Write:
+    def write(build: Builder, _: Call, v: list[Any]) -> Value:
+        return build.node(op, *(_truth(build, x) for x in v))
+
+    return write
+
+
+def _truth(build: Builder, x: Value) -> Value:
+    return x if x.dtype is not None and x.dtype.kind == "b" else build.Cast(x, to=TensorProto.BOOL)
+
+
+def _bitwise(op: str) -> Write:
+    def write(build: Builder, _: Call, v: list[Any]) -> Value:
+        if v[0].dtype.kind == "b":
+            return build.node(op, *v)
+        if op != "Not":
+            return build.node(f"Bitwise{op}", *v)
+        highest = -1 if v[0].dtype.kind == "i" else int(np.iinfo(v[0].dtype).max)
+        return build.Sub(held(build, v[0], highest), v[0])
+
+    return write
+
+
+def _shift(*, left: bool) -> Write:
+    def write(build: Builder, _: Call, v: list[Any]) -> Value:
+        x, by = v
+        bits = build.need_const(by, "the number of bits")
+        width = 8 * bits.dtype.itemsize - 1
+        if x.dtype.kind != "i" or (bits < 0).any() or (bits >= width).any():
+            raise Refuse(f"signed integers must be shifted by less than {width} bits")
+        powers = build.constant(np.left_shift(np.ones_like(bits), bits))
+        if left:
+            return build.Mul(x, powers)
+        return build.Div(build.Sub(x, build.Mod(x, powers)), powers)  # rounds down
+
+    return write
+
+
+def _isnan(build: Builder, _: Call, v: list[Any]) -> Value:
+    return build.IsNaN(v[0]) if is_float(v[0]) else build.Not(build.Equal(v[0], v[0]))
+
+
+def _is(number: float) -> Write:
+    def write(build: Builder, call: Call, v: list[Any]) -> Value:
+        if not is_float(v[0]):
+            return build.Not(build.Equal(v[0], v[0]))
+        return _equal(build, call, [v[0], held(build, v[0], number)])
+
+    return write
+
+
+def _isinf(build: Builder, call: Call, v: list[Any]) -> Value:
+    return _is(np.inf)(build, call, [build.Abs(v[0])] if is_float(v[0]) else v)
+
+
+def _isfinite(build: Builder, _: Call, v: list[Any]) -> Value:
+    if not is_float(v[0]):
+        return build.Equal(v[0], v[0])
+    return build.Less(build.Abs(v[0]), held(build, v[0], np.inf))
+
+
+def _isreal(build: Builder, _: Call, v: list[Any]) -> Value:
+    x = v[0]
+    same = build.Equal(x, x)
+    return build.Or(same, build.Not(same))
+
+
+def _signbit(build: Builder, _: Call, v: list[Any]) -> Value:
+    x = v[0]
+    if x.dtype.kind == "b":
+        return build.And(x, build.Not(x))
+    below = build.Less(x, held(build, x, 0))
+    if not is_float(x):
+        return below
+    # Only the reciprocal tells the two zeros apart.
+    return build.Or(below, build.Less(build.Reciprocal(x), held(build, x, 0)))
+
+
+def _isclose(build: Builder, call: Call, v: list[Any]) -> Value:
+    a, b = v
+    relative, absolute = call.number("rtol", 1e-5), call.number("atol", 1e-8)
+    same = _equal(build, call, v)
+    if bool(call.number("equal_nan", 0)) and is_float(a):
+        same = build.Or(same, build.And(build.IsNaN(a), build.IsNaN(b)))
+    if not relative and not absolute:
+        return same
+    if not is_float(a):
+        a, b = (build.Cast(x, to=TensorProto.FLOAT) for x in v)
+    allowed = build.Add(build.Abs(build.Mul(b, float(relative))), float(absolute))
+    apart = build.Abs(build.Sub(a, b))
+    finite = build.Less(apart, held(build, a, np.inf))
+    near = build.Not(build.Less(allowed, apart))
+    return build.Or(same, build.And(finite, near))
+
+
+def _isclose_model(call: ArrayCall, v: list[Any]) -> Any:
+    a, b = (x if x.dtype.kind == "f" else x.astype(np.float32) for x in v)
+    return np.isclose(
+        a, b, float(call.number("rtol", 1e-5)), float(call.number("atol", 1e-8)),
+        equal_nan=bool(call.number("equal_nan", 0)),
+    )  # fmt: skip
+
+
+def _chosen(build: Builder, condition: Value, a: Value, b: Value) -> Value:
+    """Return a choice; of booleans by logic, which onnxruntime has no Where of."""
+    truth = _truth(build, condition)
+    if a.elem_type != TensorProto.BOOL:
+        return build.Where(truth, a, b)
+    return build.Or(build.And(truth, a), build.And(build.Not(truth), b))
+
+
+def _where(build: Builder, call: Call, v: list[Any]) -> Value:
+    return _chosen(build, call.need("condition"), v[0], v[1])
+
+
+def _filled(build: Builder, call: Call, v: list[Any]) -> Value:
+    return _chosen(build, call.need("mask"), v[1], v[0])
+
+
+def _picked(condition: Array, a: Array, b: Array) -> Any:
+    return np.where(condition.astype(np.bool_), a, b)
+
+
+def _bits(function: Any) -> Model:
+    return lambda _, v: function(v[0], v[1])
+
+
+def _compared(write: Write, function: Any) -> Arithmetic:
+    return two(write, lambda _, v: function(v[0], v[1]), kind="bool", takes=_ALL)
+
+
+def _asked(write: Write, function: Any) -> Arithmetic:
+    return one(write, lambda _, v: function(v[0]), kind="bool", takes=_ALL)
+
+
+_EQ, _NE = _compared(_equal, np.equal), _compared(_unequal, np.not_equal)
+_LT, _GT = _compared(_less, np.less), _compared(_greater, np.greater)
+_LE, _GE = _compared(_at_most, np.less_equal), _compared(_at_least, np.greater_equal)
+_TABLE = {
+    "eq": _EQ, "ne": _NE, "not_equal": _NE, "lt": _LT, "less": _LT, "gt": _GT, "greater": _GT,
+    "le": _LE, "less_equal": _LE, "ge": _GE, "greater_equal": _GE,
+    "logical_and": _compared(_logical("And"), np.logical_and),
+    "logical_or": _compared(_logical("Or"), np.logical_or),
+    "logical_xor": _compared(_logical("Xor"), np.logical_xor),
+    "logical_not": _asked(_logical("Not"), np.logical_not),
+    "bitwise_and": two(_bitwise("And"), _bits(np.bitwise_and), takes="biu"),
+    "bitwise_or": two(_bitwise("Or"), _bits(np.bitwise_or), takes="biu"),
+    "bitwise_xor": two(_bitwise("Xor"), _bits(np.bitwise_xor), takes="biu"),
+    "bitwise_not": one(_bitwise("Not"), lambda _, v: np.invert(v[0]), takes="biu"),
+    "bitwise_left_shift": two(_shift(left=True), _bits(np.left_shift), takes="i"),
+    "bitwise_right_shift": two(_shift(left=False), _bits(np.right_shift), takes="i"),
+    "isnan": _asked(_isnan, np.isnan), "isinf": _asked(_isinf, np.isinf),
+    "isfinite": _asked(_isfinite, np.isfinite),
+    "isposinf": _asked(_is(np.inf), np.isposinf), "isneginf": _asked(_is(-np.inf), np.isneginf),
+    "isreal": _asked(_isreal, np.isreal), "signbit": _asked(_signbit, np.signbit),
+    "isclose": two(_isclose, _isclose_model, further=("rtol", "atol", "equal_nan"), kind="bool",
+                   takes=_ALL),
+    "where": Arithmetic(("condition", "self", "other"), ("self", "other"), _where,
+                        lambda c, v: _picked(c.need("condition"), v[0], v[1]),
+                        takes=_ALL, shaping=("condition",)),
+    "masked_fill": Arithmetic(("self", "mask", "value"), ("self", "value"), _filled,
+                              lambda c, v: _picked(c.need("mask"), v[1], v[0]),
+                              takes=_ALL, shaping=("mask",)),
+}  # fmt: skip
+FAMILY = Family({name: row.function() for name, row in _TABLE.items()})
+
+
+@rewrite(
+    matching(FAMILY.names),
+    removes=features(FAMILY.names),
+    emits=(
+        "Abs Add And BitwiseAnd BitwiseOr BitwiseXor Cast Div Equal IsNaN Less Mod Mul Not Or "
+        "Reciprocal Sub Where Xor"
+    ),
+    infer=FAMILY.infer,
+    evaluate=FAMILY.evaluate,
+)
+def aten_comparison(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Write it with operators of ONNX, see the module."""
+    return FAMILY.write(node, build)

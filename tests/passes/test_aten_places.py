@@ -1,0 +1,93 @@
+"""aten-places: moves whose places are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_places import FAMILY
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.resize_models import in_branch
+
+PASS = "aten-places"
+X = array_of(2, 3, 4)
+MOVES: list[tuple[list[Any], str, str]] = [
+    ([array_of(3), 1], "diag", ""),
+    ([array_of(3, 4), -1], "diag", ""),
+    ([array_of(2, 2), 1], "diagflat", ""),
+    ([X, -1, 2, 2], "unfold", ""),
+    ([X, 0, 2, 1], "unfold", ""),
+    ([X, [2, 2], [3, 5], 1], "as_strided", ""),
+    ([array_of(8, 2, 3), 2], "pixel_shuffle", ""),
+    ([array_of(2, 8, 2, 3), 2], "pixel_shuffle", ""),
+    ([array_of(2, 4, 6), 2], "pixel_unshuffle", ""),
+    ([X, 2, 1, None], "repeat_interleave", "self_int"),
+    ([X, [1, 0, 2], 1, None], "repeat_interleave", "self_Tensor"),
+    ([array_of(5), 2, 0], "combinations", ""),
+    ([array_of(4), 3, 1], "combinations", ""),
+    ([X, [1, 2], np.array("circular", object), None], "pad", ""),
+]
+
+
+@pytest.mark.parametrize(("inputs", "operator", "overload"), MOVES)
+def test_moves(inputs: list[Any], operator: str, overload: str) -> None:
+    for dtype in (np.float32, np.int64):
+        given = [(inputs[0] * 9).astype(dtype), *inputs[1:]]
+        replaced(PASS, FAMILY.evaluate, operator, given, overload=overload)
+
+
+def test_moves_of_several_tensors() -> None:
+    replaced(PASS, FAMILY.evaluate, "block_diag", [[array_of(2, 3), array_of(1, 1), array_of(2)]])
+    replaced(PASS, FAMILY.evaluate, "cartesian_prod", [[array_of(2), array_of(3), array_of(1)]])
+    flat = array_of(2, 2, seed=9)
+    replaced(PASS, FAMILY.evaluate, "as_strided_scatter", [X, flat, [2, 2], [3, 5], 1], fed=2)
+    line = array_of(4, 2, seed=9)
+    replaced(PASS, FAMILY.evaluate, "diagonal_scatter", [X, line, 1, 0, 1], fed=2)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize(
+    ("operator", "arguments"),
+    [
+        ("constant_pad_nd", [[1, 2, 0, 1], 3]),
+        ("constant_pad_nd", [[-1, 1], 0.5]),
+        ("constant_pad_nd", [[0, 0], 0]),
+        ("pad", [[2, 1], np.array("constant", object), None]),
+        ("pad", [[2, 1], np.array("reflect", object), None]),
+        ("pad", [[2, 1], np.array("replicate", object), None]),
+        ("reflection_pad1d", [[1, 2]]),
+        ("replication_pad2d", [[1, 2, 0, 3]]),
+    ],
+)
+def test_pads(operator: str, arguments: list[Any], dynamic: bool) -> None:
+    replaced(PASS, FAMILY.evaluate, operator, [X, *arguments], dynamic=dynamic)
+
+
+def test_the_numbers_of_a_matrix() -> None:
+    x = np.array([1, 2], np.float32)
+    done = replaced(PASS, FAMILY.evaluate, "diag", [x, -1])
+    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == [[0, 0, 0], [1, 0, 0], [0, 2, 0]]
+
+
+def test_in_a_branch() -> None:
+    model = aten_model("unfold", [4], [np.array(n) for n in (0, 2, 1)], outputs={"y": (None, 2)})
+    done = run_pass(PASS, in_branch(model))
+    assert sum(len(outcome.sites) for outcome in done.outcomes) == 2
+
+
+def test_refusals() -> None:
+    model, _ = called("unfold", [X, 0, 2, 1], [X], dynamic=True)
+    assert_refused(PASS, model, "the sizes and the dtype of x0 must be known")
+    model, _ = called("as_strided", [X, [4, 9], [4, 9], 0], [X])
+    assert_refused(PASS, model, "the places must lie in the 24 elements; they do not")
+    model, _ = called("block_diag", [[X[0], (X[0] > 0)]], [X])
+    assert_refused(PASS, model, "the tensors must have one dtype; they are bool, float32")
+    model, _ = called("unfold", [X, 0, 9, 1], [X])
+    assert_refused(PASS, model, "the arguments of unfold must fit together")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("rot90", [3, 3]))

@@ -1,0 +1,119 @@
+"""aten-reduction: reductions in the type that PyTorch computes in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_reduction import FAMILY
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.resize_models import in_branch
+
+PASS = "aten-reduction"
+X = array_of(2, 3, 4)
+K = (X * 9).astype(np.int64)
+SUMS: list[tuple[str, str, list[Any], str]] = [
+    ("sum", "", [None], "fi"),
+    ("sum", "dim_IntList", [[-1], 1, None], "fi"),
+    ("sum", "dim_IntList", [[0, 2], 0, 7], "fi"),
+    ("mean", "dim", [[1], 0, None], "f"),
+    ("mean", "", [6], "fi"),
+    ("prod", "dim_int", [1, 0, None], "fi"),
+    ("prod", "", [None], "f"),
+    ("amax", "", [[0, -1], 1], "fi"),
+    ("amin", "", [[], 0], "fi"),
+    ("aminmax", "", [1, 1], "fi"),
+    ("aminmax", "", [None, 0], "fi"),
+    ("max", "", [], "fi"),
+    ("max", "dim", [1, 0], "fi"),
+    ("min", "dim", [-1, 1], "f"),
+    ("argmax", "", [None, 0], "f"),
+    ("argmax", "", [2, 1], "f"),
+    ("argmin", "", [0, 0], "f"),
+    ("all", "", [], "fi"),
+    ("all", "dim", [1, 1], "fi"),
+    ("any", "dims", [[0, 2], 0], "fi"),
+    ("count_nonzero", "dim_IntList", [[0, 1]], "fi"),
+    ("count_nonzero", "", [2], "fi"),
+    ("nansum", "", [[1], 0, None], "fi"),
+    ("nanmean", "", [[1], 1, None], "f"),
+    ("var", "", [1], "f"),
+    ("var", "dim", [[0], 0, 1], "f"),
+    ("std", "correction", [[1, 2], 2, 1], "f"),
+    ("var_mean", "correction", [None, 0, 0], "f"),
+    ("std_mean", "dim", [[2], 1, 0], "f"),
+    ("logsumexp", "", [[0, 1], 1], "fi"),
+    ("norm", "Scalar", [2], "f"),
+    ("norm", "ScalarOpt_dim", [3, [1], 0], "f"),
+]
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize(("operator", "overload", "arguments", "kinds"), SUMS)
+def test_reductions(
+    operator: str, overload: str, arguments: list[Any], kinds: str, dynamic: bool
+) -> None:
+    how: dict[str, Any] = {"overload": overload, "dynamic": dynamic, "rtol": 2e-5, "atol": 1e-5}
+    for kind, x in (("f", X), ("i", K)):
+        if kind in kinds:
+            replaced(PASS, FAMILY.evaluate, operator, [x, *arguments], **how)
+
+
+@pytest.mark.parametrize("order", [0.0, 1.0, 2.0, 2.5, np.inf, -np.inf])
+def test_norms(order: float) -> None:
+    for dim, keep in (([1, 2], 0), (None, 1), ([0], 1)):
+        arguments = [X, order, dim, keep, None]
+        replaced(PASS, FAMILY.evaluate, "linalg_vector_norm", arguments, rtol=1e-5)
+
+
+def test_sums_of_small_integers_and_booleans_are_of_64_bits() -> None:
+    for x in (K.astype(np.int32), K > 0):
+        done = replaced(PASS, FAMILY.evaluate, "sum", [x, [0], 0, None], overload="dim_IntList")
+        assert outputs_of(done.after, {"x0": x})["y0"].dtype == np.int64
+
+
+def test_infinite_sums_of_exponentials() -> None:
+    x = np.array([[-np.inf, -np.inf], [np.inf, 1], [500, 501]], np.float32)
+    done = replaced(PASS, FAMILY.evaluate, "logsumexp", [x, [1], 0], rtol=1e-6)
+    given = outputs_of(done.after, {"x0": x})["y0"]
+    np.testing.assert_allclose(given, [-np.inf, np.inf, 501.31326], rtol=1e-6)
+
+
+def test_a_number_without_axes() -> None:
+    x = np.array(-2.5, np.float32)
+    calls: list[tuple[str, list[Any]]] = [
+        ("sum", [None]),
+        ("amax", [[], 0]),
+        ("argmax", [None, 0]),
+    ]
+    for operator, arguments in calls:
+        replaced(PASS, FAMILY.evaluate, operator, [x, *arguments])
+
+
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_forms_of_axes_at_every_opset(opset: int) -> None:
+    replaced(PASS, FAMILY.evaluate, "amax", [X, [0, 2], 0], opset=opset)
+    replaced(PASS, FAMILY.evaluate, "sum", [X, [1], 1, None], opset=opset, rtol=1e-5,
+             overload="dim_IntList")  # fmt: skip
+
+
+def test_in_a_branch() -> None:
+    model = aten_model("sum", [4], [None], outputs={"y": (None, 0)})
+    done = run_pass(PASS, in_branch(model))
+    assert sum(len(outcome.sites) for outcome in done.outcomes) == 2
+
+
+def test_refusals() -> None:
+    model, _ = called("mean", [K, None], [X])
+    assert_refused(PASS, model, "mean must be of floats; it is of int64")
+    model, _ = called("sum", [X, [5], 0, None], [X], overload="dim_IntList")
+    assert_refused(PASS, model, "dim must lie in rank 3; it is [5]")
+    model, _ = called("all", [K.astype(np.uint8)], [X])
+    assert_refused(PASS, model, "x0 must not be uint8")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("rot90", [3, 3]))

@@ -1,0 +1,103 @@
+"""aten-softmax: what works along one axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_softmax import FAMILY
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.resize_models import in_branch
+
+PASS = "aten-softmax"
+X = array_of(2, 4, 6)
+K = (X * 9).astype(np.int64)
+
+
+@pytest.mark.parametrize("opset", [11, 13, 17])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("operator", ["softmax", "log_softmax"])
+def test_shares_along_any_axis(operator: str, axis: int, opset: int) -> None:
+    for dynamic in (False, True):
+        arguments = [X, axis, None]
+        replaced(PASS, FAMILY.evaluate, operator, arguments, overload="int", opset=opset,
+                 rtol=1e-5, atol=1e-6, dynamic=dynamic)  # fmt: skip
+    replaced(PASS, FAMILY.evaluate, operator, [K, axis, 6], overload="int", rtol=1e-5, atol=1e-6)
+
+
+def test_shares_of_nothing_are_none() -> None:
+    x = np.array([[-np.inf, -np.inf], [0, 0]], np.float32)
+    done = replaced(PASS, FAMILY.evaluate, "_safe_softmax", [x, 1, None])
+    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == [[0, 0], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_sums_up_to_each_place(dynamic: bool) -> None:
+    for x in (X, K, K.astype(np.int32)):
+        replaced(PASS, FAMILY.evaluate, "cumsum", [x, -2, None], rtol=1e-5, dynamic=dynamic)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_half_gates_the_other_half(dynamic: bool) -> None:
+    for axis in (1, -1):
+        replaced(PASS, FAMILY.evaluate, "glu", [X, axis], rtol=1e-5, dynamic=dynamic)
+
+
+@pytest.mark.parametrize("largest", [0, 1])
+def test_the_largest_and_the_smallest(largest: int) -> None:
+    for axis, k in ((0, 1), (-1, 4)):
+        for dynamic in (False, True):
+            arguments = [X, k, axis, largest, 1]
+            replaced(PASS, FAMILY.evaluate, "topk", arguments, dynamic=dynamic)
+        distinct = np.argsort(X.ravel()).reshape(X.shape)
+        replaced(PASS, FAMILY.evaluate, "topk", [distinct, k, axis, largest, 1], used=1)
+
+
+def test_the_places_of_equal_integers_are_not_told() -> None:
+    model, _ = called("topk", [K, 2, 0, 1, 1], [K[:2], K[:2]])
+    assert_refused(PASS, model, "which of equal integers it is of topk must not be used; it is")
+
+
+@pytest.mark.parametrize("operator", ["trapezoid", "cumulative_trapezoid"])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_areas(operator: str, axis: int) -> None:
+    how: dict[str, Any] = {"rtol": 1e-5, "atol": 1e-5}
+    for y in (X, K):
+        replaced(PASS, FAMILY.evaluate, operator, [y, 0.5, axis], overload="dx", **how)
+        points = np.square(np.arange(y.shape[axis], dtype=y.dtype))
+        several: list[Any] = [points, y[::-1].copy()]
+        for x in several:
+            replaced(PASS, FAMILY.evaluate, operator, [y, x, axis], overload="x", fed=2, **how)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_angles(dynamic: bool) -> None:
+    other = array_of(4, 6, seed=3)
+    arguments = [X, other, 1, 1e-8]
+    replaced(PASS, FAMILY.evaluate, "cosine_similarity", arguments, fed=2, rtol=1e-5, atol=1e-6,
+             dynamic=dynamic)  # fmt: skip
+
+
+def test_classes() -> None:
+    k = np.array([[0, 2], [3, 1]])
+    done = replaced(PASS, FAMILY.evaluate, "one_hot", [k, 4])
+    np.testing.assert_array_equal(outputs_of(done.after, {"x0": k})["y0"], np.eye(4)[k])
+    model, _ = called("one_hot", [k, -1], [k])
+    assert_refused(PASS, model, "num_classes must be given; it is -1")
+
+
+def test_in_a_branch() -> None:
+    done = run_pass(PASS, in_branch(aten_model("softmax", [4], [np.array(0)], overload="int")))
+    assert sum(len(outcome.sites) for outcome in done.outcomes) == 2
+
+
+def test_integers_have_no_shares() -> None:
+    model, _ = called("softmax", [K, 0, None], [X], overload="int")
+    assert_refused(PASS, model, "softmax must be of floats; it is of int64")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("rot90", [3, 3]))
