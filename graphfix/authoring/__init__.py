@@ -31,6 +31,8 @@ from graphfix.authoring.editing import Editor as Editor
 from graphfix.authoring.editing import Recorded as Recorded
 from graphfix.authoring.editing import Refused as Refused
 from graphfix.authoring.label_numbers import label_output as label_output
+from graphfix.authoring.namesakes import namesakes as namesakes
+from graphfix.authoring.outer_scopes import reads_of_outer_scopes as reads_of_outer_scopes
 from graphfix.authoring.padded_rows import fill_outputs as fill_outputs
 from graphfix.authoring.pairwise import MOST_TERMS as MOST_TERMS
 from graphfix.authoring.pairwise import combined as combined
@@ -93,6 +95,7 @@ from graphfix.operators.table import COMPARISONS as COMPARISONS
 from graphfix.operators.table import ELEMENTWISE as ELEMENTWISE
 from graphfix.operators.table import GIVES_ELEMENTS as GIVES_ELEMENTS
 from graphfix.operators.table import MAY_DRAW as MAY_DRAW
+from graphfix.operators.table import MOVES_FIRST as MOVES_FIRST
 from graphfix.operators.table import OPERATORS as OPERATORS
 from graphfix.operators.table import PLACES as PLACES
 from graphfix.operators.table import REDUCTIONS as REDUCTIONS

@@ -9,6 +9,7 @@ from graphfix.operators.table import MOVES_FIRST, NOT_NEGATIVE, PLACES
 
 _DEPTH = 16
 _FAR = 32
+_SUMMING = frozenset({"ReduceMean", "ReduceMin", "ReduceSum"})
 
 
 def lower_bound(value: Value | None, depth: int = _DEPTH) -> int | None:
@@ -74,12 +75,19 @@ def not_negative(value: Value, depth: int = _FAR) -> bool:
     node = value.producer
     if node is None or node.domain or not depth:
         return False
-    if node.op in NOT_NEGATIVE or node.op == "Abs":
+    if node.op in NOT_NEGATIVE or node.op == "Abs" or _is_square(node):
         return True
     several = node.op in ("Add", "Concat", "Max", "Min", "Mul")
-    if not several and node.op not in MOVES_FIRST and node.op != "ReduceMax":
+    if not several and node.op not in MOVES_FIRST | _SUMMING and node.op != "ReduceMax":
         return False
     return all(
         known is not None and not_negative(known, depth - 1)
         for known in (node.inputs if several else node.inputs[:1])
     )
+
+
+def _is_square(node: NodeView) -> bool:
+    if node.op == "Mul":
+        return node.input(0) == node.input(1)
+    exponent = node.need(1).array() if node.op == "Pow" else None
+    return exponent is not None and bool((exponent == 2).all())

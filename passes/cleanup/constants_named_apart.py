@@ -32,8 +32,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import Editor, NodeRef, graph_pass
-from graphfix.authoring.namesakes import namesakes
+from graphfix.authoring import Editor, NodeRef, graph_pass, namesakes
 
 
 @graph_pass(removes="model:numbered-constant")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.authoring import NodeView, Value
+from graphfix.authoring import MOVES_FIRST, NodeView, Value, not_negative
 
 # What gives infinities or NaN for finite numbers.
 _LEAKING = frozenset(
@@ -11,25 +11,7 @@ _LEAKING = frozenset(
         *("ReduceLogSum", "ReduceLogSumExp", "Sinh", "Sqrt", "Tan"),
     }
 )
-_NOT_BELOW_ZERO = frozenset({"Abs", "Exp", "HardSigmoid", "ReduceL1", "ReduceL2", "Relu"}) | {
-    *("ReduceSumSquare", "Sigmoid", "Softmax", "Softplus", "Sqrt")
-}
-# What gives elements of its first operand, or sums, means and roots of them.
-_KEEPING = frozenset(
-    {
-        *(
-            "Expand",
-            "Flatten",
-            "Gather",
-            "Identity",
-            "ReduceMax",
-            "ReduceMean",
-            "ReduceMin",
-            "Sqrt",
-        ),
-        *("ReduceSum", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
-    }
-)
+_KEEPING = MOVES_FIRST | {"ReduceMax", "ReduceMin", "ReduceMean"}
 _FAR = 64  # nodes that are looked at
 _DEEP = 12  # operators one behind the other whose sign is asked
 
@@ -57,7 +39,7 @@ def _is_held(maker: NodeView) -> bool:
     if maker.op in ("Log", "Reciprocal"):
         return _is_positive(maker.need(0))
     if maker.op == "Sqrt":
-        return _is_not_negative(maker.need(0))
+        return not_negative(maker.need(0))
     if maker.op == "Div":
         divisor = maker.need(1).array()
         return bool(divisor.all()) if divisor is not None else _is_positive(maker.need(1))
@@ -79,26 +61,7 @@ def _is_positive(value: Value, depth: int = _DEEP) -> bool:
     operands = [operand for operand in maker.inputs if operand is not None]
     if maker.op == "Add":
         some = any(_is_positive(operand, depth - 1) for operand in operands)
-        return some and all(_is_not_negative(operand, depth - 1) for operand in operands)
+        return some and all(not_negative(operand) for operand in operands)
     if maker.op == "Max":
         return any(_is_positive(operand, depth - 1) for operand in operands)
-    return maker.op in _KEEPING and _is_positive(operands[0], depth - 1)
-
-
-def _is_not_negative(value: Value, depth: int = _DEEP) -> bool:
-    known = value.array()
-    if known is not None:
-        return bool((known >= 0).all())
-    maker = value.producer
-    if maker is None or not depth:
-        return False
-    operands = [operand for operand in maker.inputs if operand is not None]
-    if maker.op in _NOT_BELOW_ZERO or (maker.op == "Pow" and _is_square(maker)):
-        return True
-    if maker.op == "Mul" and operands[0] == operands[1]:
-        return True
-    if maker.op in ("Add", "Mul"):
-        return all(_is_not_negative(operand, depth - 1) for operand in operands)
-    if maker.op == "Max":
-        return any(_is_not_negative(operand, depth - 1) for operand in operands)
-    return maker.op in _KEEPING and _is_not_negative(operands[0], depth - 1)
+    return maker.op in (*_KEEPING, "ReduceSum", "Sqrt") and _is_positive(operands[0], depth - 1)

@@ -42,7 +42,7 @@ from functools import partial
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, Editor, NodeView, Value, graph_pass
+from graphfix.authoring import COMPARISONS, Builder, Editor, NodeView, Value, graph_pass
 from graphfix.passes.dtype._integers import MOVES
 from graphfix.passes.dtype._retyping import (
     Operands,
@@ -54,7 +54,7 @@ from graphfix.passes.dtype._retyping import (
 from graphfix.passes.dtype._signs import leak
 
 _NARROW = frozenset({TensorProto.BOOL})
-_COMPARING = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+_COMPARING = tuple(sorted(COMPARISONS))
 _LOGIC = ("And", "Not", "Or", "Xor")
 _FORMED = (*_COMPARING, *_LOGIC, "Cast", "ConstantOfShape", "Where")
 _MOVING = tuple(op for op in MOVES if op not in _FORMED)

@@ -30,8 +30,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from graphfix.authoring import Builder, Editor, NodeView, Refuse, Value, graph_pass
-from graphfix.authoring.outer_scopes import reads_of_outer_scopes
+from graphfix.authoring import (
+    Builder,
+    Editor,
+    NodeView,
+    Refuse,
+    Value,
+    graph_pass,
+    reads_of_outer_scopes,
+)
 
 
 @graph_pass(removes="scope:outer-constant", emits="*::*", claims="nan inf")
