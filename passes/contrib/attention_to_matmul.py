@@ -161,7 +161,10 @@ def _attended(
         typed: What has the type of the results.
     """
     if node.attr("do_rotary", 0) or node.attr("past_present_share_buffer", 0):
-        raise Refuse("there must be no rotary embeddings and no buffer that past and present share")
+        raise Refuse(
+            "there must be no rotary embeddings and no buffer that past and present share: fuse "
+            "the model with MultiHeadAttention and RotaryEmbedding instead"
+        )
     past = node.input(places.past)
     bias = None if places.bias is None else node.input(places.bias)
     present = node.output(1)
