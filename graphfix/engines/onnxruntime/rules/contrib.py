@@ -1,0 +1,192 @@
+"""Forms of operators of com.microsoft that releases do not run, though they have the operator.
+
+Measured on the wheels from 1.10.0 to 1.31.1 with the forms of `benchmarks/coverage/contrib`: each
+was loaded and run in every release (`benchmarks/onnxruntime/child.py`). The features are those of
+operators that are not there, for what replaces these replaces the form.
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, Answer, Yes, rule
+
+_SINCE = "measured on 1.10.0 to 1.31.1: it runs from {} on"
+_FAILS = "Non-zero status code returned while running {op} node"
+_GRAPH = 'This is an invalid model. In Node, ("{name}", {op}, "com.microsoft", -1)'
+_KERNEL = "Could not find an implementation for {op}(1) node with name '{name}'"
+_RANK_OF_TEXT = 3
+
+
+def _feature(node: NodeView, message: str) -> Yes:
+    return Yes(feature=f"op:com.microsoft::{node.op}", message=message)
+
+
+@rule(
+    "com.microsoft::Attention",
+    feature="op:com.microsoft::Attention",
+    versions="..ort-1.13",
+    severity=REJECT,
+    text="Unrecognized attribute: scale for operator Attention",
+    source=_SINCE.format("1.14"),
+)
+def attention_scale(node: NodeView, target: Target) -> Answer:
+    """Attention has no attribute scale."""
+    return node.has("scale")
+
+
+@rule(
+    ("com.microsoft::QuantizeLinear", "com.microsoft::DequantizeLinear"),
+    feature="op:com.microsoft::QuantizeLinear",
+    versions="..ort-1.16",
+    severity=REJECT,
+    text="of operator ({op}) in node ({name}) is invalid",
+    source=_SINCE.format("1.17"),
+)
+def contrib_quantize_types(node: NodeView, target: Target) -> Answer:
+    """{op} takes int8 and uint8 alone, and needs a zero point."""
+    zero = node.input(2)
+    if zero is None:
+        return _feature(node, f"{node.op} of com.microsoft needs a zero point")
+    if not zero.elem_type:
+        return Unknown(f"dtype of {zero.name}")
+    if zero.type_name in ("int8", "uint8"):
+        return None
+    return _feature(node, f"{node.op} of com.microsoft does not take {zero.type_name}")
+
+
+@rule(
+    "com.microsoft::ExpandDims",
+    feature="op:com.microsoft::ExpandDims",
+    versions="..ort-1.27",
+    severity=REJECT,
+    source="measured on 1.10.0 to 1.31.1: inference of shapes crashes, signal 11, until 1.27",
+)
+def expand_dims_by_constant(node: NodeView, target: Target) -> Answer:
+    """ExpandDims along a constant axis crashes the engine."""
+    axis = node.input(1)
+    return axis is not None and axis.array() is not None
+
+
+@rule(
+    "com.microsoft::FusedGemm",
+    feature="op:com.microsoft::FusedGemm",
+    versions="..ort-1.12",
+    severity=REJECT,
+    text=_GRAPH,
+    source=_SINCE.format("1.13"),
+)
+def fused_gemm_without_sum(node: NodeView, target: Target) -> Answer:
+    """FusedGemm needs what is added."""
+    return node.input(2) is None
+
+
+@rule(
+    "com.microsoft::FusedMatMul",
+    feature="op:com.microsoft::FusedMatMul",
+    versions="..ort-1.10",
+    severity=REJECT,
+    text=_GRAPH,
+    source=_SINCE.format("1.11"),
+)
+def fused_matmul_of_batches(node: NodeView, target: Target) -> Answer:
+    """FusedMatMul has no transBatchA and transBatchB."""
+    return node.has("transBatchA") or node.has("transBatchB")
+
+
+@rule(
+    "com.microsoft::MultiHeadAttention",
+    feature="op:com.microsoft::MultiHeadAttention",
+    versions="ort",
+    severity=REJECT,
+    text="not implemented for CPU",
+    source="measured on 1.15.0 to 1.31.1: Packed KV, and packed QKV, are not implemented for CPU",
+)
+def packed_heads(node: NodeView, target: Target) -> Answer:
+    """MultiHeadAttention takes keys apart from queries and values on a CPU."""
+    return node.input(1) is None or node.input(2) is None
+
+
+@rule(
+    ("com.microsoft::NhwcMaxPool", "com.microsoft::QLinearConv"),
+    feature="op:com.microsoft::QLinearConv",
+    versions="..ort-1.10",
+    severity=REJECT,
+    text=_KERNEL,
+    source=_SINCE.format("1.11"),
+)
+def contrib_int8_kernels(node: NodeView, target: Target) -> Answer:
+    """{op} of com.microsoft has no kernel for int8."""
+    return _is_int8(node)
+
+
+@rule(
+    ("com.microsoft::QLinearAveragePool", "com.microsoft::QLinearGlobalAveragePool"),
+    feature="op:com.microsoft::QLinearAveragePool",
+    versions="..ort-1.10",
+    severity=REJECT,
+    text=_FAILS,
+    source=_SINCE.format("1.11"),
+)
+def int8_means(node: NodeView, target: Target) -> Answer:
+    """{op} does not run on int8."""
+    return _is_int8(node)
+
+
+def _is_int8(node: NodeView) -> Answer:
+    x = node.input(0)
+    if x is None or not x.elem_type:
+        return Unknown("dtype of the first input")
+    if x.type_name != "int8":
+        return None
+    return _feature(node, f"{node.op} of com.microsoft does not compute int8")
+
+
+@rule(
+    "com.microsoft::SkipLayerNormalization",
+    feature="op:com.microsoft::SkipLayerNormalization",
+    versions="..ort-1.13",
+    severity=REJECT,
+    text=_GRAPH,
+    source=_SINCE.format("1.14"),
+)
+def skip_sum(node: NodeView, target: Target) -> Answer:
+    """SkipLayerNormalization does not give out the sum."""
+    return node.output(3) is not None
+
+
+@rule(
+    "com.microsoft::SkipLayerNormalization",
+    feature="op:com.microsoft::SkipLayerNormalization",
+    versions="..ort-1.14",
+    severity=REJECT,
+    text="input is expected to have 3 dimensions, got",
+    source=_SINCE.format("1.15"),
+)
+def skip_of_matrix(node: NodeView, target: Target) -> Answer:
+    """SkipLayerNormalization takes three dimensions alone."""
+    x = node.input(0)
+    if x is None or x.rank is None:
+        return Unknown("rank of the input")
+    return x.rank != _RANK_OF_TEXT
+
+
+@rule(
+    "com.microsoft::SkipLayerNormalization",
+    feature="op:com.microsoft::SkipLayerNormalization",
+    versions="..ort-1.15",
+    severity=REJECT,
+    text="skip is expected to have same shape as input",
+    source=_SINCE.format("1.16"),
+)
+def skip_that_broadcasts(node: NodeView, target: Target) -> Answer:
+    """SkipLayerNormalization wants a skip of the shape of the input."""
+    x, skip = node.input(0), node.input(1)
+    if x is None or skip is None or x.rank is None or skip.rank is None:
+        return Unknown("shape of the input and of skip")
+    if x.rank != skip.rank:
+        return True
+    sizes = zip(x.shape or (), skip.shape or (), strict=True)
+    known = [(a, b) for a, b in sizes if isinstance(a, int) and isinstance(b, int)]
+    return any(a != b for a, b in known)

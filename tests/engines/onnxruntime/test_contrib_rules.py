@@ -1,0 +1,138 @@
+"""Rules of ONNX Runtime on forms of com.microsoft that releases have, and do not run."""
+
+from __future__ import annotations
+
+import pytest
+
+import graphfix
+from benchmarks.coverage.contrib.results import expected_of
+from benchmarks.opset.comparison import outputs_differ, run
+from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes
+from tests.passes.contrib_models import FORMS, Form, name_of
+
+SCALED = (
+    "(float[1,2,4] x, float[4,12] w, float[12] b) => (float[1,2,4] y) "
+    "{ y = com.microsoft.Attention <num_heads: int = 2, scale: float = 0.5> (x, w, b) }"
+)
+QUANTIZED = (
+    "(float[2] x, float s, int16 z) => (int16[2] y) { y = com.microsoft.QuantizeLinear (x, s, z) }"
+)
+EXPANDED = (
+    "(float[2] x) => (float[1,2] y) { a = Constant <value: tensor = int32 {0}> () "
+    "y = com.microsoft.ExpandDims (x, a) }"
+)
+GEMM = "(float[2,3] a, float[3,4] b) => (float[2,4] y) { y = com.microsoft.FusedGemm (a, b) }"
+BATCHES = (
+    "(float[2,3,4] a, float[3,2,4] b) => (float[3,2,2] y) "
+    "{ y = com.microsoft.FusedMatMul <transBatchA: int = 1> (a, b) }"
+)
+PACKED = (
+    "(float[1,2,2,3,4] q) => (float[1,2,8] y) "
+    "{ y = com.microsoft.MultiHeadAttention <num_heads: int = 2> (q) }"
+)
+POOL = (
+    "(int8[1,4,4,2] x) => (int8[1,2,2,2] y) "
+    "{ y = com.microsoft.NhwcMaxPool <kernel_shape: ints = [3,3]> (x) }"
+)
+MEAN = (
+    "(int8[1,2,4,4] x, float s, int8 z) => (int8[1,2,1,1] y) "
+    "{ y = com.microsoft.QLinearGlobalAveragePool (x, s, z, s, z) }"
+)
+SKIP = (
+    "(float[1,2,4] x, float[1,2,4] k, float[4] g) => (float[1,2,4] y) "
+    "{ y = com.microsoft.SkipLayerNormalization (x, k, g) }"
+)
+SUM = SKIP.replace("y)", "y, float[1,2,4] t)").replace("{ y =", "{ y, , , t =")
+FLAT = SKIP.replace("[1,2,4]", "[2,4]")
+ONE = SKIP.replace("[1,2,4] k", "[2,4] k")
+NAME = "op:com.microsoft::"
+YES = [
+    Yes(SCALED, "attention-scale", f"{NAME}Attention", "reject", "scale", "ort-1.13", 13),
+    Yes(
+        QUANTIZED, "contrib-quantize-types", f"{NAME}QuantizeLinear", "reject", "is invalid",
+        "ort-1.16", 13,
+    ),
+    Yes(
+        QUANTIZED.replace(", z)", ")").replace("int16", "uint8"), "contrib-quantize-types",
+        f"{NAME}QuantizeLinear", "reject", "is invalid", "ort-1.10", 13,
+    ),
+    Yes(EXPANDED, "expand-dims-by-constant", f"{NAME}ExpandDims", "reject", "", "ort-1.27", 13),
+    Yes(GEMM, "fused-gemm-without-sum", f"{NAME}FusedGemm", "reject", "", "ort-1.12", 13),
+    Yes(BATCHES, "fused-matmul-of-batches", f"{NAME}FusedMatMul", "reject", "", "ort-1.10", 13),
+    Yes(
+        PACKED, "packed-heads", f"{NAME}MultiHeadAttention", "reject", "not implemented for CPU",
+        "ort-1.31", 13,
+    ),
+    Yes(POOL, "contrib-int8-kernels", f"{NAME}NhwcMaxPool", "reject", "find", "ort-1.10", 13),
+    Yes(MEAN, "int8-means", f"{NAME}QLinearGlobalAveragePool", "reject", "", "ort-1.10", 13),
+    Yes(SUM, "skip-sum", f"{NAME}SkipLayerNormalization", "reject", "", "ort-1.13", 13),
+    Yes(FLAT, "skip-of-matrix", f"{NAME}SkipLayerNormalization", "reject", "", "ort-1.14", 13),
+    Yes(ONE, "skip-that-broadcasts", f"{NAME}SkipLayerNormalization", "reject", "", "ort-1.15", 13),
+]  # fmt: skip
+NO = [
+    No(SCALED, "attention-scale", "ort-1.14", 13),
+    No(SCALED.replace(", scale: float = 0.5", ""), "attention-scale", "ort-1.10", 13),
+    No(QUANTIZED, "contrib-quantize-types", "ort-1.17", 13),
+    No(QUANTIZED.replace("int16", "int8"), "contrib-quantize-types", "ort-1.10", 13),
+    No(EXPANDED, "expand-dims-by-constant", "ort-1.28", 13),
+    No(
+        "(float[2] x, int32 a) => (float[1,2] y) { y = com.microsoft.ExpandDims (x, a) }",
+        "expand-dims-by-constant", "ort-1.10", 13,
+    ),
+    No(GEMM, "fused-gemm-without-sum", "ort-1.13", 13),
+    No(BATCHES.replace("transBatchA", "transA"), "fused-matmul-of-batches", "ort-1.10", 13),
+    No(BATCHES, "fused-matmul-of-batches", "ort-1.11", 13),
+    No(POOL.replace("int8", "uint8"), "contrib-int8-kernels", "ort-1.10", 13),
+    No(POOL, "contrib-int8-kernels", "ort-1.11", 13),
+    No(MEAN, "int8-means", "ort-1.11", 13),
+    No(SKIP, "skip-sum", "ort-1.10", 13),
+    No(SKIP, "skip-of-matrix", "ort-1.10", 13),
+    No(SKIP, "skip-that-broadcasts", "ort-1.10", 13),
+    No(FLAT, "skip-of-matrix", "ort-1.15", 13),
+    No(ONE, "skip-that-broadcasts", "ort-1.16", 13),
+]  # fmt: skip
+UNKNOWN = [
+    Unknown(
+        "(float[N] x, float[M] k, float[4] g) => (float[1,2,4] y) { s = Identity (x) "
+        "r = acme.What (s) y = com.microsoft.SkipLayerNormalization (r, k, g) }",
+        "skip-of-matrix", "rank of the input", "ort-1.10", 13,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", YES, ids=lambda case: f"{case.rule}-{case.target}")
+def test_yes(case: Yes) -> None:
+    assert_yes(case)
+
+
+@pytest.mark.parametrize("case", NO, ids=lambda case: f"{case.rule}-{case.target}")
+def test_no(case: No) -> None:
+    assert_no(case)
+
+
+@pytest.mark.parametrize("case", UNKNOWN, ids=lambda case: case.rule)
+def test_unknown(case: Unknown) -> None:
+    assert_unknown(case)
+
+
+REPAIRED = [
+    form
+    for form in FORMS
+    if (form.operator, form.name)
+    in {
+        ("Attention", "scale"),
+        ("FusedGemm", "open"),
+        ("NhwcMaxPool", "int8"),
+        ("QLinearAveragePool", "int8"),
+        ("QLinearConv", "int8"),
+        ("SkipLayerNormalization", "one-skip"),
+    }
+]
+
+
+@pytest.mark.parametrize("form", REPAIRED, ids=name_of)
+def test_what_replaces_the_operator_replaces_the_form(form: Form) -> None:
+    result = graphfix.run(form.model(), "ort-1.10", verify="off")
+    assert not [finding for finding in result.report.findings_after if finding.blocks]
+    given = run(result.model.to_proto(), form.feed())
+    assert not outputs_differ(given, expected_of(form), values=True)
