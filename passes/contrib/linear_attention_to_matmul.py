@@ -11,7 +11,8 @@ Before:
     y, s = com.microsoft.LinearAttention
         <q_num_heads = N, kv_num_heads = N, update_rule = "gated_delta"> (q, k, v, s0, g, b)
 
-After, for every token t, of one head:
+After:
+    for every token t, of one head:
     s = s exp (g)
     s = s + k' (b (v - k s))
     y = (q s) scale

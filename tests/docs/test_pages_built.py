@@ -99,10 +99,24 @@ TWINS = {
         "integer-ends-to-wider",
         "uint8-ends-to-int32",
     },
+    "hyper_connections_to_mul": {
+        "engram-gate-to-mul",
+        "hyper-connection-post-mix-to-mul",
+        "hyper-connection-pre-mix-to-mul",
+    },
+    "packed_attention_to_matmul": {
+        "packed-attention-to-matmul",
+        "packed-multi-head-attention-to-matmul",
+        "restore-padding-to-gather",
+    },
     "linear_models": {"linear-classifier-to-matmul", "linear-regressor-to-matmul"},
     "loop_unrolling": {"loop-to-rounds", "loop-unrolling"},
     "resize_to_matmul": {"resize-cubic-to-matmul", "resize-linear-to-matmul"},
-    "support_vectors": {"svm-classifier-to-matmul", "svm-regressor-to-matmul"},
+    "support_vectors": {
+        "svm-classifier-to-loop",
+        "svm-classifier-to-matmul",
+        "svm-regressor-to-matmul",
+    },
     "tree_ensembles": {
         "tree-ensemble-classifier-to-gather",
         "tree-ensemble-regressor-to-gather",
