@@ -12,7 +12,7 @@ onnx/inliner/inliner.cc.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from onnx import FunctionProto, ModelProto, NodeProto
 
@@ -21,8 +21,12 @@ from graphfix.protos import all_nodes
 Key = tuple[str, str, str]
 
 
-def inline(model: ModelProto) -> ModelProto:
-    """Return the model with all calls of local functions replaced by the bodies.
+def inline(model: ModelProto, but: Collection[tuple[str, str]] = ()) -> ModelProto:
+    """Return the model with the calls of local functions replaced by the bodies.
+
+    Args:
+        model: The model; it is not changed.
+        but: Domain and name of functions that go on being called.
 
     Raises:
         RuntimeError, ValueError, onnx.checker.ValidationError: The inliner of onnx fails.
@@ -30,14 +34,17 @@ def inline(model: ModelProto) -> ModelProto:
     from onnx.inliner import inline_local_functions, inline_selected_functions
 
     if not any(function.attribute_proto for function in model.functions):
+        if but:
+            return inline_selected_functions(model, list(but), exclude=True)
         return inline_local_functions(model)
     result = ModelProto()
     result.CopyFrom(model)
     _name_apart(result)
-    while result.functions:
+    while any((f.domain, f.name) not in but for f in result.functions):
         _write_defaults(result)
         inner = {_key(node) for function in result.functions for node in all_nodes(function.node)}
-        outer = [(f.domain, f.name) for f in result.functions if _own_key(f) not in inner]
+        names = [(f.domain, f.name) for f in result.functions if _own_key(f) not in inner]
+        outer = [name for name in names if name not in but]
         before = len(result.functions)
         if outer:
             result = inline_selected_functions(result, outer)

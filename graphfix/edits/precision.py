@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto, NodeProto, TensorProto
 
-from graphfix.edits.addressing import find_nodes
+from graphfix.edits.addressing import find_nodes, places
 from graphfix.edits.mixed_precision import converted
 from graphfix.edits.precision_loss import (
     OLDEST,
@@ -22,13 +23,16 @@ from graphfix.edits.precision_loss import (
 from graphfix.edits.precision_plan import FLOATS, RANGES, Plan, element_types, plan_of
 from graphfix.edits.step import Claim, Shown, Step, Subject
 from graphfix.errors import EngineFailed, UsageError
+from graphfix.inlining import inline
 from graphfix.pipeline.output_differences import Outputs
-from graphfix.protos import called, normal_domain
+from graphfix.protos import called, copied, normal_domain
 from graphfix.report import Verdict, Verification
+from graphfix.submodels import called_functions, functions_of
 
 # How far outputs, and those of a node, may move, of the largest number in them.
 TOLERANCES = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 1e-2}
 _ROUNDS = 4
+_KEPT = "graphfix.kept"  # marks nodes while functions are taken apart
 _STRICTER, _STRICTEST = 8.0, 1e-6  # by so much each round asks more of a node, and how far
 
 
@@ -55,6 +59,7 @@ class To:
     def apply(self, subject: Subject) -> Step:
         """Convert a copy of the model; see `graphfix.edits.step.Edit`."""
         where = f"{self.option} {self.type}"
+        given, (subject, inlined) = subject.proto, self._without_functions(subject)
         plan = self._plan(subject, where)
         if not plan.slots:
             raise UsageError("no node can be converted", where=where, hint=_first(subject, plan))
@@ -71,12 +76,44 @@ class To:
         result = converted(subject.proto, plan, elements, subject.base_dir)
         claims: tuple[Claim, ...] = ()
         if feeds is not None and subject.proves:
-            found, result = self._proved(subject, plan, seen, feeds, result)
+            before = ran(given, subject.base_dir, feeds)
+            found, result = self._proved(subject, plan, seen, (feeds, before), result)
             text = f"no output moves by more than {TOLERANCES[self.type]:g} of its largest number"
             claims = (Shown(text, found),)
         if not plan.slots:
             raise UsageError("no node can be converted", where=where, hint=_first(subject, plan))
-        return Step(result, tuple(self._said(subject.proto, plan)), claims)
+        return Step(result, (*inlined, *self._said(subject.proto, plan)), claims)
+
+    def _marked(self, proto: ModelProto) -> ModelProto:
+        """Return a copy of the model whose nodes that are to be kept have a mark.
+
+        Raises:
+            UsageError: None is named so.
+        """
+        copy = copied(proto)
+        nodes = chain(copy.graph.node, *(function.node for function in copy.functions))
+        known = {node.op_type for node in nodes}
+        for address in self.keep:
+            named = f"op:{address}" if address in known else address
+            for place in find_nodes(copy, named, f"--keep {address}"):
+                place.node.metadata_props.add(key=_KEPT)
+        return copy
+
+    def _without_functions(self, subject: Subject) -> tuple[Subject, tuple[str, ...]]:
+        """Return the model with the nodes of functions where these are called, and what was done.
+
+        Calls that are to be kept stay.
+        """
+        marked = self._marked(subject.proto)
+        called_here = called_functions(marked.graph.node, functions_of(marked))
+        calls = {(function.domain, function.name) for function in called_here}
+        kept = {(p.node.domain, p.node.op_type) for p in places(marked) if _is_marked(p.node)}
+        if not calls - kept:
+            return Subject(marked, subject.base_dir, subject.proves, subject.inputs), ()
+        names = ", ".join("::".join(name) for name in sorted(calls - kept))
+        said = f"the nodes of {names} stand where these are called"
+        made = inline(marked, calls & kept)
+        return Subject(made, subject.base_dir, subject.proves, subject.inputs), (said,)
 
     def _plan(self, subject: Subject, where: str) -> Plan:
         if self.type not in FLOATS:
@@ -94,12 +131,11 @@ class To:
         plan = plan_of(proto, subject.inferred, frozenset(source), target, subject.base_dir)
         if not plan.slots and not plan.kept:
             raise UsageError("nothing computes in another float type", where=where)
-        known = {node.op_type for node in proto.graph.node}
-        for address in self.keep:
-            named = f"op:{address}" if address in known else address
-            for place in find_nodes(proto, named, f"--keep {address}"):
-                if place.graph is proto.graph:
-                    plan.keep(place.index, "as asked for")
+        for place, node in enumerate(proto.graph.node):
+            if _is_marked(node):
+                plan.keep(place, "as asked for")
+        for each in places(proto):
+            _unmark(each.node)
         return plan
 
     def _keep_wide(self, proto: ModelProto, plan: Plan, seen: Measured) -> None:
@@ -119,12 +155,16 @@ class To:
         return bool(lossy)
 
     def _proved(
-        self, subject: Subject, plan: Plan, seen: Measured, feeds: Feeds, result: ModelProto
+        self,
+        subject: Subject,
+        plan: Plan,
+        seen: Measured,
+        given: tuple[Feeds, Outputs],
+        result: ModelProto,
     ) -> tuple[Verification, ModelProto]:
         """Compare the outputs; keep more nodes while they move too far."""
         elements = element_types(subject.proto.graph, subject.inferred)
-        tolerance = TOLERANCES[self.type]
-        before = ran(subject.proto, subject.base_dir, feeds)
+        tolerance, (feeds, before) = TOLERANCES[self.type], given
         found = Verification(Verdict.INCONCLUSIVE)
         for _ in range(_ROUNDS):
             try:
@@ -169,6 +209,16 @@ class To:
             reasons.setdefault(reason, []).append(called(node.op_type, node.name, node.output))
         for reason, kept in reasons.items():
             yield f"kept, {reason}: {', '.join(kept)}"
+
+
+def _is_marked(node: NodeProto) -> bool:
+    return any(entry.key == _KEPT for entry in node.metadata_props)
+
+
+def _unmark(node: NodeProto) -> None:
+    kept = [copied(entry) for entry in node.metadata_props if entry.key != _KEPT]
+    node.ClearField("metadata_props")
+    node.metadata_props.extend(kept)
 
 
 def _first(subject: Subject, plan: Plan) -> str:

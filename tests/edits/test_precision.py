@@ -164,3 +164,50 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert out.read_bytes() == first
     assert main(["edit", str(path), "--keep", "Tanh", "-o", str(out)]) == 2
     assert "--keep: stands behind no --to" in capsys.readouterr().err
+
+
+CALLED = """
+<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+g (float[N, 4] x) => (float[N, 4] y)
+{
+  [call] m = own.twice (x)
+  [other] o = own.soft (m)
+  [end] y = Neg (o)
+}
+<domain: "own", opset_import: ["" : 17]>
+twice (a) => (r) { [sum] t = Add (a, a)  [root] r = Tanh (t) }
+<domain: "own", opset_import: ["" : 17]>
+soft (a) => (r) { [e] t = Softplus (a)  [h] r = Sigmoid (t) }
+"""
+
+
+def test_what_functions_compute_is_converted_where_they_are_called() -> None:
+    found = edits.to(parsed(CALLED), "float16")
+    proto = checked(found)
+    assert found.steps[0].said == (
+        "the nodes of own::soft, own::twice stand where these are called",
+        "5 of 5 nodes with floats compute in float16",
+    )
+    assert len(computed_in(proto, TensorProto.FLOAT16)) == 5
+    x = samples(3, 4)
+    before, after = ran(parsed(CALLED), x=x)["y"], ran(proto, x=x)["y"]
+    assert np.allclose(before, after, atol=1e-3)
+
+
+def test_a_call_and_a_node_of_a_function_are_kept() -> None:
+    found = edits.to(parsed(CALLED), "float16", keep=["call", "e", "sum"])
+    proto = checked(found)
+    assert [f.name for f in proto.functions] == ["twice"]
+    (call,) = [node for node in proto.graph.node if node.op_type == "twice"]
+    assert call.input[0] == "x"
+    (soft,) = [node for node in proto.graph.node if node.op_type == "Softplus"]
+    assert soft.name.startswith("e")
+    kept = next(line for line in found.steps[0].said if line.startswith("kept, as asked for"))
+    assert "Softplus" in kept
+    every = [*proto.graph.node, *proto.functions[0].node]
+    assert not any(node.metadata_props for node in every)
+
+
+def test_a_name_that_is_kept_has_to_be_there() -> None:
+    with pytest.raises(UsageError, match="--keep nothing"):
+        edits.to(parsed(CALLED), "float16", keep=["nothing"])
