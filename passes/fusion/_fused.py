@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Builder, Find, Option, Refuse, Sought, Value
@@ -53,6 +54,19 @@ def rounds_less(build: Builder, x: Value) -> None:
         raise Refuse("the element type must be known")
     if x.elem_type in _HALF:
         build.declare(APPROXIMATE, _NOTE)
+
+
+def held(x: Value, epsilon: float) -> float:
+    """Return an epsilon that an attribute of the node of `x` can hold: that is a float32.
+
+    Raises:
+        Refuse: It is of float64, and no float32 is equal to it.
+    """
+    if x.elem_type == TensorProto.DOUBLE and float(np.float32(epsilon)) != epsilon:
+        raise Refuse(
+            f"the attribute holds a float32, and the epsilon {epsilon:g} of float64 is none"
+        )
+    return epsilon
 
 
 def over_root(find: Find, x: Sought, square: Sought) -> Sought:

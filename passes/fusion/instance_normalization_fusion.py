@@ -18,7 +18,7 @@ After:
 
 When it refuses:
     Means over other axes; a number of channels that is not known; a scale that is not one
-    constant number for each channel.
+    constant number for each channel; an epsilon of float64 that no float32 is equal to.
 
 Accuracy:
     Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often. A bias
@@ -43,7 +43,7 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.fusion._fused import deviating, fused
+from graphfix.passes.fusion._fused import deviating, fused, held
 from graphfix.passes.fusion._shapes import by_channel
 
 
@@ -61,5 +61,5 @@ def instance_normalization_fusion(match: Match, build: Builder) -> Value:
     if rank is None or rank < 3 or axes != list(range(2, rank)):
         raise Refuse(f"the means must be over all axes behind the channels; they are over {axes}")
     scale = by_channel(match, "scale", x, 1)
-    zeros, epsilon = np.zeros_like(scale), match.number("eps")
+    zeros, epsilon = np.zeros_like(scale), held(x, match.number("eps"))
     return fused(build, "InstanceNormalization", 6, x, scale, zeros, epsilon=epsilon)

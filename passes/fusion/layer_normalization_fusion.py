@@ -19,7 +19,8 @@ After:
     y = LayerNormalization <axis = -1, epsilon = 1e-05> (x, scale, bias)
 
 When it refuses:
-    Below opset 17; means over other axes than the last ones; sizes along these that are not known.
+    Below opset 17; means over other axes than the last ones; sizes along these that are not known;
+    an epsilon of float64 that no float32 is equal to.
     A scale or a bias that is computed, or of another shape than these sizes, stays as a node.
 
 Accuracy:
@@ -35,7 +36,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import deviating, fused
+from graphfix.passes.fusion._fused import deviating, fused, held
 from graphfix.passes.fusion._shapes import last_sizes, row_of
 
 
@@ -58,7 +59,7 @@ def layer_normalization_fusion(match: Match, build: Builder) -> Value:
     if scale is not None and row is None:
         inner = None  # the scale stays behind the node, and so does what is added to it
     given = np.ones(sizes, x.dtype) if row is None else row
-    epsilon = match.number("eps")
+    epsilon = held(x, match.number("eps"))
     y = fused(build, "LayerNormalization", 17, x, given, inner, axis=axis, epsilon=epsilon)
     if scale is not None and row is None:
         y = build.Mul(y, scale)

@@ -15,7 +15,8 @@ After:
     y = RMSNormalization <axis = -1, epsilon = 1e-06> (x, scale)
 
 When it refuses:
-    Below opset 23; means over other axes than the last ones; sizes along these that are not known.
+    Below opset 23; means over other axes than the last ones; sizes along these that are not known;
+    an epsilon of float64 that no float32 is equal to.
     A scale that is computed, or of another shape than these sizes, stays as a node.
 
 Accuracy:
@@ -30,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import fused, over_root, squared
+from graphfix.passes.fusion._fused import fused, held, over_root, squared
 from graphfix.passes.fusion._shapes import last_sizes, row_of
 
 
@@ -49,5 +50,6 @@ def rms_normalization_fusion(match: Match, build: Builder) -> Value:
     scale = match.get("scale")
     row = row_of(scale, sizes)
     given = np.ones(sizes, x.dtype) if row is None else row
-    y = fused(build, "RMSNormalization", 23, x, given, axis=axis, epsilon=match.number("eps"))
+    epsilon = held(x, match.number("eps"))
+    y = fused(build, "RMSNormalization", 23, x, given, axis=axis, epsilon=epsilon)
     return build.Mul(y, scale) if scale is not None and row is None else y

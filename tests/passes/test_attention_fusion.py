@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import Rewritten, assert_refused, assert_rewrite, assert_unmatched
-from tests.passes.fusing import assert_left_alone_with_a_reader, assert_proved, drawn
+from tests.passes.fusing import assert_fused, assert_left_alone_with_a_reader, assert_proved, drawn
 
 PASS = "attention-fusion"
 EMPTY = "onnxruntime 1.32 has no Attention of an empty batch"
@@ -109,6 +109,13 @@ def test_below_opset_23_where_asked_for() -> None:
     assert_refused(PASS, model, "Attention needs opset 23 or the option contrib; this is opset 17")
     done = assert_proved(PASS, model, {"contrib": True})
     assert done == ["Transpose", "Reshape", "MultiHeadAttention", "Reshape", "Transpose"]
+
+
+def test_wherever_it_stands_and_in_float16() -> None:
+    body = """@t = Transpose <perm = [0, 1, 3, 2]> (x) @m = MatMul (x, @t)
+        @p = Softmax <axis = -1> (@m) @y = MatMul (@p, x)"""
+    for dtype in ("float", "float16"):
+        assert_fused(PASS, body, (2, 2, 5, 4), ["Attention"], opset=23, dtypes=(dtype,))
 
 
 def test_in_a_branch() -> None:

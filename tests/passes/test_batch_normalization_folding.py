@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, helper
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_unmatched
-from tests.passes.fusing import assert_proved, drawn
+from graphfix.testing import assert_refused, assert_rewrite, assert_unmatched, parse
+from tests.passes.fusing import ROOM, TYPES, assert_proved, drawn
 
 PASS = "batch-normalization-folding"
 LINEAR: dict[str, tuple[str, tuple[int, ...], dict[str, Any]]] = {
@@ -25,14 +25,22 @@ LINEAR: dict[str, tuple[str, tuple[int, ...], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-def model(name: str, *, bias: bool = True, opset: int = 15, variance: float = 0.5) -> ModelProto:
+def model(
+    name: str,
+    *,
+    bias: bool = True,
+    opset: int = 15,
+    variance: float = 0.5,
+    dtype: str = "float",
+) -> ModelProto:
     op, shape, attributes = LINEAR[name]
     rank = 2 if op == "Gemm" else 4
     dims: list[str | int] = ["N", 4] if rank == 2 else ["N", 4, 7, 9]
-    arrays = {"w": drawn(shape, seed=1), **({"b": drawn((6,), seed=2)} if bias else {})}
-    parameters = {"scale": drawn((6,), seed=3), "offset": drawn((6,), seed=4)}
-    parameters["mean"] = drawn((6,), seed=5)
-    parameters["variance"] = np.abs(drawn((6,), seed=6)) + np.float32(variance)
+    arrays = {"w": drawn(shape, dtype, 1), **({"b": drawn((6,), dtype, 2)} if bias else {})}
+    parameters = {"scale": drawn((6,), dtype, 3), "offset": drawn((6,), dtype, 4)}
+    parameters["mean"] = drawn((6,), dtype, 5)
+    parameters["variance"] = np.abs(drawn((6,), dtype, 6)) + TYPES[dtype](variance)
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(TYPES[dtype]))
     nodes = [
         helper.make_node(op, ["x", *arrays], ["c"], **attributes),
         helper.make_node("BatchNormalization", ["c", *parameters], ["y"], epsilon=1e-3),
@@ -40,8 +48,8 @@ def model(name: str, *, bias: bool = True, opset: int = 15, variance: float = 0.
     graph = helper.make_graph(
         nodes,
         "g",
-        [helper.make_tensor_value_info("x", 1, dims)],
-        [helper.make_tensor_value_info("y", 1, [None] * rank)],
+        [helper.make_tensor_value_info("x", kind, dims)],
+        [helper.make_tensor_value_info("y", kind, [None] * rank)],
         [onnx.numpy_helper.from_array(a, n) for n, a in {**arrays, **parameters}.items()],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
@@ -63,6 +71,29 @@ def test_values(name: str, *, bias: bool) -> None:
 def test_opset_9() -> None:
     given = model("conv", opset=9)
     assert_rewrite(PASS, given, feeds=[{"x": drawn((1, 4, 7, 9))}], rtol=1e-4, atol=1e-4)
+
+
+def test_float16() -> None:
+    given, room = model("plain conv", dtype="float16"), 4 * ROOM["float16"]
+    feed = {"x": drawn((2, 4, 7, 9), "float16") / np.float16(4)}
+    assert_rewrite(PASS, given, feeds=[feed], after=["Conv"], rtol=room, atol=room)
+
+
+def test_in_a_branch() -> None:
+    inner = model("plain conv")
+    outer = parse("""<ir_version: 8, opset_import: ["" : 15]>
+        g (bool t, float[N, 4, 7, 9] x) => (float[N, 6, P, Q] y)
+        { y = If (t) <then_branch = a () => (float[N, 6, P, Q] o) { o = Neg (x) },
+                      else_branch = e () => (float[N, 4, 7, 9] p) { p = Neg (x) }> }""")
+    branch = outer.graph.node[0].attribute[0].g
+    del branch.node[:]
+    branch.node.extend(inner.graph.node)
+    branch.initializer.extend(inner.graph.initializer)
+    branch.node[-1].output[0] = branch.output[0].name
+    feed = {"x": drawn((2, 4, 7, 9)), "t": np.array(True)}
+    done = assert_rewrite(PASS, outer, feeds=[feed], rtol=1e-4, atol=1e-4)
+    found = done.after.graph.node[0].attribute[0].g
+    assert [node.op_type for node in found.node] == ["Conv"]
 
 
 def test_refusals_and_others() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_unmatched
-from tests.passes.fusing import assert_left_alone_with_a_reader, assert_proved, drawn
+from tests.passes.fusing import assert_fused, assert_left_alone_with_a_reader, assert_proved, drawn
 
 PASS = "conv-bias-fusion"
 ROWS = "{0.5, -1.5, 2.0}"
@@ -49,6 +49,15 @@ def test_values(nodes: str, op: str) -> None:
 def test_other_shapes_of_the_constant(constant: str) -> None:
     model = text(constant=constant)
     assert_rewrite(PASS, model, feeds=[FEED], after=["Conv"], rtol=1e-4, atol=1e-4)
+
+
+def test_wherever_they_stand_and_in_float16() -> None:
+    body = """@w = Constant <value = TYPE[3, 3, 1, 1] {1.0, 2.0, -3.0, 4.0, 0.5,
+            0.25, 1.0, 0.0, -1.0}> ()
+        @c = Constant <value = TYPE[1, 3, 1, 1] {0.5, -1.5, 2.0}> ()
+        @n = Conv (x, @w) @y = Add (@n, @c)"""
+    assert_fused(PASS, body, (2, 3, 4, 5), ["Conv"], opset=17, typed="N, 3, H, W")
+    assert_fused(PASS, body, (2, 3, 4, 5), ["Conv"], opset=17, dtypes=("float16",))
 
 
 def test_in_a_branch() -> None:

@@ -10,6 +10,10 @@ from graphfix.testing import assert_refused, assert_rewrite, assert_unmatched
 from tests.passes.fusing import assert_fused, assert_left_alone_with_a_reader, assert_proved, drawn
 
 PASS = "conv-padding-fusion"
+BODY = """@s = Constant <value = int64[6] {0, 0, 2, 0, 0, 1}> ()
+        @w = Constant <value = TYPE[2, 2, 4] {1.0, 2.0, 3.0, -4.0, 5.0, 6.0, 7.0, 8.0,
+            9.0, -1.0, 0.5, 0.25, 0.0, 1.0, 2.0, 3.0}> ()
+        @p = Pad (x, @s) @y = Conv (@p, @w)"""
 CONV = "y = Conv <strides = [1, 2], group = 1> (p, w)"
 
 
@@ -53,11 +57,11 @@ def test_pads_as_an_attribute_up_to_opset_10() -> None:
 
 
 def test_wherever_they_stand() -> None:
-    body = """@s = Constant <value = int64[6] {0, 0, 2, 0, 0, 1}> ()
-        @w = Constant <value = TYPE[2, 2, 4] {1.0, 2.0, 3.0, -4.0, 5.0, 6.0, 7.0, 8.0,
-            9.0, -1.0, 0.5, 0.25, 0.0, 1.0, 2.0, 3.0}> ()
-        @p = Pad (x, @s) @y = Conv (@p, @w)"""
-    assert_fused(PASS, body, (2, 2, 6), ["Conv"], opset=17)
+    assert_fused(PASS, BODY, (2, 2, 6), ["Conv"], opset=17)
+
+
+def test_float16() -> None:
+    assert_fused(PASS, BODY, (2, 2, 6), ["Conv"], opset=17, dtypes=("float16",))
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,11 @@ def test_free_sizes() -> None:
     assert assert_proved(PASS, text(COMPUTED, "N, 4, H, W")) == ["GroupNormalization"]
 
 
+def test_float16() -> None:
+    ops = ["GroupNormalization"]
+    assert_fused(PASS, FROZEN, (2, 4, 3, 5), ops, opset=21, dtypes=("float16",))
+
+
 def test_refusals_and_others() -> None:
     assert_refused(PASS, text(COMPUTED, opset=18), "GroupNormalization needs opset 21")
     assert_refused(PASS, text(COMPUTED, "N, C, H, W"), "the number of channels must be known")

@@ -45,6 +45,7 @@ def test_a_scale_goes_inside_and_a_bias_stays_behind(body: str, ops: list[str]) 
 def test_wherever_they_stand_and_in_other_dtypes() -> None:
     one = ["InstanceNormalization"]
     assert_fused(PASS, SCALED, (2, 3, 4, 5), one, opset=17, typed="2, 3, H, 5")
+    assert_fused(PASS, SCALED, (2, 3, 4, 5), one, opset=17, dtypes=("float16",))
 
 
 def test_refusals_and_others() -> None:
@@ -57,6 +58,11 @@ def test_refusals_and_others() -> None:
     assert_refused_in_part(text(row, "2, 3, 4, 2"), reason)
     assert_left_alone_with_a_reader(PASS, text(SCALED, "2, 3, 4, 5"), "v")
     assert_unmatched(PASS, text(SCALED.replace("Sqrt (", "Abs (")), "Sqrt")
+
+
+def test_an_epsilon_that_the_attribute_cannot_hold() -> None:
+    double = written(SCALED.replace("TYPE", "double"), "double[2, 3, 4, 5] x", "double[2, 3, 4, 5]")
+    assert_refused(PASS, double, "the attribute holds a float32, and the epsilon 1e-05 of float64")
 
 
 def assert_refused_in_part(model: str, reason: str) -> None:

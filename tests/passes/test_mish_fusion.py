@@ -23,6 +23,10 @@ def test_values_wherever_they_stand() -> None:
     assert assert_proved(PASS, text()) == ["Mish"]
 
 
+def test_float16_and_double() -> None:
+    assert_fused(PASS, BODY, (9,), ["Mish"], opset=18, dtypes=("float16", "double"))
+
+
 def test_older_opsets_and_others_are_left_alone() -> None:
     assert_refused(PASS, text(opset=17), "Mish needs opset 18; this is opset 17")
     assert_left_alone_with_a_reader(PASS, text(), "t")

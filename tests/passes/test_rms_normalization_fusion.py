@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from onnx import ModelProto
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_unmatched, parse
-from tests.passes.fusing import assert_left_alone_with_a_reader, assert_proved
+from tests.passes.fusing import assert_fused, assert_left_alone_with_a_reader, assert_proved
+from tests.passes.lowering_models import written
 
 PASS = "rms-normalization-fusion"
 FORMS = [
@@ -38,6 +39,24 @@ def test_each_form(form: str) -> None:
         "epsilon": (0, pytest.approx(1e-6)),
     }
     assert assert_proved(PASS, text(form)) == after
+
+
+def test_wherever_they_stand_and_in_other_dtypes() -> None:
+    body = """@eps = Constant <value = TYPE {0.0009765625}> ()
+        @l = Constant <value = int64[1] {-1}> ()
+        @w = Constant <value = TYPE[4] {0.5, -1.5, 2.0, 1.0}> ()
+        @q = Mul (x, x) @v = ReduceMean (@q, @l) @e = Add (@v, @eps) @r = Sqrt (@e)
+        @n = Div (x, @r) @y = Mul (@n, @w)"""
+    after = ["RMSNormalization"]
+    assert_fused(PASS, body, (3, 4), after, opset=23, typed="N, 4")
+    assert_fused(PASS, body, (3, 4), after, opset=23, dtypes=("float16", "double"))
+    other = written(
+        body.replace("0.0009765625", "0.001").replace("TYPE", "double"),
+        "double[N, 4] x",
+        "double[N, 4]",
+        opset=23,
+    )
+    assert_refused(PASS, other, "the attribute holds a float32, and the epsilon 0.001 of float64")
 
 
 def test_in_a_branch() -> None:

@@ -44,6 +44,11 @@ def test_at_opset_24() -> None:
     assert assert_proved(PASS, text(SLOPED)) == ["Swish"]
 
 
+def test_float16_and_double() -> None:
+    for body in (PLAIN, SLOPED):
+        assert_fused(PASS, body, (5,), ["Swish"], opset=24, dtypes=("float16", "double"))
+
+
 def test_older_opsets_and_other_gates_are_left_alone() -> None:
     assert_refused(PASS, text(PLAIN, 17), "Swish needs opset 24 or the option contrib")
     assert_left_alone_with_a_reader(PASS, text(PLAIN), "s")
