@@ -349,6 +349,16 @@ def _others(option: str, cells: Mapping[tuple[str, str], Row]) -> str:
 _STATUSES = ("proved", "not shown", "wrong", "refused", "does not load", "absent")
 
 
+def _tasks(corpus: Path, pattern: str, folder: Path) -> Iterator[tuple[str, str, Chosen, Network]]:
+    """Yield networks with what is to be done with them."""
+    for names, chosen in ((NETWORKS, edits_of), (FIXED, freed_batch), (OTHERS, edits_of)):
+        for name in names:
+            if fnmatch.fnmatch(name, pattern):
+                net = Network(corpus / name, folder)
+                for option, choose in chosen(net):
+                    yield name, option, choose, net
+
+
 def main() -> int:
     """Measure what is not measured yet, and write the table."""
     parser = argparse.ArgumentParser(prog="benchmarks.edits")
@@ -361,19 +371,15 @@ def main() -> int:
     if asked.rows.exists():
         rows = [Row(**json.loads(line)) for line in asked.rows.read_text("utf-8").splitlines()]
     with tempfile.TemporaryDirectory() as folder, asked.rows.open("a", encoding="utf-8") as stream:
-        for name in (*NETWORKS, *FIXED, *OTHERS):
-            if not fnmatch.fnmatch(name, asked.pattern):
+        for name, option, choose, net in _tasks(asked.corpus, asked.pattern, Path(folder)):
+            done = {row.edit for row in rows if row.network == name}
+            if option in done or (name in OTHERS and _measured(option, rows) >= WANTED):
                 continue
-            known = {row.edit for row in rows if row.network == name}
-            net = Network(asked.corpus / name, Path(folder))
-            for option, choose in freed_batch(net) if name in FIXED else edits_of(net):
-                if option in known or (name in OTHERS and _measured(option, rows) >= WANTED):
-                    continue
-                row = row_of(net, name, option, choose())
-                rows.append(row)
-                stream.write(json.dumps(asdict(row)) + "\n")
-                stream.flush()
-                sys.stderr.write(f"{name} {option}: {row.status} {row.said}\n")
+            row = row_of(net, name, option, choose())
+            rows.append(row)
+            stream.write(json.dumps(asdict(row)) + "\n")
+            stream.flush()
+            sys.stderr.write(f"{name} {option}: {row.status} {row.said}\n")
     asked.output.write_text(table(rows), encoding="utf-8")
     return int(any(row.status in ("wrong", "not shown", "does not load") for row in rows))
 

@@ -127,9 +127,15 @@ def _compared(claim: Equal, base_dir: str, how: HowToProve) -> Verification:
         before = stack.enter_context(on_disk(claim.before, base_dir))
         after = stack.enter_context(on_disk(reference, base_dir))
         found = compare_files(before, after, options)
-        if claim.made_first and found.status is Verdict.SKIPPED:  # is it the edit that is at fault?
+        if claim.made_first and _says_nothing_of_the_edit(found):
             found = compare_files(after, before, options)
         return found
+
+
+def _says_nothing_of_the_edit(found: Verification) -> bool:
+    """Say whether what the edit made does not run, or what it is compared with does not."""
+    stopped = found.status is Verdict.MISMATCH and found.reason.startswith(RESULT_FAILS)
+    return stopped or found.status is Verdict.SKIPPED
 
 
 def _where_they_differ(claim: Equal, base_dir: str, how: HowToProve) -> Verification | None:

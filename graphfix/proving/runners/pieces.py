@@ -31,6 +31,8 @@ from graphfix.submodels import add_outputs, with_graph
 _MOST_FOREIGN = 32
 _GRID_SAMPLE = 20
 _OLDEST_RUN = 7  # onnxruntime promises no kernels of older forms
+# How onnxruntime begins what its inference of shapes objects to.
+_INFERENCE = "ShapeInferenceError"
 _FLOATS = (onnx.TensorProto.FLOAT16, onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
 
 
@@ -142,7 +144,8 @@ class PiecewiseEngine:
 
     def _engine(self, piece: _Piece, inputs: dict[str, Value]) -> Engine:
         types = {name: type_of_value(value) for name, value in inputs.items()}
-        signature = repr(sorted((name, str(kind)) for name, kind in types.items()))
+        ranks = {name: getattr(value, "ndim", -1) for name, value in inputs.items()}
+        signature = repr(sorted((name, ranks[name], str(kind)) for name, kind in types.items()))
         if signature not in piece.engines:
             model = self._piece_model(piece, types)
             if not piece.foreign:
@@ -151,6 +154,12 @@ class PiecewiseEngine:
                 except MissingOperator as error:
                     key = _blamed(error.key, piece.nodes, model)
                     raise MissingOperator(key, error.message) from None
+                except EngineFailed as error:
+                    # onnxruntime (1.32) takes a part of the Shape of an unknown rank for empty.
+                    if _INFERENCE not in error.message:
+                        raise
+                    model = self._piece_model(piece, _with_ranks(types, inputs))
+                    piece.engines[signature] = self._in_onnxruntime(model)
             else:
                 piece.engines[signature] = self._foreign_engine(piece.nodes[0], model)
         return piece.engines[signature]
@@ -187,6 +196,20 @@ class PiecewiseEngine:
         model = with_graph(self._model, graph)
         model.ir_version = max(model.ir_version, 4)
         return model
+
+
+def _with_ranks(
+    types: dict[str, onnx.TypeProto], values: dict[str, Value]
+) -> dict[str, onnx.TypeProto]:
+    """Return types with the number of axes that values have, their sizes left open."""
+    found = {name: copied(kind) for name, kind in types.items()}
+    for name, kind in found.items():
+        value = values[name]
+        if isinstance(value, np.ndarray):
+            kind.tensor_type.shape.SetInParent()
+            for _ in range(value.ndim):
+                kind.tensor_type.shape.dim.add()
+    return found
 
 
 def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:

@@ -44,6 +44,35 @@ def test_constants_are_known_in_every_piece() -> None:
     np.testing.assert_array_equal(found, (2 * x).repeat(2, axis=2).repeat(2, axis=3))
 
 
+def test_a_part_of_a_shape_is_followed_with_the_rank_that_is_there() -> None:
+    """Inference takes a part of the Shape of an unknown rank for empty, and Resize refuses."""
+    text = """
+    <ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+    g (float[N,2,P,Q] x) => (float[N,2,R,S] y)
+    <int64 half = {2}, int64[1] flat = {-1}, int64[2] front = {1, 2},
+     float[1,2,2,2] small = {1, 2, 3, 4, 5, 6, 7, 8}>
+    {
+        h = own.Twice(x)
+        height = Shape <start = 2, end = 3> (h)
+        width = Shape <start = 3, end = 4> (h)
+        one = Squeeze (height)
+        two = Squeeze (width)
+        third = Div (one, half)
+        fourth = Div (two, half)
+        row = Reshape (third, flat)
+        column = Reshape (fourth, flat)
+        back = Concat <axis = 0> (row, column)
+        sizes = Concat <axis = 0> (front, back)
+        y = Resize <mode = "nearest", coordinate_transformation_mode = "asymmetric",
+                    nearest_mode = "floor"> (small, , , sizes)
+    }"""
+    evaluators = GivenEvaluators({("own", "Twice"): twice})
+    engine = PiecewiseEngine(parser.parse_model(text), "", evaluators, {("own", "Twice")})
+    found = np.asarray(engine.run({"x": np.zeros((1, 2, 8, 12), np.float32)})["y"])
+    small = np.arange(1, 9, dtype=np.float32).reshape(1, 2, 2, 2)
+    np.testing.assert_array_equal(found, small.repeat(2, axis=2).repeat(3, axis=3))
+
+
 def test_bfloat16_crosses_pieces_and_functions_are_run_whole() -> None:
     """onnxruntime has no MatMul of bfloat16, writes Softmax by ReduceMax, and gives out neither."""
     text = """<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 2] y) {
