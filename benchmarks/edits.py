@@ -20,23 +20,20 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, TensorProto, TypeProto, helper
+from onnx import ModelProto, TensorProto
 
 from benchmarks import RESULTS
+from benchmarks.edited_network import Network
 from graphfix import edits
-from graphfix.edits.step import Subject
-from graphfix.errors import GraphfixError, UsageError
+from graphfix.errors import GraphfixError
 from graphfix.model import Model
-from graphfix.pipeline.model_files import load
-from graphfix.protos import names_read
-from graphfix.proving.inputs.maker import required_inputs
 from graphfix.storage.weights import load_array
 
 NETWORKS = (
@@ -88,8 +85,6 @@ OTHERS = (
     "exported/convnext__dynamo__op18.onnx",
 )
 WANTED = 10
-MIDDLE = 0.5
-MOST_TRIED = 60
 
 Chosen = Callable[[], "edits.Edit | None"]
 
@@ -110,65 +105,6 @@ class Row:
     seconds: float
 
 
-class Network:
-    """A network, and what edits find in it."""
-
-    def __init__(self, path: Path, folder: Path) -> None:
-        """Read a model; models that are joined to it are written to `folder`."""
-        self.model = load(path)
-        self.proto = self.model.to_proto()
-        self.subject = Subject(self.proto, self.model.base_dir)
-        self.folder = folder
-        self.inputs = required_inputs(self.proto.graph)
-        self.outputs = list(self.proto.graph.output)
-
-    def middle(self) -> str:
-        """Return a tensor in the middle that all goes through, or that can at least be cut at."""
-        nodes, fed = self.proto.graph.node, {info.name for info in self.inputs}
-        for node in nodes:
-            if fed.intersection(names_read(node)):
-                fed.update(node.output)
-        order = sorted(range(len(nodes)), key=lambda i: abs(i - MIDDLE * len(nodes)))
-        paths = (self.folder / "front.onnx", self.folder / "back.onnx")
-        for index in order[:MOST_TRIED]:
-            name = nodes[index].output[0]
-            if name in fed and self.is_float(name) and self.possible(edits.Split((name,), *paths)):
-                return name
-        return ""
-
-    def is_float(self, name: str) -> bool:
-        """Say whether a tensor is known to be of float32."""
-        known = self.subject.inferred.get(name)
-        return known is not None and known.tensor_type.elem_type == TensorProto.FLOAT
-
-    def possible(self, edit: edits.Edit) -> bool:
-        """Say whether an edit can be done here."""
-        try:
-            edits.edit(self.model, [edit], verify="off")
-        except UsageError:
-            return False
-        return True
-
-    def first_possible(self, candidates: Iterable[edits.Edit]) -> edits.Edit | None:
-        """Return the first edit that can be done here."""
-        for number, each in enumerate(candidates):
-            if number < MOST_TRIED and self.possible(each):
-                return each
-        return None
-
-    def helper_model(self, name: str, kind: TypeProto, op: str) -> Path:
-        """Write a model of one node with an input ``from`` and an output ``to`` of one type."""
-        path = self.folder / f"{name}.onnx"
-        ends = [helper.make_value_info(end, kind) for end in ("from", "to")]
-        graph = helper.make_graph(
-            [helper.make_node(op, ["from"], ["to"])], name, ends[:1], ends[1:]
-        )
-        imports = [e for e in self.proto.opset_import if e.domain in ("", "ai.onnx")]
-        made = helper.make_model(graph, opset_imports=imports, ir_version=self.proto.ir_version)
-        path.write_bytes(made.SerializeToString())
-        return path
-
-
 def edits_of(net: Network) -> Iterator[tuple[str, Chosen]]:
     """Yield every edit with what chooses a form of it that fits the network; None if none does."""
     graph = net.proto.graph
@@ -185,10 +121,8 @@ def edits_of(net: Network) -> Iterator[tuple[str, Chosen]]:
         for axis, d in enumerate(first.type.tensor_type.shape.dim)
     )
     yield "shape", lambda: edits.Shape(first.name, shape)
-    parts = (edits.Extract((middle,), (last.name,)), edits.Extract((first.name,), (middle,)))
-    yield "extract", lambda: net.first_possible(parts) if middle else None
-    paths = (net.folder / "front.onnx", net.folder / "back.onnx")
-    yield "split", lambda: edits.Split((middle,), *paths) if middle else None
+    yield "extract", net.part
+    yield "split", net.cut
     yield "keep-outputs", lambda: edits.KeepOutputs((last.name,))
     yield "drop-output", lambda: edits.DropOutput(last.name) if len(net.outputs) > 1 else None
     yield "add-output", lambda: edits.AddOutput(middle) if middle else None
