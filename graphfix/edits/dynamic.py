@@ -77,6 +77,9 @@ class Dynamic:
         symbol, size, times = at
         made = copied(freed.proto)
         needed = [copied(info) for info in required_inputs(made.graph)]
+        for info in needed:
+            if info.name in axes:  # other sizes are drawn, this one is not
+                info.type.tensor_type.shape.dim[axes[info.name]].dim_value = size * times
         made.graph.ClearField("input")
         made.graph.input.extend(needed)
         made.ir_version = max(made.ir_version, 4)  # before, each stored tensor was an input

@@ -23,6 +23,7 @@ from graphfix.edits.known_tensors import (
     Shapes,
     Sizes,
     constant_of,
+    is_known,
     measured_shapes,
     nodes_in_use,
     put_before,
@@ -135,7 +136,7 @@ class Freeing:
             for node in nodes_in_use(self._light)
             if any(self._grown(each, shapes) is not None for each in node.input)
             and all(self._grown(each, shapes) is None for each in node.output)
-            and all(isinstance(s, int) for each in node.output for s in shapes.get(each, "?"))
+            and all(is_known(s) for each in node.output for s in shapes.get(each, (None,)))
             and node.op_type not in ("Shape", "Size")
         ]
 
@@ -154,9 +155,10 @@ class Freeing:
     def _axis_of_output(self, name: str, shapes: Shapes) -> int | None:
         """Return the axis along which items lie; the first one where inference does not know."""
         old, new = self._before.get(name), shapes.get(name)
-        if new is None or any(not isinstance(size, int) for size in new):
-            return 0 if old and (old[0] == self._size or not isinstance(old[0], int)) else None
-        return self._grown(name, shapes)
+        grown = self._grown(name, shapes)
+        if grown is not None or (new is not None and all(map(is_known, new))):
+            return grown
+        return 0 if old and (old[0] == self._size or not isinstance(old[0], int)) else None
 
     def _mend_first(self, shapes: Shapes) -> bool:
         """Mend the first node that keeps the size from growing; False where none does."""
@@ -265,11 +267,10 @@ class Freeing:
         rank = len(self._before[node.input[grown.index(axis)]])
         if axis == joined % rank:
             return False
-        for position, name in enumerate(node.input):
-            if grown[position] is None and self._expand(node, position, axis, rank):
-                return True
-            del name
-        return False
+        return any(
+            size is None and self._expand(node, position, axis, rank)
+            for position, size in enumerate(grown)
+        )
 
     def _mend_states(self, node: NodeProto, shapes: Shapes) -> bool:
         if self._grown(node.input[0], shapes) != 1:

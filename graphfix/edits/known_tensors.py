@@ -30,6 +30,11 @@ def shapes_of(proto: ModelProto) -> Shapes:
     return found
 
 
+def is_known(size: int | str | None) -> bool:
+    """Say whether a size is a number, or a symbol that the file has (onnx calls its own unk__0)."""
+    return isinstance(size, int) or (bool(size) and not str(size).startswith("unk__"))
+
+
 def measured_shapes(proto: ModelProto, base_dir: str, known: Shapes) -> Shapes:
     """Return the shapes that inference does not know whole, as they are in a run of the model."""
     names = [

@@ -156,6 +156,17 @@ g (float[1, 4] x) => (float[1, 4] y) <int64 zero = {0}, float[1] one = {1}, int6
     assert str(caught.value).startswith("--dynamic: Gather 'pick' does not run with N = 2")
 
 
+def test_it_is_proved_at_the_size_where_others_are_open() -> None:
+    text = HEAD + "g (float[N, 4, T] x) => (float[N, 4, T] y) { y = Softmax <axis = 1> (x) }"
+    found = edits.dynamic(parsed(text), {"x": ("N", "C", "T")})
+    assert found.exit_code == 4
+    assert "with C = 8" in found.proofs[0].claim
+    text = text.replace("axis = 1", "axis = 0")
+    found = edits.dynamic(parsed(text), {"x": ("N", "C", "T")})
+    assert found.exit_code == 0, found.proofs
+    assert type_text(found.model.to_proto().graph.output[0].type) == "float32[N, C, T]"
+
+
 def test_what_mixes_the_items_is_not_equal() -> None:
     text = HEAD + "g (float[1, 4] x) => (float[1, 4] y) { y = Softmax <axis = 0> (x) }"
     found = edits.dynamic(parsed(text), {"x": ("N", 4)})
