@@ -8,6 +8,7 @@ from onnx import GraphProto, ModelProto, NodeProto, helper
 
 from graphfix.edits.addressing import matching
 from graphfix.edits.free_sizes import Freed, Freeing
+from graphfix.edits.known_tensors import drop_unused
 from graphfix.edits.outside import DOMAIN, NUMPY, with_import
 from graphfix.edits.sizes import Size
 from graphfix.edits.step import Equal, Step, Subject
@@ -67,6 +68,7 @@ class Dynamic:
             raise UsageError(text, where=where, hint="--dynamic x=Nx3x224x224")
         ((symbol, size),) = symbols.items()
         freed = Freeing(subject.proto, subject.base_dir, axes, size, where).freed(symbol)
+        drop_unused(freed.proto, subject.proto)
         said = [f"{symbol} is free in {', '.join(axes)}; it was {size}", *freed.said]
         claims = tuple(self._claim(subject, freed, axes, (symbol, size, times)) for times in _TIMES)
         return Step(freed.proto, tuple(said), claims)

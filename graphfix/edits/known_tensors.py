@@ -93,3 +93,22 @@ def nodes_in_use(proto: ModelProto) -> list[NodeProto]:
             found.append(node)
             wanted.update(names_read(node))
     return found[::-1]
+
+
+def drop_unused(proto: ModelProto, before: ModelProto) -> None:
+    """Drop the nodes and stored tensors that were in use before, and no longer are, in place."""
+    was, now = nodes_in_use(before), nodes_in_use(proto)
+    outputs = {info.name for info in proto.graph.output}
+    still = {name for node in proto.graph.node for name in node.output}
+    kept = {name for node in now for name in node.output}
+    gone = {name for node in was for name in node.output} & still - kept
+    nodes = [copied(node) for node in proto.graph.node if not gone.issuperset(node.output)]
+    read = outputs | {name for node in nodes for name in names_read(node)}
+    unread = {name for node in was for name in names_read(node)} - read
+    inputs = {info.name for info in proto.graph.input}
+    stored = [t for t in proto.graph.initializer if t.name not in unread or t.name in inputs]
+    tensors = [copied(tensor) for tensor in stored]
+    proto.graph.ClearField("node")
+    proto.graph.node.extend(nodes)
+    proto.graph.ClearField("initializer")
+    proto.graph.initializer.extend(tensors)

@@ -9,25 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto, parser
+from onnx import ModelProto
 
 from graphfix.cli import main
 from graphfix.testing import outputs_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tutorials.md").read_text(encoding="utf-8")
 PARTS = {part.partition("\n")[0]: part for part in PAGE.split("\n## ")[1:]}
-HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
-NET = HEAD + (
-    "g (float[1, 3, 8, 8] x) => (float[1, 128] y) "
-    "<float[2, 3, 1, 1] k = {1, 2, 3, -1, -0.5, -4}, int64[2] flat = {1, 128}> "
-    "{ [conv] c = Conv (x, k) [act] a = Relu (c) [flat] y = Reshape (a, flat) }"
-)
-HALF = (
-    HEAD + "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) <float h = {0.5}> { q = Mul (p, h) }"
-)
-NORM = HEAD.replace("17]", '17, "my" : 1]') + (
-    "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) { q = my.Norm (p) }"
-)
 X = np.linspace(-1, 1, 192, dtype=np.float32).reshape(1, 3, 8, 8)
 
 
@@ -38,15 +26,15 @@ def read(name: str) -> ModelProto:
 
 def score(**feed: Any) -> Any:
     """Return what the network gives."""
-    return outputs_of(parser.parse_model(NET), feed)["y"]
+    return outputs_of(read("net.onnx"), feed)["y"]
 
 
 @pytest.fixture
 def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, text in (("net", NET), ("half", HALF), ("norm", NORM)):
-        Path(f"{name}.onnx").write_bytes(parser.parse_model(text).SerializeToString())
-    np.savez("expected.npz", x=X, y=score(x=X))
+    (script,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    exec(compile(script, "tutorials.md", "exec"), {})
+    assert np.allclose(np.load("expected.npz")["y"], score(x=X), rtol=1e-5)
 
 
 @pytest.mark.usefixtures("_files")

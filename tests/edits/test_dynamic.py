@@ -118,6 +118,9 @@ g (float[1, 4] x) => (float[1, 16] y)
     after = checked(found)
     said = found.steps[0].said
     assert "Reshape 'windows' takes [-1, 4, 2]" in said
+    left = [node.op_type for node in after.graph.node]
+    assert not {"Shape", "Div"} & set(left)
+    assert not {"one", "two", "flat"} & {t.name for t in after.graph.initializer}
     x = samples(3, 4)
     rows = [ran(before, x=x[i : i + 1])["y"] for i in range(3)]
     assert (ran(after, x=x)["y"] == np.concatenate(rows)).all()
