@@ -1,0 +1,165 @@
+"""Rows of a table for the models of ai.onnx.ml: what their features are like.
+
+A model that was trained on ages and incomes gives one label to all that is drawn around zero. What
+its features are like stands in its attributes: where its trees branch, what its Scaler takes off
+and divides by, where two of its classes are even, what its support vectors are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import onnx
+
+from graphfix.proving.inputs.uses import Use, attribute_of
+from graphfix.proving.values.kinds import Array
+
+_DEPTH = 12
+_PASSED = frozenset({"Cast", "Identity", "Flatten"})
+_NEXT = 0.1  # how far, of the spread of a feature, a number is from where a tree branches
+_WEIGHTS = "coefficients"
+Shapes = Mapping[str, Sequence[int | str] | None]
+
+
+def table(
+    name: str,
+    shape: tuple[int, ...],
+    readers: Mapping[str, list[Use]],
+    shapes: Shapes,
+    seed: Sequence[int],
+) -> Array | None:
+    """Return rows that a model may have been made for; None where nothing tells.
+
+    Args:
+        name: An input of floats.
+        shape: Its sizes.
+        readers: Who reads each tensor.
+        shapes: The sizes of tensors as far as they are known.
+        seed: The same for all inputs of one input set: columns that are inputs of their own are
+            drawn as one table.
+    """
+    if len(shape) != 2 or 0 in shape:
+        return None
+    return _Table(readers, shapes, list(seed)).rows(name, shape, 0)
+
+
+class _Table:
+    def __init__(self, readers: Mapping[str, list[Use]], shapes: Shapes, seed: list[int]) -> None:
+        self._readers = readers
+        self._shapes = shapes
+        self._seed = seed
+
+    def rows(self, name: str, shape: tuple[int, ...], depth: int) -> Array | None:
+        """Return what a tensor should hold, by the first of its readers that tells."""
+        if depth > _DEPTH:
+            return None
+        for use in self._readers.get(name, ()):
+            found = self._by(use, shape, depth + 1)
+            if found is not None:
+                return found
+        return None
+
+    def _by(self, use: Use, shape: tuple[int, ...], depth: int) -> Array | None:
+        node = use.node
+        if node.op_type == "Concat":
+            return self._part(use, shape, depth)
+        if use.position or not node.output:
+            return None
+        if node.op_type in _PASSED:
+            return self.rows(node.output[0], shape, depth)
+        rng = np.random.default_rng(self._seed)
+        match node.op_type:
+            case "Imputer":
+                return self.rows(node.output[0], shape, depth)
+            case "Scaler":
+                scaled = self.rows(node.output[0], shape, depth)
+                return _unscaled(node, rng.standard_normal(shape) if scaled is None else scaled)
+            case "TreeEnsembleClassifier" | "TreeEnsembleRegressor":
+                return _around_branches(node, shape, rng)
+            case "LinearClassifier":
+                return _around_ties(node, shape, rng)
+            case "SVMClassifier" | "SVMRegressor":
+                return _around_vectors(node, shape, rng)
+            case _:
+                return None
+
+    def _part(self, use: Use, shape: tuple[int, ...], depth: int) -> Array | None:
+        """Return the columns of an input that become part of a larger table."""
+        axis = attribute_of(use.node, "axis")
+        if axis is None or axis.i not in (1, -1):
+            return None
+        shapes = [self._shapes.get(read) or () for read in use.node.input]
+        columns = [known for each in shapes for known in each[1:2] if isinstance(known, int)]
+        if len(columns) < len(shapes):
+            return None
+        start = sum(columns[: use.position])
+        whole = self.rows(use.node.output[0], (shape[0], sum(columns)), depth)
+        return None if whole is None else whole[:, start : start + shape[1]]
+
+
+def _floats(node: onnx.NodeProto, name: str) -> Array:
+    attribute = attribute_of(node, name)
+    return np.array([] if attribute is None else list(attribute.floats), np.float64)
+
+
+def _unscaled(node: onnx.NodeProto, scaled: Array) -> Array | None:
+    offset, scale = _floats(node, "offset"), _floats(node, "scale")
+    columns = scaled.shape[1]
+    if offset.size not in (1, columns) or scale.size not in (1, columns) or not scale.all():
+        return None
+    return np.asarray(scaled / scale + offset)
+
+
+def _around_branches(
+    node: onnx.NodeProto, shape: tuple[int, ...], rng: np.random.Generator
+) -> Array | None:
+    """Return for each feature numbers next to where trees branch on it."""
+    values = _floats(node, "nodes_values")
+    features, modes = (attribute_of(node, f"nodes_{name}") for name in ("featureids", "modes"))
+    if features is None or modes is None:
+        return None
+    inner = np.array([mode != b"LEAF" for mode in modes.strings], bool)
+    ids = np.array(features.ints, np.int64)
+    if not values.size == ids.size == inner.size:
+        return None
+    drawn = rng.standard_normal(shape)
+    for column in range(shape[1]):
+        found = values[inner & (ids == column) & np.isfinite(values)]
+        if found.size:
+            spread = float(found.std()) or float(np.abs(found[0])) or 1.0
+            drawn[:, column] = rng.choice(found, shape[0]) + _NEXT * spread * drawn[:, column]
+    return drawn
+
+
+def _around_ties(
+    node: onnx.NodeProto, shape: tuple[int, ...], rng: np.random.Generator
+) -> Array | None:
+    """Return rows around those for which two classes, one other pair for each row, are even."""
+    weights, moved = _floats(node, _WEIGHTS), _floats(node, "intercepts")
+    if not moved.size or weights.size != moved.size * shape[1]:
+        return None
+    weights = weights.reshape(moved.size, -1)
+    drawn = rng.standard_normal(shape)
+    for row in drawn:
+        one, other = rng.permutation(moved.size)[:2] if moved.size > 1 else (0, -1)
+        apart, gap = weights[one], moved[one]
+        if moved.size > 2:
+            apart, gap = apart - weights[other], gap - moved[other]
+        length = float(apart @ apart)
+        if length:
+            row -= apart * (apart @ row + gap - rng.standard_normal()) / length
+    return drawn
+
+
+def _around_vectors(
+    node: onnx.NodeProto, shape: tuple[int, ...], rng: np.random.Generator
+) -> Array | None:
+    """Return rows next to support vectors."""
+    vectors = _floats(node, "support_vectors")
+    if not vectors.size or vectors.size % shape[1]:
+        return None
+    vectors = vectors.reshape(-1, shape[1])
+    spread = vectors.std(axis=0)
+    picked = rng.choice(len(vectors), shape[0])
+    return np.asarray(vectors[picked] + _NEXT * spread * rng.standard_normal(shape))
