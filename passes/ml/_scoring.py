@@ -1,7 +1,7 @@
 """What becomes of scores: transformed, and turned into the label of the class that wins.
 
 In the order and by the formulas of microsoft/onnxruntime: onnxruntime/core/providers/cpu/ml/
-ml_common.h (ComputeSoftmaxZero, ComputeProbit, write_scores).
+ml_common.h (ComputeLogistic, ComputeSoftmaxZero, ComputeProbit, write_scores).
 """
 
 from __future__ import annotations
@@ -26,8 +26,15 @@ TRANSFORM_EMITS = (
 LABEL_EMITS = "ArgMax Cast Equal Gather Greater Reshape"
 
 
-def transformed(build: Builder, scores: Value, how: str) -> Value:
+def transformed(build: Builder, scores: Value, how: str, *, at_once: bool = False) -> Value:
     """Transform the scores of each row: [rows, classes].
+
+    Args:
+        build: The builder.
+        scores: The scores.
+        how: The transform.
+        at_once: Whether onnxruntime takes the scores of all rows at once, as linear models do
+            (batched_update_scores_inplace): its LOGISTIC is what Sigmoid computes then.
 
     Raises:
         Refuse: The transform is none of ONNX.
@@ -38,7 +45,7 @@ def transformed(build: Builder, scores: Value, how: str) -> Value:
         case "SOFTMAX":
             return build.Softmax(scores, axis=1)
         case "LOGISTIC":
-            return build.Sigmoid(scores)
+            return build.Sigmoid(scores) if at_once else _logistic(build, scores)
         case "SOFTMAX_ZERO":
             return _softmax_zero(build, scores)
         case "PROBIT":
@@ -47,7 +54,9 @@ def transformed(build: Builder, scores: Value, how: str) -> Value:
             raise Refuse(f"the scores must be transformed as ONNX says; they say {how}")
 
 
-def transformed_targets(build: Builder, total: Value, targets: int, how: str) -> Value:
+def transformed_targets(
+    build: Builder, total: Value, targets: int, how: str, *, at_once: bool = False
+) -> Value:
     """Transform what is no classes: [rows, targets].
 
     Raises:
@@ -59,7 +68,19 @@ def transformed_targets(build: Builder, total: Value, targets: int, how: str) ->
             f"a single target must not be transformed by {how}: onnxruntime leaves it as it is, "
             "ONNX does not"
         )
-    return transformed(build, total, how)
+    return transformed(build, total, how, at_once=at_once)
+
+
+def _logistic(build: Builder, scores: Value) -> Value:
+    """Logistic of the size of a score, taken from 1 for a negative one (ComputeLogistic).
+
+    Next to 0 the difference from 1 has other last digits than what Sigmoid gives.
+    """
+    one = np.ones((), scores.dtype)
+    upper = build.Div(one, build.Add(build.Exp(build.Neg(build.Abs(scores))), one))
+    # Exact, as the result is at least a half; below opset 9 there is no Where.
+    below = build.Cast(build.Less(scores, 0.0), to=scores.elem_type)
+    return build.Add(upper, build.Mul(below, build.Sub(one, build.Add(upper, upper))))
 
 
 def _softmax_zero(build: Builder, scores: Value) -> Value:

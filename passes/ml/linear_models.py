@@ -76,7 +76,7 @@ def linear_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace LinearRegressor by a product of matrices."""
     targets = int(node.attr("targets", 1))
     total = _product(node, build, targets)
-    return transformed_targets(build, total, targets, _transform(node))
+    return transformed_targets(build, total, targets, _transform(node), at_once=True)
 
 
 @rewrite(
@@ -110,7 +110,7 @@ def linear_classifier_to_matmul(
             f"transformed; there are {scored}, transformed by {after}"
         )
     won = build.ArgMax(total, axis=1, keepdims=0)
-    scores = transformed(build, total, after)
+    scores = transformed(build, total, after, at_once=True)
     return None if labels is None else label_of(build, won, labels), scores
 
 

@@ -13,7 +13,7 @@ Before:
 
 After:
     sum = ReduceSum <axes = [-1]> (Abs (x))
-    y = Where (Cast <to = bool> (sum), Div (x, sum), x)
+    y = Div (x, Add (sum, Cast (Not (Cast <to = bool> (sum)))))
 
 When it refuses:
     The rows are no vector or matrix of numbers, or the norm is none of ONNX.
@@ -52,7 +52,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 @rewrite(
     "ai.onnx.ml::Normalizer",
     removes="op:ai.onnx.ml::Normalizer",
-    emits="Abs Cast Div Less Mul Neg ReduceMax ReduceSum Sqrt Where",
+    emits="Abs Add Cast Div Less Mul Neg Not ReduceMax ReduceSum Sqrt Where",
     infer=infer,
 )
 def normalizer_to_div(node: NodeView, build: Builder) -> Value:
@@ -65,16 +65,20 @@ def normalizer_to_div(node: NodeView, build: Builder) -> Value:
     last = {"axes": [x.rank - 1], "keepdims": 1}
     match norm:
         case "MAX":
-            whole = build.ReduceMax(rows, **last)
-            parts = build.Div(rows, whole)
+            return build.Div(rows, _or_one(build, build.ReduceMax(rows, **last)))
         case "L1":
-            whole = build.ReduceSum(build.Abs(rows), **last)
-            parts = build.Div(rows, whole)
+            return build.Div(rows, _or_one(build, build.ReduceSum(build.Abs(rows), **last)))
         case "L2":
             squares = build.Mul(rows, rows)
             whole = build.ReduceSum(squares, **last)
             size = build.Sqrt(build.Div(squares, whole))
             parts = build.Where(build.Less(rows, 0.0), build.Neg(size), size)
+            return build.Where(build.Cast(whole, to=TensorProto.BOOL), parts, rows)
         case _:
             raise Refuse(f"the norm must be MAX, L1 or L2; it is {norm}")
-    return build.Where(build.Cast(whole, to=TensorProto.BOOL), parts, rows)
+
+
+def _or_one(build: Builder, whole: Value) -> Value:
+    """Return 1 in place of 0, without Where, which opset 8 lacks."""
+    none = build.Not(build.Cast(whole, to=TensorProto.BOOL))
+    return build.Add(whole, build.Cast(none, to=TensorProto.FLOAT))
