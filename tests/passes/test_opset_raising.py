@@ -41,9 +41,9 @@ def test_statistics_of_each_place_are_written_out() -> None:
 
 
 def test_what_cannot_follow_is_refused() -> None:
-    body = "@g = Gather (x, i) @y, @j = TopK <k = 1> (@g)"
-    model = written(body, "float[3,4] x, int64[2] i", "float[2,1]", opset=9)
-    assert_refused(PASS, model, "Gather")
+    body = "@g = OneHot (i, d, v) @y, @j = TopK <k = 1> (@g)"
+    model = written(body, "int64[2] i, int64[1] d, float[2] v", "float[2,1]", opset=9)
+    assert_refused(PASS, model, "OneHot")
 
 
 def test_newer_models_stay() -> None:
@@ -54,3 +54,11 @@ def test_newer_models_stay() -> None:
 def test_a_file_without_the_default_domain_has_no_opset_to_raise(name: str) -> None:
     head = '<ir_version: 8, opset_import: ["ai.onnx.ml" : 3]> g (float[2,3] x) => (float[2,3] y) '
     assert_untouched(PASS, f"{head}{{ y = ai.onnx.ml.{name} (x) }}")
+
+
+def test_gather_goes_along() -> None:
+    body = "g = Gather <axis = 1> (x, n) @y, @i = TopK <axis = 0, k = 2> (g)"
+    model = written(body, "float[N,4] x, int64[2] n", "float[2,2]", opset=9)
+    feed = {"x": X[0, 0], "n": np.array([3, 0], np.int64)}
+    done = assert_rewrite(PASS, model, feeds=[feed], after=["Gather", "TopK"])
+    assert done.after.opset_import[0].version == 11
