@@ -1,8 +1,8 @@
-"""Outputs whose numbers stand for the labels of classes, and what these labels are.
+"""Outputs whose numbers stand for the labels of classes, or whose entries for tensors of a list.
 
-No engine holds texts, nor sequences of maps from labels to scores. Where an output gives the number
-of a class instead, or a column for each class, the metadata of the file says which label belongs to
-which number or column, for whoever runs it and for comparisons.
+No engine holds texts, nor sequences of tensors or of maps from labels to scores. Where an output
+gives the number of a class instead, a column for each class, or an entry for each tensor of a list,
+the metadata of the file says so, for whoever runs it and for comparisons.
 """
 
 from __future__ import annotations
@@ -21,18 +21,26 @@ Label: TypeAlias = "int | str"
 
 
 class Labels(Struct, frozen=True):
-    """What the numbers or columns of an output stand for.
+    """What the numbers, columns or entries of an output stand for.
 
     Attributes:
-        labels: The label of each.
+        labels: The label of each number or column.
         columns: Whether they belong to columns; to numbers otherwise.
+        entries: Whether there are no labels, and the entries along the first axis are the tensors
+            of a list.
     """
 
     labels: tuple[Label, ...]
     columns: bool
+    entries: bool = False
 
-    def read(self, array: npt.NDArray[Any]) -> npt.NDArray[Any] | list[dict[Label, Any]]:
-        """Return texts for numbers, or a map for each row of columns; `array` where none fit."""
+    def read(self, array: npt.NDArray[Any]) -> npt.NDArray[Any] | list[Any]:
+        """Return what the output stands for; `array` where that does not fit.
+
+        That are texts for numbers, a map for each row of columns, or a list of its entries.
+        """
+        if self.entries:
+            return list(array) if array.ndim else array
         count = len(self.labels)
         if self.columns:
             if array.ndim != 2 or array.shape[1] != count:
@@ -47,9 +55,14 @@ class Labels(Struct, frozen=True):
 def write_labels(known: Mapping[str, Labels]) -> str:
     """Return the text for the metadata of the file."""
     return json.dumps(
-        {name: {"columns" if of.columns else "numbers": of.labels} for name, of in known.items()},
-        sort_keys=True,
+        {name: {_kind_of(of): of.labels} for name, of in known.items()}, sort_keys=True
     )
+
+
+def _kind_of(labels: Labels) -> str:
+    if labels.entries:
+        return "entries"
+    return "columns" if labels.columns else "numbers"
 
 
 def read_labels(text: str) -> dict[str, Labels]:
@@ -58,9 +71,10 @@ def read_labels(text: str) -> dict[str, Labels]:
         found: Any = json.loads(text)
         entries = [(name, kind, of) for name, each in found.items() for kind, of in each.items()]
         return {
-            name: Labels(tuple(of), kind == "columns")
+            name: Labels(tuple(of), kind == "columns", kind == "entries")
             for name, kind, of in entries
-            if kind in ("columns", "numbers") and all(isinstance(one, int | str) for one in of)
+            if kind in ("columns", "numbers", "entries")
+            and all(isinstance(one, int | str) for one in of)
         }
     except (ValueError, TypeError, AttributeError):
         return {}

@@ -31,6 +31,7 @@ from graphfix.authoring.editing import Editor as Editor
 from graphfix.authoring.editing import Recorded as Recorded
 from graphfix.authoring.editing import Refused as Refused
 from graphfix.authoring.label_numbers import label_output as label_output
+from graphfix.authoring.label_numbers import stacked_output as stacked_output
 from graphfix.authoring.namesakes import namesakes as namesakes
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes as reads_of_outer_scopes
 from graphfix.authoring.padded_rows import fill_outputs as fill_outputs

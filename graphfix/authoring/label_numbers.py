@@ -1,4 +1,4 @@
-"""Giving the number of a label, or a column for each, where the model gave labels."""
+"""Giving the number of a label, a column or an entry, where the model gave labels or a list."""
 
 from __future__ import annotations
 
@@ -33,8 +33,29 @@ def label_output(
     shown = ", ".join(map(str, labels[:_SHOWN])) + (", ..." if len(labels) > _SHOWN else "")
     what = "columns" if columns else "numbers"
     told = f"{what} stand for {shown}"
+    _tell(editor, output, Labels(tuple(labels), columns), (old, new), told)
+
+
+def stacked_output(editor: Editor, output: Variable, kind: TypeProto) -> None:
+    """Declare an output of the main graph as the tensors of a list, stacked along a new first axis.
+
+    What computes it is the caller's business. The metadata of the file says what it is.
+
+    Args:
+        editor: The editor of the pass.
+        output: The output, a sequence of tensors.
+        kind: The type that it has from now on.
+    """
+    named = redeclare_type(editor.model.graph, output, kind)
+    _tell(editor, output, Labels((), False, True), named, "entries are the tensors of the list")
+
+
+def _tell(
+    editor: Editor, output: Variable, labels: Labels, kinds: tuple[str, str], told: str
+) -> None:
+    old, new = kinds
     editor.io_changes.append(IoChange(output.name, old, f"{new}, whose {told}"))
     known = read_labels(editor.model.metadata.get(KEY, ""))
-    known[output.name] = Labels(tuple(labels), columns)
+    known[output.name] = labels
     editor.model.metadata[KEY] = write_labels(known)
     editor.record_number(NodeRef(outputs=(output.name,)), told)
