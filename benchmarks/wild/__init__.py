@@ -1,0 +1,1 @@
+"""Networks of public repositories that nobody here has made: what becomes of them."""

@@ -1,0 +1,128 @@
+"""Networks of public repositories that nobody here has made: fetched, repaired and compared.
+
+    python -m benchmarks.wild fetch FOLDER [--snapshots FOLDER]
+    python -m benchmarks.wild run FOLDER --target trt8 [--rows FILE] [--seconds 400]
+    python -m benchmarks.wild tools FOLDER --python PYTHON [--rows FILE] [--seconds 400]
+    python -m benchmarks.wild page [--rows FILE]
+    python -m benchmarks.wild gather FOLDER --snapshots FOLDER --without FOLDER --omit NAME ...
+
+The list is ``benchmarks/wild.toml``; the models are not committed, and what is not in FOLDER is
+passed over. A run goes on behind the rows of the last, and stops after ``--seconds``. ``tools``
+wants a Python that has onnxsim, OnnxSlim and polygraphy. Half of the networks, by hash, may be
+looked into; of the other half the page tells the numbers alone. It is ``results/wild.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+# Before numpy is imported: a forked child must not inherit a pool of threads.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from benchmarks import RESULTS
+from benchmarks.children import graphfix_main
+from benchmarks.wild.fetching import fetch
+from benchmarks.wild.gathering import gathered
+from benchmarks.wild.judging import runs, with_graphfix, with_tools
+from benchmarks.wild.listing import LIST, Network, networks, save
+from benchmarks.wild.page import page
+from benchmarks.wild.rows import Fact, Rows
+from graphfix.engines.targets import load_target
+
+TARGETS = ("trt8", "trt7", "trt10")
+
+
+def arguments(words: Sequence[str]) -> argparse.Namespace:
+    """Return the parsed command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    adding = {
+        name: commands.add_parser(name) for name in ("fetch", "run", "tools", "page", "gather")
+    }
+    for name, command in adding.items():
+        if name != "page":
+            command.add_argument("folder", type=Path, help="the models")
+        if name in ("run", "tools"):
+            command.add_argument("--seconds", type=float, default=float("inf"))
+        if name in ("run", "tools", "page"):
+            command.add_argument("--rows", type=Path, default=Path("wild.jsonl"))
+        if name in ("fetch", "gather"):
+            command.add_argument("--snapshots", type=Path, required=name == "gather")
+    adding["run"].add_argument("--target", required=True)
+    adding["tools"].add_argument("--python", type=Path, required=True)
+    adding["gather"].add_argument("--without", type=Path, required=True, help="models left out")
+    adding["gather"].add_argument("--omit", nargs="*", default=[], help="repositories left out")
+    adding["page"].add_argument("-o", "--output", type=Path, default=RESULTS / "wild.md")
+    return parser.parse_args(words)
+
+
+def measure(
+    given: argparse.Namespace, kind: str, rows: Rows, judged: Callable[[Path], Fact]
+) -> None:
+    """Keep a row for each network of a folder that has none yet, until time is over."""
+    end = time.monotonic() + given.seconds
+    missing = list(_without(given.folder, kind, rows))
+    for number, network in enumerate(missing, 1):
+        if time.monotonic() > end:
+            print(f"{len(missing) - number + 1} are left", file=sys.stderr)
+            return
+        rows.keep(kind, network.sha256, **judged(network.at(given.folder)))
+        print(f"[{number}/{len(missing)}] {kind} {network.sha256[:12]}", file=sys.stderr)
+
+
+def _without(folder: Path, kind: str, rows: Rows) -> Iterator[Network]:
+    for network in networks():
+        if network.at(folder).is_file() and not rows.has(kind, network.sha256):
+            yield network
+
+
+def main(words: Sequence[str]) -> int:
+    """Run a command; see the module."""
+    given = arguments(words)
+    if given.command == "fetch":
+        return int(fetch(networks(), given.folder, given.snapshots) > 0)
+    if given.command == "gather":
+        return _gather(given)
+    if given.command == "page":
+        given.output.write_text(page(networks(), Rows(given.rows)), encoding="utf-8")
+        print(f"written: {given.output}")
+        return 0
+    there = sum(network.at(given.folder).is_file() for network in networks())
+    if not there:
+        print(f"no network of the list is in {given.folder}; `fetch` brings them", file=sys.stderr)
+        return 0
+    rows = Rows(given.rows)
+    if given.command == "run":
+        main_of_graphfix, name = graphfix_main(), load_target(given.target).name
+        measure(given, "runs", rows, runs)
+        measure(given, name, rows, lambda path: with_graphfix(path, name, main_of_graphfix))
+        return 0
+    running = {row["sha256"] for row in rows.of("runs") if row["runs"]}
+    names = [load_target(target).name for target in TARGETS]
+    measure(
+        given,
+        "tools",
+        rows,
+        lambda path: with_tools(path, names, given.python) if path.stem in running else {},
+    )
+    return 0
+
+
+def _gather(given: argparse.Namespace) -> int:
+    known = {sha256(path.read_bytes()).hexdigest() for path in given.without.rglob("*.onnx")}
+    given.folder.mkdir(parents=True, exist_ok=True)
+    found = gathered(given.snapshots, known, given.omit, given.folder)
+    save(found)
+    print(f"{len(found)} networks of {len({n.repository for n in found})} repositories: {LIST}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

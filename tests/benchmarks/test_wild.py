@@ -1,0 +1,57 @@
+"""The list of networks of public repositories, and what is told of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from benchmarks.wild.__main__ import main
+from benchmarks.wild.listing import Network, networks, save
+from benchmarks.wild.page import page
+from benchmarks.wild.rows import Rows
+
+SEEN, UNSEEN = "0" * 64, "0" * 63 + "1"
+
+
+def network(sha256: str) -> Network:
+    return Network(f"o/{sha256[-1]}", "a b.onnx", "c0ffee", "MIT", sha256, 17, 'py"torch 2', 9)
+
+
+def test_the_list_is_of_many_repositories_with_few_networks_each() -> None:
+    listed = networks()
+    each = Counter(n.repository for n in listed)
+    assert len(listed) >= 250
+    assert len(each) >= 150
+    assert max(each.values()) <= 3
+    assert len({n.sha256 for n in listed}) == len(listed)
+    halves = Counter(n.seen for n in listed)
+    assert min(halves.values()) >= 120
+
+
+def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:
+    given = [network(SEEN), network(UNSEEN)]
+    save(given, tmp_path / "l.toml")
+    assert networks(tmp_path / "l.toml") == given
+    assert [n.seen for n in given] == [True, False]
+
+
+def test_without_the_models_nothing_is_measured(tmp_path: Path, capsys: Any) -> None:
+    assert main(["run", str(tmp_path), "--target", "trt8", "--rows", str(tmp_path / "r")]) == 0
+    assert "`fetch` brings them" in capsys.readouterr().err
+    assert not (tmp_path / "r").exists()
+
+
+def test_of_the_half_that_is_not_looked_into_only_numbers_are_told(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "rows.jsonl")
+    why = {"left_because": ["reject op:Foo: no pass removes it"], "reason": "", "code": 1}
+    left = {"before": ["reject op:Foo"], "after": ["reject op:Foo"], "done": False, **why}
+    for sha256 in (SEEN, UNSEEN):
+        rows.keep("runs", sha256, runs=True)
+        rows.keep("trt8.6", sha256, consent=sha256 == UNSEEN, verification="equal", **left)
+    text = page([network(SEEN), network(UNSEEN)], Rows(tmp_path / "rows.jsonl"))
+    assert "| o/0: a b.onnx | yes | reject op:Foo: no pass removes it |" in text
+    assert "o/1" not in text
+    told = "| 1 | 0 of 1 (0.0%) | {} | 0 | 0 | 0 | 0 |"
+    assert "| seen | rejected, that run " + told.format("0 of 1 (0.0%)") in text
+    assert "| unseen | rejected, that run " + told.format("1 of 1 (100.0%)") in text
