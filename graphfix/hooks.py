@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from graphfix.report import Outcome
 
@@ -22,6 +23,26 @@ class Hook(Protocol):
     def pass_done(self, outcome: Outcome) -> None:
         """Report one outcome, as soon as it is certain."""
         ...
+
+
+@runtime_checkable
+class NodeHook(Protocol):
+    """What a hook may have besides: at which node a stage is."""
+
+    def at_node(self, node: str) -> None:
+        """Report the node that is looked at next, as ``Add 'sum_3'``."""
+        ...
+
+
+def progress_told(hooks: Sequence[Hook]) -> Callable[[int, int], None] | None:
+    """Return what tells hooks how far a stage has come; None where none of them listens."""
+    listening = [hook for hook in hooks if type(hook).progress is not SilentHook.progress]
+
+    def tell(done: int, total: int) -> None:
+        for hook in listening:
+            hook.progress(done, total)
+
+    return tell if listening else None
 
 
 class SilentHook:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 PATIENCE = 1.0  # seconds before a bar is worth its flicker
+_BETWEEN = 0.1  # seconds between two changes of it
+_NODE_WIDTH = 40
 
 
 @contextmanager
@@ -51,20 +53,27 @@ class PlaceHook(SilentHook):
 
 
 class ProgressHook(SilentHook):
-    """Shows the stage and how far it has come, once a run has taken `patience` seconds."""
+    """Shows stage, node, count and the time left, once a run has taken `patience` seconds."""
 
     def __init__(self, stream: TextIO, patience: float = PATIENCE) -> None:
         """Start the clock; rich is imported when the first bar is drawn."""
         self._stream = stream
         self._start = perf_counter() + patience
         self._stage = ""
+        self._node = ""
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
     def stage(self, name: str) -> None:
-        """Show the new stage with an empty bar."""
-        self._stage = name
+        """Show the new stage with an empty bar, from which the time left is reckoned anew."""
+        again, self._stage, self._node = name == self._stage, name, ""
+        if self._bar is not None and self._task is not None and not again:
+            self._bar.reset(self._task, total=None, description=name)
         self._show(0, 0)
+
+    def at_node(self, node: str) -> None:
+        """Name the node behind the stage with the next move of the bar."""
+        self._node = node if len(node) <= _NODE_WIDTH else f"{node[: _NODE_WIDTH - 3]}..."
 
     def progress(self, done: int, total: int) -> None:
         """Move the bar."""
@@ -82,17 +91,32 @@ class ProgressHook(SilentHook):
             self._bar = None
 
     def _show(self, done: int, total: int) -> None:
+        if perf_counter() < self._start and not (self._bar is not None and 0 < total == done):
+            return
+        self._start = perf_counter() + (_BETWEEN if done else 0.0)
         if self._bar is None:
-            if perf_counter() < self._start:
-                return
-            from rich.console import Console
-            from rich.progress import Progress
-
-            console = Console(file=self._stream, stderr=True)
-            self._bar = Progress(console=console, transient=True)
+            self._bar = self._made()
             self._task = self._bar.add_task(self._stage, total=None)
             self._bar.start()
         if self._task is not None:
-            self._bar.update(
-                self._task, description=self._stage, completed=done, total=total or None
-            )
+            told = f"{self._stage}: {self._node}" if self._node else self._stage
+            self._bar.update(self._task, description=told, completed=done, total=total or None)
+
+    def _made(self) -> Progress:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        console = Console(file=self._stream, stderr=True)
+        return Progress(*columns, console=console, transient=True)

@@ -10,7 +10,7 @@ from graphfix.checking import file_findings
 from graphfix.engines.common_rules import given_inputs
 from graphfix.errors import PassBug
 from graphfix.graph import Shape
-from graphfix.hooks import Hook
+from graphfix.hooks import Hook, progress_told
 from graphfix.model import Model
 from graphfix.pipeline.attempts import attempts, first_attempt
 from graphfix.pipeline.blame import Attempt, Stage, settled
@@ -73,6 +73,9 @@ def finish(
         known, attempt = in_session(before, attempt, known)
     sites = outcomes_of(attempt)
     outcomes = (*sites, *attempt.left_out)
+    for hook in hooks:
+        for outcome in outcomes:
+            hook.pass_done(outcome)
     code = exit_code(attempt, settings, every_site_equal(sites))
     if code == 0 and _undone(outcomes, settings):
         code = 1
@@ -111,6 +114,7 @@ def _proved(
     if asked.certificates is not None and asked.inputs is None and not asked.seed:
         kept = CertificateCache(asked.certificates, before.evaluators)
     prover = Prover(before.evaluators, memory=memory or Memory(), whole=whole, kept=kept)
+    prover.told = progress_told(hooks)
     again = attempts(before, hooks)
     sites = Stage(again, differing, certified(prover))
     results = Stage(

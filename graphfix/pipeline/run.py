@@ -15,7 +15,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
 from graphfix.checking import Checked, check_alone, with_consequences
 from graphfix.folding.computed_sizes import infer_computed_sizes
-from graphfix.hooks import Hook
+from graphfix.hooks import Hook, NodeHook, progress_told
 from graphfix.model import Model
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
@@ -31,6 +31,7 @@ from graphfix.pipeline.sweep import (
     sweep_targeted,
 )
 from graphfix.pipeline.validation import interface
+from graphfix.protos import called
 from graphfix.report import Finding, IoChange
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.
@@ -98,6 +99,22 @@ class Run:
         start = perf_counter()
         stage(self)
         self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+
+    def _told_nodes(self) -> Callable[[int, NodeView], None] | None:
+        """Return what tells the hooks at which node the run is; None where none listens."""
+        tell, total = progress_told(self.hooks), self.model.node_count()
+        named = [hook for hook in self.hooks if isinstance(hook, NodeHook)]
+        if tell is None:
+            return None
+
+        def told(done: int, view: NodeView) -> None:
+            outputs = (tensor.name for tensor in view.node.outputs)
+            node = called(view.op, view.name, outputs)
+            for hook in named:
+                hook.at_node(node)
+            tell(done, total)
+
+        return told
 
     @property
     def work(self) -> Workspace:
@@ -174,7 +191,9 @@ class Run:
         checked = self.checked()
         self._checked = None
         legaliser = self.legaliser(lossy=lossy)
-        count = sweep_targeted(self.model, legaliser, self.journal, checked.is_clean)
+        count = sweep_targeted(
+            self.model, legaliser, self.journal, checked.is_clean, self._told_nodes()
+        )
         if not count:
             self._checked = (self.model, checked)
         return count

@@ -33,7 +33,11 @@ Options = Mapping[str, Mapping[str, Any]]
 
 
 def sweep_targeted(
-    model: Model, legaliser: Legaliser, journal: Journal, is_clean: Callable[[Node], bool]
+    model: Model,
+    legaliser: Legaliser,
+    journal: Journal,
+    is_clean: Callable[[Node], bool],
+    told: Callable[[int, NodeView], None] | None = None,
 ) -> int:
     """Rewrite every node that has a finding which some pass removes; return how many.
 
@@ -42,16 +46,20 @@ def sweep_targeted(
         legaliser: Finds the rewrites.
         journal: Where sites and refusals go.
         is_clean: Says of a node of the model as it is that nothing was found there.
+        told: Is given each node with a finding, and how many nodes came before it.
     """
     editor = Editor(model, legaliser.workspace, {}, EXACT)
-    changed = 0
+    changed = seen = 0
     for graph in editor.graphs():
         for view in editor.nodes(graph):
+            seen += 1
             if not changed and is_clean(view.node):
                 continue
             findings = legaliser.blocking(view)
             if not findings:
                 continue
+            if told is not None:
+                told(seen - 1, view)
             tree = legaliser.solve(view, findings)
             if tree is None:
                 blocked = any(finding.blocks for finding in findings)

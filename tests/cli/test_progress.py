@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from pathlib import Path
 
+import onnx
 import pytest
 
+import graphfix
 from graphfix import hooks
 from graphfix.cli.console import style_for
 from graphfix.cli.progress import ProgressHook, progress_hooks
-from graphfix.hooks import Hook, SilentHook, TimingHook
+from graphfix.hooks import Hook, SilentHook, TimingHook, progress_told
+from graphfix.proving.sites.counting import watched
 from graphfix.rendering.style import PLAIN
 from graphfix.report import Outcome, Status
 
@@ -68,7 +72,46 @@ def test_long_runs_show_stage_and_pass() -> None:
     hook.close()
     shown = stream.getvalue()
     assert "repair" in shown
-    assert "100%" in shown
+    assert "4/4" in shown
+
+
+def test_a_long_run_shows_stage_node_count_and_time_left(tmp_path: Path) -> None:
+    nodes = "".join(f"[n{i}] a{i + 1} = Mod (a{i}, c)\n" for i in range(9))
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (int64[4] a0) => (int64[4] a9) '
+        f"<int64 c = {{3}}> {{ {nodes} }}"
+    )
+    seen: list[tuple[str, str, int, int]] = []
+
+    class Watching(SilentHook):
+        name = node = ""
+
+        def stage(self, name: str) -> None:
+            self.name = name
+
+        def at_node(self, node: str) -> None:
+            self.node = node
+
+        def progress(self, done: int, total: int) -> None:
+            seen.append((self.name, self.node, done, total))
+
+    stream = Terminal()
+    bar = ProgressHook(stream, patience=0.0)
+    graphfix.run(model, target="trt7", hooks=[Watching(), bar], verify="sites")
+    bar.close()
+    at = [(node, done, total) for name, node, done, total in seen if name == "legalise"]
+    assert at[:2] == [("Mod 'n0'", 0, 9), ("Mod 'n1'", 1, 9)]
+    assert [(done, total) for name, _, done, total in seen if name == "certify"][-1] == (9, 9)
+    shown = stream.getvalue()
+    assert "legalise: Mod 'n0'" in shown
+    assert "certify" in shown
+    assert "-:--:--" in shown
+
+
+def test_hooks_that_ask_for_nothing_cost_nothing() -> None:
+    assert progress_told([SilentHook(), TimingHook()]) is None
+    with watched(Path("absent"), None):
+        pass
 
 
 def test_rich_is_not_imported_before_a_bar_is_drawn() -> None:

@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import NoneType
@@ -27,6 +27,7 @@ from graphfix.proving.sites.cases import (
     write_cases,
 )
 from graphfix.proving.sites.certificate_cache import CertificateCache
+from graphfix.proving.sites.counting import Counted, watched
 from graphfix.proving.sites.cutting import READ_AT_MOST, TAKEN_IN, CannotCut, Cut, cut
 from graphfix.proving.sites.identical import same_by
 from graphfix.report import Accuracy, Certificate, Verdict
@@ -141,6 +142,7 @@ class Prover:
         memory: What was proved before; it grows.
         whole: How the whole model is run for its own values; None where it is not.
         kept: The certificates of runs on other models; None where they are not asked for.
+        told: Is given how many of how many different sites are done; None where nobody asks.
     """
 
     evaluators: Mapping[OpKey, str]
@@ -148,6 +150,7 @@ class Prover:
     memory: Memory = field(default_factory=Memory)
     whole: WholeModel | None = None
     kept: CertificateCache | None = None
+    told: Callable[[int, int], None] | None = None
     _spent: float = 0.0
 
     def prove(
@@ -233,11 +236,12 @@ class Prover:
         if len(entries) < _SHARED_FROM:
             count = 1
         parts = [entries[first::count] for first in range(count)]
+        counted = Counted(len(entries), self.told) if self.told is not None else None
         deadline = look.start + self.bounds.seconds - self._spent
         share, whole = 0.8 / count, look.request()
 
         def work(part: list[_Case]) -> _Batch:
-            batch = _Batch(part, self, deadline, share, whole)
+            batch = _Batch(part, self, deadline, share, whole, counted)
             batch.run()
             return batch
 
@@ -293,7 +297,9 @@ class _Batch:
         deadline: float,
         share: float,
         whole: CaptureRequest | None,
+        counted: Counted | None,
     ) -> None:
+        self._counted = counted
         self._cases = cases
         self._whole = whole
         self._evaluators = prover.evaluators
@@ -358,7 +364,8 @@ class _Batch:
             try:
                 timeout = left + self._bounds.patience + 10.0
                 limits = Limits(timeout, self._bounds.memory, self._share)
-                ask(TASK, folder, request, limits, NoneType)
+                with watched(folder, self._counted):
+                    ask(TASK, folder, request, limits, NoneType)
             except EngineFailed as error:
                 failure = error.message
                 if "SIGALRM" in failure:
