@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,7 +76,7 @@ def test_long_runs_show_stage_and_pass() -> None:
     assert "4/4" in shown
 
 
-def test_a_long_run_shows_stage_node_count_and_time_left(tmp_path: Path) -> None:
+def test_a_run_tells_stage_node_and_count() -> None:
     nodes = "".join(f"[n{i}] a{i + 1} = Mod (a{i}, c)\n" for i in range(9))
     model = onnx.parser.parse_model(
         '<ir_version: 8, opset_import: ["" : 17]> g (int64[4] a0) => (int64[4] a9) '
@@ -95,17 +96,22 @@ def test_a_long_run_shows_stage_node_count_and_time_left(tmp_path: Path) -> None
         def progress(self, done: int, total: int) -> None:
             seen.append((self.name, self.node, done, total))
 
-    stream = Terminal()
-    bar = ProgressHook(stream, patience=0.0)
-    graphfix.run(model, target="trt7", hooks=[Watching(), bar], verify="sites")
-    bar.close()
+    graphfix.run(model, target="trt7", hooks=[Watching()], verify="sites")
     at = [(node, done, total) for name, node, done, total in seen if name == "legalise"]
     assert at[:2] == [("Mod 'n0'", 0, 9), ("Mod 'n1'", 1, 9)]
     assert [(done, total) for name, _, done, total in seen if name == "certify"][-1] == (9, 9)
-    shown = stream.getvalue()
+
+
+def test_the_bar_names_the_node_and_the_time_left() -> None:
+    stream = Terminal()
+    hook = ProgressHook(stream, patience=0.0)
+    hook.stage("legalise")
+    hook.at_node("Mod 'n0'")
+    hook.progress(9, 9)
+    hook.close()
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue())
     assert "legalise: Mod 'n0'" in shown
-    assert "certify" in shown
-    assert "-:--:--" in shown
+    assert "9/9 0:00:00" in shown
 
 
 def test_hooks_that_ask_for_nothing_cost_nothing() -> None:
