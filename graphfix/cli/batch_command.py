@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.limits import check_size
 from graphfix.cli.parameters import report_files
 from graphfix.cli.shared import CONTEXT, FILE, output_options
@@ -33,6 +34,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     multiple=True,
     required=True,
     callback=_names,
+    shell_complete=completion.targets,
     metavar="NAME[,NAME...]",
     help="The targets; see `graphfix targets`.",
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.check_reports import joined_views, own_target, views_of
 from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
 from graphfix.cli.reports import Views, proto_of, report_option, write_reports
@@ -28,7 +29,13 @@ from graphfix.report import Finding
     context_settings=CONTEXT, short_help="List what a target rejects or computes wrongly."
 )
 @models_argument
-@click.option("--target", metavar="NAME", required=True, help="See `graphfix targets`.")
+@click.option(
+    "--target",
+    metavar="NAME",
+    required=True,
+    shell_complete=completion.targets,
+    help="See `graphfix targets`.",
+)
 @shape_option
 @assume_option
 @treat_option

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.limits import take_model
 from graphfix.cli.shared import CONTEXT, FILE, limit_options, output_options
 from graphfix.cli.streams import STANDARD, ModelPath
@@ -18,7 +19,13 @@ _MOST = 16 << 20
 @limit_options
 @click.argument("log", type=FILE)
 @click.argument("model", type=ModelPath(), required=False, callback=take_model)
-@click.option("--target", metavar="NAME", default="", help="Whose log it is, where that is known.")
+@click.option(
+    "--target",
+    metavar="NAME",
+    default="",
+    shell_complete=completion.targets,
+    help="Whose log it is, where that is known.",
+)
 @output_options
 def explain(*, as_json: bool, log: Path, model: Path | None, target: str) -> int:
     """Name rule, node, cause and cure of each message that is known in LOG (- is stdin).

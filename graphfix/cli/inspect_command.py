@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
 from graphfix.cli.shared import CONTEXT, output_options
 
@@ -22,10 +23,15 @@ if TYPE_CHECKING:
     "--nodes",
     multiple=True,
     metavar="NODE",
+    shell_complete=completion.nodes,
     help="Show nodes: a name, '*/attn/*', op:Mod, index:12; repeat for more.",
 )
 @click.option(
-    "--around", multiple=True, metavar="NODE", help="Show nodes with what they read and feed."
+    "--around",
+    multiple=True,
+    metavar="NODE",
+    shell_complete=completion.nodes,
+    help="Show nodes with what they read and feed.",
 )
 @click.option("--op-table", is_flag=True, help="Show nodes and work of each operator.")
 @click.option("--macs", is_flag=True, help="Show the multiply-accumulates of each node.")

@@ -6,11 +6,12 @@ import sys
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.shared import CONTEXT, output_options
 
 
 @click.command(context_settings=CONTEXT, short_help="List the repairs, or explain one of them.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.passes)
 @output_options
 def passes(*, as_json: bool, name: str | None) -> int:
     """List the passes by family; with NAME show what that one does and its options."""

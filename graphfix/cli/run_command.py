@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.reports import json_text, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
@@ -42,10 +43,15 @@ if TYPE_CHECKING:
     "excepted",
     multiple=True,
     metavar="NODE",
+    shell_complete=completion.nodes,
     help="Leave these nodes as they are: a name, '*/attn/*', op:Mod, index:12; repeat for more.",
 )
 @click.option(
-    "--only", multiple=True, metavar="NODE", help="Repair these nodes alone, named in the same way."
+    "--only",
+    multiple=True,
+    metavar="NODE",
+    shell_complete=completion.nodes,
+    help="Repair these nodes alone, named in the same way.",
 )
 @click.option(
     "-o",

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.limits import check_file_size, check_size
 from graphfix.cli.shared import CONTEXT
 
@@ -22,7 +23,13 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
     help="The address to listen on. Any but this machine's own lets others in: there is no login.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, metavar="N")
-@click.option("--target", "first", metavar="NAME", help="The target that is chosen at first.")
+@click.option(
+    "--target",
+    "first",
+    metavar="NAME",
+    shell_complete=completion.targets,
+    help="The target that is chosen at first.",
+)
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many at a time."
 )

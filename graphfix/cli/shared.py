@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.limits import take_memory, take_model, take_timeout
 from graphfix.cli.parameters import (
     OP_TYPE_FORM,
@@ -191,12 +192,25 @@ def selection_options(function: Function) -> Function:
             metavar=OPTION_FORM,
             help="Set an option of a pass (`graphfix passes NAME` lists them); repeat for more.",
         ),
-        click.option("--skip", callback=names, metavar="A,B", help="Never run these."),
         click.option(
-            "--passes", callback=names, metavar="A,B", help="Run exactly these, in this order."
+            "--skip",
+            callback=names,
+            metavar="A,B",
+            shell_complete=completion.passes,
+            help="Never run these.",
         ),
         click.option(
-            "--target", metavar="NAME", help="What to repair for: see `graphfix targets`."
+            "--passes",
+            callback=names,
+            metavar="A,B",
+            shell_complete=completion.passes,
+            help="Run exactly these, in this order.",
+        ),
+        click.option(
+            "--target",
+            metavar="NAME",
+            shell_complete=completion.targets,
+            help="What to repair for: see `graphfix targets`.",
         ),
     ):
         function = add(function)

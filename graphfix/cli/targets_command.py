@@ -6,11 +6,12 @@ import sys
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.shared import CONTEXT, output_options
 
 
 @click.command(context_settings=CONTEXT, short_help="List the targets, or show what one accepts.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.targets)
 @click.option(
     "--install",
     "wanted",

@@ -6,16 +6,23 @@ from pathlib import Path
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.parameters import report_file
 from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
 
 
 @click.command(context_settings=CONTEXT, short_help="Show a model as a page in the browser.")
 @model_argument
-@click.option("--target", metavar="NAME", help="Show what stands in its way there as well.")
+@click.option(
+    "--target",
+    metavar="NAME",
+    shell_complete=completion.targets,
+    help="Show what stands in its way there as well.",
+)
 @click.option(
     "--at",
     metavar="NODE",
+    shell_complete=completion.nodes,
     help="Begin at this node: a name, a pattern, op:Mod or index:12; one that stands in a body is "
     "shown where the body is.",
 )
