@@ -219,6 +219,20 @@ YES = [
         9,
     ),
     yes(
+        "(float[2,3] x) => (float y) <int64[2] a = {0, 1}> "
+        "{ y = ReduceSum <keepdims = 0> (x, a) }",
+        "axes-as-input",
+        "form:ReduceSum.axes-input",
+        "wrong",
+    ),
+    yes(
+        X + "<int64[1] s = {-1}, int64[1] e = {-4}, int64[1] a = {1}> "
+        "{ y = Slice (x, s, e, a, s) }",
+        "slice-with-steps",
+        "form:Slice.steps",
+        "wrong",
+    ),
+    yes(
         X + "<int64[1] a = {1}> { y = ReduceMax (x, a) }",
         "axes-as-input",
         "form:ReduceMax.axes-input",
@@ -339,6 +353,13 @@ NO = [
         POOLED.format("AveragePool", "ceil_mode = 1, strides = [2, 2]"), "average-beyond-the-end", T
     ),
     No(X + "{ y = ReduceMean <axes = [1]> (x) }", "axes-as-input", T, 13),
+    No(X + "<int64[2] a = {0, 1}> { y = ReduceMean (x, a) }", "axes-as-input", T, 18),
+    No(
+        X + "<int64[1] s = {-1}, int64[1] e = {-9223372036854775807}, int64[1] a = {1}> "
+        "{ y = Slice (x, s, e, a, s) }",
+        "slice-with-steps",
+        T,
+    ),
     No(X + "{ y = Softmax <axis = 1> (x) }", "softmax-of-joined-axes", T, 11),
     No(IMAGE + "{ y = ReduceMax <axes = [2]> (x) }", "extremes-over-several-axes", T, 13),
     No(X + "<float k = {2.0}> { y = Pow (x, k) }", "power-of-what-may-be-negative", T),

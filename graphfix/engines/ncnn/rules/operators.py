@@ -50,14 +50,22 @@ def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
     feature="form:{op}.axes-input",
     versions="ncnn",
     severity=WRONG,
-    source=f"{MEASURED}: ReduceSum, ReduceMean and ReduceL1; attributes are read; ReduceMax and"
-    " ReduceMin become no layer",
+    source=f"{MEASURED}: ReduceSum, ReduceMean, ReduceL1 and ReduceL2; attributes are read, and"
+    " several axes; ReduceMax and ReduceMin become no layer",
 )
 def axes_as_input(node: NodeView, target: Target) -> Answer:
-    """Axes that are an input are not read: nothing is reduced, or everything."""
-    if node.input(1) is None:
+    """One axis that is an input is not read, nor are all where none is kept."""
+    axes, x = node.input(1), node.input(0)
+    if axes is None:
         return None
-    return Yes(severity=REJECT if node.op in ("ReduceMax", "ReduceMin") else WRONG)
+    if node.op in ("ReduceMax", "ReduceMin"):
+        return Yes(severity=REJECT)
+    count, rank = axes.dim(0), None if x is None else x.rank
+    if count is None or count < 2:
+        return True
+    if node.attr("keepdims", 1):
+        return False
+    return Unknown("rank of what is reduced") if rank is None else count == rank
 
 
 @rule(
@@ -122,15 +130,21 @@ def cast_to_others(node: NodeView, target: Target) -> Answer:
     versions="ncnn",
     severity=REJECT,
     text="layer Tensor.slice not exists or registered",
-    source=MEASURED,
+    source=f"{MEASURED}: backwards by one from -1 to the least number is a flip, which is equal;"
+    " all else that goes backwards is wrong",
 )
 def slice_with_steps(node: NodeView, target: Target) -> Answer:
-    """A slice takes neighbours alone."""
+    """A slice takes neighbours alone, or turns the whole axis round."""
     steps = node.input(4)
     if steps is None:
         return None
-    array = steps.array()
-    return Unknown(f"values of {steps.name}") if array is None else bool((array != 1).any())
+    array, starts, ends = steps.array(), node.need(1).array(), node.need(2).array()
+    if array is None:
+        return Unknown(f"values of {steps.name}")
+    if starts is not None and ends is not None and bool((array == -1).all()):
+        flips = bool((starts == -1).all()) and bool((ends <= -(2**31)).all())
+        return False if flips else Yes(severity=WRONG)
+    return Yes(severity=WRONG) if bool((array < 0).any()) else bool((array != 1).any())
 
 
 @rule(

@@ -41,9 +41,9 @@ def pad_without_mode(node: NodeView, target: Target) -> Answer:
 def pad_of_the_batch(node: NodeView, target: Target) -> Answer:
     """Pads of the first of four axes are left out."""
     x, pads = node.input(0), _pads(node)
-    if x is None:
+    if x is None or pads is None:
         return None
-    if pads is None or x.rank is None:
+    if x.rank is None:
         return Unknown(f"rank of {x.name}")
     return x.rank >= RANK and (pads[0] != 0 or pads[x.rank] != 0)
 
