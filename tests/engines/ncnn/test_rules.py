@@ -219,8 +219,7 @@ YES = [
         9,
     ),
     yes(
-        "(float[2,3] x) => (float y) <int64[2] a = {0, 1}> "
-        "{ y = ReduceSum <keepdims = 0> (x, a) }",
+        "(float[2,3] x) => (float y) <int64[2] a = {0, 1}> { y = ReduceSum <keepdims = 0> (x, a) }",
         "axes-as-input",
         "form:ReduceSum.axes-input",
         "wrong",

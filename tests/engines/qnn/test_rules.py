@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphfix.engines.engine import engine_of
-from tests.engines.cases import No, Yes, assert_no, assert_yes
+from tests.engines.cases import No, Yes, assert_no, assert_yes, check, model_of
 
 Q = "qnn2"
 X = "(float[2,3] x) => (float[2,3] y) "
@@ -14,6 +14,11 @@ LINE = "(float[1,3,8] x) => (float[A,B,C] y) "
 GELU = (
     "<float root = {1.4142135}, float one = {1}, float half = {0.5}> "
     "{ d = Div (x, root) e = Erf (d) a = Add (e, one) "
+)
+WINDOWS = (
+    "(float[{b},8,8,3] x) => (float[A,B,C] y) <int64[6] s = {{{b},2,4,2,4,3}}, "
+    "int64[3] t = {{-1,16,3}}> {{ p = Reshape (x, s) q = Transpose <perm = [{perm}]> (p) "
+    "y = Reshape (q, t) }}"
 )
 
 YES = [
@@ -76,6 +81,7 @@ YES = [
 ]  # fmt: skip
 
 NO = [
+    No(WINDOWS.format(b=1, perm="0,1,3,2,4,5"), "many-dimensions", Q),
     No("(float[32] x) => (float[2,2,2,2,2] y) <int64[5] s = {2,2,2,2,2}> { y = Reshape (x, s) }",
        "many-dimensions", Q),
     No(X + GELU + "m = Mul (x, a) y = Mul (m, half) }", "erf-alone", Q),
@@ -116,3 +122,12 @@ def test_no(case: No) -> None:
 )
 def test_what_a_message_names(said: str, named: tuple[str, str]) -> None:
     assert engine_of("qnn").blamed(said) == named
+
+
+@pytest.mark.parametrize(("batch", "order"), [(2, "0,1,3,2,4,5"), (1, "1,0,3,2,4,5")])
+def test_windows_of_several_batches_keep_their_six_axes(batch: int, order: str) -> None:
+    found = check(model_of(WINDOWS.format(b=batch, perm=order), 17), Q)
+    assert {f.feature for f in found if f.rule == "many-dimensions"} == {
+        "rank:Reshape.6",
+        "rank:Transpose.6",
+    }

@@ -15,9 +15,18 @@ from graphfix.engines.rule import REJECT, Answer, Yes, rule
 _MOST = 5  # dimensions
 
 
-@rule(feature="rank:{op}", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
+@rule(
+    feature="rank:{op}",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: a Transpose of six between two Reshapes that leaves one of size 1 in its"
+    " place is taken",
+)
 def many_dimensions(node: NodeView, target: Target) -> Answer:
     """{op} takes or gives a tensor of more than five dimensions."""
+    if node.op in ("Reshape", "Transpose") and _turns_without_a_unit(node):
+        return None
     for value in (*node.inputs, *node.outputs):
         if value is not None and value.rank is not None and value.rank > _MOST:
             return Yes(
@@ -25,6 +34,27 @@ def many_dimensions(node: NodeView, target: Target) -> Answer:
                 message=f"{target.title} has no tensor of {value.rank} dimensions",
             )
     return None
+
+
+def _turns_without_a_unit(node: NodeView) -> bool:
+    """Say whether a node is one of a Reshape, a Transpose and a Reshape that become five axes."""
+    turn = node
+    if node.op == "Reshape":
+        maker = node.need(0).producer
+        after = _only_user(node.output(0), "Transpose")
+        turn = maker if maker is not None and maker.op == "Transpose" else after or node
+    first = turn.need(0).producer
+    last = _only_user(turn.output(0), "Reshape")
+    if turn.op != "Transpose" or first is None or first.op != "Reshape" or last is None:
+        return False
+    ends = (first.need(0), last.output(0))
+    six = turn.need(0)
+    if six.static_shape is None or len(six.consumers) != 1 or six.rank != _MOST + 1:
+        return False
+    if any(end is None or end.rank is None or end.rank > _MOST for end in ends):
+        return False
+    order = list(turn.attr("perm", ())) or list(range(_MOST, -1, -1))
+    return any(size == 1 and order[axis] == axis for axis, size in enumerate(six.static_shape))
 
 
 @rule("Erf", feature="op:Erf", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
