@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-import onnx
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from graphfix.authoring import has_pytorch, run_in_pytorch
 from graphfix.authoring.declaring import Evaluate
 from graphfix.report import EXACT, Accuracy, Status
-from graphfix.testing import Rewritten, assert_same, outputs_of, run_pass
+from graphfix.testing import Rewritten, assert_same, assert_valid, outputs_of, run_pass
 from tests.passes.resize_models import IR
 
 Array = np.ndarray[Any, Any]
@@ -125,7 +124,7 @@ def becomes(
     if ops is not None:
         assert [op for op in done.ops if op != "Constant"] == list(ops)
     # full_check wants types and shapes that agree
-    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
+    assert_valid(done.after)
     again = run_pass(declared, done.after, options=options)
     assert [outcome.status for outcome in again.outcomes] == [Status.NOT_NEEDED]
     given = outputs_of(done.after, feed)
@@ -231,7 +230,7 @@ def replaced(
     assert outcome.status is Status.APPLIED, outcome
     assert [site.accuracy for site in outcome.sites] == [accuracy]
     assert "ATen" not in done.ops
-    onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]
+    assert_valid(done.after)
     given = outputs_of(done.after, feed)
     wanted = dict(zip(given, expected, strict=False))
     assert_same(wanted, given, rtol=rtol, atol=atol)
