@@ -1,9 +1,12 @@
-"""What holds for all tests: how many examples hypothesis draws, and what is kept of collecting."""
+"""What holds for all tests: examples of hypothesis, what collecting leaves, who runs which."""
 
 from __future__ import annotations
 
 import gc
+from importlib import import_module
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("quick", max_examples=10, deadline=None)
@@ -15,3 +18,11 @@ def pytest_collection_finish() -> None:
     """Take what collecting made out of garbage collection: it lives to the end."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each worker whole files: what a file prepares once is not prepared by two of them."""
+    if config.getoption("dist") != "load":  # somebody asked for another way
+        return None
+    return import_module("xdist.scheduler").LoadFileScheduling(config, log)
