@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import onnx
+from msgspec import Struct, field
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto
 
 from graphfix.exporting import encode_attribute, export_node, make_info
@@ -16,8 +15,7 @@ _SMALL_OTHERS = 256
 _SIZES = frozenset({TensorProto.INT32, TensorProto.INT64})
 
 
-@dataclasses.dataclass(slots=True)
-class _Light:
+class _Light(Struct):
     """A light model while it is written: big initializers of bodies become inputs of `main`.
 
     Two bodies may have an initializer of the same name, so these inputs have names of their own.
@@ -25,8 +23,8 @@ class _Light:
 
     graph: Graph
     main: GraphProto
-    renamed: dict[int, str] = dataclasses.field(default_factory=dict[int, str])
-    taken: set[str] = dataclasses.field(default_factory=set[str])
+    renamed: dict[int, str] = field(default_factory=dict[int, str])
+    taken: set[str] = field(default_factory=set[str])
 
     def stub(self, constant: Constant) -> str:
         """Name the input that stands for an initializer of a body."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from graphfix.authoring.views import NodeView
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from graphfix.report import Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Struct, frozen=True):
     """A release of a product that holds an engine.
 
     Attributes:
@@ -40,8 +40,7 @@ class Release:
 Input = tuple[str, tuple[int | str | None, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A file that was written for a target.
 
     Attributes:
@@ -56,8 +55,7 @@ class Written:
     contents: Callable[[], tuple[Sequence[Input], frozenset[str]]]
 
 
-@dataclass(frozen=True, slots=True)
-class NextStep:
+class NextStep(Struct, frozen=True):
     """What to do with a file that was written.
 
     Attributes:
@@ -71,8 +69,7 @@ class NextStep:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
+class Meant(Struct, frozen=True):
     """The engine version that a model is to be run in.
 
     Attributes:
@@ -90,8 +87,7 @@ class Meant:
     capability: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """What an engine takes of a corpus of models, as a committed result says.
 
     Attributes:
@@ -109,8 +105,7 @@ class Taken:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """What an engine that is installed here says of a model.
 
     Attributes:

@@ -10,7 +10,9 @@ work needs no undoing then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graphfix.errors import PassBug
 from graphfix.pipeline.faults import Specimen
@@ -23,8 +25,7 @@ MOST_RUNS = 12  # that are made for one thing that is wrong
 _NOT_YET = Verification(Verdict.SKIPPED)
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """A run, and what was left out before it came out like this.
 
     Attributes:
@@ -60,8 +61,7 @@ class Attempt:
         return (*self.file_findings, *self.run.findings_after)
 
 
-@dataclass(frozen=True, slots=True)
-class Suspect:
+class Suspect(Struct, frozen=True):
     """What may be to blame; fields as for `Attempt`, and the settings are those without it."""
 
     settings: Settings
@@ -70,8 +70,7 @@ class Suspect:
     specimens: tuple[Specimen, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Blame:
+class Blame(Struct, frozen=True):
     """What may be to blame for what is wrong with an attempt.
 
     Attributes:
@@ -83,8 +82,7 @@ class Blame:
     cured: Callable[[Attempt], bool] = lambda _: True
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """One thing that may be wrong with a run.
 
     Attributes:

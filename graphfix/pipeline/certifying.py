@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
+from msgspec import structs
+
 from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
@@ -94,10 +96,10 @@ def prove(run: Run, settings: Settings, prover: Prover, sites: Sequence[Applied]
     found: list[Applied] = []
     for each, numbers in zip(sites, places, strict=True):
         if numbers is not None:
-            found.append(replace(each, certificate=_least([proofs[n] for n in numbers])))
+            found.append(structs.replace(each, certificate=_least([proofs[n] for n in numbers])))
         elif prepare.isdisjoint(each.passes) and each.computes:
             proof = Certificate(Verdict.INCONCLUSIVE, reason=WHOLE_FILE)
-            found.append(replace(each, certificate=proof))
+            found.append(structs.replace(each, certificate=proof))
         else:
             found.append(each)
     return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from graphfix.authoring.evidence import Evidence
 from graphfix.graph import Node, Tensor, is_empty
@@ -24,8 +25,7 @@ class Kind(StrEnum):
     FAULT = "fault"  # the run itself ends in exit code 5
 
 
-@dataclass(frozen=True, slots=True)
-class Specimen:
+class Specimen(Struct, frozen=True):
     """One fault.
 
     Attributes:
@@ -47,8 +47,7 @@ class Specimen:
     pieces: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
+class Crash(Struct, frozen=True):
     """A pass that raised at a node: what stood there then."""
 
     pass_id: str
@@ -57,8 +56,7 @@ class Crash:
     pieces: tuple[Evidence, ...]
 
 
-@dataclass(slots=True)
-class Faults:
+class Faults(Struct):
     """Collects the faults of a run.
 
     Attributes:

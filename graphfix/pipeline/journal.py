@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field
 
 from graphfix.authoring.editing import Recorded
 from graphfix.authoring.evidence import Evidence
@@ -12,8 +14,7 @@ from graphfix.pipeline.faults import Crash, surroundings
 from graphfix.report import Accuracy, Certificate, IoChange, NodeRef, Outcome, Site, Status, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(Struct, frozen=True):
     """One site that was changed: the record of it from the pass to its proof.
 
     Attributes:
@@ -43,8 +44,7 @@ class Applied:
         return replace(self.site, certificate=self.certificate) if self.certificate else self.site
 
 
-@dataclass(slots=True)
-class Journal:
+class Journal(Struct):
     """Collects sites by pass, status and reason, in the order in which they first came.
 
     Attributes:

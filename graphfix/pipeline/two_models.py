@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from msgspec import structs
 from onnx import ModelProto
 
 from graphfix.diffing.difference import Difference
@@ -168,7 +168,7 @@ def _explained(found: Comparison, models: tuple[Model, Model], inputs: object) -
     for model in models:
         notes = explanation(model, feeds, found.verification.reason)
         if notes:
-            return replace(found, notes=(*found.notes, *notes))
+            return structs.replace(found, notes=(*found.notes, *notes))
     return found
 
 

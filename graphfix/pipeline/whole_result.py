@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from time import perf_counter
 
+from msgspec import structs
+
 from graphfix.checking import file_findings
 from graphfix.pipeline.attempts import failed
 from graphfix.pipeline.blame import Attempt, Blame
@@ -36,7 +38,9 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
             fault = "inputs or outputs changed"
     run.seconds["validate"] = perf_counter() - start
     if fault:
-        return replace(attempt, verification=Verification(Verdict.SKIPPED, fault), fault=fault)
+        return structs.replace(
+            attempt, verification=Verification(Verdict.SKIPPED, fault), fault=fault
+        )
     for hook in run.hooks:
         hook.stage("verify")
     start = perf_counter()
@@ -57,7 +61,7 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
             verification = found_there if found_there.runs_never else verification
     run.seconds["verify"] = perf_counter() - start
     left = file_findings(found.complaints, settings.target)
-    return replace(attempt, verification=verification, file_findings=left)
+    return structs.replace(attempt, verification=verification, file_findings=left)
 
 
 def broken(attempt: Attempt, _: int) -> Blame | None:
@@ -89,7 +93,7 @@ def in_engine(before: Original, attempt: Attempt) -> Attempt:
     run.seconds["engine"] = perf_counter() - start
     if verification.status is Verdict.BUILT:
         verification = _built(attempt.verification, verification)
-    return replace(attempt, verification=verification)
+    return structs.replace(attempt, verification=verification)
 
 
 def _built(compared: Verification, built: Verification) -> Verification:
@@ -111,5 +115,5 @@ def in_session(
         left = findings_of_loading(model, file, settings, attempt.findings_after)
     else:
         left = found
-    added = replace(attempt, file_findings=(*attempt.file_findings, *left))
+    added = structs.replace(attempt, file_findings=(*attempt.file_findings, *left))
     return (*known, *found), added

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import onnx
 import pytest
+from msgspec import structs
 
 from graphfix import EXACT, graph_pass, rewrite, run
 from graphfix.authoring.building import Builder
@@ -86,7 +87,7 @@ def test_what_the_stage_looks_at_is_added_to_every_attempt() -> None:
     stage = Stage(
         attempt_of,
         lambda attempt, count: Blame((without(1),)) if count == 0 and attempt.fault else None,
-        lambda attempt: replace(attempt, fault=f"seed {attempt.settings.seed}"),
+        lambda attempt: structs.replace(attempt, fault=f"seed {attempt.settings.seed}"),
     )
     assert settled(attempt_of(SETTINGS), stage).fault == "seed 1"
 

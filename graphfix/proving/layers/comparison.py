@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from graphfix.report import NodeRef, Verdict, Verification
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """One tensor that both models compute.
 
     Attributes:
@@ -32,8 +31,7 @@ class Layer:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Two models on the same inputs.
 
     Attributes:

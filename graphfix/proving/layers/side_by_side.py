@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
 from onnx import ModelProto
 
 from graphfix.diffing.contents import Contents
@@ -41,12 +42,12 @@ def side_by_side(task: whole.Task, *, layers: bool) -> Comparison:
     verification = whole.compare(_copied(task, before, after))
     result = Comparison(verification, (), "", *counts, notes=tuple(notes))
     if verification.status is Verdict.SKIPPED:
-        return replace(result, layers_reason=verification.reason)
+        return structs.replace(result, layers_reason=verification.reason)
     probes = _Probes(task, before, after, scope, inner)
     found = probes.compare()
     if isinstance(found, str):
-        return replace(result, layers_reason=found)
-    return replace(result, layers=found)
+        return structs.replace(result, layers_reason=found)
+    return structs.replace(result, layers=found)
 
 
 def _copied(task: whole.Task, before: ModelProto, after: ModelProto) -> whole.Task:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from onnx import ModelProto
 
 from graphfix.proving.runners.evaluators import Listed
@@ -21,8 +21,7 @@ _MODELS = "cases.bin"
 _RESULTS = "results.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class CertificationRequest:
+class CertificationRequest(Struct, frozen=True):
     """How the sites of a folder are certified.
 
     Attributes:
@@ -44,8 +43,7 @@ class CertificationRequest:
     stored: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StoredCase:
+class StoredCase(Struct, frozen=True):
     """A site to certify, its models as bytes.
 
     Attributes:
@@ -63,8 +61,7 @@ class StoredCase:
     names: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     number: int
     sizes: tuple[int, int]
     accuracy: Accuracy
@@ -72,8 +69,7 @@ class _Entry:
     names: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadCase:
+class ReadCase(Struct, frozen=True):
     """A site as a child reads it: its number, and the names that it has in the model."""
 
     number: int
@@ -81,8 +77,7 @@ class ReadCase:
     names: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """What became of a site: it was begun, or has a certificate, which took so many seconds."""
 
     number: int

@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from msgspec import structs
+
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.captured import (
@@ -106,7 +108,7 @@ def _watched(
     values, why = capture_activations(request, types, evaluators)
     _alarm(0.0)
     return [
-        replace(
+        structs.replace(
             read, case=replace(read.case, own=captured_feed(read.case.before, read.names, values))
         )
         for read in cases

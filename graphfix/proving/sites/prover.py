@@ -9,10 +9,11 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import NoneType
 
+from msgspec import Struct, field
 from onnx import ModelProto
 
 from graphfix.authoring.evidence import Evidence
@@ -65,8 +66,7 @@ class Bounds:
         return cls(min(cls.seconds, given / 2), min(cls.patience, given / 4))
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(Struct, frozen=True):
     """A site that has to be run, and what it has in common with those that need no other proof."""
 
     stored: StoredCase
@@ -89,8 +89,7 @@ def stored_case(found: Cut, accuracy: Accuracy) -> StoredCase:
     return StoredCase(before, after, accuracy, tuple(sorted(found.claims)), found.names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """What one site needs.
 
     Attributes:
@@ -119,8 +118,7 @@ def named(certificate: Certificate, names: Mapping[str, str]) -> Certificate:
     return replace(certificate, reason=reason)
 
 
-@dataclass(slots=True)
-class Memory:
+class Memory(Struct):
     """What was proved, by the content of both sides of a site.
 
     Attributes:
@@ -132,8 +130,7 @@ class Memory:
     costs: dict[bytes, float] = field(default_factory=dict[bytes, float])
 
 
-@dataclass(slots=True)
-class Prover:
+class Prover(Struct):
     """Makes certificates and remembers them, for the further runs that a rollback takes.
 
     Attributes:
@@ -268,8 +265,7 @@ class Prover:
         return known is not None
 
 
-@dataclass(slots=True)
-class _Look:
+class _Look(Struct):
     """When it began, and the whole model as a file, which is made when it is first asked for."""
 
     start: float
