@@ -4,8 +4,9 @@
 
 CORPUS is a folder of models (`../shared/corpus/open`). Five networks of it are repaired, and a
 model of 500 sites that is made here. Each page is opened in headless Chromium (`pip install
-'graphfix[browser]'`, `apt-get install chromium`), beside a page with nothing but the map of the
-same graph: what any drawing of that graph costs. Writes `results/reports.md` and ends with 1 where
+'graphfix[browser]' netron`, `apt-get install chromium`), beside a page with nothing but the map of
+the same graph, which is what any drawing of that graph costs, and beside Netron's page of the same
+model. Writes `results/reports.md` and ends with 1 where
 a page says anything on the console, asks for anything, or is bigger than is promised.
 """
 
@@ -41,6 +42,7 @@ NETWORKS = (
 SITES, TARGET = 500, "trt8.0"
 MOST = ((500, 2_000_000), (5_000, 5_000_000))  # sites or nodes, and bytes of a page
 LOADS = 3
+_NETRON_IS_DONE = "body:not(.welcome):not(.spinner) #target .node-item"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Row:
     written: float
     opened: float
     plain: float
+    netron: float
     said: int
     asked: int
 
@@ -87,6 +90,7 @@ def measured(name: str, result: Result, browser: Any, folder: Path) -> Row:
         written,
         median(each[0] for each in seen),
         median(each[0] for each in alone),
+        in_netron(browser, result.original, folder),
         max(each[1] for each in seen),
         max(each[2] for each in seen),
     )
@@ -116,6 +120,34 @@ def opened(browser: Any, path: Path) -> tuple[float, int, int]:
     return spent, len(said), sum(not url.startswith(("file:", "data:")) for url in asked)
 
 
+def in_netron(browser: Any, model: ModelProto, folder: Path) -> float:
+    """Return the seconds until Netron has drawn a model; infinite where it gives up in a minute."""
+    netron: Any = importlib.import_module("netron")
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    address = netron.start(str(path), browse=False)
+    spent = [_drawn(browser, f"http://{address[0]}:{address[1]}/") for _ in range(LOADS)]
+    netron.stop(address)
+    return median(spent)
+
+
+def _drawn(browser: Any, address: str) -> float:
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.add_cookies([{"name": "consent", "value": "1", "url": address}])
+    page = context.new_page()
+    start = time.perf_counter()
+    try:
+        page.goto(address, wait_until="load")
+        page.wait_for_selector(_NETRON_IS_DONE, state="attached", timeout=60_000)
+        spent = time.perf_counter() - start
+    except Exception as error:
+        if type(error).__name__ != "TimeoutError":
+            raise
+        spent = float("inf")
+    context.close()
+    return spent
+
+
 def table(rows: Sequence[Row]) -> str:
     """Return the page of results."""
     lines = [
@@ -124,15 +156,17 @@ def table(rows: Sequence[Row]) -> str:
         "`python -m benchmarks.reports ../shared/corpus/open` on 2 cores: pages of `graphfix run",
         "--report`, and how long headless Chromium takes until they are drawn (median of "
         f"{LOADS}), beside",
-        "a page with the map of the same graph alone. No page said anything on the console or",
-        "asked for anything.",
+        "a page with the map of the same graph alone, and beside Netron's page of the same model",
+        "(until it shows nodes, at most 60 s). No page said anything on the console or asked for",
+        "anything.",
         "",
-        "| model | nodes | changed places | kB | written, s | drawn, s | map alone, s |",
-        "|---|---|---|---|---|---|---|",
+        "| model | nodes | changed places | kB | written, s | drawn, s | map alone, s "
+        "| Netron, s |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     lines += [
         f"| {row.model} | {row.nodes} | {row.sites} | {row.bytes // 1000} | {row.written:.2f} "
-        f"| {row.opened:.2f} | {row.plain:.2f} |"
+        f"| {row.opened:.2f} | {row.plain:.2f} | {row.netron:.2f} |"
         for row in rows
     ]
     return "\n".join(lines) + "\n"

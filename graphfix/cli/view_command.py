@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
 from graphfix.cli import completion
 from graphfix.cli.parameters import report_file
 from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
+from graphfix.cli.streams import STANDARD
+from graphfix.rendering.style import printable
 
 
 @click.command(context_settings=CONTEXT, short_help="Show a model as a page in the browser.")
@@ -34,6 +39,11 @@ from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
     metavar="FILE.html",
     help="Where the page goes; default: into the user's cache.",
 )
+@click.option(
+    "--netron",
+    is_flag=True,
+    help="Show it in Netron instead, where that is installed (pip install netron), until Ctrl-C.",
+)
 @click.option("--no-open", is_flag=True, help="Write the page and open nothing.")
 @output_options
 def view(
@@ -43,11 +53,14 @@ def view(
     target: str | None,
     at: str | None,
     output: Path | None,
+    netron: bool,
     no_open: bool,
 ) -> int:
     """Write a page of MODEL and open it in the browser: its graph, inputs, weights.
 
     Nothing leaves the machine: the page is one file that asks for nothing.
+    With --netron it is Netron's page, served to this machine; its address cannot
+    name a node, so --at says what to search for there.
 
     Exit codes: 0 written; 2 wrong usage; 3 MODEL cannot be read or is not a model;
     5 a fault in graphfix; 130 Ctrl-C.
@@ -65,6 +78,13 @@ def view(
     with stdout_kept():
         proto = proto_of(given)
         place = None if at is None else main_place(proto, at, "--at")
+    if netron:
+        if target is not None or output is not None:
+            raise click.UsageError("--netron shows the model alone, without --target and -o")
+        nodes = [] if place is None else [proto.graph.node[place]]
+        sought = "".join(node.name or next(filter(None, node.output), "") for node in nodes)
+        return _in_netron(model, sought, as_json=as_json, no_open=no_open)
+    with stdout_kept():
         if target is None:
             from graphfix.rendering.html.view_page import view_page
 
@@ -82,6 +102,36 @@ def view(
         emit_json({"schema": 1, "page": str(path), "address": address, "opened": opened})
     else:
         emit(f"{path}{'' if opened else ': open it in a browser'}")
+    return 0
+
+
+def _in_netron(model: Path, sought: str, *, as_json: bool, no_open: bool) -> int:
+    """Serve a model by Netron to this machine until it is interrupted."""
+    from graphfix.cli.console import emit, emit_json
+    from graphfix.cli.page import page_of
+    from graphfix.errors import UsageError
+
+    if model == STANDARD:
+        raise UsageError("Netron reads a file", where="--netron", hint="save the model first")
+    try:
+        shows: Any = import_module("netron")
+    except ImportError as error:
+        raise UsageError(
+            "Netron is not installed", where="--netron", hint="pip install netron"
+        ) from error
+    page = page_of(click.get_current_context())
+    if page is not None:
+        page.limit(float("inf"), 0.0)
+    host, port = shows.start(str(model), ("localhost", None), browse=False)
+    address = f"http://{host}:{port}/"
+    opened = not no_open and _opened(address)
+    if as_json:
+        emit_json({"schema": 1, "page": "", "address": address, "opened": opened, "node": sought})
+    else:
+        find = f"; find the node with Ctrl-F: {printable(sought)}" if sought else ""
+        emit(f"{address} (Ctrl-C ends it){find}")
+    sys.stdout.flush()
+    shows.wait()
     return 0
 
 

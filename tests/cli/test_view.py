@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import webbrowser
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from onnx import parser
@@ -119,3 +122,34 @@ def test_what_is_no_model(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "m.onnx").write_bytes(b"\xff\xff")
     assert main(["view", str(tmp_path / "m.onnx")]) == 3
     assert "m.onnx" in capsys.readouterr().err
+
+
+def test_netron_serves_the_model_and_is_told_of_the_node(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, opened: list[str]
+) -> None:
+    netron, started = ModuleType("netron"), list[tuple[str, Any]]()
+
+    def start(file: str, address: Any, browse: bool) -> tuple[str, int]:
+        started.append((file, browse))
+        return "localhost", 8081
+
+    netron.start, netron.wait = start, lambda: None  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "netron", netron)
+    path = tmp_path / "net.onnx"
+    path.write_bytes(parser.parse_model(NESTED).SerializeToString())
+    assert main(["view", str(path), "--netron", "--at", "op:If"]) == 0
+    assert started == [(str(path), False)]
+    assert opened == ["http://localhost:8081/"]
+    assert capsys.readouterr().out == (
+        "http://localhost:8081/ (Ctrl-C ends it); find the node with Ctrl-F: y\n"
+    )
+
+
+def test_without_netron_it_says_how_to_get_it(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "netron", None)
+    assert main(["view", str(written(tmp_path)), "--netron"]) == 2
+    assert "Netron is not installed (pip install netron)" in capsys.readouterr().err
+    assert main(["view", str(written(tmp_path)), "--netron", "--target", "trt8"]) == 2
+    assert "shows the model alone" in capsys.readouterr().err
