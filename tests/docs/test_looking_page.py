@@ -38,7 +38,7 @@ def test_each_command_runs(
     for name, array in arrays.items():
         path = Path("test_data_set_0") / f"{name}.pb"
         path.write_bytes(numpy_helper.from_array(array).SerializeToString())
-    assert len(COMMANDS) == 9
+    assert len(COMMANDS) == 10
     for command in COMMANDS:
         words = shlex.split(command)
         assert words[0] == "graphfix"
