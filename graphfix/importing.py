@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct, field
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    ValueInfoProto,
+)
 
 from graphfix.attributes import Attributes
 from graphfix.duplicate_names import Definitions
@@ -85,14 +92,29 @@ def _fill(
             known.overridable = overridable
             inputs.append(known)
             continue
-        variable = Variable(info.name, info=info)
+        variable = Variable(info.name, info=_without_negative_sizes(info))
         tensors[info.name] = variable
         inputs.append(variable)
     graph.inputs = inputs
-    infos = {info.name: info for info in proto.value_info}
-    infos.update((info.name, info) for info in proto.output)
+    declared = (*proto.value_info, *proto.output)
+    infos = {info.name: _without_negative_sizes(info) for info in declared}
     _fill_nodes(graph, list(proto.node), scope, infos, definitions, base_dir)
     graph.set_outputs([_output(scope, info.name, graph) for info in proto.output])
+
+
+def _without_negative_sizes(info: ValueInfoProto) -> ValueInfoProto:
+    """Return a declaration with unknown sizes for the negative ones by which some files mean that.
+
+    TensorRT and onnxruntime take -1 for a dynamic size; the inference of onnx computes with it.
+    """
+    if all(dim.dim_value >= 0 for dim in info.type.tensor_type.shape.dim):
+        return info
+    known = ValueInfoProto()
+    known.CopyFrom(info)
+    for dim in known.type.tensor_type.shape.dim:
+        if dim.dim_value < 0:
+            dim.ClearField("dim_value")
+    return known
 
 
 def _output(scope: _Scope, name: str, graph: Graph) -> Tensor:

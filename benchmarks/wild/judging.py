@@ -22,9 +22,11 @@ from graphfix import check
 from graphfix.errors import GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
+from graphfix.worker.service import OutOfTime
 
 _ATTEMPTS = (0, 3, 9, 16, 22)
 _SECONDS = 120.0
+_RUNNING = 30.0
 _MEMORY = 12 << 30
 CONSENT = "--allow-io-change"
 TOOLS: dict[str, Sequence[str]] = {
@@ -152,11 +154,13 @@ def _drawn(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]] | str:
         for attempt in _ATTEMPTS:
             feed = maker.draw(0, attempt)
             try:
-                (outputs,) = run_model(path, [feed], timeout=_SECONDS)
+                (outputs,) = run_model(path, [feed], timeout=_RUNNING)
+            except OutOfTime as error:
+                return error.message
             except GraphfixError as error:
                 why = error.message
                 continue
             return feed, outputs
-    except GraphfixError as error:
-        return error.message
+    except Exception as error:  # a damaged file
+        return f"{type(error).__name__}: {error}"
     return why

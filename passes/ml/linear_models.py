@@ -144,8 +144,12 @@ def _product(node: NodeView, build: Builder, targets: int) -> Value:
             f"are {coefficients.size} and {intercepts.size}"
         )
     columns = coefficients.size // targets
-    if x.dim(1) not in (None, columns) or not columns:
-        raise Refuse(f"{node.need(0).name} must have {columns} columns; it has {x.dim(1)}")
+    given = x.dim(1)
+    if isinstance(given, int) and 0 < given < columns:
+        # More than the rows need: onnxruntime reads those that come first, row by row.
+        columns, coefficients = given, coefficients[: targets * given]
+    if given not in (None, columns) or not columns:
+        raise Refuse(f"{node.need(0).name} must have {columns} columns; it has {given}")
     matrix = np.ascontiguousarray(coefficients.reshape(targets, columns).T)
     total = build.MatMul(x, build.constant(matrix))
     return build.Add(total, intercepts) if intercepts.size else total

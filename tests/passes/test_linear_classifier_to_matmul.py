@@ -60,3 +60,17 @@ def test_labels_that_are_texts() -> None:
     assert_refused(PASS, model, "they are texts")
     del model.graph.output[0]
     assert_rewrite(PASS, model, feeds=[{"x": rows()}], **ROUNDED)
+
+
+def test_coefficients_past_those_that_rows_of_few_columns_need_are_not_read() -> None:
+    model = model_of(
+        "LinearClassifier",
+        ["N", 2],
+        label=TensorProto.INT64,
+        coefficients=[0.5, -1.0, 2.0, 1.5, 0.25, -0.5, -1.0, 1.0, 0.0, 3.0, -2.0, 7.0],
+        intercepts=[0.1, -0.2, 0.3],
+        classlabels_ints=[0, 1, 2],
+        post_transform="LOGISTIC",
+    )
+    two = np.array([[0.5, -1.5], [2.0, 0.25], [-3.0, 1.0]], np.float32)
+    assert_rewrite(PASS, model, feeds=[{"x": two}], **ROUNDED)

@@ -20,6 +20,7 @@ _PASSED = frozenset({"Cast", "Identity", "Flatten"})
 _NEXT = 0.1  # how far, of the spread of a feature, a number is from where a tree branches
 _WEIGHTS = "coefficients"
 Shapes = Mapping[str, Sequence[int | str] | None]
+Constants = Mapping[str, onnx.TensorProto]
 
 
 def table(
@@ -27,6 +28,7 @@ def table(
     shape: tuple[int, ...],
     readers: Mapping[str, list[Use]],
     shapes: Shapes,
+    constants: Constants,
     seed: Sequence[int],
 ) -> Array | None:
     """Return rows that a model may have been made for; None where nothing tells.
@@ -36,18 +38,26 @@ def table(
         shape: Its sizes.
         readers: Who reads each tensor.
         shapes: The sizes of tensors as far as they are known.
+        constants: The stored tensors by name.
         seed: The same for all inputs of one input set: columns that are inputs of their own are
             drawn as one table.
     """
     if len(shape) != 2 or 0 in shape:
         return None
-    return _Table(readers, shapes, list(seed)).rows(name, shape, 0)
+    return _Table(readers, shapes, constants, list(seed)).rows(name, shape, 0)
 
 
 class _Table:
-    def __init__(self, readers: Mapping[str, list[Use]], shapes: Shapes, seed: list[int]) -> None:
+    def __init__(
+        self,
+        readers: Mapping[str, list[Use]],
+        shapes: Shapes,
+        constants: Constants,
+        seed: list[int],
+    ) -> None:
         self._readers = readers
         self._shapes = shapes
+        self._constants = constants
         self._seed = seed
 
     def rows(self, name: str, shape: tuple[int, ...], depth: int) -> Array | None:
@@ -75,6 +85,8 @@ class _Table:
             case "Scaler":
                 scaled = self.rows(node.output[0], shape, depth)
                 return _unscaled(node, rng.standard_normal(shape) if scaled is None else scaled)
+            case "Add" | "ArrayFeatureExtractor" | "MatMul" | "Sub":
+                return self._before(node, shape, depth, rng)
             case "TreeEnsembleClassifier" | "TreeEnsembleRegressor":
                 return _around_branches(node, shape, rng)
             case "LinearClassifier":
@@ -83,6 +95,40 @@ class _Table:
                 return _around_vectors(node, shape, rng)
             case _:
                 return None
+
+    def _before(
+        self, node: onnx.NodeProto, shape: tuple[int, ...], depth: int, rng: np.random.Generator
+    ) -> Array | None:
+        """Return rows of which a constant makes what is wanted: moved, projected or picked."""
+        constant = self._constant(node.input[1])
+        if constant is None:
+            return None
+        drawn = rng.standard_normal(shape)
+        if node.op_type in ("Add", "Sub"):
+            wanted = self.rows(node.output[0], shape, depth)
+            if wanted is None or constant.size not in (1, shape[1]):
+                return None
+            return np.asarray(wanted + (constant if node.op_type == "Sub" else -constant).ravel())
+        if node.op_type == "ArrayFeatureExtractor":
+            picked = constant.ravel().astype(np.int64)
+            wanted = self.rows(node.output[0], (shape[0], picked.size), depth)
+            if wanted is None or not np.all((picked >= 0) & (picked < shape[1])):
+                return None
+            drawn[:, picked] = wanted
+            return drawn
+        if constant.ndim != 2 or constant.shape[0] != shape[1]:
+            return None
+        wanted = self.rows(node.output[0], (shape[0], constant.shape[1]), depth)
+        if wanted is None:
+            return None
+        return np.asarray(drawn + (wanted - drawn @ constant) @ np.linalg.pinv(constant))
+
+    def _constant(self, name: str) -> Array | None:
+        tensor = self._constants.get(name)
+        if tensor is None or tensor.data_location == onnx.TensorProto.EXTERNAL:
+            return None
+        array = onnx.numpy_helper.to_array(tensor)
+        return array.astype(np.float64) if array.dtype.kind in "fiu" else None
 
     def _part(self, use: Use, shape: tuple[int, ...], depth: int) -> Array | None:
         """Return the columns of an input that become part of a larger table."""

@@ -52,6 +52,7 @@ class FeedMaker:
     _readers: dict[str, list[Use]] = field(init=False)
     _shapes: dict[str, list[int | str] | None] = field(init=False)
     _constants: dict[str, Array] = field(init=False)
+    _stored: dict[str, onnx.TensorProto] = field(init=False)
     _pairs: list[tuple[str, str]] = field(init=False)
     _optionals: list[str] = field(init=False)
     _side: int = field(init=False, default=0)
@@ -76,6 +77,7 @@ class FeedMaker:
         self._readers = consumers(flat.graph)
         self._shapes = _known_shapes(flat)
         self._constants = thresholds.small_numbers(flat.graph)
+        self._stored = {tensor.name: tensor for tensor in flat.graph.initializer}
         self._pairs = thresholds.compared_pairs(names, self._readers)
         optional = [i.name for i in self._inputs if i.type.WhichOneof("value") == "optional_type"]
         self._optionals = [name for name in optional if name not in self.ranges]
@@ -276,10 +278,12 @@ class FeedMaker:
         return draws.cast(values, dtype)
 
     def _told(self, name: str, shape: tuple[int, ...], style: int) -> Array | None:
-        """Return rows such as a model of ai.onnx.ml was made for, every second time."""
-        if style % 2:
+        """Return rows such as a model of ai.onnx.ml was made for, in all styles but one."""
+        if style % draws.STYLES == 1:
             return None
-        return features.table(name, shape, self._readers, self._shapes, [self.seed, style])
+        return features.table(
+            name, shape, self._readers, self._shapes, self._stored, [self.seed, style]
+        )
 
     def _map(
         self, name: str, kind: onnx.TypeProto.Map, style: int, rng: np.random.Generator

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from graphfix.proving.inputs.maker import FeedMaker
 
@@ -54,7 +54,7 @@ def test_rows_are_on_both_sides_of_where_a_tree_branches() -> None:
     assert np.abs(x[:, 0]).max() < 10
 
 
-def test_every_second_sample_is_drawn_as_for_any_other_model() -> None:
+def test_one_of_five_samples_is_drawn_as_for_any_other_model() -> None:
     model = model_of([node("TreeEnsembleClassifier", "x", "label", **TREE)], x=2)
     assert np.abs(drawn(model, 1)["x"]).max() < 10
 
@@ -77,6 +77,28 @@ def test_columns_that_are_inputs_of_their_own_are_parts_of_one_table() -> None:
     feed = drawn(model_of(nodes, a=1, b=1))
     assert np.abs(feed["a"]).max() < 10
     assert 30_000 < feed["b"].mean() < 50_000
+
+
+def test_what_constants_make_of_rows_is_undone() -> None:
+    nodes = [
+        node("ArrayFeatureExtractor", "x", "one"),
+        helper.make_node("Sub", ["one", "mean"], ["y"]),
+        helper.make_node("MatMul", ["y", "axes"], ["z"]),
+        node("TreeEnsembleClassifier", "z", "label", **TREE),
+    ]
+    nodes[0].input.append("picked")
+    model = model_of(nodes, x=3)
+    axes = np.array([[1.0, 2.0], [0.0, 4.0]], np.float32)
+    for name, array in (
+        ("picked", np.array([2, 0])),
+        ("mean", np.array([100.0, -100.0], np.float32)),
+        ("axes", axes),
+    ):
+        model.graph.initializer.append(numpy_helper.from_array(array, name))
+    x = drawn(model)["x"]
+    projected = (x[:, [2, 0]] - [100, -100]) @ axes
+    assert 10 < int((projected[:, 1] > 40_000).sum()) < 40
+    assert np.abs(x[:, 1]).max() < 10
 
 
 def test_rows_lie_where_two_classes_are_even() -> None:
