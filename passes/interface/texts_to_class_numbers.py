@@ -1,10 +1,10 @@
 """Give the number of the class where the model gives its label as a text, by consent.
 
 What it does:
-    Lets a classifier of ai.onnx.ml, or a lookup in constant texts, give the place of the label in
-    their list, as int64, and moves that on to the output as the text was moved. Which label each
-    number stands for is in the report, and in the metadata of the file (graphfix_labels). It runs
-    only with --allow-io-change.
+    Lets a classifier or LabelEncoder of ai.onnx.ml, or a lookup in constant texts, give the place
+    of the label in their list, as int64, and moves that on to the output as the text was moved.
+    Which label each number stands for is in the report, and in the metadata of the file
+    (graphfix_labels). It runs only with --allow-io-change.
 
 Why engines need it:
     No engine but onnxruntime has texts; scikit-learn's classifiers give the labels that they were
@@ -25,7 +25,7 @@ Accuracy:
 
 References:
     https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleClassifier.html,
-    onnx_aionnxml_ArrayFeatureExtractor.html
+    onnx_aionnxml_ArrayFeatureExtractor.html, onnx_aionnxml_LabelEncoder.html
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from graphfix.authoring import (
 )
 
 _MOVES = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+_UNUSED = "_Unused"  # what LabelEncoder gives for a key that it does not have
 _CLASSIFIERS = {
     "TreeEnsembleClassifier": "classlabels_int64s",
     "LinearClassifier": "classlabels_ints",
@@ -103,12 +104,19 @@ def _labels(node: NodeView) -> list[str]:
     texts: list[str] = []
     if node.domain == "ai.onnx.ml" and node.op in _CLASSIFIERS:
         texts = [str(text) for text in node.attr("classlabels_strings", [])]
+    elif _encodes(node):
+        given = [*node.attr("values_strings", []), node.attr("default_string", _UNUSED)]
+        texts = [*dict.fromkeys(str(text) for text in given)]
     elif _is_lookup(node) and node.need(0).array() is not None:
         given = np.asarray(node.need(0).array()).reshape(-1).tolist()
         texts = [one.decode() if isinstance(one, bytes) else str(one) for one in given]
     if not texts or len(set(texts)) < len(texts):
         raise Refuse(f"the labels must be written in the file, each once; {node.op} gives others")
     return texts
+
+
+def _encodes(node: NodeView) -> bool:
+    return (node.domain, node.op) == ("ai.onnx.ml", "LabelEncoder") and node.has("values_strings")
 
 
 def _is_lookup(node: NodeView) -> bool:
@@ -127,7 +135,7 @@ def _give_numbers(
     label_output(editor, output, kind, labels, columns=False)
     for view in reversed(path):
         if view.domain or view.op not in _MOVES:
-            editor.replace(view, partial(_numbered, view, len(labels)), unproved=True)
+            editor.replace(view, partial(_numbered, view, labels), unproved=True)
         elif view.op == "Cast":
             editor.replace(view, partial(_as_it_is, view), unproved=True)
 
@@ -136,14 +144,20 @@ def _as_it_is(view: NodeView, build: Builder) -> Value:
     return build.Identity(view.need(0))
 
 
-def _numbered(node: NodeView, count: int, build: Builder) -> tuple[Value | None, ...]:
+def _numbered(node: NodeView, labels: list[str], build: Builder) -> tuple[Value | None, ...]:
     """Write what makes the labels with numbers instead."""
+    count = len(labels)
+    if _encodes(node):
+        numbers = [labels.index(str(text)) for text in node.attr("values_strings")]
+        other = labels.index(str(node.attr("default_string", _UNUSED)))
+        texts = ("values_strings", "default_string")
+        return respell(node, build, drop=texts, values_int64s=numbers, default_int64=other)
     if _is_lookup(node):
         shape = np.asarray(node.need(0).array()).shape
-        numbers = build.constant(np.arange(count, dtype=np.int64).reshape(shape))
+        places = build.constant(np.arange(count, dtype=np.int64).reshape(shape))
         attributes = {name: node.attr(name) for name in node.attributes}
         return build.multi(
-            node.op, numbers, node.need(1), outputs=1, domain=node.domain, **attributes
+            node.op, places, node.need(1), outputs=1, domain=node.domain, **attributes
         )
     changed = {_CLASSIFIERS[node.op]: list(range(count))}
     return respell(node, build, drop=("classlabels_strings",), **changed)

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from graphfix import run
 from graphfix.labels import Labels, labelled_outputs
 from graphfix.pipeline.results import Result
+from graphfix.testing import outputs_of
 from tests.passes.ml_models import model_of
 from tests.passes.tree_models import classifier
 
@@ -49,6 +50,27 @@ def linear() -> onnx.ModelProto:
     )
 
 
+def encoded() -> onnx.ModelProto:
+    """Return ArgMax and LabelEncoder, with a class that it does not know."""
+    nodes = [
+        helper.make_node("ArgMax", ["x"], ["at"], axis=1, keepdims=0),
+        helper.make_node(
+            "LabelEncoder",
+            ["at"],
+            ["label"],
+            domain="ai.onnx.ml",
+            keys_int64s=[2, 0],
+            values_strings=["blue", "red"],
+            default_string="other",
+        ),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3])
+    label = helper.make_tensor_value_info("label", TensorProto.STRING, ["N"])
+    graph = helper.make_graph(nodes, "g", [x], [label])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
+
+
 def trees() -> onnx.ModelProto:
     votes: dict[str, Any] = {
         "class_ids": [0, 1, 2, 1, 2],
@@ -65,6 +87,16 @@ def test_the_numbers_are_those_of_the_labels(make: Any) -> None:
     assert labelled_outputs(result.model.to_proto()) == {"label": Labels(tuple(NAMES), False)}
     change = next(c for c in result.report.io_changes if c.name == "label")
     assert change.new == "int64[N], whose numbers stand for red, green, blue"
+
+
+def test_the_texts_of_an_encoder_and_what_it_gives_otherwise() -> None:
+    result = fixed(encoded())
+    assert result.report.verification.status.value == "equal"
+    labels = Labels(("blue", "red", "other"), False)
+    assert labelled_outputs(result.model.to_proto()) == {"label": labels}
+    after = result.model.to_proto()
+    given = outputs_of(after, {"x": np.eye(3, dtype=np.float32)})["label"]
+    assert list(labels.read(given)) == ["red", "other", "blue"]
 
 
 def test_texts_that_are_no_labels() -> None:
