@@ -31,13 +31,14 @@ from benchmarks.coverage.outcomes import CLOSELY, CONSENT, EXACTLY, REFUSED
 from benchmarks.tensorrt.repairs import beyond
 from graphfix.api import check
 from graphfix.errors import GraphfixError
+from graphfix.storage.weights import type_name
 
 Row = Mapping[str, Any]
 Formless = Mapping[tuple[str, str], str]  # (target, case) -> why
 FOLDER = Path(__file__).parent / "formless"
 _LEFT = (REFUSED, CONSENT)
 _SAME_INTERFACE = "{} at the ends of the model, which the engine does not take"
-_TYPES = (*map(str.lower, onnx.TensorProto.DataType.keys()), "map", "sequence", "optional")
+_TYPES = (*map(type_name, onnx.TensorProto.DataType.values()), "map", "sequence", "optional")
 _END = re.compile(rf"io:({'|'.join(_TYPES)})-(?:input|output)")
 
 

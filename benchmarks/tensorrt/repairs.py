@@ -14,7 +14,7 @@ What cannot be expressed, and why, is told by the model alone, never by the name
   change without consent;
 * an input or output is a sequence, an optional or a map;
 * an operator's output has a size that depends on values (Compress, NonZero, Unique, ...), or it
-  treats text, pictures, gradients, trees or chance, which an engine of tensors does not have;
+  treats text, pictures, gradients or chance, which an engine of tensors does not have;
 * an operand that fixes shapes (axes, sizes, bounds, repeats, trip counts) depends on the numbers of
   an input, not on its shape alone: no graph whose shapes are known before does the same.
 
@@ -63,11 +63,10 @@ PRODUCER = "backend-test"
 # Operators without a static form, by the reason.
 BEYOND: dict[str, str] = {
     **dict.fromkeys(("Compress", "NonZero", "Unique", "NonMaxSuppression"), "size from values"),
-    **dict.fromkeys(("StringNormalizer", "TfIdfVectorizer", "LabelEncoder"), "text"),
+    **dict.fromkeys(("StringNormalizer", "TfIdfVectorizer"), "text"),
     **dict.fromkeys(("StringConcat", "StringSplit", "RegexFullMatch"), "text"),
     **dict.fromkeys(("ImageDecoder",), "pictures"),
     **dict.fromkeys(("Gradient", "Adagrad", "Adam", "Momentum"), "training"),
-    **dict.fromkeys(("TreeEnsemble", "ArrayFeatureExtractor", "Binarizer"), "trees and tables"),
     **dict.fromkeys(("Bernoulli", "Multinomial", "RandomNormal", "RandomUniform"), "chance"),
     **dict.fromkeys(("RandomNormalLike", "RandomUniformLike"), "chance"),
 }

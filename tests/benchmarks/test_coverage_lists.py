@@ -106,6 +106,16 @@ def test_what_has_no_form_of_fixed_sizes_is_counted_apart(
     found = page.written("onnx_operators", [rows], tmp_path / "cases").read_text()
     kind = "uint8 at the ends of the model, which the engine does not take"
     assert f"| {kind} | trt8.4 | Neg-13 (byte) |" in found
+    wide = case("g (double[2] x) => (double[2] y) { y = Neg (x) }", X, "wide")
+    monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter([wide]))
+    cases.store("onnx_operators", tmp_path / "cases")
+    row = {**row, "case": "Neg-13/wide", "target": "trt7.2"}
+    assert formless.formless("onnx_operators", [row], tmp_path / "cases") == {
+        (
+            "trt7.2",
+            "Neg-13/wide",
+        ): "float64 at the ends of the model, which the engine does not take"
+    }
 
 
 def test_a_list_says_what_has_no_form_and_cannot_hide_what_is_repaired(

@@ -1,4 +1,4 @@
-"""Forms of operators of com.microsoft that releases do not run, though they have the operator.
+"""Operators of com.microsoft and ai.onnx.ml that releases lack or run in some forms alone.
 
 Measured on the wheels from 1.10.0 to 1.31.1 with the forms of `benchmarks/coverage/contrib`: each
 was loaded and run in every release (`benchmarks/onnxruntime/child.py`). The features are those of
@@ -17,10 +17,25 @@ _FAILS = "Non-zero status code returned while running {op} node"
 _GRAPH = 'This is an invalid model. In Node, ("{name}", {op}, "com.microsoft", -1)'
 _KERNEL = "Could not find an implementation for {op}(1) node with name '{name}'"
 _RANK_OF_TEXT = 3
+_TREES = 5  # the version of ai.onnx.ml that TreeEnsemble came with
 
 
 def _feature(node: NodeView, message: str) -> Yes:
     return Yes(feature=f"op:com.microsoft::{node.op}", message=message)
+
+
+@rule(
+    "ai.onnx.ml::TreeEnsemble",
+    feature="op:ai.onnx.ml::TreeEnsemble",
+    versions="ort",
+    severity=REJECT,
+    text="No Op registered for {op} with domain_version of",
+    source="the profiles say which version of ai.onnx.ml a release reads; TreeEnsemble came with 5",
+)
+def tree_ensemble_of_5(node: NodeView, target: Target) -> Answer:
+    """TreeEnsemble came with a version of ai.onnx.ml that the engine does not read."""
+    newest = target.domain_opsets.get("ai.onnx.ml")
+    return newest is not None and newest < _TREES
 
 
 @rule(
