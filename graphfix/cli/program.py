@@ -81,11 +81,11 @@ class _Program(LazyGroup):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the description, with the name of a target in it."""
-        self.help = _HELP.replace("{name}", _example())
+        self.help = _HELP.replace("{name}", example_target())
         super().format_help_text(ctx, formatter)
 
 
-def _example() -> str:
+def example_target() -> str:
     """Return what `graphfix.engines.engine.Engine.example` is, without importing any engine."""
     with os.scandir(os.path.join(os.path.dirname(__file__), os.pardir, "engines")) as folders:
         families = (entry for entry in folders if entry.is_dir())

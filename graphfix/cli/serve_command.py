@@ -85,15 +85,14 @@ def serve(
 
     Exit codes: 0 ended; 2 wrong usage; 5 a fault in graphfix; 130 Ctrl-C.
     """
+    from graphfix.cli.program import example_target
     from graphfix.engines.targets import load_target, target_names
     from graphfix.errors import UsageError
     from graphfix.service.app import HINT, application
     from graphfix.service.desk import Limits
 
-    names = target_names()
-    if first is not None:
-        chosen = load_target(first).name
-        names = (chosen, *(name for name in names if name != chosen))
+    chosen = load_target(first or example_target()).name
+    names = (chosen, *(name for name in target_names() if name != chosen))
     targets = [(name, load_target(name).title) for name in names]
     limits = Limits(max_size, timeout, max_memory, keep)
     hosts = _LOCAL if host in _LOCAL else (*_LOCAL, host) if host != "0.0.0.0" else ("*",)

@@ -122,6 +122,7 @@ class Visit:
 
 def test_a_model_comes_back_repaired(browser: Any, address: str, tmp_path: Path) -> None:
     visit = Visit(browser, address)
+    assert visit.page.input_value("#target") == "trt8.6"
     told = visit.hand_in(raw(NET))
     assert "fixed" in told
     assert "compared\nequal" in told
