@@ -3,11 +3,13 @@
     python -m benchmarks.coverage list                          (needs PyTorch: writes aten.json)
     python -m benchmarks.coverage cells FOLDER                  (needs PyTorch and expecttest)
     python -m benchmarks.coverage judge FOLDER --rows FILE --target trt8.6 [--only NAME ...]
+                                                                [--most CELLS] [--seconds N]
     python -m benchmarks.coverage table FILE...                 (writes results/coverage-aten.md)
     python -m benchmarks.coverage keep FOLDER PASS...           (adds to fixtures/aten/results.npz)
 
 Cells are made once; `judge` needs no PyTorch and says what is repaired without it, and with it
-where it is installed. It goes on behind the rows that are there.
+where it is installed. It takes one cell of every operator before the second of any and goes on
+behind the rows that are there.
 
 The other lists, modules of `benchmarks/coverage/lists`:
 
@@ -54,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     judging.add_argument("--rows", type=Path, required=True)
     judging.add_argument("--target", required=True)
     judging.add_argument("--only", nargs="*", default=[], help="operators")
+    judging.add_argument("--most", type=int, default=1 << 30, help="cells of one operator")
+    judging.add_argument("--seconds", type=float, default=float("inf"))
     table = commands.add_parser("table")
     table.add_argument("rows", type=Path, nargs="+")
     keeping = commands.add_parser("keep")
@@ -78,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.command == "cells":
         return _make(given.folder, given.most)
     if given.command == "judge":
-        return _judge(given.folder, given.rows, given.target, given.only)
+        return _judge(given)
     return written(given.rows)
 
 
@@ -115,26 +119,44 @@ def _make(folder: Path, most: int) -> int:
     return 0
 
 
-def _judge(folder: Path, rows: Path, target: str, only: Sequence[str]) -> int:
+def _judge(given: argparse.Namespace) -> int:
+    folder, end = given.folder, time.monotonic() + given.seconds
     done = set[str]()
-    if rows.is_file():
-        done = {json.loads(line)["cell"] for line in rows.read_text("utf-8").splitlines()}
+    if given.rows.is_file():
+        done = {json.loads(line)["cell"] for line in given.rows.read_text("utf-8").splitlines()}
     wrong = 0
-    entries = [json.loads(line) for line in (folder / INDEX).read_text("utf-8").splitlines()]
-    random.Random(0).shuffle(entries)  # so that what is there after any time is a fair sample
     here = exporting_here() if has_pytorch() else contextlib.nullcontext()
-    with rows.open("a", encoding="utf-8") as out, here:
-        for entry in entries:
-            if entry["cell"] in done or (only and entry["cell"].partition(".")[0] not in only):
+    with given.rows.open("a", encoding="utf-8") as out, here:
+        for entry in _sample(folder, given.most):
+            if entry["cell"] in done or (given.only and _operator(entry) not in given.only):
                 continue
             start = time.monotonic()
-            row = judged(folder, entry["file"], target)
+            if start > end:
+                break
+            row = judged(folder, entry["file"], given.target)
             wrong += row["verdict"] in ("wrong", "failed")
-            head = {"cell": entry["cell"], "target": target, "pytorch": has_pytorch()}
+            head = {"cell": entry["cell"], "target": given.target, "pytorch": has_pytorch()}
             row = {**head, **row, "seconds": round(time.monotonic() - start, 2)}
             out.write(json.dumps(row) + "\n")
             out.flush()
     return 1 if wrong else 0
+
+
+def _operator(entry: dict[str, Any]) -> str:
+    return str(entry["cell"]).partition(".")[0]
+
+
+def _sample(folder: Path, most: int) -> list[dict[str, Any]]:
+    """Return cells by chance, one of every operator before the second of any."""
+    entries = [json.loads(line) for line in (folder / INDEX).read_text("utf-8").splitlines()]
+    random.Random(0).shuffle(entries)
+    rounds: dict[str, int] = {}
+    placed: list[tuple[int, dict[str, Any]]] = []
+    for entry in entries:
+        rounds[_operator(entry)] = rounds.get(_operator(entry), 0) + 1
+        placed.append((rounds[_operator(entry)], entry))
+    placed.sort(key=lambda item: item[0])
+    return [entry for place, entry in placed if place <= most]
 
 
 if __name__ == "__main__":

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 from graphfix.passes.aten._arguments import call_of
+from graphfix.passes.aten._promoting import result_type
 
 SCHEMA = ("self",)
 
 
 def like_operand(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input."""
+    """The result is like the input, and float32 for integers."""
     x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
+    return (InferredType(result_type(x), x.shape) if x is not None and x.elem_type else None,)
+
+
+def in_floats(x: Array) -> Array:
+    """Return what numpy computes on: integers as float32, as PyTorch has them."""
+    return x if x.dtype.kind in "fV" else x.astype(np.float32)
 
 
 def operand(node: NodeView, build: Builder, names: Sequence[str], means: str) -> Value:
-    """Return the operand, float32 or float16 of any shape, for what is written with Where.
+    """Return the operand of any shape, integers as float32, for what is written with Where.
 
     Args:
         node: The call.
@@ -31,6 +38,8 @@ def operand(node: NodeView, build: Builder, names: Sequence[str], means: str) ->
         Refuse: The dtype is another or unknown, or the opset has no Where for numbers.
     """
     x = call_of(node, dict.fromkeys(names, SCHEMA)).need("self")
+    if x.dtype is not None and x.dtype.kind in "iub":
+        x = build.Cast(x, to=TensorProto.FLOAT)
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
         raise Refuse(
             f"{x.name} must be float32 or float16, which have no more digits than the {means}; "

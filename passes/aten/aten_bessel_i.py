@@ -19,7 +19,7 @@ After:
     y = Where (Less (a, 12), near, far)
 
 When it refuses:
-    The type is unknown or neither float16 nor float32 (the series have no more digits), or the
+    The type is unknown or float64 or bfloat16 (the series have no more digits), or the
     opset is below 9, which brought Where.
 
 Accuracy:
@@ -44,7 +44,7 @@ from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rew
 from graphfix.passes.aten._arguments import ArrayCall, features, matching, operator_of
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
-from graphfix.passes.aten._special import SCHEMA, like_operand, operand
+from graphfix.passes.aten._special import SCHEMA, in_floats, like_operand, operand
 
 # Operator -> (order, whether it is scaled by exp(-abs(x))).
 KINDS = {
@@ -81,7 +81,7 @@ def _far(order: int) -> tuple[float, ...]:
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Integrate, in float64."""
-    x = ArrayCall(inputs, attributes, SCHEMA).need("self")
+    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
     operator = str(attributes["operator"]).removeprefix("aten::").partition(".")[0]
     order, scaled = KINDS[operator]
     result = _scaled(x.astype(np.float64), order)

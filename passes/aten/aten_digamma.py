@@ -18,7 +18,7 @@ After:
     y = Where (Less (x, 0), Sub (above, Mul (pi, Div (Cos (pi * r), Sin (pi * r)))), above)
 
 When it refuses:
-    The type is unknown or neither float16 nor float32 (the series has no more digits), or the
+    The type is unknown or float64 or bfloat16 (the series has no more digits), or the
     opset is below 9, which brought Where.
 
 Accuracy:
@@ -43,7 +43,7 @@ from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rew
 from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
-from graphfix.passes.aten._special import SCHEMA, like_operand, operand
+from graphfix.passes.aten._special import SCHEMA, in_floats, like_operand, operand
 
 NAMES = ("digamma", "special_digamma", "special_psi")
 NOTE = "float32: error at most 1e-6 of max(1, value), below 0 of max(1, pi / tan(pi * x))"
@@ -54,7 +54,7 @@ _SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240)
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Use a longer recurrence, in float64."""
-    x = ArrayCall(inputs, attributes, SCHEMA).need("self")
+    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
     values = np.array([_digamma(float(number)) for number in x.ravel()], dtype=np.float64)
     with np.errstate(over="ignore"):
         return (values.reshape(x.shape).astype(x.dtype),)

@@ -17,8 +17,8 @@ After:
     y = Where (Less (Abs (x), 0.5), near, Sub (Exp (x), 1))
 
 When it refuses:
-    A type is unknown or neither float16 nor float32, two operands have different types, or the
-    opset is below 9, which brought Where.
+    A type is unknown or float64 or bfloat16, ranks are unknown where types differ, or the opset is
+    below 9, which brought Where.
 
 Accuracy:
     Exact for trunc, fix, frac and copysign of float32. Approximate for the others: measured in
@@ -34,10 +34,11 @@ References:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from graphfix.authoring import (
     APPROXIMATE,
@@ -52,30 +53,31 @@ from graphfix.authoring import (
 )
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._elementwise import BINARY, EXACT_ONES, UNARY
+from graphfix.passes.aten._family import Shape, broadcast
+from graphfix.passes.aten._promoting import common_dtype, of_one_type
 
 SCHEMAS = {
     **dict.fromkeys(UNARY, ("self",)),
     **dict.fromkeys(BINARY, ("self", "other")),
 }
 NAMES = tuple(SCHEMAS)
+_WHOLE = frozenset({"trunc", "fix"})  # these leave integers as they are
 NOTE = "float32: error at most 6e-7 of the value, or of 1 where the value is below"
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input, or as broadcasting says."""
-    x, other = node.input(0), node.input(1)
-    if x is None or not x.elem_type:
-        return (None,)
-    if other is None:
-        return (InferredType(x.elem_type, x.shape),)
-    if x.static_shape is None or other.static_shape is None:
-        same = x.shape is not None and x.shape == other.shape and None not in x.shape
-        return (InferredType(x.elem_type, x.shape if same else None),)
-    try:
-        shape = np.broadcast_shapes(x.static_shape, other.static_shape)
-    except ValueError:
-        return (None,)
-    return (InferredType(x.elem_type, shape),)
+    """The result is of the type that PyTorch computes in, and as broadcasting says."""
+    call = call_of(node, SCHEMAS)
+    values = [call.need(name) for name in call.schema]
+    kind = helper.np_dtype_to_tensor_dtype(_dtype(call.operator, values))
+    if any(value.shape is None for value in values):
+        return (InferredType(kind, None),)
+    shapes: list[Shape] = [tuple(value.shape or ()) for value in values]
+    return (InferredType(kind, reduce(broadcast, shapes)),)
+
+
+def _dtype(operator: str, operands: Sequence[Value | Array]) -> np.dtype[Any]:
+    return common_dtype(operands, to_float=operator not in _WHOLE)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -83,19 +85,21 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     operator = str(attributes["operator"]).removeprefix("aten::").partition(".")[0]
     call = ArrayCall(inputs, attributes, SCHEMAS[operator])
     arrays = [call.need(name) for name in SCHEMAS[operator]]
+    dtype = _dtype(operator, arrays)
+    arrays = [array.astype(dtype) for array in arrays]
     model = UNARY[operator].model if operator in UNARY else BINARY[operator].model
     with np.errstate(all="ignore"):
         # The product with pi is rounded in PyTorch before the sine is taken.
         wide = [a if operator.endswith("sinc") else a.astype(np.float64) for a in arrays]
-        return (np.asarray(model(*wide)).astype(arrays[0].dtype),)
+        return (np.asarray(model(*wide)).astype(dtype),)
 
 
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
     emits=(
-        "Abs Acosh Add Asinh Atanh Cast Clip Cosh Div Exp Floor Less Log Max Min Mul Neg Or "
-        "Reciprocal Sin Sinh Sqrt Sub Where"
+        "Abs Acosh Add Asinh Atanh Cast Clip Cosh Div Exp Floor Identity Less Log Max Min Mul Neg "
+        "Or Reciprocal Sin Sinh Sqrt Sub Where"
     ),
     accuracy=APPROXIMATE,
     infer=infer,
@@ -106,23 +110,20 @@ def aten_elementwise(node: NodeView, build: Builder) -> Value:
     """Write the function out, see the module."""
     call = call_of(node, SCHEMAS)
     values = [call.need(name) for name in call.schema]
-    first = values[0]
-    for value in values:
-        if value.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
-            raise Refuse(f"{value.name} must be float32 or float16; it is {value.type_name}")
-        if value.elem_type != first.elem_type:
-            raise Refuse(
-                f"the operands must have one dtype; they are {first.type_name} and "
-                f"{value.type_name}"
-            )
+    dtype = _dtype(call.operator, values)
+    if dtype.kind != "f" and call.operator in _WHOLE:
+        build.declare(EXACT, "")
+        return build.Identity(values[0])
+    if dtype.name not in ("float32", "float16"):
+        raise Refuse(f"{values[0].name} must be float32 or float16; it is {dtype}")
     if build.opset < 9:
         raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
-    exact = call.operator in EXACT_ONES and first.elem_type == TensorProto.FLOAT
+    exact = call.operator in EXACT_ONES and dtype == np.float32
     build.declare(EXACT if exact else APPROXIMATE, "" if exact else NOTE)
-    half = first.elem_type == TensorProto.FLOAT16
-    wide = [build.Cast(v, to=TensorProto.FLOAT) for v in values] if half else values
+    half = dtype == np.float16
+    cast = [value for value in of_one_type(build, values, np.dtype(np.float32)) if value]
     if call.operator in UNARY:
-        result = UNARY[call.operator].write(build, wide[0])
+        result = UNARY[call.operator].write(build, cast[0])
     else:
-        result = BINARY[call.operator].write(build, wide[0], wide[1])
+        result = BINARY[call.operator].write(build, cast[0], cast[1])
     return build.Cast(result, to=TensorProto.FLOAT16) if half else result

@@ -16,7 +16,7 @@ After:
     y = Where (Less (a, 1), Mul (x, p), Mul (x, Neg (Log (Sub (1, a)))))
 
 When it refuses:
-    The type is unknown or neither float16 nor float32 (the polynomials have no more digits), or
+    The type is unknown or float64 or bfloat16 (the polynomials have no more digits), or
     the opset is below 9, which brought Where.
 
 Accuracy:
@@ -41,7 +41,7 @@ from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rew
 from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
-from graphfix.passes.aten._special import SCHEMA, like_operand, operand
+from graphfix.passes.aten._special import SCHEMA, in_floats, like_operand, operand
 
 NAMES = ("erfinv", "special_erfinv")
 NOTE = "float32: error at most 3e-7 of the value"
@@ -78,7 +78,7 @@ _HALF = (math.sqrt(_END) - math.sqrt(_BORDER)) / 2
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Use Newton's method on the error function of the standard library, in float64."""
-    x = ArrayCall(inputs, attributes, SCHEMA).need("self")
+    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
     values = np.array([_erfinv(float(number)) for number in x.ravel()], dtype=np.float64)
     return (values.reshape(x.shape).astype(x.dtype),)
 

@@ -18,7 +18,7 @@ After:
     y = Where (Less (z, 1.5), a, Where (Less (z, 3.5), b, ...))
 
 When it refuses:
-    The type is unknown or neither float16 nor float32 (the polynomials have no more digits), or
+    The type is unknown or float64 or bfloat16 (the polynomials have no more digits), or
     the opset is below 9, which brought Where.
 
 Accuracy:
@@ -35,28 +35,17 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    rewrite,
-)
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
+from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._emitting import clipped, polynomial
+from graphfix.passes.aten._special import SCHEMA, in_floats, like_operand, operand
 
-NAMES = ("lgamma",)
-SCHEMA = ("self",)
+NAMES = ("lgamma", "special_gammaln")
 NOTE = (
     "float32: error at most 5e-7 of the value from 0.5 on, at most 2e-6 of max(1, value) from "
     "-1e5 to 0.5"
@@ -108,15 +97,9 @@ _STIRLING = (0.5 * math.log(2 * math.pi) - 0.5, 1 / 12, -1 / 360, 1 / 1260)
 LARGEST = 1e36
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input."""
-    x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
-
-
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Use the standard library, in float64."""
-    x = ArrayCall(inputs, attributes, SCHEMA).need("self")
+    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
     values = np.array([_lgamma(float(number)) for number in x.ravel()], dtype=np.float64)
     values[np.abs(values) > np.finfo(x.dtype).max] = np.inf
     return (values.reshape(x.shape).astype(x.dtype),)
@@ -131,19 +114,12 @@ def _lgamma(x: float) -> float:
     removes=features(NAMES),
     emits="Abs Add Cast Clip Div Floor Less Log Mul Sin Sub Where",
     accuracy=APPROXIMATE,
-    infer=infer,
+    infer=like_operand,
     evaluate=evaluate,
 )
 def aten_lgamma(node: NodeView, build: Builder) -> Value:
     """Pick among polynomials and the series, see the module."""
-    x = call_of(node, {"lgamma": SCHEMA}).need("self")
-    if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
-        raise Refuse(
-            f"{x.name} must be float32 or float16, which have no more digits than the "
-            f"polynomials; it is {x.type_name}"
-        )
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
+    x = operand(node, build, NAMES, "polynomials")
     build.declare(APPROXIMATE, NOTE)
     return widened(build, x, lambda wide: _both_sides(build, wide))
 

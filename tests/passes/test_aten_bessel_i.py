@@ -15,7 +15,7 @@ from onnx import ModelProto, TensorProto
 from graphfix.passes.aten.aten_bessel_i import KINDS, evaluate
 from graphfix.report import Accuracy, Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
-from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model
+from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, replaced
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-bessel-i"
@@ -172,6 +172,12 @@ def test_refusals() -> None:
         aten_model("special_i0e", [3], opset=8),
         "the opset must be at least 9, which has Where; it is 8",
     )
+
+
+def test_integers_are_computed_as_float32() -> None:
+    x = np.array([-9, -1, 0, 3, 20])
+    done = replaced(PASS, evaluate, "i0", [x], accuracy=Accuracy.APPROXIMATE, rtol=1e-6)
+    assert outputs_of(done.after, {"x0": x})["y0"].dtype == np.float32
 
 
 def test_other_operators_are_left_alone() -> None:

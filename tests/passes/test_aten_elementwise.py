@@ -14,9 +14,9 @@ from onnx import ModelProto, TensorProto, helper
 import graphfix
 from graphfix.passes.aten._elementwise import BINARY, EXACT_ONES, UNARY
 from graphfix.passes.aten.aten_elementwise import evaluate
-from graphfix.report import Accuracy, Status, Verdict
+from graphfix.report import APPROXIMATE, EXACT, Accuracy, Status, Verdict
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
-from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model
+from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, replaced
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-elementwise"
@@ -191,16 +191,25 @@ def test_refusals() -> None:
     )
     assert_refused(
         PASS,
-        aten_model("expm1", [3], dtype=TensorProto.INT64),
-        "x must be float32 or float16; it is",
-    )
-    assert_refused(
-        PASS,
         aten_model("expm1", [3], opset=8),
         "the opset must be at least 9, which has Where; it is 8",
     )
-    mixed = aten_model("xlogy", [3], [np.ones(3, np.float16)])
-    assert_refused(PASS, mixed, "the operands must have one dtype; they are float32 and float16")
+
+
+@pytest.mark.parametrize("operator", ["sinh", "asinh", "expm1", "sinc", "deg2rad", "trunc"])
+def test_integers_are_computed_as_float32(operator: str) -> None:
+    x = np.array([-3, -1, 0, 2, 5])
+    exact = EXACT if operator == "trunc" else APPROXIMATE
+    done = replaced(PASS, evaluate, operator, [x], accuracy=exact, rtol=1e-6)
+    kind = np.int64 if operator == "trunc" else np.float32
+    assert outputs_of(done.after, {"x0": x})["y0"].dtype == kind
+
+
+def test_operands_of_several_types() -> None:
+    x, y = np.array([0, 1, 3]), np.array([0.5, 2, 4], np.float32)
+    for pair in ([x, y], [y, x], [y.astype(np.float16), y]):
+        replaced(PASS, evaluate, "xlogy", pair, fed=2, accuracy=APPROXIMATE, rtol=1e-6)
+    replaced(PASS, evaluate, "copysign", [x, y - 1], fed=2)
 
 
 def test_other_operators_are_left_alone() -> None:
