@@ -28,6 +28,14 @@ UNREADABLE, FAULT = 3, 5
 _PATTERN = frozenset("*?[")
 
 
+class _Models(click.Argument):
+    """Any number of models, of which one at least is missing where there is none."""
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        """Return how the argument is called in an error: one is enough."""
+        return "'MODEL'"
+
+
 class Told(Struct, frozen=True):
     """What a command says of one model.
 
@@ -46,6 +54,7 @@ def models_argument(function: Function) -> Function:
     """Add ``MODEL...``: a path, or a tuple of paths where more than one file may be meant."""
     argument = click.argument(
         "models",
+        cls=_Models,
         nargs=-1,
         required=True,
         metavar="MODEL...",
@@ -71,7 +80,10 @@ def _take_models(
 
 
 def _holds_many(path: Path) -> bool:
-    return path.is_dir() or (bool(_PATTERN & set(str(path))) and not path.exists())
+    """Say whether a path means any number of models; a folder without one is just no model."""
+    if path.is_dir():
+        return any(path.rglob("*.onnx"))
+    return bool(_PATTERN & set(str(path))) and not path.exists()
 
 
 def _meant(path: Path) -> Sequence[Path]:
