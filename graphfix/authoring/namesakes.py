@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from graphfix.authoring.views import Value
+from graphfix.authoring.views import NodeView, Value
 from graphfix.graph import Graph
 
 
@@ -15,7 +15,7 @@ def _is_constant(value: Value) -> bool:
 def namesakes(
     graph: Graph, known: Callable[[Value], bool] = _is_constant
 ) -> Iterator[tuple[Value, str]]:
-    """Find constants that are read several times and whose numbered copies have a namesake.
+    """Find constants that several nodes read at run time and whose numbered copies have a namesake.
 
     Of a constant ``c`` with three readers the copies of a converter are ``c_1`` and ``c_2``.
 
@@ -34,8 +34,21 @@ def namesakes(
         if value in seen or value.is_graph_output:
             continue
         seen.add(value)
-        readers = sum(node.inputs.count(value) for node in set(value.consumers))
-        copies = (f"{value.name}_{number}" for number in range(1, readers))
-        other = next((name for name in copies if name in names), None)
-        if other is not None and known(value):
+        users = set(value.consumers)
+        if _copy(value, users, names) is None or not known(value):
+            continue
+        other = _copy(value, {user for user in users if not _is_known(user, known)}, names)
+        if other is not None:
             yield value, other
+
+
+def _copy(value: Value, readers: Collection[NodeView], names: Collection[str]) -> str | None:
+    """Return the first name of a copy that is taken."""
+    count = sum(node.inputs.count(value) for node in readers)
+    copies = (f"{value.name}_{number}" for number in range(1, count))
+    return next((name for name in copies if name in names), None)
+
+
+def _is_known(node: NodeView, known: Callable[[Value], bool]) -> bool:
+    """Say whether a node is computed beforehand, so that it reads nothing any more."""
+    return all(value is not None and known(value) for value in node.outputs)

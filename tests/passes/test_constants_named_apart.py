@@ -81,3 +81,9 @@ def test_what_a_converter_folds_is_shared_like_a_constant() -> None:
     assert "copy-of-a-constant" in {f.rule for f in graphfix.check(model, "rknn2.3")}
     result = graphfix.run(model, "rknn2.3")
     assert (result.exit_code, result.report.findings_after) == (0, ())
+
+
+def test_what_is_read_beforehand_alone_is_not_copied() -> None:
+    nodes = "{ z = Sqrt (k) a = Add (z, z) z_1 = Add (a, z) y = Mul (x, z_1) }"
+    model = parser.parse_model(HEAD + "<float k = {4}> " + nodes)
+    assert "copy-of-a-constant" not in {f.rule for f in graphfix.check(model, "rknn2.3")}

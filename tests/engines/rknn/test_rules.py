@@ -67,6 +67,9 @@ NO = [
         "repeated-output", R),
     No("(float[2] x) => (float[A] y) <int64[1] s = {2}> { y = ConstantOfShape (s) }",
        "dynamic-sizes", R),
+    No("(float[2,3] x, float[3] s) => (float[2,3] y) "
+       "{ y = LayerNormalization <epsilon = 0.001> (x, s) }",
+       "layer-normalization-of-the-last-axis", R),
     No("(float[2,3] x, float[2,3] s) => (float[2,3] y) "
         "{ y = LayerNormalization <axis = 0> (x, s) }",
        "layer-normalization-of-the-last-axis", R),

@@ -72,15 +72,17 @@ def constant_without_a_tensor(node: NodeView, target: Target) -> Answer:
     versions="rknn",
     severity=REJECT,
     text="KeyError: 'LayerNormalization'",
-    source=f"{TOOLKIT}: over several axes it is taken",
+    source=f"{TOOLKIT}: with an epsilon that is written, and over several axes, it is taken",
 )
 def layer_normalization_of_the_last_axis(node: NodeView, target: Target) -> Answer:
-    """LayerNormalization over the last axis alone is refused, and with further outputs."""
+    """LayerNormalization over the last axis needs its epsilon written, and gives no more."""
     x, axis = node.input(0), int(node.attr("axis", -1))
-    if any(node.output(index) is not None for index in (1, 2)) or axis == -1:
+    if any(node.output(index) is not None for index in (1, 2)):
         return True
-    if x is None:
-        return None
+    if node.has("epsilon"):
+        return False
+    if axis == -1 or x is None:
+        return axis == -1
     return Unknown(f"rank of {x.name}") if x.rank is None else axis == x.rank - 1
 
 
