@@ -117,11 +117,6 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
         "SparseToDenseMatMul",
     ),
     (
-        "it is for internal use, and its kernel stops at the first place that is masked",
-        "export the model again with MaxPool",
-        "MaxpoolWithMask",
-    ),
-    (
         "it is a recurrence with attention in each step",
         "export the model again with LSTM and attention as operators of ONNX",
         "AttnLSTM",

@@ -66,6 +66,11 @@ def _pools() -> Iterator[Form]:
     yield Form("NhwcMaxPool", "uint8", [image.view(np.uint8)], [np.uint8], kernel)
     mask = const(whole(0, 2, 2, 4, 7, 6, dtype=np.int32))
     yield Form("MaxpoolWithMask", "constant", [_IMAGE, mask], attributes={"kernel_shape": [2, 2]})
+    padded = {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]}
+    fewer = const(whole(0, 2, 1, 3, 7, 6, seed=1, dtype=np.int32))
+    yield Form("MaxpoolWithMask", "padded", [_IMAGE, fewer], attributes=padded)
+    lines = [real(2, 3, 9), const(whole(0, 2, 1, 1, 9, seed=2, dtype=np.int32))]
+    yield Form("MaxpoolWithMask", "lines", lines, attributes={"kernel_shape": [3]})
     late = whole(0, 2, 2, 4, 7, 6, dtype=np.int32)
     yield Form("MaxpoolWithMask", "late", [_IMAGE, late], attributes={"kernel_shape": [2, 2]})
 
