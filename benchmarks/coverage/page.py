@@ -64,7 +64,8 @@ def written(name: str, paths: Sequence[Path], cases: Path | None = None) -> Path
 def _head(name: str, about: str) -> list[str]:
     commands = (
         f"`python -m benchmarks.coverage cases {name} FILE`, "
-        f"`answer FILE --target T --rows ROWS` and `page {name} ROWS...` write this page."
+        f"`answer FILE --target T --rows ROWS` and `page {name} ROWS... --cases FILE` write this "
+        "page."
     )
     return [commands, *about.splitlines()]
 
