@@ -9,7 +9,7 @@ qlinear_where.cc.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, cast
 
@@ -56,22 +56,30 @@ def add(node: NodeView, build: Builder) -> Value:
     zeros = [known(node, build, place, zero=True) for place in (2, 5, 7)]
     fixed = zeros[2] - (ratios[0] * zeros[0] + ratios[1] * zeros[1])
     numbers = [whole(build, node.need(place)) for place in (0, 3)]
-    kinds = [node.need(place).elem_type for place in (0, 3)]
-    if not _same_however_fused(kinds, ratios, zeros, result_kind(node, 7)):
+    kinds = (*(node.need(place).elem_type for place in (0, 3)), result_kind(node, 7))
+    if not _same_however_fused(kinds, tuple(map(float, ratios)), tuple(map(float, zeros))):
         build.declare(APPROXIMATE, STEP)
     b = build.Add(build.Mul(numbers[1], ratios[1]), np.float32(fixed))
     total = build.Add(b, build.Mul(numbers[0], ratios[0]))
     return moved_and_rounded(build, total, result_kind(node, 7))
 
 
+@lru_cache(maxsize=1024)
 def _same_however_fused(
-    kinds: Sequence[int], ratios: Sequence[Array], zeros: Sequence[Array], result: int
+    kinds: tuple[int, ...], ratios: tuple[float, ...], none: tuple[float, ...]
 ) -> bool:
-    """Say whether all pairs give the same step, whichever products are fused with their sums."""
-    a, b = (np.arange(low, high + 1, dtype=np.float64) for low, high in (RANGES[k] for k in kinds))
-    low, high = RANGES[result]
-    first, second = (np.float64(ratio) for ratio in ratios)
-    none = [np.float64(zero) for zero in zeros]
+    """Say whether all pairs give the same step, whichever products are fused with their sums.
+
+    Args:
+        kinds: The element types of both operands and of the result.
+        ratios: The scales of the operands by that of the result, float32.
+        none: The three zero points.
+    """
+    a, b = (
+        np.arange(low, high + 1, dtype=np.float64) for low, high in (RANGES[k] for k in kinds[:2])
+    )
+    low, high = RANGES[kinds[2]]
+    first, second = ratios
     found: Array | None = None
     # What is fused is rounded once: float64 holds a product of 24 and 8 bits.
     for fixing, of_a, of_b in itertools.product(_FUSED, _EITHER, _EITHER):
