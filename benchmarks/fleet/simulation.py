@@ -57,13 +57,13 @@ def simulate(work: Path, models: int, kept: int, seed: int = 16) -> dict[str, An
         "models": models,
         "rows": len(measured),
         "mean": sum(row.seconds for row in measured) / len(measured),
-        "hours": {str(count): _makespan(drawn, count) / 3600 for count in WORKERS},
+        "hours": {str(count): makespan(drawn, count) / 3600 for count in WORKERS},
         "worker_hours": sum(drawn) / 3600,
         "kept": _book_keeping(measured, kept),
     }
 
 
-def _makespan(seconds: list[float], count: int) -> float:
+def makespan(seconds: list[float], count: int) -> float:
     """Return when the last of some workers is done, each of which takes the next job when free."""
     free = [0.0] * count
     for each in seconds:
