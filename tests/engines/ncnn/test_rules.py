@@ -328,6 +328,13 @@ NO = [
         T,
     ),
     No(
+        "(float[1,6,4,5] x) => (float[A,B,C,D] y) <int64[5] s = {1,2,3,4,5}, int64[4] e = "
+        "{1,6,4,5}> { r = Reshape (x, s) t = Transpose <perm = [0, 2, 1, 3, 4]> (r)"
+        " y = Reshape (t, e) }",
+        "reshape-to-five-axes",
+        T,
+    ),
+    No(
         "(float[1,2,3,4,5] x) => (float[A,B,C,D,E] y) { y = GlobalAveragePool (x) }",
         "input-of-five-axes",
         T,

@@ -319,7 +319,7 @@ def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
     severity=REJECT,
     text="layer Tensor.reshape not exists or registered",
     source=f"{MEASURED}: five axes are taken where a batch of 1 stands first before and after, and"
-    " an operator of images tells pnnx that it is one; it leaves no batch out otherwise",
+    " an operator of images tells pnnx that it is one, or channels are shuffled",
 )
 def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     """A tensor has at most four axes beside a batch of 1."""
@@ -332,9 +332,16 @@ def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     if most <= RANK:
         return False
     alone = most == RANK + 1 and x.dim(0) == 1 and y.dim(0) == 1
-    if alone and any(other.op in _OF_BATCHES for other in node.graph.nodes):
+    if alone and (_shuffles(node) or any(n.op in _OF_BATCHES for n in node.graph.nodes)):
         return False
     return Yes(feature=f"rank:Reshape.{most}")
+
+
+def _shuffles(node: NodeView) -> bool:
+    """Say whether a Reshape is an end of what becomes ShuffleChannel."""
+    near = [node.need(0).producer, *(user for out in node.outputs if out for user in out.consumers)]
+    turns = [other for other in near if other is not None and other.op == "Transpose"]
+    return any(list(turn.attr("perm", ())) == [0, 2, 1, 3, 4] for turn in turns)
 
 
 @model_rule(
