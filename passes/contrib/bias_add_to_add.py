@@ -146,4 +146,7 @@ def _summed(node: NodeView, build: Builder) -> Value:
 def _no_bits(node: NodeView) -> None:
     mask = node.output(1)
     if mask is not None and mask.is_used:
-        raise Refuse(f"the mask {mask.name}, packed into bits, must not be used; it is")
+        raise Refuse(
+            f"the mask {mask.name}, packed into bits, must not be used; it is: export the model in "
+            "evaluation mode, in which nothing reads it"
+        )

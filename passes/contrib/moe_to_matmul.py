@@ -75,7 +75,7 @@ def q_moe_to_matmul(node: NodeView, build: Builder) -> Value:
     if not int(node.attr("normalize_routing_weights", 0)):
         raise Refuse(
             "normalize_routing_weights must be 1: onnxruntime's kernel for CPUs takes it for 1 "
-            "whatever it says, and its schema does not"
+            "whatever it says, and its schema does not; set it to 1 if that kernel is what counts"
         )
     bits = int(node.attr("expert_weight_bits", 4))
     weights = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import ml_dtypes
@@ -13,6 +14,7 @@ from onnx import parser
 
 from benchmarks.coverage import cases, formless, page
 from benchmarks.coverage.cases import Case, listed
+from benchmarks.coverage.contrib.forms import forms as contrib_forms
 from benchmarks.coverage.lists.old_forms import EXPERIMENTS, old_forms
 from benchmarks.coverage.outcomes import (
     CONSENT,
@@ -138,6 +140,16 @@ def test_a_list_says_what_has_no_form_and_cannot_hide_what_is_repaired(
     with pytest.raises(SystemExit, match=r"no form is Abs-13/\*"):
         formless.formless("some", rows[:3])
     assert formless.formless("without", rows) == {}
+
+
+def test_what_is_said_to_have_no_form_is_a_form_of_the_list() -> None:
+    names = {f"{form.operator}-1/{form.name}" for form in contrib_forms()}
+    reasons = formless.declared("contrib")
+    assert len({reason.why for reason in reasons}) == len(reasons) > 10
+    for reason in reasons:
+        assert reason.targets
+        for pattern in reason.forms:
+            assert any(fnmatchcase(name, pattern) for name in names), pattern
 
 
 def test_old_forms_are_of_entries_of_the_list() -> None:
