@@ -35,7 +35,7 @@ def text(corpus: Path, work: Path) -> str:
 
 def _sweep(corpus: Path, work: Path) -> list[str]:
     made, rows = sweep.pieces(work), sweep.rows(work)
-    hostile = [row for row in rows if Path(row["model"]).is_relative_to(work.absolute())]
+    hostile = [row for row in rows if Path(row["model"]).is_relative_to(work.resolve())]
     ordinary = [row for row in rows if row not in hostile]
     lines = [
         "",

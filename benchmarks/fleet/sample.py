@@ -33,7 +33,7 @@ def sampled(corpus: Path, count: int, work: Path) -> Path:
     work.mkdir(parents=True, exist_ok=True)
     found = work / "sample.txt"
     chosen = models[::step][:count]
-    found.write_text("".join(f"{path.absolute()}\n" for path in chosen), encoding="utf-8")
+    found.write_text("".join(f"{path.resolve()}\n" for path in chosen), encoding="utf-8")
     return found
 
 

@@ -44,7 +44,7 @@ def listed(corpus: Path, work: Path) -> Path:
     for number, path in enumerate(hostile):
         models.insert(number * (step + 1), path)
     found = work / "models.txt"
-    found.write_text("".join(f"{path.absolute()}\n" for path in models), encoding="utf-8")
+    found.write_text("".join(f"{path.resolve()}\n" for path in models), encoding="utf-8")
     return found
 
 
