@@ -30,10 +30,10 @@ from benchmarks import RESULTS
 from benchmarks.children import graphfix_main
 from benchmarks.wild.fetching import fetch
 from benchmarks.wild.gathering import gathered
-from benchmarks.wild.judging import runs, with_graphfix, with_tools
+from benchmarks.wild.judging import blocking, runs, with_graphfix, with_tools
 from benchmarks.wild.listing import LIST, Network, networks, save
 from benchmarks.wild.page import page
-from benchmarks.wild.rows import Fact, Rows
+from benchmarks.wild.rows import FOUND, Fact, Rows
 from graphfix.engines.targets import load_target
 
 TARGETS = ("trt8", "trt7", "trt10")
@@ -66,9 +66,13 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
 def measure(
     given: argparse.Namespace, kind: str, rows: Rows, judged: Callable[[Path], Fact]
 ) -> None:
-    """Keep a row for each network of a folder that has none yet, until time is over."""
+    """Keep a row for each network of a folder that has none yet, until time is over.
+
+    Those that a target rejects come first.
+    """
     end = time.monotonic() + given.seconds
     missing = list(_without(given.folder, kind, rows))
+    missing.sort(key=lambda network: not rows.get(kind + FOUND, network.sha256).get("found"))
     for number, network in enumerate(missing, 1):
         if time.monotonic() > end:
             print(f"{len(missing) - number + 1} are left", file=sys.stderr)
@@ -101,6 +105,7 @@ def main(words: Sequence[str]) -> int:
     rows = Rows(given.rows)
     if given.command == "run":
         main_of_graphfix, name = graphfix_main(), load_target(given.target).name
+        measure(given, name + FOUND, rows, lambda path: {"found": blocking(path, name)})
         measure(given, "runs", rows, runs)
         measure(given, name, rows, lambda path: with_graphfix(path, name, main_of_graphfix))
         return 0

@@ -25,7 +25,7 @@ from graphfix.proving.models import run_model
 from graphfix.worker.service import OutOfTime
 
 _ATTEMPTS = (0, 3, 9, 16, 22)
-_SECONDS = 120.0
+_SECONDS = 400.0
 _RUNNING = 30.0
 _MEMORY = 12 << 30
 CONSENT = "--allow-io-change"
@@ -121,7 +121,10 @@ def _print_judgement(path: Path, out: Path, targets: Sequence[str]) -> int:
 
 def blocking(path: Path, target: str) -> list[str]:
     """Return the features of a file that a target does not take or takes wrongly."""
-    found = check(path, target)
+    try:
+        found = check(path, target)
+    except GraphfixError as error:  # no engine reads what graphfix cannot
+        return [error.message]
     return [finding.feature for finding in found if str(finding.severity) in BLOCKING]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from benchmarks.corpus.cells import cell, share
 from benchmarks.wild.judging import CONSENT, TOOLS
 from benchmarks.wild.listing import Network
-from benchmarks.wild.rows import Fact, Rows
+from benchmarks.wild.rows import FOUND, Fact, Rows
 
 _HALVES: dict[str, Callable[[Network], bool]] = {
     "all": lambda network: True,
@@ -38,7 +38,8 @@ def page(networks: Sequence[Network], rows: Rows) -> str:
         networks: The list.
         rows: What was measured; targets without a row for each network of it are told so.
     """
-    targets = [kind for kind in rows.kinds() if kind not in ("runs", "tools")]
+    kinds = [kind for kind in rows.kinds() if kind not in ("runs", "tools")]
+    targets = [kind for kind in kinds if not kind.endswith(FOUND)]
     repositories = {network.repository for network in networks}
     lines = [
         "# Networks of public repositories",
@@ -55,6 +56,7 @@ def page(networks: Sequence[Network], rows: Rows) -> str:
         "again with that. do-nothing: nothing found in the file as it is. The other tools: "
         "nothing found in what they write, and its outputs equal.",
         "",
+        *_rejected(networks, rows, [kind for kind in kinds if kind.endswith(FOUND)]),
     ]
     for target in targets:
         judged = [j for n in networks if (j := _judged(n, rows, target)) is not None]
@@ -62,20 +64,32 @@ def page(networks: Sequence[Network], rows: Rows) -> str:
     return "\n".join(lines)
 
 
+def _rejected(networks: Sequence[Network], rows: Rows, kinds: Sequence[str]) -> Iterator[str]:
+    """Yield how many networks each target rejects as they are."""
+    yield from ("| rejected as they are, for | networks | seen | unseen |", "|---|---|---|---|")
+    for chosen in (*([kind] for kind in kinds), kinds):
+        name = " or ".join(kind.removesuffix(FOUND) for kind in chosen)
+        those = [n for n in networks if any(rows.get(k, n.sha256).get("found") for k in chosen)]
+        halves = [sum(n.seen is seen for n in those) for seen in (True, False)]
+        yield f"| {name} | {len(those)} | {halves[0]} | {halves[1]} |"
+    yield ""
+
+
 def _judged(network: Network, rows: Rows, target: str) -> _Judged | None:
     row, runs = rows.get(target, network.sha256), rows.get("runs", network.sha256)
     if not row or not runs:
         return None
     said = rows.get("tools", network.sha256)
-    tools = {name: bool(said.get(name, {}).get(target)) for name in TOOLS}
+    tools = {name: bool(said[name][target]) for name in TOOLS if target in said.get(name, {})}
     return _Judged(network, bool(runs["runs"]), row, tools)
 
 
 def _numbers(target: str, judged: Sequence[_Judged], whole: int) -> Iterator[str]:
     yield from (f"## {target}", "")
     if len(judged) < whole:
-        yield from (f"{len(judged)} of {whole} measured.", "")
-    others = ("do-nothing", *TOOLS)
+        yield from (f"{len(judged)} of {whole} measured, those that are rejected first.", "")
+    asked = [tool for tool in TOOLS if any(tool in j.tools for j in judged)]
+    others = ("do-nothing", *asked)
     titles = ("half", "files", "number", "done", f"done with `{CONSENT}`", *others)
     yield f"| {' | '.join(titles)} |"
     yield "|---" * len(titles) + "|"
@@ -90,12 +104,17 @@ def _numbers(target: str, judged: Sequence[_Judged], whole: int) -> Iterator[str
         for name, group in groups.items():
             done = sum(j.row["done"] for j in group)
             idle = sum(not j.rejected for j in group)
-            tools = [str(sum(j.tools[tool] for j in group)) for tool in TOOLS]
+            tools = [_told(tool, group) for tool in asked]
             agreed = sum(j.row["consent"] for j in group)
             shares = [share(part, len(group)) for part in (done, agreed)]
             cells = [str(len(group)), *shares, str(idle), *tools]
             yield f"| {half} | {name} | {' | '.join(cells)} |"
     yield ""
+
+
+def _told(tool: str, group: Sequence[_Judged]) -> str:
+    known = [j.tools[tool] for j in group if tool in j.tools]
+    return f"{sum(known)} of {len(known)}"
 
 
 def _not_done(judged: Sequence[_Judged]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 Fact = dict[str, Any]
+FOUND = " found"  # behind a target: the kind of the rows that tell what `check` finds
 
 
 @dataclass

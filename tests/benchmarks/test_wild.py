@@ -52,6 +52,33 @@ def test_of_the_half_that_is_not_looked_into_only_numbers_are_told(tmp_path: Pat
     text = page([network(SEEN), network(UNSEEN)], Rows(tmp_path / "rows.jsonl"))
     assert "| o/0: a b.onnx | yes | reject op:Foo: no pass removes it |" in text
     assert "o/1" not in text
-    told = "| 1 | 0 of 1 (0.0%) | {} | 0 | 0 | 0 | 0 |"
+    told = "| 1 | 0 of 1 (0.0%) | {} | 0 |"
     assert "| seen | rejected, that run " + told.format("0 of 1 (0.0%)") in text
     assert "| unseen | rejected, that run " + told.format("1 of 1 (100.0%)") in text
+
+
+def test_other_tools_are_told_of_where_they_were_asked(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "rows.jsonl")
+    left: dict[str, Any] = {"before": [], "after": [], "left_because": [], "reason": "", "code": 0}
+    for sha256 in (SEEN, UNSEEN):
+        rows.keep("runs", sha256, runs=True)
+        rows.keep("trt8.6", sha256, done=True, consent=True, verification="equal", **left)
+    answer = {"trt8.6": True}
+    rows.keep("tools", SEEN, onnxsim=answer, OnnxSlim={"trt8.6": False}, polygraphy=answer)
+    text = page([network(SEEN), network(UNSEEN)], rows)
+    assert "do-nothing | onnxsim | OnnxSlim | polygraphy |" in text
+    assert (
+        "| all | that run | 2 | 2 of 2 (100.0%) | 2 of 2 (100.0%) | 2 | 1 of 1 | 0 of 1 |" in text
+    )
+    assert "| unseen | all | 1 | 1 of 1 (100.0%) | 1 of 1 (100.0%) | 1 | 0 of 0 |" in text
+
+
+def test_what_is_rejected_is_told_for_each_target_and_for_any_of_them(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "rows.jsonl")
+    rows.keep("trt7.2 found", SEEN, found=["op:Foo"])
+    rows.keep("trt7.2 found", UNSEEN, found=[])
+    rows.keep("trt8.6 found", UNSEEN, found=["op:Bar"])
+    text = page([network(SEEN), network(UNSEEN)], rows)
+    for line in ("trt7.2 | 1 | 1 | 0", "trt8.6 | 1 | 0 | 1", "trt7.2 or trt8.6 | 2 | 1 | 1"):
+        assert f"| {line} |" in text
+    assert "##" not in text
