@@ -38,6 +38,7 @@ def views_of(path: str, proto: ModelProto, request: CheckRequest, result: CheckR
             result.findings,
             result.notes,
             explanations=result.explanations,
+            named=result.named,
             loaded_by=result.loaded_by,
             command=shlex.join(["graphfix", "run", path, "--target", target]),
         )

@@ -30,22 +30,26 @@ def explanation_lines(explanations: Iterable[Explanation], style: Style) -> list
     return lines
 
 
-def named_pattern_lines(named: Iterable[NamedPattern]) -> list[str]:
-    """Return a line or two for each pass that runs only when it is named."""
-    lines: list[str] = []
+def named_pattern_texts(named: Iterable[NamedPattern]) -> list[str]:
+    """Return what each pass that runs only when it is named would do: a sentence or more each."""
+    texts: list[str] = []
     for known in named:
-        texts: list[str] = []
+        said: list[str] = []
         if known.sites:
             where = capped([node_label(node) for node in known.sites], _NODES_SHOWN)
-            texts.append(f"would be applied at {where}: --passes {known.pass_id}")
+            said.append(f"would be applied at {where}: --passes {known.pass_id}")
         for reason in dict.fromkeys(reason for _, reason in known.refused):
-            nodes = [node_label(node) for node, said in known.refused if said == reason]
-            texts.append(f"refuses {capped(nodes, _NODES_SHOWN)}: {reason}")
+            nodes = [node_label(node) for node, refusal in known.refused if refusal == reason]
+            said.append(f"refuses {capped(nodes, _NODES_SHOWN)}: {reason}")
         if known.nearest is not None:
-            texts.append(f"the nearest, {node_label(known.nearest)}, is no match: {known.reason}")
-        for text in texts:
-            lines += wrap(printable(f"{known.pass_id} {text}"), "    ", "  - ")
-    return lines
+            said.append(f"the nearest, {node_label(known.nearest)}, is no match: {known.reason}")
+        texts += [printable(f"{known.pass_id} {text}") for text in said]
+    return texts
+
+
+def named_pattern_lines(named: Iterable[NamedPattern]) -> list[str]:
+    """Return these sentences as a list."""
+    return [line for text in named_pattern_texts(named) for line in wrap(text, "    ", "  - ")]
 
 
 def _block(members: list[Explanation], style: Style) -> list[str]:

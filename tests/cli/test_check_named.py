@@ -41,6 +41,10 @@ def test_check_explains_why_a_fusion_is_none(tmp_path: Path, capsys: Capture) ->
     assert "the number 0.5; it is 'w', an input - swish-fusion refuses swish: Swish needs" in out
     assert main(["check", str(written), "--target", "trt10", "--explain", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
+    page = tmp_path / "page.html"
+    words = ["check", str(written), "--target", "trt10", "--explain", "--report", str(page)]
+    assert main(words) == 0
+    assert "Passes by name" in page.read_text(encoding="utf-8")
     jsonschema.validate(told, REPORT_SCHEMA)
     found = {each["pass"]: each for each in told["named"]}
     assert found["gelu-fusion"]["nearest"]["name"] == "gelu"

@@ -15,9 +15,9 @@ from graphfix.rendering.html.overview import overview
 from graphfix.rendering.html.page import Answer, Page, Section
 from graphfix.rendering.html.places import Places
 from graphfix.rendering.style import PLAIN, count, printable
-from graphfix.rendering.text_explanations import explanation_lines
+from graphfix.rendering.text_explanations import explanation_lines, named_pattern_texts
 from graphfix.rendering.wording import Tone, problems
-from graphfix.report import Explanation, Finding
+from graphfix.report import Explanation, Finding, NamedPattern
 
 
 def check_page(
@@ -28,6 +28,7 @@ def check_page(
     notes: Sequence[str] = (),
     *,
     explanations: Sequence[Explanation] = (),
+    named: Sequence[NamedPattern] = (),
     loaded_by: str = "",
     command: str = "",
 ) -> Page:
@@ -40,6 +41,7 @@ def check_page(
         findings: What was found.
         notes: Sentences that belong to no finding.
         explanations: What a run would do about each finding, where that was asked for.
+        named: What passes that run only when they are named would do, where that was asked for.
         loaded_by: The engine installed here that has loaded the model; empty where none has.
         command: What repairs it.
     """
@@ -76,6 +78,7 @@ def check_page(
                 "What a run would do",
                 tuple(line.strip() for line in explanation_lines(explanations, PLAIN) if line),
             ),
+            Section("named", "Passes by name", tuple(named_pattern_texts(named))),
             Section(
                 "map",
                 "The whole graph",
