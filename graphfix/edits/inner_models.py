@@ -19,6 +19,7 @@ from graphfix.edits.outside import run_of
 from graphfix.edits.renaming import rename_ends
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
+from graphfix.model import Model
 from graphfix.pipeline.model_files import load
 from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
@@ -30,17 +31,31 @@ class InnerModel:
     Attributes:
         inputs: What it is fed with.
         outputs: What it gives.
+        beside: Models that a proof needs as files, by the path that stands for them.
     """
 
-    def __init__(self, path: Path, subject: Subject, opset: int, where: str) -> None:
+    def __init__(
+        self, path: Path, subject: Subject, opset: int, where: str, called: Model | None = None
+    ) -> None:
         """Read the file.
+
+        Args:
+            path: The file.
+            subject: The model that it becomes part of.
+            opset: The opset of that.
+            where: What asks for it.
+            called: What calls the function that the file holds; None where it holds a model.
 
         Raises:
             UsageError: Its opset cannot be brought to that of the model, or what it takes or
                 gives is no tensor.
         """
         self._path, self._where = path, where
-        self._model = load(path)
+        self._model = called if called is not None else load(path)
+        # In a proof it is a file of its own.
+        self.beside: dict[str, ModelProto] = {}
+        if called is not None:
+            self.beside[str(path.absolute())] = called.to_proto()
         proto = at_opset(self._model, opset, where)
         self._proto = taken_in(proto, self._model.base_dir, subject.base_dir)
         check_imports(subject.proto, self._proto, where)

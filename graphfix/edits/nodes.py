@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnx import GraphProto, ModelProto, NodeProto
+from onnx import GraphProto, ModelProto, NodeProto, TypeProto
 
 from graphfix.diffing.renaming import rename_tensors
 from graphfix.edits.addressing import Place, find_nodes, find_tensor, graphs_of, tensors_of
+from graphfix.edits.function_files import calling, read_function
 from graphfix.edits.inner_models import InnerModel
 from graphfix.edits.merging import check_fits
 from graphfix.edits.outside import DOMAIN, NUMPY, with_import
@@ -102,7 +103,7 @@ class Insert:
                 new = [inner.outside([source], [target])]
             _put_nodes(model.graph, new, source)
         said = f"{self.path} stands between {name!r} and what reads it"
-        return Step(proto, (said,), (_as_run(proto, reference),))
+        return Step(proto, (said,), (_as_run(proto, reference, inner),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +112,9 @@ class Replace:
 
     Attributes:
         node: The nodes; a name, a pattern, ``op:Mod``, ``index:12``.
-        path: The file of the model. Its inputs are those of the node, by name where all are
-            called as tensors of the node are, otherwise by place; so are its outputs.
+        path: The file of the model, or of a FunctionProto. Its inputs are those of the node, by
+            name where all are called as tensors of the node are, otherwise by place; so are its
+            outputs.
         option: The option that asks for it.
     """
 
@@ -123,10 +125,11 @@ class Replace:
     def apply(self, subject: Subject) -> Step:
         """Put it there; see `graphfix.edits.step.Edit`."""
         where = f"{self.option} {self.node.removeprefix('op:')}={self.path}"
-        inner = _inner(self.path, subject, where)
+        found = find_nodes(subject.proto, self.node, where)
+        inner = _inner(self.path, subject, where, found)
         proto, reference = copied(subject.proto), copied(subject.proto)
         said: list[str] = []
-        for place in find_nodes(subject.proto, self.node, where):
+        for place in found:
             if place.graph is not subject.proto.graph:
                 raise UsageError(f"{place.text} stands in a body or function", where=where)
             fed, read = self._wires(subject, place, inner, where)
@@ -138,7 +141,7 @@ class Replace:
                     else [inner.outside(fed, read)]
                 )
                 _replace_node(model.graph, place.node, new)
-        return Step(proto, tuple(said), (_as_run(proto, reference),))
+        return Step(proto, tuple(said), (_as_run(proto, reference, inner),))
 
     def _wires(
         self, subject: Subject, place: Place, inner: InnerModel, where: str
@@ -170,14 +173,39 @@ class Replace:
         return fed, [name if name in used else "" for name in read[: len(outputs)]]
 
 
-def _inner(path: Path, subject: Subject, where: str) -> InnerModel:
+def _inner(path: Path, subject: Subject, where: str, places: Sequence[Place] = ()) -> InnerModel:
+    """Return what a file holds: a model, or a function, which takes what the nodes take."""
     opset = Model(subject.proto, base_dir=subject.base_dir).opset
-    return InnerModel(path, subject, opset, where)
+    function = read_function(path) if places else None
+    if function is None:
+        return InnerModel(path, subject, opset, where)
+    kinds = _kinds_read(subject, places[0], where)
+    for place in places[1:]:
+        if _kinds_read(subject, place, where) != kinds:
+            text = f"{place.text} reads other types than {places[0].text}"
+            raise UsageError(text, where=where, hint="replace them one by one")
+    return InnerModel(path, subject, opset, where, calling(function, kinds, where))
 
 
-def _as_run(proto: ModelProto, reference: ModelProto) -> Equal:
+def _kinds_read(subject: Subject, place: Place, where: str) -> list[TypeProto]:
+    """Return the element types of what a node reads."""
+    elements = {t.name: t.data_type for t in subject.proto.graph.initializer}
+    found: list[TypeProto] = []
+    for name in filter(None, place.node.input):
+        known = subject.types.get(name)
+        element = elements.get(name) or (known.tensor_type.elem_type if known is not None else 0)
+        if not element:
+            raise UsageError(f"the type of {name!r} is not known", where=where)
+        kind = TypeProto()
+        kind.tensor_type.elem_type = element
+        found.append(kind)
+    return found
+
+
+def _as_run(proto: ModelProto, reference: ModelProto, inner: InnerModel) -> Equal:
     text = "it computes what the model does that runs the other file there"
-    return Equal(text, proto, with_import(reference), NUMPY, made_first=True)
+    reference = with_import(reference)
+    return Equal(text, proto, reference, NUMPY, made_first=True, beside=inner.beside)
 
 
 def _is_read(subject: Subject, name: str) -> bool:

@@ -123,9 +123,10 @@ def _compared(claim: Equal, base_dir: str, how: HowToProve) -> Verification:
             name: stack.enter_context(on_disk(proto, base_dir))
             for name, proto in claim.beside.items()
         }
-        reference = _with_paths(claim.after, paths) if paths else claim.after
-        before = stack.enter_context(on_disk(claim.before, base_dir))
-        after = stack.enter_context(on_disk(reference, base_dir))
+        before, after = (
+            stack.enter_context(on_disk(_with_paths(one, paths) if paths else one, base_dir))
+            for one in (claim.before, claim.after)
+        )
         found = compare_files(before, after, options)
         if claim.made_first and _says_nothing_of_the_edit(found):
             found = compare_files(after, before, options)

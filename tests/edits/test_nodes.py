@@ -203,3 +203,38 @@ def test_refusals_of_models(tmp_path: Path) -> None:
     refused(SetAttribute("soft", "axis", "7"), "the result would be no valid model", text)
     two = ENDS.replace("=> (float[N, 4] y)", "=> (float[N, 4] y, bool[N, 4] mask)")
     refused(Delete("two"), "has a second output 'mask' that is read", two)
+
+
+FUNCTION = """
+<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+g (float[N, 3] s) => (float[N, 3] y) { y = own.leak (s) }
+<domain: "own", opset_import: ["" : 17]>
+leak (a) => (b) { h = Constant <value_float = 0.5> ()  l = Mul (a, h)  b = Max (a, l) }
+"""
+
+
+def test_a_function_in_the_place_of_an_operator(tmp_path: Path) -> None:
+    (function,) = parsed(FUNCTION).functions
+    path = tmp_path / "leak.onnx"
+    path.write_bytes(function.SerializeToString())
+    found = edits.replace_op(parsed(TOWER), "Relu", path)
+    after = checked(found)
+    assert [node.op_type for node in after.graph.node] == ["MatMul", "Add", "leak", "Neg"]
+    assert [f.name for f in after.functions] == ["leak"]
+    x = samples(2, 4)
+    s = -ran(parsed(TOWER), x=x)["z"]
+    assert np.allclose(ran(after, x=x)["y"], np.maximum(s, s / 2))
+    assert found.proofs[0].equal
+
+
+def test_a_function_that_does_not_fit(tmp_path: Path) -> None:
+    (function,) = parsed(FUNCTION).functions
+    path = tmp_path / "leak.onnx"
+    function.input.append("more")
+    path.write_bytes(function.SerializeToString())
+    with pytest.raises(UsageError, match="own::leak has 2 inputs, the node 1"):
+        edits.replace_op(parsed(TOWER), "Relu", path)
+    function.attribute.append("slope")
+    path.write_bytes(function.SerializeToString())
+    with pytest.raises(UsageError, match="own::leak needs the attribute 'slope'"):
+        edits.replace_op(parsed(TOWER), "Relu", path)
