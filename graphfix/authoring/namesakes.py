@@ -28,25 +28,34 @@ def namesakes(
     """
     made = [tensor for node in graph.nodes for tensor in node.outputs]
     tensors = [Value(tensor) for tensor in (*graph.inputs, *graph.initializers, *made)]
-    names = {value.name for value in tensors}
+    names = {value.name: value for value in tensors}
     seen: set[Value] = set()
     for value in tensors:
         if value in seen or value.is_graph_output:
             continue
         seen.add(value)
         users = set(value.consumers)
-        if _copy(value, users, names) is None or not known(value):
+        if not _copies(value, users, names) or not known(value):
             continue
-        other = _copy(value, {user for user in users if not _is_known(user, known)}, names)
+        late = {user for user in users if not _is_known(user, known)}
+        taken = (name for name in _copies(value, late, names) if _is_left(names[name], known))
+        other = next(taken, None)
         if other is not None:
             yield value, other
 
 
-def _copy(value: Value, readers: Collection[NodeView], names: Collection[str]) -> str | None:
-    """Return the first name of a copy that is taken."""
+def _copies(value: Value, readers: Collection[NodeView], names: Collection[str]) -> list[str]:
+    """Return the names of copies that are taken."""
     count = sum(node.inputs.count(value) for node in readers)
     copies = (f"{value.name}_{number}" for number in range(1, count))
-    return next((name for name in copies if name in names), None)
+    return [name for name in copies if name in names]
+
+
+def _is_left(value: Value, known: Callable[[Value], bool]) -> bool:
+    """Say whether a tensor is there at run time: not one that known nodes alone read."""
+    if value.is_graph_output or not known(value):
+        return True
+    return not all(_is_known(user, known) for user in value.consumers)
 
 
 def _is_known(node: NodeView, known: Callable[[Value], bool]) -> bool:

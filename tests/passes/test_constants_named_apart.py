@@ -87,3 +87,14 @@ def test_what_is_read_beforehand_alone_is_not_copied() -> None:
     nodes = "{ z = Sqrt (k) a = Add (z, z) z_1 = Add (a, z) y = Mul (x, z_1) }"
     model = parser.parse_model(HEAD + "<float k = {4}> " + nodes)
     assert "copy-of-a-constant" not in {f.rule for f in graphfix.check(model, "rknn2.3")}
+
+
+def test_a_name_that_is_gone_at_run_time_is_free() -> None:
+    nodes = (
+        "{ z = Sqrt (k) z_1 = Neg (k) w = Abs (z_1) a = Add (x, z) b = Mul (a, z) y = Sub (b, w) }"
+    )
+    model = parser.parse_model(HEAD + "<float k = {4}> " + nodes)
+    assert "copy-of-a-constant" not in {f.rule for f in graphfix.check(model, "rknn2.3")}
+    nodes = nodes.replace("Sub (b, w)", "Sub (b, z_1)")
+    left = parser.parse_model(HEAD + "<float k = {4}> " + nodes)
+    assert "copy-of-a-constant" in {f.rule for f in graphfix.check(left, "rknn2.3")}
