@@ -20,6 +20,7 @@ from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leave
 from graphfix.proving.verdict.numbers import widened
 from graphfix.submodels import add_outputs
 
+_RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
 # A shape has no more elements than that.
 _FEW = 16
 
@@ -69,12 +70,20 @@ def _is_forbidden(node: onnx.NodeProto, values: dict[str, Value]) -> bool:
     """Say whether ONNX forbids what a node is given, and onnxruntime runs it all the same."""
     check = _FORBIDDEN.get(node.op_type)
     given = [values.get(name) for name in node.input]
+    if node.op_type in _RECURRENT:
+        return _no_step(node, given[0])
     if check is None or len(given) < 2:
         return False
     first, second = given[:2]
     if not isinstance(second, np.ndarray):
         return False
     return check(node, first if isinstance(first, np.ndarray) else None, second)
+
+
+def _no_step(node: onnx.NodeProto, x: Value) -> bool:
+    """A recurrent node without a step: onnxruntime (1.32) gives out memory that nobody wrote."""
+    axis = int_attribute(node, "layout", 0)
+    return isinstance(x, np.ndarray) and x.ndim == 3 and x.shape[axis] == 0
 
 
 def _no_size(node: onnx.NodeProto, x: Array | None, shape: Array) -> bool:

@@ -42,6 +42,25 @@ def test_an_element_of_nothing_is_seen(rows: int, meant: bool) -> None:
     assert inside(text).is_meant(feed) is meant
 
 
+@pytest.mark.parametrize(("steps", "meant"), [(0, False), (1, True), (2, True)])
+@pytest.mark.parametrize(("op", "gates"), [("RNN", 1), ("LSTM", 4)])
+def test_a_recurrent_node_without_a_step_is_seen(
+    op: str, gates: int, steps: int, *, meant: bool
+) -> None:
+    """Onnxruntime gives out the last state of an LSTM as memory that nobody wrote.
+
+    A GRU without a step takes the whole process with it.
+    """
+    text = f"""g (float[T, 2, 3] x, float[1, {2 * gates}, 3] w, float[1, {2 * gates}, 2] r) =>
+      (float[1, 2, 2] h) {{ y, h = {op} <hidden_size = 2> (x, w, r) }}"""
+    feed: Feed = {
+        "x": np.ones((steps, 2, 3), np.float32),
+        "w": np.ones((1, 2 * gates, 3), np.float32),
+        "r": np.ones((1, 2 * gates, 2), np.float32),
+    }
+    assert inside(text).is_meant(feed) is meant
+
+
 @pytest.mark.parametrize(("size", "meant"), [(0, False), (2, False), (3, True), (9, True)])
 def test_a_condition_behind_the_last_element_is_seen(size: int, meant: bool) -> None:
     text = """g (float[1, N] x) => (float[1, M] y) {
