@@ -23,6 +23,10 @@ _KINDS = {
     "function of one device",
     "none": "none to do: no tensor in it, so that a trace has its result as a constant",
 }
+_NOWHERE = (
+    "replaced by no pass, and asked of PyTorch's exporter where a file has them (refused without "
+    "PyTorch); PyTorch's own operator inputs have no call of them that is one node"
+)
 _HEAD = """# Operators of ATen
 
 `python -m benchmarks.coverage list`, `cells`, `judge` and `table` write this page. The list is
@@ -32,7 +36,13 @@ inputs (`torch.testing._internal.common_methods_invocations`, float32 and int64,
 open) that a trace has as one node, in the layout of the TorchScript exporter. Each is repaired for
 a target, run in onnxruntime, and held to PyTorch's own result: integers to the last digit, float32
 to 1e-3 of the number and 1e-4 of the largest. Proofs are off here: `differs` counts what they
-would take back. With PyTorch a cell takes seconds, so that it is a sample, drawn once by a seed.
+would take back. Where not all cells were judged they are a sample that a seed draws: one of every
+operator before the second of any.
+
+No finite form, and so none of the operators that are counted as having one: what draws at random,
+changes its input, is a gradient, gives numbers that nobody has set (empty and the like), is of
+tensors that ONNX has not, or needs endless iterations (eigenvalues); they stand below with the
+reason.
 
 """
 
@@ -89,22 +99,30 @@ def _answers(rows: Sequence[Row]) -> list[str]:
     seen: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         seen[_operator(row)].append(row)
+    targets = sorted({_of(row) for row in rows})
+    heads = [f"{target} with PyTorch" if pytorch else target for target, pytorch in targets]
     lines = [
         "## The answer for each operator",
         "",
         "A pass replaces it without PyTorch; `exporter` is `aten-by-exporter`, which needs "
-        "`pip install graphfix[torch]`. Equal and all cells are counted over targets.",
+        "`pip install graphfix[torch]` and is asked about whatever no pass replaces. Under a "
+        "target stands how many of the judged cells are equal there.",
         "",
-        "| operator | answer | equal of cells without / with PyTorch | what stands in the way |",
-        "|---|---|---|---|",
+        f"| operator | answer | {' | '.join(heads)} | what stands in the way |",
+        "|---" * (len(heads) + 3) + "|",
     ]
     listed = read()
+    nowhere: list[str] = []
     for operator in sorted({*listed, *seen}):
         kind = listed.get(operator, ("ordinary", False))[0]
         own = seen.get(operator, [])
         if kind in _KINDS and operator not in passes and not any(_equal(row) for row in own):
             continue
-        lines.append(_line(operator, passes.get(operator, ""), own))
+        if not own and operator not in passes and operator not in ENDLESS:
+            nowhere.append(operator)
+            continue
+        lines.append(_line(operator, passes.get(operator, ""), own, targets))
+    lines += ["", f"{len(nowhere)} operators are {_NOWHERE}: {', '.join(nowhere)}."]
     for kind, meaning in _KINDS.items():
         names = [
             name
@@ -119,19 +137,21 @@ def _equal(row: Row) -> bool:
     return bool(row["verdict"] == "equal")
 
 
-def _line(operator: str, declared: str, rows: Sequence[Row]) -> str:
+def _line(
+    operator: str, declared: str, rows: Sequence[Row], targets: Sequence[tuple[str, bool]]
+) -> str:
     parts: list[str] = []
-    for pytorch in (False, True):
-        own = [row for row in rows if row["pytorch"] == pytorch]
+    for target in targets:
+        own = [row for row in rows if _of(row) == target]
         parts.append(f"{sum(map(_equal, own))} of {len(own)}" if own else "-")
-    answer = f"`{declared}`" if declared else "asked of the exporter; not measured"
+    answer = f"`{declared}`" if declared else "the exporter is asked"
     if operator in ENDLESS:
         answer = "no finite form"
     elif any(_equal(row) and row["pytorch"] and "exporter" in row["by"] for row in rows):
         answer = f"{answer}, exporter" if declared else "exporter"
     elif not declared and any(row["pytorch"] for row in rows):
         answer = "refused"
-    return f"| {operator} | {answer} | {' / '.join(parts)} | {_why(operator, rows)} |"
+    return f"| {operator} | {answer} | {' | '.join(parts)} | {_why(operator, rows)} |"
 
 
 def _why(operator: str, rows: Sequence[Row]) -> str:

@@ -33,6 +33,7 @@ from graphfix.worker.sessions import open_session
 EXPORTED = 18  # the oldest opset that the exporter writes without converting
 _FIRST_SIZE = 5
 _HALF = 2  # bytes of a float16
+_MOST_ALONE = 6  # open dimensions that are once of size 1
 
 Array = np.ndarray[Any, Any]
 
@@ -126,16 +127,17 @@ def _hold_to_pytorch(torch: Any, module: Any, proto: ModelProto, given: list[Arg
     """
     session = open_session(proto.SerializeToString())
     names = [info.name for info in session.get_inputs()]
-    for number, size in enumerate((_FIRST_SIZE, 1, 2)):
+    compared = False
+    for number, (first, sizes) in enumerate(_sizes_to_try(given)):
         generator = torch.Generator().manual_seed(number)
-        sizes: dict[object, int] = {}
-        drawn = [_drawn(torch, _sample(torch, one, sizes, size), generator) for one in given]
+        drawn = [_drawn(torch, _sample(torch, one, sizes, first), generator) for one in given]
         try:
             made: Any = module(*drawn)
             several: list[Any] = [*made] if isinstance(made, tuple | list) else [made]
             wanted: list[Array] = [one.numpy() for one in several]
         except Exception:  # PyTorch does not take these sizes or numbers, or numpy not the type
             continue
+        compared = True
         try:
             feed = {n: t.numpy() for n, t in zip(names, drawn, strict=True) if n in names}
             found = session.run(None, feed)
@@ -144,6 +146,30 @@ def _hold_to_pytorch(torch: Any, module: Any, proto: ModelProto, given: list[Arg
         for one, other in zip(wanted, found, strict=False):
             if not _is_near(one, np.asarray(other)):
                 raise EngineFailed("what PyTorch's exporter writes computes something else")
+    if not compared:
+        raise EngineFailed("PyTorch takes no numbers that what its exporter writes is compared on")
+
+
+def _sizes_to_try(given: list[Argument]) -> list[tuple[int, dict[object, int]]]:
+    """Return (size of the first open dimension, those that are set) for each comparison.
+
+    Each open dimension is once alone of size 1, which broadcasts: the exporter takes one that
+    has to fit another for as large as that.
+    """
+    found: list[tuple[int, dict[object, int]]] = [(size, {}) for size in (_FIRST_SIZE, 1, 2)]
+    keys = dict.fromkeys(
+        _key(one, at)
+        for one in given
+        for at, dim in enumerate(one.dims)
+        if not isinstance(dim, int)
+    )
+    return found + [(_FIRST_SIZE, {key: 1}) for key in [*keys][:_MOST_ALONE]]
+
+
+def _key(given: Argument, at: int) -> object:
+    """Return what tells an open dimension from others: its name, or its place."""
+    dim = given.dims[at]
+    return dim if dim is not None else (id(given), at)
 
 
 def _drawn(torch: Any, sample: Any, generator: Any) -> Any:
@@ -170,8 +196,7 @@ def _sample(torch: Any, given: Argument, sizes: dict[object, int], first: int = 
         if isinstance(dim, int):
             shape.append(dim)
         else:
-            key = dim if dim is not None else (id(given), at)
-            shape.append(sizes.setdefault(key, first + 2 * len(sizes)))
+            shape.append(sizes.setdefault(_key(given, at), first + 2 * len(sizes)))
     dtype = getattr(torch, type_name(given.elem_type), None)
     if dtype is None:
         raise EngineFailed(f"PyTorch has no {type_name(given.elem_type)}")

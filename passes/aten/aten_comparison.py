@@ -3,7 +3,7 @@
 What it does:
     Brings the operands to the type that PyTorch computes in and writes eq, ne, lt, le, gt, ge,
     logical and bitwise operators, isnan, isinf, isfinite, isposinf, isneginf, isreal, signbit,
-    isclose, where and masked_fill, and their other names, with the operators of ONNX.
+    isclose, isin, where and masked_fill, and their other names, with the operators of ONNX.
 
 Why engines need it:
     Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
@@ -30,12 +30,13 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._arithmetic import (
     Arithmetic,
@@ -46,7 +47,7 @@ from graphfix.passes.aten._arithmetic import (
     one,
     two,
 )
-from graphfix.passes.aten._family import Family
+from graphfix.passes.aten._family import Family, Function
 
 _ALL = "biuf"
 
@@ -205,6 +206,29 @@ def _filled(build: Builder, call: Call, v: list[Any]) -> Value:
     return _chosen(build, call.need("mask"), v[1], v[0])
 
 
+def _isin(build: Builder, call: Call, v: list[Any]) -> Value:
+    x, among = v
+    if x.rank is None or among.static_shape is None or 0 in among.static_shape:
+        raise Refuse(f"the rank of {x.name} must be known, and {among.name} have known elements")
+    equal = _equal(build, call, [build.Unsqueeze(x, axes=[x.rank]), build.Reshape(among, [-1])])
+    ones = build.Cast(equal, to=TensorProto.INT32)
+    found = build.Cast(build.ReduceMax(ones, axes=[x.rank], keepdims=0), to=TensorProto.BOOL)
+    return build.Not(found) if bool(call.number("invert", 0)) else found
+
+
+def _isin_type(call: Call) -> Sequence[InferredType | None]:
+    return (InferredType(TensorProto.BOOL, call.need(call.schema[0]).shape),)
+
+
+def _isin_function(first: str, second: str) -> Function:
+    row = Arithmetic(
+        (first, second, "assume_unique", "invert"), (first, second), _isin,
+        lambda c, v: np.isin(v[0], v[1], invert=bool(c.number("invert", 0))), kind="bool",
+        takes=_ALL,
+    ).function()  # fmt: skip
+    return Function(row.schema, row.write, row.model, _isin_type)
+
+
 def _picked(condition: Array, a: Array, b: Array) -> Any:
     return np.where(condition.astype(np.bool_), a, b)
 
@@ -250,7 +274,11 @@ _TABLE = {
                               lambda c, v: _picked(c.need("mask"), v[1], v[0]),
                               takes=_ALL, shaping=("mask",)),
 }  # fmt: skip
-FAMILY = Family({name: row.function() for name, row in _TABLE.items()})
+_AMONG = {
+    "isin": _isin_function("elements", "test_elements"),
+    "isin.Tensor_Scalar": _isin_function("elements", "test_element"),
+}
+FAMILY = Family({name: row.function() for name, row in _TABLE.items()} | _AMONG)
 
 
 @rewrite(
@@ -258,7 +286,7 @@ FAMILY = Family({name: row.function() for name, row in _TABLE.items()})
     removes=features(FAMILY.names),
     emits=(
         "Abs Add And BitwiseAnd BitwiseOr BitwiseXor Cast Div Equal IsNaN Less Mod Mul Not Or "
-        "Reciprocal Sub Where Xor"
+        "Reciprocal ReduceMax Reshape Sub Unsqueeze Where Xor"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

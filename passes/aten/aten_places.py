@@ -17,8 +17,8 @@ After:
     y = Gather (x, [[0, 1], [1, 2]])
 
 When it refuses:
-    A size is open, an argument is computed at run time, the result has more than 2^20 elements, or
-    tensors that are joined have several types.
+    A size is open (but for as_strided and pads), an argument is computed at run time, the result
+    has more than 2^20 elements, or tensors that are joined have several types.
 
 Accuracy:
     Exact, bit by bit. as_strided takes its tensor for contiguous, as an exported one is.
@@ -298,14 +298,34 @@ def _padded_sizes(sizes: Any, call: Call) -> Any:
     ]
 
 
+def _strided_written(build: Builder, call: Call) -> Value:
+    """Gather from the flat tensor, whose size is of no matter."""
+    x = call.need("self")
+    size = x.static_shape
+    count = prod(size) if size is not None else 1 << 62
+    places = _strided_places(_constants(call, ("self",)), count)
+    if places.size > _MOST:
+        raise Refuse(f"the result must have at most {_MOST} elements; it has {places.size}")
+    return build.Gather(build.Reshape(x, [-1]), places, axis=0)
+
+
+def _strided_type(call: Call) -> Sequence[InferredType | None]:
+    return (InferredType(call.need("self").elem_type, call.integers("size") or ()),)
+
+
+_STRIDED = Function(
+    ("self", "size", "stride", "storage_offset"),
+    _strided_written,
+    _modelled(("self",), _strided),
+    _strided_type,
+)
 _FUNCTIONS = {
     "diag": _function(_diag, "self", "diagonal"),
     "diagflat": _function(_diag, "self", "offset"),
     "block_diag": _function(_block_diag, "tensors", tensors=("tensors",)),
     "unfold": _function(_unfold, "self", "dimension", "size", "step"),
     "unfold_copy": _function(_unfold, "self", "dimension", "size", "step"),
-    "as_strided": _function(_strided, "self", "size", "stride", "storage_offset"),
-    "as_strided_copy": _function(_strided, "self", "size", "stride", "storage_offset"),
+    "as_strided": _STRIDED, "as_strided_copy": _STRIDED,
     "as_strided_scatter": _function(
         _strided_scatter, "self", "src", "size", "stride", "storage_offset",
         tensors=("self", "src")),

@@ -135,6 +135,19 @@ def test_open_dimensions_stay_open_and_equal_names_equal() -> None:
     assert model.graph.input[0].type.tensor_type.shape.dim[1].dim_value == 3
 
 
+@needs_pytorch
+def test_a_dimension_that_broadcasts_at_run_time_is_not_taken_for_one_that_fits() -> None:
+    x = Argument(TensorProto.FLOAT, ("N", "N"))
+    mask = Argument(TensorProto.BOOL, ("M", "M"))
+    rows, columns = (Argument(TensorProto.INT64, dims) for dims in (("M", "K"), ("K", "M")))
+    fill = Argument(TensorProto.DOUBLE, (), (0.0,), single=True)
+    call = OperatorCall(
+        "_unsafe_masked_index", "", (x, mask, Argument(tensors=(rows, columns)), fill)
+    )
+    with pytest.raises(EngineFailed, match=r"does not run|computes something else"):
+        translated(call, 17)
+
+
 def test_a_pass_of_last_resort_is_asked_where_no_other_helps() -> None:
     asked: list[str] = []
 

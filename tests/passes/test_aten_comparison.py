@@ -94,6 +94,17 @@ def test_choices(dynamic: bool) -> None:
         replaced(PASS, FAMILY.evaluate, "masked_fill", [x, J > 0, value], fed=2, overload="Scalar")
 
 
+@pytest.mark.parametrize("invert", [0, 1])
+def test_membership(invert: int) -> None:
+    for x, among in ((K, J), (A, B[::2]), (K, np.array([0.0, 9], np.float32))):
+        replaced(PASS, FAMILY.evaluate, "isin", [x, among, 0, invert], fed=2,
+                 overload="Tensor_Tensor")  # fmt: skip
+    arguments = [K, 4, 0, invert]
+    replaced(PASS, FAMILY.evaluate, "isin", arguments, overload="Tensor_Scalar", dynamic=True)
+    model, _ = called("isin", [K, J, 0, 0], [K > 0], fed=2, overload="Tensor_Tensor", dynamic=True)
+    assert_refused(PASS, model, "have known elements")
+
+
 def test_in_a_branch() -> None:
     model = aten_model("isnan", [2, 3], outputs={"y": (TensorProto.BOOL, 2)})
     done = run_pass(PASS, in_branch(model))

@@ -66,6 +66,11 @@ def test_pads(operator: str, arguments: list[Any], dynamic: bool) -> None:
     replaced(PASS, FAMILY.evaluate, operator, [X, *arguments], dynamic=dynamic)
 
 
+def test_strides_at_open_sizes() -> None:
+    arguments = [X, [2, 2], [3, 5], 1]
+    replaced(PASS, FAMILY.evaluate, "as_strided", arguments, dynamic=True)
+
+
 def test_the_numbers_of_a_matrix() -> None:
     x = np.array([1, 2], np.float32)
     done = replaced(PASS, FAMILY.evaluate, "diag", [x, -1])
