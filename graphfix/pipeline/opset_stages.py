@@ -132,11 +132,14 @@ def _may_go_lower(run: Run, finding: Finding) -> bool:
 
 
 def _steps_out(run: Run) -> Callable[[Finding], int]:
-    """Return how many steps down an operator is written out by an adapter; 0 where none does it."""
+    """Return how many steps down an operator or its form is written out; 0 where none does it."""
 
     def steps(finding: Finding) -> int:
-        kind, _, op = finding.feature.partition(":")
-        first = first_opset(op) if kind == "op" else 0
+        kind, _, what = finding.feature.partition(":")
+        op, _, since = what.partition(".")
+        if kind == "form" and since.isdecimal():  # of an opset, which the one before it has not
+            return max(0, run.model.opset - int(since) + 1)
+        first = first_opset(what) if kind == "op" else 0
         written_out = first > 1 and (op, first, first - 1) in adapters()
         return max(0, run.model.opset - first + 1) if written_out else 0
 

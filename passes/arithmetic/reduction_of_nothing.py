@@ -33,15 +33,13 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import REDUCTIONS, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.arithmetic._reducing import reduced
 
 _ZERO = ("ReduceL1", "ReduceL2", "ReduceSum", "ReduceSumSquare")
-_LOGARITHMS = ("ReduceLogSum", "ReduceLogSumExp")
-OPERATORS = (*_ZERO, *_LOGARITHMS, "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd")
 
 
-@rewrite(OPERATORS, removes=tuple(f"shape:{op}.empty" for op in OPERATORS), emits="")
+@rewrite(REDUCTIONS, removes=tuple(f"shape:{op}.empty" for op in REDUCTIONS), emits="")
 def reduction_of_nothing(node: NodeView, build: Builder) -> Value:
     """Write the constant, see the module."""
     x = node.need(0)

@@ -1,11 +1,13 @@
-"""Compute on 8 bit integers in a wider type where an engine takes none.
+"""Compute on 8 and 16 bit integers in a wider type where an engine takes none.
 
 What it does:
-    Casts int8 and uint8 to int32 for Clip and Mod, and to float32 for MaxPool, and the result
-    back.
+    Casts int8, uint8, int16 and uint16 to int32, and the result back: for Clip, Mod, sums,
+    products, extremes and comparisons; DepthToSpace, SpaceToDepth and MaxPool of 8 bits go through
+    float32. What wraps around is taken modulo the range of the type.
 
 Why engines need it:
     TensorRT's Clip takes floats and int32 only, its Mod int32, and its MaxPool no uint8.
+    onnxruntime 1.10 adds, multiplies and compares no narrow integers.
 
 Before:
     y = Clip (x, low, high)        # int8
@@ -14,43 +16,63 @@ After:
     y = Cast <to = 3> (Clip (Cast <to = 6> (x), Cast <to = 6> (low), Cast <to = 6> (high)))
 
 When it refuses:
-    The elements are not int8 or uint8.
+    The elements are not such integers; a product is of uint16, which int32 does not hold.
 
 Accuracy:
-    Exact: both types hold all numbers of 8 bits, and no result leaves their range.
+    Exact: the wider type holds all results, and what would wrap around is taken modulo its range.
 
 References:
     builtin_op_importers.cpp:464-481, 3072 of onnx-tensorrt, release 8.6;
-    https://onnx.ai/onnx/operators/onnx__Clip.html
+    https://onnx.ai/onnx/operators/onnx__Clip.html; onnxruntime 1.10.0, measured
 """
 
 from __future__ import annotations
 
+import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
+from graphfix.authoring import COMPARISONS, Builder, NodeView, Refuse, Value, need_type, rewrite
 
 _BYTES = (TensorProto.INT8, TensorProto.UINT8)
-_WIDER = {
-    "Clip": TensorProto.INT32,
-    "MaxPool": TensorProto.FLOAT,
-    "Mod": TensorProto.INT32,
-}
+_NARROW = (*_BYTES, TensorProto.INT16, TensorProto.UINT16)
+_FLOATS = ("DepthToSpace", "MaxPool", "SpaceToDepth")
+_WRAPPING = ("Add", "Div", "Mul", "Sub")
+_WHOLE = ("Clip", "Max", "Min", "Mod", *_WRAPPING, *sorted(COMPARISONS))
 
 
 @rewrite(
-    tuple(_WIDER),
-    removes=tuple(f"dtype:{op}.{name}" for op in _WIDER for name in ("int8", "uint8")),
-    emits=(*_WIDER, "Cast"),
-    since=12,
+    (*_FLOATS, *_WHOLE),
+    removes=(
+        *(f"dtype:{op}.{name}" for op in _FLOATS for name in ("int8", "uint8")),
+        *(f"dtype:{op}.{n}" for op in _WHOLE for n in ("int8", "uint8", "int16", "uint16")),
+    ),
+    emits=(*_FLOATS, *_WHOLE, "Add", "Cast", "Mod", "Sub"),
+    since=10,
 )
 def bytes_through_wider(node: NodeView, build: Builder) -> Value:
     """Cast there and back, see the module."""
-    x, kind = node.need(0), _WIDER[node.op]
-    need_type(x, _BYTES)
+    x = node.need(0)
+    need_type(x, _BYTES if node.op in _FLOATS else _NARROW)
+    kind = TensorProto.FLOAT if node.op in _FLOATS else TensorProto.INT32
+    if node.op == "Mul" and x.elem_type == TensorProto.UINT16:
+        raise Refuse("a product must fit into int32; one of uint16 does not")
     if len(node.outputs) > 1:
         raise Refuse("there must be one output; there is a second")
     operands = [None if v is None else build.Cast(v, to=kind) for v in node.inputs]
     attributes = {name: node.attr(name) for name in node.attributes}
     (result,) = build.multi(node.op, *operands, **attributes)
+    if node.op in COMPARISONS:
+        return result
+    if node.op in _WRAPPING:
+        result = _wrapped(result, x, build)
     return build.Cast(result, to=x.elem_type)
+
+
+def _wrapped(result: Value, x: Value, build: Builder) -> Value:
+    """Take int32 modulo the range of the type of `x`."""
+    assert x.dtype is not None
+    limits = np.iinfo(x.dtype)
+    span, low = np.int32(int(limits.max) - int(limits.min) + 1), np.int32(limits.min)
+    if not low:
+        return build.Mod(result, span)
+    return build.Add(build.Mod(build.Sub(result, low), span), low)

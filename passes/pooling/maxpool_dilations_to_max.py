@@ -16,9 +16,10 @@ After:
     y = Max (a, b)
 
 When it refuses:
-Dilations of 1; the indices output; types other than float32, float64 and float16; a kernel of
-more than `max_points` points; a window that lies in the padding as a whole, where engines differ:
-where a size is known only at run time, padding of more than half of the window.
+Dilations of 1; the indices output; ceil_mode where a size is not known; types other than float32,
+float64 and float16; a kernel of more than `max_points` points; a window that lies in the padding as
+a whole, where engines differ: where a size is known only at run time, padding of more than half of
+the window.
 
 Accuracy:
 exact: the same maxima. A NaN wins over numbers in Max, while engines differ on NaN in MaxPool; a
@@ -78,6 +79,7 @@ def maxpool_dilations_to_max(node: NodeView, build: Builder) -> tuple[Value | No
     if x.type_name not in ("float32", "float64", "float16") or x.dtype is None:
         raise Refuse(f"the input must be float32, float64 or float16; it is {x.type_name}")
     windows = _windows(node, x)
+    _need_agreement(node, windows)
     points = list(itertools.product(*(range(w.kernel) for w in windows)))
     if len(points) > int(build.option("max_points")):
         raise Refuse(f"the kernel must have at most max_points points; it has {len(points)}")
@@ -94,6 +96,19 @@ def maxpool_dilations_to_max(node: NodeView, build: Builder) -> tuple[Value | No
         slices.append(build.Slice(value, starts=starts, ends=ends, axes=axes, steps=steps))
     result = build.Max(*slices) if len(slices) > 1 else slices[0]
     return (result,) if len(node.outputs) < 2 else (result, None)
+
+
+def _need_agreement(node: NodeView, windows: Sequence[Window]) -> None:
+    """Check that nobody counts a last window that starts behind the data, as onnx infers it.
+
+    Raises:
+        Refuse: A size is known to be another one.
+    """
+    result = node.output(0)
+    for place, window in enumerate(windows):
+        known = None if result is None else result.dim(2 + place)
+        if None not in (known, window.size) and known != window.size:
+            raise Refuse(f"the result must have {window.size} windows; {known} are declared")
 
 
 def _padded(build: Builder, x: Value, windows: Sequence[Window], lowest: np.ndarray) -> Value:
@@ -120,8 +135,7 @@ def _windows(node: NodeView, x: Value) -> list[Window]:
         raise Refuse(
             "there must be no pads beside auto_pad; onnxruntime drops them, ONNX adds them"
         )
-    if node.attr("ceil_mode", 0):
-        raise Refuse("ceil_mode must be 0; it lets windows hang over the edge")
+    hangs = bool(node.attr("ceil_mode", 0))
     if any(p < 0 for p in pads):
         raise Refuse("the pads must not be negative; one is")
     found: list[Window] = []
@@ -129,18 +143,32 @@ def _windows(node: NodeView, x: Value) -> list[Window]:
         window = Window(
             kernel[place], strides[place], dilations[place], None, pads[place], pads[count + place]
         )
-        found.append(_sized(window, x.dim(2 + place)))
+        found.append(_sized(window, x.dim(2 + place), hangs=hangs))
     return found
 
 
-def _sized(window: Window, length: int | None) -> Window:
-    """Return the window with the size of its output, if no part of it reads padding alone."""
+def _sized(window: Window, length: int | None, *, hangs: bool) -> Window:
+    """Return the window with the size of its output, if no part of it reads padding alone.
+
+    Where the last one may hang over the edge, the padding reaches as far as it does.
+    """
     span = (window.kernel - 1) * window.dilation + 1
     if length is None:
+        if hangs:
+            raise Refuse("the sizes must be known where windows hang over the edge (ceil_mode)")
         if max(window.before, window.after) > span // 2:
             raise Refuse("at most half of a window must be padding where a size is not known")
         return window
-    size = (length + window.before + window.after - span) // window.stride + 1
+    room = length + window.before + window.after - span
+    size = room // window.stride + 1
+    if (
+        hangs
+        and room >= 0
+        and room % window.stride
+        and size * window.stride < length + window.before
+    ):
+        after = window.after + window.stride - room % window.stride
+        window, size = replace(window, after=after), size + 1
     if size < 1:
         raise Refuse("the output must not be empty; it is")
     if not all(_meets_input(window, length, position) for position in range(size)):

@@ -17,8 +17,8 @@ After:
     i = Add (Gather (offsets, ArgMax (windows)), origins)
 
 When it refuses:
-    The shape is not static, the elements are not floats, the kernel has more than 64 positions,
-    auto_pad is used, or the opset is below 11.
+    The shape is not static, the elements are not floats, the kernel has more than 64 positions, or
+    the opset is below 10, whose Slice has no steps.
 
 Accuracy:
     Exact; of equal elements the first in the kernel counts, as in onnxruntime. NaN is not treated.
@@ -38,13 +38,14 @@ import numpy as np
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _MOST = 64
+_PADS_AS_INPUT = 11
 
 
 @rewrite(
     "MaxPool",
     removes="form:MaxPool.indices",
     emits="Add ArgMax Concat Gather MaxPool Pad Slice Unsqueeze",
-    since=11,
+    since=10,
 )
 def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Find the largest position of each window, see the module."""
@@ -58,8 +59,7 @@ def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | N
         raise Refuse(f"{x.name} must be floating point; it is {x.type_name}")
     if node.output(1) is None:
         raise Refuse("there must be an Indices output; there is none")
-    if node.attr("auto_pad", "NOTSET") != "NOTSET":
-        raise Refuse("the pads must be written; they are automatic (auto_pad)")
+    automatic = str(node.attr("auto_pad", "NOTSET"))
     sizes, results = shape[2:], out[2:]
     dims = len(sizes)
     kernel = [int(k) for k in node.attr("kernel_shape")]
@@ -69,15 +69,22 @@ def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | N
     if prod(kernel) > _MOST:
         raise Refuse(f"the kernel must have at most {_MOST} positions; it has {prod(kernel)}")
     # What the last window reads, which with ceil_mode is more than the padding.
-    before = pads[:dims]
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, gaps, strict=True)]
     reach = [(r - 1) * s + e for r, s, e in zip(results, strides, spans, strict=True)]
+    before = pads[:dims] if automatic == "NOTSET" else [0] * dims
+    if automatic in ("SAME_UPPER", "SAME_LOWER"):
+        room = [max(0, e - n) for e, n in zip(reach, sizes, strict=True)]
+        before = [(r + int(automatic == "SAME_LOWER")) // 2 for r in room]
     after = [max(0, e - n - p) for e, n, p in zip(reach, sizes, before, strict=True)]
     padded = x
     if any(before) or any(after):
         amounts = [0, 0, *before, 0, 0, *after]
         lowest = dtype.type(-np.inf)
-        padded = build.Pad(x, pads=amounts, constant_value=lowest, mode="constant")
+        padded = (
+            build.Pad(x, pads=amounts, constant_value=lowest, mode="constant")
+            if build.opset >= _PADS_AS_INPUT
+            else build.Pad(x, pads=amounts, value=float(lowest), mode="constant")
+        )
     axes = list(range(2, 2 + dims))
     windows: list[Value] = []
     for position in product(*(range(k) for k in kernel)):

@@ -62,7 +62,7 @@ _MOVES = tuple(sorted(moving(Motion.SAME) | {"Transpose"}))
 
 @rewrite(
     "MatMulInteger",
-    removes="op:MatMulInteger",
+    removes="op:MatMulInteger dtype:MatMulInteger.int8",
     emits=(*_MOVES, "Add Cast Floor MatMul Mul Slice Sub"),
     since=10,
     options={"rounded": _OPTION},

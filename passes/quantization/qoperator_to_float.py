@@ -47,7 +47,10 @@ from graphfix.passes.quantization._qoperators import OPERATORS, OPTIONS, WRITTEN
 
 @rewrite(
     OPERATORS,
-    removes=tuple(f"op:{op}" for op in OPERATORS),
+    removes=(
+        *(f"op:{op}" for op in OPERATORS),
+        *(f"dtype:{op}.int8" for op in ("QLinearConv", "QLinearMatMul")),
+    ),
     emits=WRITTEN,
     infer=infer,
     options=OPTIONS,

@@ -5,7 +5,8 @@ What it does:
     Where.
 
 Why engines need it:
-    OpenCV 4, and parsers of engines without control flow, have no If.
+    OpenCV 4, and parsers of engines without control flow, have no If; TensorRT 7 takes one with a
+    constant condition alone.
 
 Before:
     y = If (c) <then_branch = { a = Relu (x) }, else_branch = { b = Neg (x) }>
@@ -61,7 +62,9 @@ _WITH_CONSTANTS = frozenset({
 })  # fmt: skip
 
 
-@rewrite("If", removes="op:If", emits="*::*", since=9, claims="nan inf")  # Where came with 9
+@rewrite(
+    "If", removes="op:If const:If.cond", emits="*::*", since=9, claims="nan inf"
+)  # Where came with 9
 def if_to_where(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Compute both and choose, see the module."""
     condition = node.need(0)

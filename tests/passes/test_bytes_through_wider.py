@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "bytes-through-wider"
@@ -45,6 +45,41 @@ def test_refuses() -> None:
     assert_refused(
         PASS,
         written("@y = Clip (x)", "float[3] x", "float[3]"),
-        "x must be int8 or uint8; it is float32",
+        "x must be int8, uint8, int16 or uint16; it is float32",
     )
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16"])
+@pytest.mark.parametrize("op", ["Add", "Sub", "Mul", "Max", "Min"])
+def test_all_bytes_wrap_around(op: str, kind: str) -> None:
+    text = written(f"@y = {op} (a, b)", f"{kind}[N, 1] a, {kind}[K] b", f"{kind}[N, K]", opset=14)
+    limits = np.iinfo(kind)
+    numbers = np.linspace(limits.min, limits.max, 61).astype(kind)
+    if op == "Mul" and kind == "uint16":
+        assert_refused(PASS, text, "one of uint16 does not")
+        return
+    done = run_pass(PASS, text)
+    given = outputs_of(done.after, {"a": numbers[:, None], "b": numbers})["y"]
+    compute = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}.get(op)
+    compute = compute or (np.maximum if op == "Max" else np.minimum)
+    np.testing.assert_array_equal(given, compute(numbers[:, None], numbers))
+
+
+@pytest.mark.parametrize("op", ["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"])
+def test_comparisons(op: str) -> None:
+    text = written(f"@y = {op} (a, b)", "int8[3] a, int8[3] b", "bool[3]", opset=16)
+    feed = {"a": np.array([-128, 5, 127], np.int8), "b": np.array([127, 5, -1], np.int8)}
+    given = outputs_of(run_pass(PASS, text).after, feed)["y"].tolist()
+    wanted = {"Equal": [0, 1, 0], "Greater": [0, 0, 1], "GreaterOrEqual": [0, 1, 1]}
+    assert given == [*map(bool, wanted.get(op, [1, op == "LessOrEqual", 0]))]
+
+
+@pytest.mark.parametrize("op", ["DepthToSpace", "SpaceToDepth"])
+def test_places_of_bytes(op: str) -> None:
+    text = written(f"@y = {op} <blocksize = 2> (x)", "uint8[1, 4, 2, 2] x", "uint8[A, B, C, D]")
+    done = run_pass(PASS, text)
+    x = np.arange(240, 256, dtype=np.uint8).reshape(1, 4, 2, 2)
+    given = outputs_of(done.after, {"x": x})["y"]
+    assert given.dtype == np.uint8
+    assert sorted(given.reshape(-1).tolist()) == list(range(240, 256))

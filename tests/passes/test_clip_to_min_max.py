@@ -51,10 +51,21 @@ def test_refusals() -> None:
         written("@y = Clip (x)", "int32[2] x", "int32[2]"),
         "there must be a bound; there is none",
     )
-    floats = "@k = Constant <value = float {0.0}> ()\n@y = Clip (x, @k)"
-    assert_refused(
-        PASS, written(floats, "float[2] x", "float[2]"), "x must be integers; it is float32"
-    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "opset"), [("float", 11), ("float", 13), ("float16", 13), ("double", 13)]
+)
+def test_floats_between_computed_bounds(kind: str, opset: int) -> None:
+    inputs = f"{kind}[N] x, {kind} low, {kind} high"
+    text = written("@y = Clip (x, low, high)", inputs, f"{kind}[N]", opset=opset)
+    dtype = {"float": np.float32, "float16": np.float16, "double": np.float64}[kind]
+    x = np.array([-3, -0.5, 0.25, 9], dtype)
+    for low, high in ((-1, 2), (2, -1)):
+        feed = {"x": x, "low": np.array(low, dtype), "high": np.array(high, dtype)}
+        done = assert_rewrite(PASS, text, feeds=[feed])
+        wanted = np.minimum(np.maximum(x, low), high).tolist()
+        assert outputs_of(done.after, feed)["y"].tolist() == wanted
 
 
 def test_leaves_others_alone() -> None:

@@ -106,7 +106,7 @@ def test_inside_a_branch() -> None:
             {"x": [1, 1, "w"], "pads": [2, 0]},
             "at most half of a window must be padding where a size is not known",
         ),
-        ({"ceil_mode": 1}, "ceil_mode"),
+        ({"ceil_mode": 1, "x": [1, 1, "w"]}, "ceil_mode"),
         ({"auto_pad": "SAME_UPPER"}, "auto_pad"),
         (
             {"auto_pad": "VALID", "pads": [1, 1]},
@@ -123,6 +123,24 @@ def test_inside_a_branch() -> None:
 def test_refusals(changes: dict[str, Any], reason: str) -> None:
     fields: dict[str, Any] = {"x": [1, 1, 9], "kernel_shape": [2], "dilations": [2]}
     assert_refused(PASS, pool_model(**{**fields, **changes}), reason)
+
+
+@pytest.mark.parametrize("size", range(5, 13))
+@pytest.mark.parametrize("pads", [[0, 0], [1, 0], [0, 1], [1, 1]])
+@pytest.mark.parametrize(("kernel", "dilation", "stride"), [(3, 2, 3), (2, 3, 2), (2, 2, 4)])
+def test_windows_hang_over_the_edge(
+    kernel: int, dilation: int, stride: int, pads: list[int], size: int
+) -> None:
+    model = pool_model(
+        [1, 2, size], kernel_shape=[kernel], dilations=[dilation], strides=[stride], pads=pads,
+        ceil_mode=1,
+    )  # fmt: skip
+    feed = ramp(1, 2, size)
+    done = run_pass(PASS, model)
+    if done.with_status(Status.APPLIED):  # windows of padding alone are refused
+        assert_same(outputs_of(model, feed), outputs_of(done.after, feed), rtol=0, atol=0)
+    else:
+        assert done.with_status(Status.REFUSED)
 
 
 def test_leaves_other_operators_alone() -> None:

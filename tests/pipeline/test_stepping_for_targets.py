@@ -45,6 +45,16 @@ def test_an_operator_is_written_out_however_far_down_that_is() -> None:
     assert result.model.opset == 19  # AffineGrid came with 20
 
 
+def test_an_operator_gets_an_older_form_however_far_down_that_is() -> None:
+    model = parse(
+        '<ir_version: 10, opset_import: ["" : 26]> g (float[1, 1, 4, 4] x, float[1, 4] r, '
+        "int64[1] b) => (float[1, 1, 1, 1] y) { y = RoiAlign (x, r, b) }"
+    )
+    result = run(model, "ort-1.31", verify="off")
+    assert not [f for f in result.report.findings_after if f.blocks]
+    assert result.model.opset == 21  # the form of 22 has no kernel
+
+
 def test_an_old_operator_that_is_missing_stays_where_it_is() -> None:
     model = parse(
         '<ir_version: 10, opset_import: ["" : 20]> g (float[4] x) => (int64[1, n] y) '

@@ -59,6 +59,16 @@ resize_down = adapter("Resize", 19, 18)(_resize)
 resize_up = adapter("Resize", 18, 19)(_resize)
 
 
+@adapter("QuantizeLinear", 19, 18)
+def quantize_down(node: NodeView, build: Builder) -> Adapted:
+    """float16 was not quantized: it is divided in float32, as onnxruntime does it in any case."""
+    x, scale = node.need(0), node.need(1)
+    if need_elem_type(x) != TensorProto.FLOAT16:
+        return KEEP
+    wide = [build.Cast(value, to=TensorProto.FLOAT) for value in (x, scale)]
+    return respell(node, build, x=wide[0], y_scale=wide[1])
+
+
 @adapter("Equal", 19, 18)
 def equal_down(node: NodeView, build: Builder) -> Adapted:
     """Texts were not compared: those are equal that Unique gives the same number."""

@@ -6,7 +6,14 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.schemas import form_of
 
+_LATE = frozenset(
+    {
+        *("int2", "int4", "int16", "uint2", "uint4", "uint16", "float4e2m1", "float8e4m3fn"),
+        *("float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"),
+    }
+)
 _WHOLE = ("Ceil", "Floor", "Round", "Trunc")
 _FAILS = "Non-zero status code returned while running {op} node"
 
@@ -88,6 +95,27 @@ def contrib_grid_sample_cubic(node: NodeView, target: Target) -> Answer:
 def quantize_without_zero_point(node: NodeView, target: Target) -> Answer:
     """QuantizeLinear as it was before opset 13 needs a zero point."""
     return node.opset < 13 and node.input(2) is None
+
+
+@rule(
+    ("QuantizeLinear", "DequantizeLinear"),
+    feature="dtype:Quantized",
+    versions="ort",
+    severity=REJECT,
+    text="Unsupported model IR version",
+    source="the schemas of the opset that the release knows; files of newer ones it does not read",
+)
+def quantized_type_of_later_opsets(node: NodeView, target: Target) -> Answer:
+    """{op} has a type that came with an opset which the release does not know."""
+    form = form_of(node.op, target.opset_max)
+    if node.domain or form is None:
+        return None
+    known = {t for each in form.schema.type_constraints for t in each.allowed_type_strs}
+    for end in (node.input(0), node.input(2), node.output(0)):
+        name = end.type_name if end is not None else ""
+        if name in _LATE and f"tensor({name})" not in known:
+            return Yes(feature=f"dtype:{name}", message=f"{target.title} knows no {name}")
+    return None
 
 
 @rule(
