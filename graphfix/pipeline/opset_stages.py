@@ -136,14 +136,22 @@ def _steps_out(run: Run) -> Callable[[Finding], int]:
 
     def steps(finding: Finding) -> int:
         kind, _, what = finding.feature.partition(":")
-        op, _, since = what.partition(".")
+        since = what.partition(".")[2]
         if kind == "form" and since.isdecimal():  # of an opset, which the one before it has not
             return max(0, run.model.opset - int(since) + 1)
         first = first_opset(what) if kind == "op" else 0
-        written_out = first > 1 and (op, first, first - 1) in adapters()
-        return max(0, run.model.opset - first + 1) if written_out else 0
+        return max(0, run.model.opset - first + 1) if _is_written_out(what, first) else 0
 
     return steps
+
+
+def _is_written_out(op: str, first: int) -> bool:
+    """Say whether an operator that came with an opset has a body, or an adapter of the step."""
+    form = form_of(op, first) if first > 1 else None
+    if form is None:
+        return False
+    has_body = form.schema.has_function or form.schema.has_context_dependent_function
+    return has_body or (op, first, first - 1) in adapters()
 
 
 def _descend(

@@ -32,21 +32,23 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import COMPARISONS, Builder, NodeView, Refuse, Value, need_type, rewrite
+from graphfix.passes.dtype._integers import WRAPPING
 
 _BYTES = (TensorProto.INT8, TensorProto.UINT8)
 _NARROW = (*_BYTES, TensorProto.INT16, TensorProto.UINT16)
 _FLOATS = ("DepthToSpace", "MaxPool", "SpaceToDepth")
-_WRAPPING = ("Add", "Div", "Mul", "Sub")
-_WHOLE = ("Clip", "Max", "Min", "Mod", *_WRAPPING, *sorted(COMPARISONS))
+_SIGNS = ("Abs", "Neg")
+_WHOLE = ("Clip", "Max", "Min", "Mod", *(op for op in WRAPPING if op not in _SIGNS))
+_TAKEN = (*_WHOLE, *sorted(COMPARISONS))
 
 
 @rewrite(
-    (*_FLOATS, *_WHOLE),
+    (*_FLOATS, *_TAKEN),
     removes=(
         *(f"dtype:{op}.{name}" for op in _FLOATS for name in ("int8", "uint8")),
-        *(f"dtype:{op}.{n}" for op in _WHOLE for n in ("int8", "uint8", "int16", "uint16")),
+        *(f"dtype:{op}.{n}" for op in _TAKEN for n in ("int8", "uint8", "int16", "uint16")),
     ),
-    emits=(*_FLOATS, *_WHOLE, "Add", "Cast", "Mod", "Sub"),
+    emits=(*_FLOATS, *_TAKEN, "Add", "Cast", "Mod", "Sub"),
     since=10,
 )
 def bytes_through_wider(node: NodeView, build: Builder) -> Value:
@@ -63,7 +65,7 @@ def bytes_through_wider(node: NodeView, build: Builder) -> Value:
     (result,) = build.multi(node.op, *operands, **attributes)
     if node.op in COMPARISONS:
         return result
-    if node.op in _WRAPPING:
+    if node.op in WRAPPING:
         result = _wrapped(result, x, build)
     return build.Cast(result, to=x.elem_type)
 

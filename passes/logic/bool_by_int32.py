@@ -27,17 +27,20 @@ References:
 
 from __future__ import annotations
 
+import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import OPERATORS, Builder, NodeView, Refuse, Value, rewrite
 
 _TAKEN = (
     *("Concat", "Equal", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Reshape"),
-    *("Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze", "Where"),
+    *("ReduceMax", "ReduceMin", "Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze", "Where"),
 )
 
 
-@rewrite(_TAKEN, removes=tuple(f"dtype:{op}.bool" for op in _TAKEN), emits=(*_TAKEN, "Cast"))
+@rewrite(
+    _TAKEN, removes=tuple(f"dtype:{op}.bool" for op in _TAKEN), emits=(*_TAKEN, "Cast", "Greater")
+)
 def bool_by_int32(node: NodeView, build: Builder) -> Value:
     """Cast there and back, see the module."""
     data = OPERATORS[node.op].data_places(len(node.inputs))
@@ -52,4 +55,8 @@ def bool_by_int32(node: NodeView, build: Builder) -> Value:
         operands.append(value)
     attributes = {name: node.attr(name) for name in node.attributes}
     result = build.multi(node.op, *operands, outputs=1, **attributes)[0]
-    return result if node.op == "Equal" else build.Cast(result, to=TensorProto.BOOL)
+    if node.op == "Equal":
+        return result
+    if node.op == "ReduceMax":  # of none it is the least number, which is no true
+        return build.Greater(result, np.int32(0))
+    return build.Cast(result, to=TensorProto.BOOL)

@@ -86,9 +86,11 @@ def scale_at(
     return _vector(known.astype(np.float32), value)
 
 
-def one_scale(node: NodeView, build: Builder, place: int) -> Number:
-    """Return a scale that is one number for the whole tensor."""
-    return _single(node, scale_at(node, build, place), place)
+def one_scale(
+    node: NodeView, build: Builder, place: int, kinds: Collection[int] = (TensorProto.FLOAT,)
+) -> Number:
+    """Return a scale that is one number for the whole tensor, as float32."""
+    return _single(node, scale_at(node, build, place, kinds), place)
 
 
 def zero_at(node: NodeView, build: Builder, place: int) -> Number:

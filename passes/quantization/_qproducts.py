@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
+from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 from graphfix.passes.quantization._parameters import (
@@ -21,6 +22,10 @@ from graphfix.passes.quantization._parameters import (
     zero_at,
 )
 from graphfix.passes.quantization._products import EXACT, Operand, cut, operand, pieces, summed
+
+
+# That of float16 came with opset 21; what it holds float32 holds.
+_SCALES = (TensorProto.FLOAT, TensorProto.FLOAT16)
 
 
 def conv(node: NodeView, build: Builder) -> Value:
@@ -151,8 +156,8 @@ def _room(w: Operand, other: int, axes: tuple[int, ...], bias: Array) -> bool:
 
 def _factor(node: NodeView, build: Builder, places: tuple[int, int, int]) -> Number:
     x, w, y = places
-    product = times(build, one_scale(node, build, x), scale_at(node, build, w))
-    return over(build, product, one_scale(node, build, y))
+    first, second = one_scale(node, build, x, _SCALES), scale_at(node, build, w, _SCALES)
+    return over(build, times(build, first, second), one_scale(node, build, y, _SCALES))
 
 
 def _requantized(node: NodeView, build: Builder, total: Value, factor: Number, place: int) -> Value:

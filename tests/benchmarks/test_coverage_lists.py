@@ -79,6 +79,7 @@ def test_the_page_answers_for_every_entry(tmp_path: Path, monkeypatch: pytest.Mo
     ]
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(json.dumps({**said, **row}) + "\n" for row in several))
+    monkeypatch.setattr(formless, "FOLDER", tmp_path)
     monkeypatch.setattr(page, "RESULTS", tmp_path)
     text = page.written("onnx_operators", [rows]).read_text()
     assert "| trt8.6 | 3 | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 50.0% |" in text
@@ -94,6 +95,7 @@ def test_what_has_no_form_of_fixed_sizes_is_counted_apart(
     text = case("g (string[2] x) => (string[2] y) { y = Identity (x) }", X)
     monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter([text]))
     cases.store("onnx_operators", tmp_path / "cases")
+    monkeypatch.setattr(formless, "FOLDER", tmp_path)
     monkeypatch.setattr(page, "RESULTS", tmp_path)
     rows = tmp_path / "rows.jsonl"
     answer(tmp_path / "cases", rows, "trt8.6", [], 60)
@@ -166,6 +168,7 @@ def test_a_fault_is_explained_or_there_is_no_page(
     said = {"target": "trt8.6", "by": "", "engine": "", "answer": "differs", "why": "by 1"}
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({**said, "case": "Neg-13/neg whole"}) + "\n")
+    monkeypatch.setattr(formless, "FOLDER", tmp_path)
     monkeypatch.setattr(page, "RESULTS", tmp_path)
     with pytest.raises(SystemExit, match=r"no explanation of\n  Neg-13/neg whole for trt8\.6"):
         page.written("onnx_operators", [rows])

@@ -84,3 +84,18 @@ def test_refuses_numbers() -> None:
 
 def test_leaves_other_operators_alone() -> None:
     assert_untouched(PASS, written("@y = Not (x)", "bool[3] x", "bool[3]"))
+
+
+@pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin"])
+def test_extremes_of_bools_and_of_none(op: str) -> None:
+    text = (
+        '<ir_version: 9, opset_import: ["" : 20]> g (bool[N, K] x, int64[1] a) => (bool[N] y) '
+        f"{{ y = {op} <keepdims = 0> (x, a) }}"
+    )
+    done = run_pass(PASS, text)
+    axes = np.array([1])
+    x = np.array([[1, 0], [1, 1], [0, 0]], bool)
+    wanted = [True, True, False] if op == "ReduceMax" else [False, True, False]
+    assert outputs_of(done.after, {"x": x, "a": axes})["y"].tolist() == wanted
+    none = outputs_of(done.after, {"x": np.zeros((2, 0), bool), "a": axes})["y"]
+    assert none.tolist() == [op == "ReduceMin"] * 2

@@ -45,6 +45,16 @@ def test_an_operator_is_written_out_however_far_down_that_is() -> None:
     assert result.model.opset == 19  # AffineGrid came with 20
 
 
+def test_an_operator_with_a_body_is_written_out_however_far_down_that_is() -> None:
+    model = parse(
+        '<ir_version: 10, opset_import: ["" : 24]> g (float[4, 5] x) => (float[3, 7] y) '
+        "<int64[2] s = {3, 7}> { y = CenterCropPad (x, s) }"
+    )
+    result = run(model, "trt10.10", verify="full")
+    assert result.exit_code == 0, result.report.findings_after
+    assert result.model.opset == 17  # CenterCropPad came with 18
+
+
 def test_an_operator_gets_an_older_form_however_far_down_that_is() -> None:
     model = parse(
         '<ir_version: 10, opset_import: ["" : 26]> g (float[1, 1, 4, 4] x, float[1, 4] r, '
