@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from graphfix.authoring.declaring import CANONICAL
 from graphfix.authoring.editing import Recorded
@@ -150,7 +151,8 @@ def _is_written_out(op: str, first: int) -> bool:
     form = form_of(op, first) if first > 1 else None
     if form is None:
         return False
-    has_body = form.schema.has_function or form.schema.has_context_dependent_function
+    schema: Any = form.schema  # the stubs of onnx leave out what says whether there is a body
+    has_body = bool(schema.has_function or schema.has_context_dependent_function)
     return has_body or (op, first, first - 1) in adapters()
 
 

@@ -100,6 +100,8 @@ def bools_to_floats(editor: Editor) -> None:
 def _refused(guarded: Set[int], view: NodeView) -> str:
     if view.domain or view.op not in (*_FORMED, *_MOVING) or view.opset < _BROADCASTING:
         return told(view, _NARROW)
+    if view.op in ("ReduceMax", "ReduceMin") and 0 in (view.need(0).shape or ()):
+        return f"{view.op} of no bools would give an infinity"
     if view.op in _COMPARING:
         return _not_comparable(view)
     return _not_to_choose(view, id(view.node) in guarded) if view.op == "Where" else ""

@@ -23,7 +23,6 @@ from graphfix.passes.quantization._parameters import (
 )
 from graphfix.passes.quantization._products import EXACT, Operand, cut, operand, pieces, summed
 
-
 # That of float16 came with opset 21; what it holds float32 holds.
 _SCALES = (TensorProto.FLOAT, TensorProto.FLOAT16)
 

@@ -116,3 +116,11 @@ def test_ncnn_takes_what_comes_out() -> None:
     assert (result.exit_code, result.report.findings_after) == (0, ())
     applied = [o.pass_id for o in result.report.outcomes if o.status is Status.APPLIED]
     assert applied == [PASS]
+
+
+def test_extremes_of_no_bools_are_refused() -> None:
+    text = (
+        '<ir_version: 9, opset_import: ["" : 20]> g (bool[2,0] x) => (bool[2,1] y) '
+        "<int64[1] a = {1}> { y = ReduceMax (x, a) }"
+    )
+    assert_refused(PASS, text, "ReduceMax of no bools would give an infinity")
