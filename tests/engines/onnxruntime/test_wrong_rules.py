@@ -73,6 +73,10 @@ YES = [
         "QuantizeLinear", "ort-1.10", 10,
     ),
     Yes(
+        "(float[2] x, float s, uint4 z) => (uint4[2] y) { y = QuantizeLinear (x, s, z) }",
+        "quantized-type-of-later-opsets", "dtype:uint4", "reject", "IR version", "ort-1.10", 21,
+    ),
+    Yes(
         CONVOLVED, "conv-integer-zero-points", "form:ConvInteger.zero-points", "reject",
         "ConvInteger", "ort-1.31", 13,
     ),
@@ -98,6 +102,10 @@ NO = [
     No(CUBIC.replace("border", "zeros"), "contrib-grid-sample-cubic", "ort-1.10", 13),
     No(QUANTIZED, "quantize-without-zero-point", "ort-1.10", 13),
     No(CONVOLVED.replace("uint8[2] b", "uint8[1] b"), "conv-integer-zero-points", "ort-1.31", 13),
+    No(
+        "(float[2] x, float s, uint4 z) => (uint4[2] y) { y = QuantizeLinear (x, s, z) }",
+        "quantized-type-of-later-opsets", "ort-1.31", 21,
+    ),
     No(SWISH, "swish-of-later-opsets", "ort-1.31", 24),
     No(BITS.replace("bool", "int8"), "bitcast-of-bool", "ort-1.31", 26),
     No(ONE_HOT.replace("OneHot (x", "r = Floor (x) y = OneHot (r").replace("y = r", "r"),
@@ -158,3 +166,27 @@ def test_what_is_found_is_repaired(
     given = outputs_of(result.model.to_proto(), feed)["y"]
     assert given.shape == np.shape(wanted)
     np.testing.assert_allclose(given, wanted, rtol=1e-6)
+
+
+def test_products_of_int8_and_floats_of_16_bits_come_down_to_an_old_release() -> None:
+    text = (
+        "(int8[2,3] a, int8[3,2] b) => (int8[2,2] y) "
+        "{ s = Constant <value_float: float = 0.5> () z = Constant <value: tensor = int8 {1}> () "
+        "y = QLinearMatMul (a, s, z, b, s, z, s, z) }"
+    )
+    result = graphfix.run(model_of(text, 13), target="ort-1.10", verify="off")
+    assert result.report.findings_after == ()
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-9, 9, size).astype(np.int8) for size in ((2, 3), (3, 2)))
+    y = outputs_of(result.model.to_proto(), {"a": a, "b": b})["y"]
+    sums = (a.astype(np.int64) - 1) @ (b.astype(np.int64) - 1)
+    assert y.tolist() == np.clip(np.round(sums * 0.5) + 1, -128, 127).tolist()
+    text = (
+        "(float16[3] x) => (uint8[3] y) { c = Constant <value_float: float = 0.5> () "
+        "s = Cast <to: int = 10> (c) z = Constant <value: tensor = uint8 {7}> () "
+        "y = QuantizeLinear (x, s, z) }"
+    )
+    result = graphfix.run(model_of(text, 19), target="ort-1.10", verify="off")
+    assert result.report.findings_after == ()
+    x = np.array([0.75, -1.25, 3], np.float16)
+    assert outputs_of(result.model.to_proto(), {"x": x})["y"].tolist() == [9, 5, 13]
