@@ -307,7 +307,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, asked.rows.open("a", encoding="utf-8") as stream:
         for name, option, choose, net in _tasks(asked.corpus, asked.pattern, Path(folder)):
             done = {row.edit for row in rows if row.network == name}
-            if option in done or (name in OTHERS and _measured(option, rows) >= WANTED):
+            enough = name in OTHERS and _measured(option, rows) >= WANTED
+            if option in done or (enough and option != "dynamic"):
                 continue
             row = row_of(net, name, option, choose())
             rows.append(row)
