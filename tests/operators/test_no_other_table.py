@@ -31,7 +31,7 @@ ELSEWHERE = {
     "what one pass takes, or one family": (
         "stepped.BYTE_MOVES fold_constants.NEVER _activation._PLAIN _activation._NAMED "
         "_following._ALONG _following._REDUCING _following._HANDLERS _floats._NAMED "
-        "_floats._KEEPING _signs._LEAKING bools_to_floats._LOGIC bools_to_floats._FORMED "
+        "_floats._KEEPING _signs._LEAKING bools_to_floats._LOGIC "
         "_integers.WRAPPING _integers.KEEPING _integers.ENDS _integers.FORMED "
         "bitwise_to_bits._OPERATORS bool_by_int32._TAKEN loop_unrolling._SEQUENCES "
         "_parameters.EMITTED _qoperators.WRITTEN bytes_cast_early._MOVES random_in_float32._OPS "
