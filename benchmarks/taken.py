@@ -12,8 +12,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec.structs import asdict
 
 from benchmarks.engines.__main__ import FORMS
 from graphfix.engines.engine import CORPUS, engines
