@@ -105,7 +105,7 @@ def _fill(
 def _without_negative_sizes(info: ValueInfoProto) -> ValueInfoProto:
     """Return a declaration with unknown sizes for the negative ones by which some files mean that.
 
-    TensorRT and onnxruntime take -1 for a dynamic size; the inference of onnx computes with it.
+    Engines take -1 for a dynamic size; the inference of onnx computes with it.
     """
     if all(dim.dim_value >= 0 for dim in info.type.tensor_type.shape.dim):
         return info

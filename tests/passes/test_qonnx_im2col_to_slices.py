@@ -1,0 +1,40 @@
+"""qonnx-im2col-to-slices: Im2Col by its definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused
+from tests.passes.qonnx_models import IMAGE, given, model_of
+
+PASS = "qonnx-im2col-to-slices"
+
+
+def test_columns_of_points_and_channels() -> None:
+    model = model_of(
+        "Im2Col", [1, 2, 5, 6], kernel_size=[2, 3], stride=[1, 2], input_shape="(1,2,5,6)",
+        pad_amount=[1, 0, 0, 1], pad_value=7, dilations=[1, 2],
+    )  # fmt: skip
+    found = given(PASS, model, IMAGE)
+    padded = np.pad(IMAGE, ((0, 0), (1, 0), (0, 1), (0, 0)), constant_values=7)
+    assert found.shape == (1, 2, 1, 2 * 3 * 6)
+    for row in range(2):
+        wanted = padded[0, row : row + 2, 0:5:2].reshape(-1)  # points first, then channels
+        assert found[0, row, 0].tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernel", "reason"),
+    [
+        ([2, 2, 5, 6], [1, 1], "must be one image of known sizes"),
+        ([1, "H", 5, 6], [1, 1], "must be one image of known sizes"),
+        ([1, 2, 5, 6], [3, 1], "must fit into the image; it spans 3 of axis 1"),
+        ([1, 2, 5, 6], [1], "kernel_size must be two numbers"),
+    ],
+)
+def test_columns_of_other_images_are_refused(
+    shape: list[int | str], kernel: list[int], reason: str
+) -> None:
+    model = model_of("Im2Col", shape, kernel_size=kernel, stride=[1, 1], input_shape="")
+    assert_refused(PASS, model, reason)
