@@ -35,7 +35,7 @@ from math import prod
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, combined, rewrite
-from graphfix.passes.arithmetic._reducing import Reduced, reduced
+from graphfix.passes.arithmetic._reductions import Reduced, reduced
 
 _EITHER = ("ReduceL1", "ReduceSumSquare")
 _FLOATS = ("ReduceL2", "ReduceLogSum", "ReduceProd")

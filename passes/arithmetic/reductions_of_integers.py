@@ -38,7 +38,7 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
-from graphfix.passes.arithmetic._reducing import (
+from graphfix.passes.arithmetic._reductions import (
     LOG_EMITS,
     ROOT_EMITS,
     Reduced,

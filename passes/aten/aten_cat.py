@@ -49,8 +49,8 @@ from graphfix.authoring import (
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, Shape, axis_in, broadcast, ranked
 from graphfix.passes.aten._lists import arrays_in, none_is_a_list, tensors_in
+from graphfix.passes.aten._open_shapes import size_part
 from graphfix.passes.aten._promoting import common_dtype, of_one_type
-from graphfix.passes.aten._shaping import size_part
 
 _END = int(np.iinfo(np.int32).max)
 _LEAST = {"hstack": 1, "vstack": 2, "row_stack": 2, "dstack": 3, "column_stack": 2}

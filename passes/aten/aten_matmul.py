@@ -39,7 +39,7 @@ from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, r
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, Shape, broadcast, ranked
 from graphfix.passes.aten._lists import arrays_in, tensors_in
-from graphfix.passes.aten._shaping import size_part
+from graphfix.passes.aten._open_shapes import size_part
 
 
 def product(build: Builder, a: Value, b: Value) -> Value:

@@ -39,7 +39,7 @@ from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._arithmetic import held, larger, smaller, two
 from graphfix.passes.aten._family import Family
-from graphfix.passes.aten._reducing import Axes, Reduce, Reduction, counted_over, over, reduced
+from graphfix.passes.aten._reductions import Axes, Reduce, Reduction, counted_over, over, reduced
 
 
 def _any(op: str) -> Reduce:

@@ -36,7 +36,7 @@ import numpy as np
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, axis_in, by_sizes, like, ranked
-from graphfix.passes.aten._shaping import size_part
+from graphfix.passes.aten._open_shapes import size_part
 
 _END = int(np.iinfo(np.int32).max)
 

@@ -49,9 +49,9 @@ from graphfix.passes.aten._family import (
     unused,
     without,
 )
+from graphfix.passes.aten._open_shapes import size_part
 from graphfix.passes.aten._promoting import common_dtype, of_one_type
-from graphfix.passes.aten._reducing import Rule, dtype_in, over
-from graphfix.passes.aten._shaping import size_part
+from graphfix.passes.aten._reductions import Rule, dtype_in, over
 
 
 def _typed(build: Builder, call: Call, rule: Rule = "same") -> tuple[Value, int, int]:

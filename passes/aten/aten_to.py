@@ -37,7 +37,7 @@ from onnx import helper
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function
-from graphfix.passes.aten._reducing import DTYPES
+from graphfix.passes.aten._reductions import DTYPES
 
 _NAMED = {
     "_cast_Byte": np.uint8, "_cast_Char": np.int8, "_cast_Short": np.int16, "_cast_Int": np.int32,

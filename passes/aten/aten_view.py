@@ -37,7 +37,7 @@ import numpy as np
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, axis_in, by_sizes, like, ranked
-from graphfix.passes.aten._shaping import reshaped, size_part
+from graphfix.passes.aten._open_shapes import reshaped, size_part
 
 Parts = list[tuple[str, int]]
 
