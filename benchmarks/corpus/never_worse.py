@@ -3,13 +3,13 @@
     python -m benchmarks.corpus.never_worse FOLDER [--target T ...] [--every N] [--jobs N]
         [--rows ROWS.jsonl] [-o OUT.md]
 
-For each profile (all of TensorRT's where none is named) and each `*.onnx` below FOLDER, the
-findings of severity reject, wrong and builder after a run are counted and compared with those of
-the untouched model, local functions inlined; and the outputs of the result are compared with those
-of the file, as `--verify full` does. Profiles that get the same model share one comparison. ROWS
-takes a line for each model that is done: with it a sweep goes on where it was stopped, as long as
-the profiles asked for are the same. Ends with 1 when a number of findings grew or an output
-changed.
+For each profile (all of TensorRT's where none is named, of every family with `--target all`) and
+each `*.onnx` below FOLDER, the findings of severity reject, wrong and builder after a run are
+counted and compared with those of the untouched model, local functions inlined; and the outputs of
+the result are compared with those of the file, as `--verify full` does. Profiles that get the same
+model share one comparison. ROWS takes a line for each model that is done: with it a sweep goes on
+where it was stopped, as long as the profiles asked for are the same. Ends with 1 when a number of
+findings grew or an output changed.
 """
 
 from __future__ import annotations
@@ -136,6 +136,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "never-worse.md")
     given = parser.parse_args(words)
     targets = given.target or [name for name in target_names() if name.startswith("trt")]
+    targets = [*target_names()] if targets == ["all"] else targets
     paths = sorted(given.folder.rglob("*.onnx"))[:: given.every]
     names = {path.relative_to(given.folder).as_posix(): path for path in paths}
     done = {name: found for name, found in kept(given.rows).items() if name in names}
