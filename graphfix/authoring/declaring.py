@@ -305,11 +305,13 @@ def graph_pass(
     claims: str | Sequence[str] = (),
     changes_io: bool = False,
     knows: Mapping[str, Known] | None = None,
+    last_resort: bool = False,
 ) -> Callable[[Callable[..., Any]], Pass]:
     """Declare a pass that sees whole graphs through an `Editor`; arguments as for `rewrite`.
 
     `changes_io` says that it changes inputs or outputs, as those of the stage `INTERFACE` all do.
-    `knows` gives types and numpy models of operators without schema that it emits.
+    `knows` gives types and numpy models of operators without schema that it emits. `last_resort`
+    lets it wait until the rewrites have done what they can for single nodes.
     """
 
     def declare(function: Callable[..., Any]) -> Pass:
@@ -325,6 +327,7 @@ def graph_pass(
             claims=_claims(claims),
             changes_io=changes_io or stage == INTERFACE,
             knows=dict(knows or {}),
+            last_resort=last_resort,
         )
 
     return declare

@@ -22,24 +22,33 @@ def legalise(run: Run) -> None:
     again = {declared.id for declared in run.passes if declared.stage == TARGETED}
     for round_ in range(ROUNDS):
         run.journal.forget_refusals(again)
-        moved = 0
-        blocking = run.blocking()
-        for declared in run.passes.staged(TARGETED, "graph"):
-            if declared.accuracy is not LOSSY and first_of(blocking, declared):
-                sites = run.graph_pass(declared)
-                if sites:
-                    moved += sites
-                    blocking = run.blocking()
+        moved = _run_graph_passes(run)
         if moved:
             run.infer()
             canonicalise(run)
         if round_ == 0:
             run.plain_nodes = run.model.node_count()
         moved += run.sweep()
+        moved = moved or _run_graph_passes(run, last_resort=True)
         if not moved and not _inline_what_is_left(run):
             break
         run.infer()
         canonicalise(run)
+
+
+def _run_graph_passes(run: Run, *, last_resort: bool = False) -> int:
+    """Run the graph passes for what is found, of last resort or not; return how many sites."""
+    moved = 0
+    blocking = run.blocking()
+    for declared in run.passes.staged(TARGETED, "graph"):
+        if declared.last_resort != last_resort or declared.accuracy is LOSSY:
+            continue
+        if first_of(blocking, declared):
+            sites = run.graph_pass(declared)
+            if sites:
+                moved += sites
+                blocking = run.blocking()
+    return moved
 
 
 def _inline_what_is_left(run: Run) -> bool:

@@ -72,6 +72,7 @@ _BROADCASTING = 7  # the opset from which on operands of another rank have no ax
         *("Sign", "Sub"),
         *_MOVING,
     ),
+    last_resort=True,  # a cast of one node is less, where the engine has integers
 )
 def bools_to_floats(editor: Editor) -> None:
     """Look at all that bools connect, see the module."""
