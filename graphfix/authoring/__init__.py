@@ -133,6 +133,7 @@ if TYPE_CHECKING:
     from graphfix.opset.stepping import move_to as move_to
     from graphfix.opset.verdicts import Verdict as Verdict
     from graphfix.opset.verdicts import verdict_of as verdict_of
+    from graphfix.pytorch.call import SCALAR_TYPES as SCALAR_TYPES
     from graphfix.pytorch.call import Argument as Argument
     from graphfix.pytorch.call import OperatorCall as OperatorCall
     from graphfix.pytorch.call import has_pytorch as has_pytorch
@@ -145,6 +146,7 @@ if TYPE_CHECKING:
     from graphfix.validity.forms import form_complaints as form_complaints
 
 HOMES = {
+    "SCALAR_TYPES": "graphfix.pytorch.call",
     "Argument": "graphfix.pytorch.call",
     "OperatorCall": "graphfix.pytorch.call",
     "has_pytorch": "graphfix.pytorch.call",

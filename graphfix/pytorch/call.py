@@ -17,8 +17,8 @@ from msgspec import Struct
 from graphfix.errors import EngineFailed
 
 INSTALL = 'pip install "graphfix[torch]"'
-# at::ScalarType, as numbers in files (c10/core/ScalarType.h).
-_DTYPES = {
+# at::ScalarType, as numbers in files (c10/core/ScalarType.h), by the names of ONNX.
+SCALAR_TYPES = {
     0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32",
     7: "float64", 11: "bool", 15: "bfloat16",
 }  # fmt: skip
@@ -195,9 +195,9 @@ def _constant(argument: Any, kind: str, given: Argument) -> Any:
         return None
     if argument.name == "dtype" and given.numbers is not None:
         number = _plain("dtype", "int", given)
-        if number not in _DTYPES:
+        if number not in SCALAR_TYPES:
             raise _Unfit(f"dtype {number} is none that ONNX has")
-        return getattr(importlib.import_module("torch"), _DTYPES[number])
+        return getattr(importlib.import_module("torch"), SCALAR_TYPES[number])
     if kind.startswith("List["):
         if given.numbers is None:
             raise _Unfit(f"{argument.name} must be a constant; it is computed at run time")

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
-from graphfix.authoring import Array, Builder, Refuse, Value
+from graphfix.authoring import SCALAR_TYPES, Array, Builder, Refuse, Value
+from graphfix.passes.aten._arguments import ArrayCall, Call
 from graphfix.passes.aten._axes import FLOATS, LOW_PRECISION
 
 _KINDS = {"b": 0, "i": 1, "u": 1, "f": 2}
@@ -160,6 +161,21 @@ def _be_sure(operands: Sequence[Value | Array], numbers: bool, found: np.dtype[A
     for operand in operands if numbers and found is not None else ():
         if isinstance(operand, Value) and operand.rank == 0 and operand.array() is None:
             raise Refuse(f"{operand.name} must be a constant number or of the type of the others")
+
+
+def asked_dtype(call: Call | ArrayCall) -> np.dtype[Any] | None:
+    """Return the type that a call asks for, None where it asks for none.
+
+    Raises:
+        Refuse: It is none that numpy has.
+    """
+    asked = call.number("dtype") if "dtype" in call.schema else None
+    if asked is None:
+        return None
+    name = SCALAR_TYPES.get(int(asked))
+    if name is None or name == "bfloat16":
+        raise Refuse(f"dtype must be one that numpy has; it is {asked}")
+    return np.dtype(name)
 
 
 def of_one_type(

@@ -12,12 +12,8 @@ from onnx import helper
 from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
 from graphfix.passes.aten._arguments import ArrayCall, Call
 from graphfix.passes.aten._family import Function, ranked
+from graphfix.passes.aten._promoting import asked_dtype
 
-# at::ScalarType, as numbers in files (c10/core/ScalarType.h).
-DTYPES: dict[int, Any] = {
-    0: np.uint8, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.int64, 5: np.float16, 6: np.float32,
-    7: np.float64, 11: np.bool_,
-}  # fmt: skip
 Rule = Literal["same", "sum", "float", "bool", "int64"]
 Axes = tuple[int, ...]
 Reduce = Callable[[Builder, Call, Value, Axes, bool], Value | tuple[Value, ...]]
@@ -29,12 +25,9 @@ def dtype_in(call: Call | ArrayCall, own: np.dtype[Any], rule: Rule) -> np.dtype
     Raises:
         Refuse: What it names is none that numpy has, or PyTorch does not take integers.
     """
-    asked = call.number("dtype") if "dtype" in call.schema else None
+    asked = asked_dtype(call)
     if asked is not None:
-        if int(asked) not in DTYPES:
-            raise Refuse(f"dtype must be one that numpy has; it is {asked}")
-        named: np.dtype[Any] = np.dtype(DTYPES[int(asked)])
-        return named
+        return asked
     if own.kind not in "biuf":
         raise Refuse(f"the dtype must be one that numpy has; it is {own}")
     if rule == "sum" and own.kind != "f":

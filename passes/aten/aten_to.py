@@ -37,24 +37,13 @@ from onnx import helper
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function
-from graphfix.passes.aten._reductions import DTYPES
+from graphfix.passes.aten._promoting import asked_dtype
 
 _NAMED = {
     "_cast_Byte": np.uint8, "_cast_Char": np.int8, "_cast_Short": np.int16, "_cast_Int": np.int32,
     "_cast_Long": np.int64, "_cast_Half": np.float16, "_cast_Float": np.float32,
     "_cast_Double": np.float64,
 }  # fmt: skip
-
-
-def _dtype(call: Call | ArrayCall) -> np.dtype[Any] | None:
-    """Return the type that a call names, None where it names none."""
-    asked = call.number("dtype") if "dtype" in call.schema else None
-    if asked is None:
-        return None
-    if int(asked) not in DTYPES:
-        raise Refuse(f"dtype must be one that numpy has; it is {asked}")
-    named: np.dtype[Any] = np.dtype(DTYPES[int(asked)])
-    return named
 
 
 def _target(call: Call) -> tuple[Value, int]:
@@ -69,7 +58,7 @@ def _target(call: Call) -> tuple[Value, int]:
         if not other.elem_type:
             raise Refuse(f"the dtype of {other.name} must be known")
         return x, other.elem_type
-    dtype = _dtype(call)
+    dtype = asked_dtype(call)
     return x, x.elem_type if dtype is None else helper.np_dtype_to_tensor_dtype(dtype)
 
 
@@ -90,7 +79,7 @@ def _cast_model(name: str) -> Callable[[ArrayCall], Any]:
             return x.astype(_NAMED[name])
         if "other" in call.schema:
             return x.astype(call.need("other").dtype)
-        dtype = _dtype(call)
+        dtype = asked_dtype(call)
         return x if dtype is None else x.astype(dtype)
 
     return model
@@ -102,7 +91,7 @@ def _casting(name: str, *schema: str) -> Function:
 
 def _own_dtype(call: Call) -> np.dtype[Any]:
     """Return the type of a tensor of one number."""
-    dtype = _dtype(call)
+    dtype = asked_dtype(call)
     if dtype is not None:
         return dtype
     own = call.need("self").dtype if "self" in call.schema else None
@@ -137,7 +126,7 @@ def _filled_type(call: Call) -> Sequence[InferredType | None]:
 
 def _filled_model(number: float | None) -> Callable[[ArrayCall], Any]:
     def model(call: ArrayCall) -> Any:
-        dtype = _dtype(call)
+        dtype = asked_dtype(call)
         value = number if number is not None else call.number("fill_value")
         shape = _sizes(call) if "size" in call.schema else call.need("self").shape
         return np.full(shape, value, dtype if dtype is not None else call.need("self").dtype)
