@@ -6,14 +6,6 @@ from collections.abc import Sequence
 
 from graphfix.authoring import Builder, Refuse, Value
 
-Part = int | Value | None
-
-
-def size_part(x: Value, axis: int) -> int | None:
-    """Return the size of an axis, None where it is open."""
-    size = x.dim(axis)
-    return size if isinstance(size, int) else None
-
 
 def reshaped(build: Builder, x: Value, parts: Sequence[tuple[str, int]]) -> Value:
     """Return a value in another shape.
@@ -27,7 +19,7 @@ def reshaped(build: Builder, x: Value, parts: Sequence[tuple[str, int]]) -> Valu
     Raises:
         Refuse: The shape has no elements.
     """
-    known = [n if kind == "size" else size_part(x, n) for kind, n in parts]
+    known = [n if kind == "size" else x.dim(n) for kind, n in parts]
     if 0 in known:
         raise Refuse(f"{x.name} must have elements; it has none")
     target = [

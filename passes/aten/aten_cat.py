@@ -49,7 +49,6 @@ from graphfix.authoring import (
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, Shape, axis_in, broadcast, ranked
 from graphfix.passes.aten._lists import arrays_in, none_is_a_list, tensors_in
-from graphfix.passes.aten._open_shapes import size_part
 from graphfix.passes.aten._promoting import common_dtype, of_one_type
 
 _END = int(np.iinfo(np.int32).max)
@@ -216,7 +215,7 @@ def _computed_cuts(build: Builder, call: Call, x: Value, axis: int) -> Cuts:
 def _split(build: Builder, call: Call) -> tuple[Value | None, ...]:
     none_is_a_list(call)
     x, axis = _axis(call)
-    cuts = _cuts(call, size_part(x, axis))
+    cuts = _cuts(call, x.dim(axis))
     if cuts is None:
         cuts = _computed_cuts(build, call, x, axis)
     if len(cuts) < len(call.node.outputs):
@@ -231,7 +230,7 @@ def _between(build: Builder, x: Value, axis: int, start: Bound, end: Bound) -> V
 
 def _split_type(call: Call) -> Sequence[InferredType | None]:
     x, axis = _axis(call)
-    size = size_part(x, axis)
+    size = x.dim(axis)
     shape = list(x.shape or ())
     found: list[InferredType | None] = []
     for start, end in _cuts(call, size) or [(0, 0)] * len(call.node.outputs):

@@ -39,7 +39,6 @@ from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, r
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, Shape, broadcast, ranked
 from graphfix.passes.aten._lists import arrays_in, tensors_in
-from graphfix.passes.aten._open_shapes import size_part
 
 
 def product(build: Builder, a: Value, b: Value) -> Value:
@@ -132,8 +131,8 @@ def _tensordot(build: Builder, call: Call) -> Value:
     own, other = _axes(call, "dims_self", mine), _axes(call, "dims_other", theirs)
     rest = [axis for axis in range(mine) if axis not in own]
     left = [axis for axis in range(theirs) if axis not in other]
-    sizes = [size_part(a, axis) for axis in range(mine)]
-    more = [size_part(b, axis) for axis in range(theirs)]
+    sizes = [a.dim(axis) for axis in range(mine)]
+    more = [b.dim(axis) for axis in range(theirs)]
     known = [s for s in (*sizes, *more) if s is not None]
     if len(known) < mine + theirs or 0 in known:
         raise Refuse(f"the sizes of {a.name} and {b.name} must be known and not 0")

@@ -36,7 +36,6 @@ import numpy as np
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, axis_in, by_sizes, like, ranked
-from graphfix.passes.aten._open_shapes import size_part
 
 _END = int(np.iinfo(np.int32).max)
 
@@ -44,7 +43,7 @@ _END = int(np.iinfo(np.int32).max)
 def _select(build: Builder, call: Call) -> Value:
     x, rank = ranked(call, least=1)
     axis, index = axis_in(call, "dim", rank), int(call.number("index"))
-    size = size_part(x, axis)
+    size = x.dim(axis)
     if index < 0 and size is None and build.opset < 11:
         raise Refuse(f"the size of axis {axis} of {x.name} must be known; it is open")
     place = index + size if index < 0 and size is not None else index
@@ -76,7 +75,7 @@ def _bounds(call: Call, size: int | None) -> tuple[int, int, int]:
 def _slice(build: Builder, call: Call) -> Value:
     x, rank = ranked(call, least=1)
     axis = axis_in(call, "dim", rank, 0)
-    start, end, step = _bounds(call, size_part(x, axis))
+    start, end, step = _bounds(call, x.dim(axis))
     steps = {} if step == 1 else {"steps": [step]}
     return build.Slice(x, starts=[start], ends=[end], axes=[axis], **steps)
 
@@ -159,7 +158,7 @@ def _written(build: Builder, call: Call) -> Value:
     x, rank = ranked(call, least=1)
     source = call.need("src")
     axis = axis_in(call, "dim", rank, 0)
-    size = size_part(x, axis)
+    size = x.dim(axis)
     if source.elem_type != x.elem_type:
         raise Refuse(f"{source.name} must be {x.type_name}; it is {source.type_name}")
     if call.operator == "select_scatter":

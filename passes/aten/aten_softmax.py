@@ -49,7 +49,6 @@ from graphfix.passes.aten._family import (
     unused,
     without,
 )
-from graphfix.passes.aten._open_shapes import size_part
 from graphfix.passes.aten._promoting import common_dtype, of_one_type
 from graphfix.passes.aten._reductions import Rule, dtype_in, over
 
@@ -142,7 +141,7 @@ def _glu(build: Builder, call: Call) -> Value:
     axis = axis_in(call, "dim", rank, -1)
     if x.dtype is None or x.dtype.kind != "f":
         raise Refuse(f"glu must be of floats; it is of {x.type_name}")
-    size = size_part(x, axis)
+    size = x.dim(axis)
     if size is None:
         halves = build.multi("Split", x, outputs=2, axis=axis)
     else:

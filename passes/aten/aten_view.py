@@ -37,7 +37,7 @@ import numpy as np
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, axis_in, by_sizes, like, ranked
-from graphfix.passes.aten._open_shapes import reshaped, size_part
+from graphfix.passes.aten._open_shapes import reshaped
 
 Parts = list[tuple[str, int]]
 
@@ -93,7 +93,7 @@ def _flatten_parts(call: Call, rank: int) -> Parts:
     if not rank:
         return [("size", 1)]
     x = call.need("self")
-    sizes = [size_part(x, axis) for axis in range(first, last % rank + 1)]
+    sizes = [x.dim(axis) for axis in range(first, last % rank + 1)]
     known = [size for size in sizes if size is not None]
     joined = int(np.prod(known, dtype=np.int64)) if len(known) == len(sizes) else -1
     before: Parts = [("axis", axis) for axis in range(first)]
@@ -103,7 +103,7 @@ def _flatten_parts(call: Call, rank: int) -> Parts:
 def _unflatten_parts(call: Call, rank: int) -> Parts:
     axis, sizes = axis_in(call, "dim", rank), call.integers("sizes") or ()
     before: Parts = [("axis", a) for a in range(axis)]
-    inner = _inferred(sizes, size_part(call.need("self"), axis))
+    inner = _inferred(sizes, call.need("self").dim(axis))
     return [*before, *(("size", s) for s in inner), *(("axis", a) for a in range(axis + 1, rank))]
 
 
@@ -139,8 +139,8 @@ def _squeezed_axes(call: Call, rank: int) -> list[int]:
         if any(not -max(rank, 1) <= a < max(rank, 1) for a in given):
             raise Refuse(f"dim of squeeze must lie in rank {rank}; it is {list(given)}")
         asked = sorted({a % max(rank, 1) for a in given}) if rank else []
-    open_ = [axis for axis in asked if size_part(x, axis) is None]
-    ones = [axis for axis in asked if size_part(x, axis) == 1]
+    open_ = [axis for axis in asked if x.dim(axis) is None]
+    ones = [axis for axis in asked if x.dim(axis) == 1]
     if not open_:
         return ones
     result = call.node.output(0)
