@@ -32,10 +32,10 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._arithmetic import held
-from graphfix.passes.aten._family import Family, Function, axis_in, like, ranked
+from graphfix.passes.aten._family import Family, Function, axis_in, index_vector, like, ranked
 from graphfix.passes.aten._promoting import of_one_type
 
 _REDUCTIONS = {
@@ -43,13 +43,6 @@ _REDUCTIONS = {
     "mean": "add",
 }  # fmt: skip
 _SINCE = {"none": 11, "add": 16, "mul": 16, "max": 18, "min": 18}
-
-
-def _places(build: Builder, call: Call, name: str = "index") -> Value:
-    places, rank = ranked(call, name)
-    if places.type_name not in ("int32", "int64"):
-        raise Refuse(f"{places.name} must be int32 or int64; it is {places.type_name}")
-    return places if rank else build.Unsqueeze(places, axes=[0])
 
 
 def _reduction(call: Call) -> str:
@@ -142,15 +135,26 @@ def _nothing(name: str, dtype: Any) -> Any:
 
 
 def _scatter_model(call: ArrayCall) -> Any:
+    found, where, values = _set_apart(call)
+    _accumulate(call, found, where, values)
+    return found
+
+
+def _set_model(call: ArrayCall) -> Any:
+    found, where, values = _set_apart(call)
+    found[where] = values
+    return found
+
+
+def _set_apart(call: ArrayCall) -> tuple[Array, tuple[Any, ...], Array]:
+    """Return (a copy of the tensor, the places that are written to, what is written there)."""
     found, places = call.need("self").copy(), call.need("index")
-    axis = int(call.number("dim"))
     source: Any = call.need(call.schema[3])
     cut = tuple(slice(size) for size in places.shape)
     values = np.broadcast_to(source, places.shape) if not source.ndim else source[cut]
     where: list[Any] = [*np.indices(places.shape)]
-    where[axis] = places
-    _accumulate(call, found, tuple(where), values.astype(found.dtype))
-    return found
+    where[int(call.number("dim"))] = places
+    return found, tuple(where), values.astype(found.dtype)
 
 
 def _accumulate(call: ArrayCall, found: Any, where: Any, values: Any) -> None:
@@ -174,7 +178,7 @@ def _spread(build: Builder, call: Call) -> tuple[Value, Value, int]:
     """Return (the tensor, indices spread over its other axes, the axis)."""
     x, rank = ranked(call)
     axis = axis_in(call, "dim", rank)
-    places = _places(build, call)
+    places = index_vector(build, call)
     if not rank:
         return build.Unsqueeze(x, axes=[0]), places, 0
     lined = build.Reshape(places, [-1 if a == axis else 1 for a in range(rank)])
@@ -221,16 +225,6 @@ def _index_model(call: ArrayCall) -> Any:
 def _function(schema: tuple[str, ...], write: Callable[[Builder, Call], Value],
               model: Callable[[ArrayCall], Any]) -> Function:  # fmt: skip
     return Function(schema, write, model, like())
-
-
-def _set_model(call: ArrayCall) -> Any:
-    found, places = call.need("self").copy(), call.need("index")
-    source: Any = call.need(call.schema[3])
-    cut = tuple(slice(size) for size in places.shape)
-    where: list[Any] = [*np.indices(places.shape)]
-    where[int(call.number("dim"))] = places
-    found[tuple(where)] = np.broadcast_to(source, places.shape) if not source.ndim else source[cut]
-    return found
 
 
 _AT = ("self", "dim", "index")

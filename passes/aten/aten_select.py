@@ -28,14 +28,21 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, axis_in, by_sizes, like, ranked
+from graphfix.passes.aten._family import (
+    Family,
+    Function,
+    axis_in,
+    by_sizes,
+    index_vector,
+    like,
+    ranked,
+)
 
 _END = int(np.iinfo(np.int32).max)
 
@@ -104,19 +111,12 @@ def _slice_model(call: ArrayCall) -> Any:
     return x[(slice(None),) * (axis % x.ndim) + (slice(start, end, step),)].copy()
 
 
-def _places(build: Builder, call: Call, name: str = "index") -> Value:
-    places, rank = ranked(call, name)
-    if places.type_name not in ("int32", "int64"):
-        raise Refuse(f"{places.name} must be int32 or int64; it is {places.type_name}")
-    return places if rank else build.Unsqueeze(places, axes=[0])
-
-
 def _index_select(build: Builder, call: Call) -> Value:
     x, rank = ranked(call)
     axis = axis_in(call, "dim", rank)
     if not rank:
         return build.Identity(x)
-    return build.Gather(x, _places(build, call), axis=axis)
+    return build.Gather(x, index_vector(build, call), axis=axis)
 
 
 def _selected(sizes: Any, call: Call) -> Any:
@@ -193,11 +193,6 @@ def _written_model(call: ArrayCall) -> Any:
     return found
 
 
-def _function(schema: tuple[str, ...], write: Callable[[Builder, Call], Value],
-              model: Callable[[ArrayCall], Any]) -> Function:  # fmt: skip
-    return Function(schema, write, model, like())
-
-
 _SLICE = Function(("self", "dim", "start", "end", "step"), _slice, _slice_model, by_sizes(_cut))
 _NARROW = Function(("self", "dim", "start", "length"), _slice, _slice_model, by_sizes(_cut))
 _SELECT = Function(
@@ -216,9 +211,9 @@ _FUNCTIONS = {
     "gather": Function((*_AT, "sparse_grad"), _gather, _gather_model, by_sizes(_like_index)),
     "take": Function(("self", "index"), _take,
                      lambda c: c.need("self").reshape(-1)[c.need("index")], by_sizes(_like_index)),
-    "select_scatter": _function(("self", "src", "dim", "index"), _written, _written_model),
-    "slice_scatter": _function(("self", "src", "dim", "start", "end", "step"), _written,
-                               _written_model),
+    "select_scatter": Function(("self", "src", "dim", "index"), _written, _written_model, like()),
+    "slice_scatter": Function(("self", "src", "dim", "start", "end", "step"), _written,
+                              _written_model, like()),
 }  # fmt: skip
 FAMILY = Family(_FUNCTIONS)
 
