@@ -12,11 +12,11 @@ onnx/inliner/inliner.cc.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from onnx import FunctionProto, ModelProto, NodeProto
 
-from graphfix.protos import all_nodes
+from graphfix.protos import all_nodes, nodes_of_model
 
 Key = tuple[str, str, str]
 
@@ -65,12 +65,6 @@ def _domain(name: str) -> str:
     return "" if name == "ai.onnx" else name
 
 
-def _every_node(model: ModelProto) -> Iterable[NodeProto]:
-    yield from all_nodes(model.graph.node)
-    for function in model.functions:
-        yield from all_nodes(function.node)
-
-
 def _name_apart(model: ModelProto) -> None:
     """Give each overload a name of its own: the inliner selects functions by name."""
     taken = {(domain, name) for domain, name, _ in map(_own_key, model.functions)}
@@ -85,7 +79,7 @@ def _name_apart(model: ModelProto) -> None:
         taken.add((key[0], name))
         names[key] = function.name = name
         function.overload = ""
-    for node in _every_node(model) if names else ():
+    for node in nodes_of_model(model) if names else ():
         name = names.get(_key(node), "")
         if name:
             node.op_type, node.overload = name, ""
@@ -93,7 +87,7 @@ def _name_apart(model: ModelProto) -> None:
 
 def _write_defaults(model: ModelProto) -> None:
     defaults = {_own_key(f): f.attribute_proto for f in model.functions if f.attribute_proto}
-    for node in _every_node(model):
+    for node in nodes_of_model(model):
         given = {attribute.name for attribute in node.attribute}
         for attribute in defaults.get(_key(node), ()):
             if attribute.name not in given:

@@ -6,13 +6,13 @@ as well, takes them for what the user says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from onnx import AttributeProto, ModelProto, NodeProto
 
 from graphfix.errors import UsageError
 from graphfix.model import Model
-from graphfix.protos import all_nodes, copied, normal_domain
+from graphfix.protos import copied, nodes_of_model, normal_domain
 from graphfix.schemas import form_of, newest_opset
 
 OPTION = "--treat-as"
@@ -40,14 +40,16 @@ def treated(model: Model, aliases: Sequence[str]) -> tuple[Model, tuple[str, ...
     wanted = parsed(aliases)
     proto = copied(model.to_proto())
     counts = dict.fromkeys(wanted, 0)
-    for node in _nodes(proto):
+    for node in nodes_of_model(proto):
         name = (normal_domain(node.domain), node.op_type)
         if name in wanted:
             _rename(node, wanted[name])
             counts[name] += 1
     for name, count in counts.items():
         if not count:
-            there = sorted({shown((normal_domain(n.domain), n.op_type)) for n in _nodes(proto)})
+            there = sorted(
+                {shown((normal_domain(n.domain), n.op_type)) for n in nodes_of_model(proto)}
+            )
             raise UsageError(
                 f"the model has no {shown(name)}; it has {', '.join(there)}", where=OPTION
             )
@@ -87,12 +89,6 @@ def _name(text: str) -> Name:
 def shown(name: Name) -> str:
     """Return an operator as it is written."""
     return f"{name[0]}::{name[1]}" if name[0] else name[1]
-
-
-def _nodes(proto: ModelProto) -> Iterator[NodeProto]:
-    yield from all_nodes(proto.graph.node)
-    for function in proto.functions:
-        yield from all_nodes(function.node)
 
 
 def _rename(node: NodeProto, other: Name) -> None:

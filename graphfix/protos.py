@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from onnx import AttributeProto, GraphProto, NodeProto
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
 
 if TYPE_CHECKING:
     import google.protobuf.message
@@ -48,6 +48,13 @@ def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
         if node.attribute:
             for body in bodies_of(node):
                 yield from all_nodes(body.node)
+
+
+def nodes_of_model(model: ModelProto) -> Iterator[NodeProto]:
+    """Yield the nodes of a model: of its graph and its functions, and of all bodies inside them."""
+    yield from all_nodes(model.graph.node)
+    for function in model.functions:
+        yield from all_nodes(function.node)
 
 
 def all_graphs(graph: GraphProto) -> Iterator[GraphProto]:

@@ -18,7 +18,7 @@ import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from graphfix.inlining import inline
-from graphfix.protos import all_nodes, bodies_of
+from graphfix.protos import bodies_of, nodes_of_model
 from graphfix.shape_inference import infer_shapes
 
 _CONTRIB = "com.microsoft"
@@ -49,8 +49,7 @@ def unsaturated(model: ModelProto) -> ModelProto:
 
     The types of both operands must be known; functions are inlined where they hold such products.
     """
-    bodies = [model.graph.node, *(function.node for function in model.functions)]
-    if not any(_places(node) for body in bodies for node in all_nodes(body)) or not saturates():
+    if not any(_places(node) for node in nodes_of_model(model)) or not saturates():
         return model
     copy = ModelProto()
     copy.CopyFrom(inline(model) if model.functions else model)

@@ -16,7 +16,7 @@ from typing import Any
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto
 
-from graphfix.protos import all_nodes, bodies_of
+from graphfix.protos import all_nodes, bodies_of, nodes_of_model
 
 _LARGE = 1 << 20  # bytes of a model from which on its memory is worth a look
 _HIDDEN = "graphfix.hidden/"
@@ -124,9 +124,8 @@ def _hide_node(node: NodeProto, typed: frozenset[str]) -> int:
 
 def _show(proto: ModelProto) -> None:
     """Give hidden nodes their domain back."""
-    for body in (proto.graph.node, *(function.node for function in proto.functions)):
-        for node in all_nodes(body):
-            node.domain = node.domain.removeprefix(_HIDDEN)
+    for node in nodes_of_model(proto):
+        node.domain = node.domain.removeprefix(_HIDDEN)
     for imports in _imports(proto):
         kept = [entry for entry in imports if not entry.domain.startswith(_HIDDEN)]
         if len(kept) != len(imports):

@@ -21,7 +21,7 @@ from onnx import (
     ValueInfoProto,
 )
 
-from graphfix.protos import all_graphs, all_nodes, copied
+from graphfix.protos import all_graphs, all_nodes, copied, nodes_of_model
 
 _TOKEN = "graphfix:opaque:"
 _CARRIED = frozenset(
@@ -98,7 +98,7 @@ def take_back(edited: ModelProto, before: ModelProto) -> None:
 
 
 def _named(proto: ModelProto) -> Iterator[NodeProto | FunctionProto]:
-    yield from _nodes(proto)
+    yield from nodes_of_model(proto)
     yield from proto.functions
 
 
@@ -123,16 +123,10 @@ def _place(text: str, count: int) -> int | None:
     return int(number)
 
 
-def _nodes(proto: ModelProto) -> Iterator[NodeProto]:
-    yield from all_nodes(proto.graph.node)
-    for function in proto.functions:
-        yield from all_nodes(function.node)
-
-
 def _attributes(proto: ModelProto) -> list[AttributeProto]:
     """Return the attributes that are not carried, in an order that only depends on the model."""
     given: Iterable[Iterable[AttributeProto]] = (
-        *(node.attribute for node in _nodes(proto)),
+        *(node.attribute for node in nodes_of_model(proto)),
         *(function.attribute_proto for function in proto.functions),
     )
     return [each for attributes in given for each in attributes if not _is_carried(each)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.protos import all_nodes
+from graphfix.protos import nodes_of_model
 
 # Measured with onnxruntime 1.31 against numpy; a test measures again.
 INEXACT_FOR_INTEGERS = frozenset(
@@ -19,7 +19,7 @@ INEXACT_FOR_INTEGERS = frozenset(
 
 def has_inexact_integers(model: onnx.ModelProto) -> bool:
     """Say whether a model has an operator whose integer kernel is inexact."""
-    nodes = [*all_nodes(model.graph.node)]
-    for function in model.functions:
-        nodes.extend(all_nodes(function.node))
-    return any(n.op_type in INEXACT_FOR_INTEGERS and n.domain in ("", "ai.onnx") for n in nodes)
+    return any(
+        node.op_type in INEXACT_FOR_INTEGERS and node.domain in ("", "ai.onnx")
+        for node in nodes_of_model(model)
+    )
