@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.onnxruntime.rules import FAILS, NO_KERNEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 
 _SINCE = "measured on 1.10.0 to 1.31.1: it runs from {} on"
-_FAILS = "Non-zero status code returned while running {op} node"
 _GRAPH = 'This is an invalid model. In Node, ("{name}", {op}, "com.microsoft", -1)'
-_KERNEL = "Could not find an implementation for {op}(1) node with name '{name}'"
 _RANK_OF_TEXT = 3
 _TREES = 5  # the version of ai.onnx.ml that TreeEnsemble came with
 
@@ -128,7 +127,7 @@ def packed_heads(node: NodeView, target: Target) -> Answer:
     feature="op:com.microsoft::QLinearConv",
     versions="..ort-1.10",
     severity=REJECT,
-    text=_KERNEL,
+    text=NO_KERNEL.replace("{since}", "1"),
     source=_SINCE.format("1.11"),
 )
 def contrib_int8_kernels(node: NodeView, target: Target) -> Answer:
@@ -141,7 +140,7 @@ def contrib_int8_kernels(node: NodeView, target: Target) -> Answer:
     feature="op:com.microsoft::QLinearAveragePool",
     versions="..ort-1.10",
     severity=REJECT,
-    text=_FAILS,
+    text=FAILS,
     source=_SINCE.format("1.11"),
 )
 def int8_means(node: NodeView, target: Target) -> Answer:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import aten_name, is_function, typed_values
+from graphfix.engines.onnxruntime.rules import NO_KERNEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import refuses_rank
@@ -33,7 +34,6 @@ _GUARANTEE = (
     " case ONNX Runtime will not guarantee backward compatibility. Current official support for"
     " domain {domain} is till opset {highest}."
 )
-_KERNEL = "Could not find an implementation for {op}({since}) node with name '{name}'"
 
 
 @model_rule(
@@ -103,7 +103,7 @@ def runtime_ir(model: Model, target: Target) -> Answer:
     feature="op:unknown",
     versions="ort",
     severity=REJECT,
-    text=_KERNEL,
+    text=NO_KERNEL,
     source="graph_partitioner.cc and inference_session.cc; measured on the wheel",
 )
 def no_kernel(node: NodeView, target: Target) -> Answer:
@@ -147,7 +147,7 @@ def no_kernel(node: NodeView, target: Target) -> Answer:
     feature="dtype:{op}",
     versions="ort",
     severity=REJECT,
-    text=_KERNEL,
+    text=NO_KERNEL,
     source="graph_partitioner.cc and inference_session.cc; measured on the wheel",
 )
 def no_kernel_for_type(node: NodeView, target: Target) -> Answer:
@@ -188,7 +188,7 @@ def _superseded(op: str, form: Form | None) -> bool:
 def _kernel(node: NodeView, form: Form | None) -> str:
     since = form.since if form is not None else node.opset
     return (
-        _KERNEL.replace("{op}", node.op)
+        NO_KERNEL.replace("{op}", node.op)
         .replace("{since}", str(since))
         .replace("{name}", node.node.name)
     )
@@ -214,7 +214,7 @@ def not_registered(node: NodeView, target: Target) -> Answer:
         return Yes(
             feature=operator_feature(node.op, domain, aten_name(node)),
             message=f"{target.title} knows {domain}::{node.op}, and has no kernel for it on a CPU",
-            text=_KERNEL.replace("{op}", node.op)
+            text=NO_KERNEL.replace("{op}", node.op)
             .replace("{since}", "1")
             .replace("{name}", node.node.name),
         )

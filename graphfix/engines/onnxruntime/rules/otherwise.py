@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.onnxruntime.rules import FAILS, NO_KERNEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.schemas import form_of
@@ -15,7 +16,6 @@ _LATE = frozenset(
     }
 )
 _WHOLE = ("Ceil", "Floor", "Round", "Trunc")
-_FAILS = "Non-zero status code returned while running {op} node"
 
 
 @rule(
@@ -123,7 +123,7 @@ def quantized_type_of_later_opsets(node: NodeView, target: Target) -> Answer:
     feature="form:ConvInteger.zero-points",
     versions="ort",
     severity=REJECT,
-    text=_FAILS.replace("{op}", "ConvInteger"),
+    text=FAILS.replace("{op}", "ConvInteger"),
     source="conv_integer.cc:52 (1.32): W_Zero_Point must be a scalar or 1D tensor of size 1",
 )
 def conv_integer_zero_points(node: NodeView, target: Target) -> Answer:
@@ -140,7 +140,7 @@ def conv_integer_zero_points(node: NodeView, target: Target) -> Answer:
     feature="form:Swish.24",
     versions="ort",
     severity=REJECT,
-    text="Could not find an implementation for Swish(24) node with name '{name}'",
+    text=NO_KERNEL.replace("{since}", "24"),
     source="measured on 1.31.1 and 1.32.0: a function of opset 24, which is not inlined in later"
     " ones",
 )
@@ -168,7 +168,7 @@ def attention_in_bfloat16(node: NodeView, target: Target) -> Answer:
     feature="dtype:BitCast.bool",
     versions="ort",
     severity=REJECT,
-    text="Could not find an implementation for BitCast(26) node with name '{name}'",
+    text=NO_KERNEL.replace("{since}", "26"),
     source="measured on 1.31.1 and 1.32.0: from and to bool alone",
 )
 def bitcast_of_bool(node: NodeView, target: Target) -> Answer:

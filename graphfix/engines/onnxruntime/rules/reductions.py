@@ -7,6 +7,7 @@ float32, float64, int8, uint8, int32, int64 and bool.
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.onnxruntime.rules import FAILS
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -87,7 +88,7 @@ def reduction_beside_nothing(node: NodeView, target: Target) -> Answer:
     feature="shape:ReduceMax.empty",
     versions="ort-1.17..ort-1.20",
     severity=REJECT,
-    text="Non-zero status code returned while running ReduceMax node",
+    text=FAILS.replace("{op}", "ReduceMax"),
     source="measured on 1.17.3 to 1.20.1",
 )
 def maximum_of_nothing(node: NodeView, target: Target) -> Answer:
@@ -131,7 +132,7 @@ def extreme_of_no_bools(node: NodeView, target: Target) -> Answer:
     feature="form:Reduce.noop_with_empty_axes",
     versions="..ort-1.23",
     severity=REJECT,
-    text="Non-zero status code returned while running {op} node",
+    text=FAILS,
     source="measured on 1.10.0 to 1.23.2: an input of axes that is empty is taken, one that is left"
     " out is not",
 )
