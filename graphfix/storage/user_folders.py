@@ -1,4 +1,4 @@
-"""Where the system lets a user's programs keep what can be made again."""
+"""Where the system lets a user's programs keep their files. The folders may not be there yet."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from pathlib import Path
 
 
 def user_cache() -> Path:
-    """Return graphfix's folder there; ``$XDG_CACHE_HOME`` counts. It may not be there yet."""
+    """Return graphfix's folder for what can be made again; ``$XDG_CACHE_HOME`` counts."""
+    return _folder("XDG_CACHE_HOME", Path(".cache"))
+
+
+def user_data() -> Path:
+    """Return graphfix's folder for what a user has installed; ``$XDG_DATA_HOME`` counts."""
+    return _folder("XDG_DATA_HOME", Path(".local", "share"))
+
+
+def _folder(variable: str, usual: Path) -> Path:
     if sys.platform == "win32":
         root = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
     else:
-        root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        root = os.environ.get(variable) or str(Path.home() / usual)
     return Path(root) / "graphfix"

@@ -9,6 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphfix.storage.user_folders import user_data
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -19,13 +21,7 @@ _PINNED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?==(?P<v
 def folder() -> Path:
     """Return where environments lie: ``$GRAPHFIX_ENGINES``, or in the user's folder for data."""
     given = os.environ.get(_FOLDER)
-    if given:
-        return Path(given).absolute()
-    if sys.platform == "win32":
-        data = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    else:
-        data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(data) / "graphfix" / "engines"
+    return Path(given).absolute() if given else user_data() / "engines"
 
 
 def environment(target: str) -> Path:
