@@ -34,9 +34,12 @@ class Reduced(Struct, frozen=True):
 
     def sum(self, x: Value, build: Builder) -> Value:
         """Sum over the axes."""
-        if self.axes is None:
-            return build.ReduceSum(x, keepdims=self.keepdims)
-        return build.ReduceSum(x, axes=list(self.axes), keepdims=self.keepdims)
+        return self.by("ReduceSum", x, build)
+
+    def by(self, op: str, x: Value, build: Builder) -> Value:
+        """Reduce over the axes by an operator."""
+        axes = {} if self.axes is None else {"axes": list(self.axes)}
+        return build.node(op, x, **axes, keepdims=self.keepdims)
 
 
 def reduced(node: NodeView, build: Builder) -> Reduced:

@@ -26,7 +26,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, respell, rewrite
 
 
 @rewrite(
@@ -39,9 +39,7 @@ def conv_transpose_bias_to_add(node: NodeView, build: Builder) -> Value:
     x, bias = node.need(0), node.input(2)
     if bias is None:
         raise Refuse("there must be a bias; there is none")
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
-    shape = [1, -1, *[1] * (x.rank - 2)]
+    shape = [1, -1, *[1] * (need_rank(x) - 2)]
     known = build.const(bias)
     (product,) = respell(node, build, drop=("B",))
     assert product is not None

@@ -34,7 +34,7 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, combined, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, combined, need_rank, rewrite
 from graphfix.passes.arithmetic._reductions import Reduced, reduced
 
 _EITHER = ("ReduceL1", "ReduceSumSquare")
@@ -83,9 +83,8 @@ def _sizes(x: Value, how: Reduced) -> list[tuple[int, int]]:
     Raises:
         Refuse: One is not known, or 0.
     """
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
-    axes = range(x.rank) if how.axes is None else sorted({a % x.rank for a in how.axes})
+    rank = need_rank(x)
+    axes = range(rank) if how.axes is None else sorted({a % rank for a in how.axes})
     sizes = [(axis, x.dim(axis)) for axis in axes]
     if not all(size for _, size in sizes):
         raise Refuse(f"the sizes of what is reduced must be known and above 0; they are {sizes}")

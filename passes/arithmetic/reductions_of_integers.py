@@ -37,7 +37,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
+from graphfix.authoring import Builder, NodeView, Value, need_rank, need_type, rewrite
 from graphfix.passes.arithmetic._reductions import (
     LOG_EMITS,
     ROOT_EMITS,
@@ -81,8 +81,7 @@ def reduce_log_sum_of_integers(node: NodeView, build: Builder) -> Value:
     """Write ReduceLogSum of integers by counting powers of e."""
     x = node.need(0)
     need_type(x, _TYPES)
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
+    need_rank(x)
     total = reduced(node, build).sum(_wide(x, build), build)
     return whole_logarithm(total, x.elem_type, build)
 
@@ -97,24 +96,17 @@ def reduce_log_sum_exp_of_integers(node: NodeView, build: Builder) -> Value:
     """Write ReduceLogSumExp of integers as the largest and how many there are of it."""
     x = node.need(0)
     need_type(x, _TYPES)
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
+    need_rank(x)
     how = reduced(node, build)
     kept = Reduced(how.axes, 1)
-    same = build.Cast(build.Equal(x, _largest(x, kept, build)), to=_INT64)
-    count, most = how.sum(same, build), _largest(x, how, build)
+    same = build.Cast(build.Equal(x, kept.by("ReduceMax", x, build)), to=_INT64)
+    count, most = how.sum(same, build), how.by("ReduceMax", x, build)
     total = build.Add(_wide(most, build), whole_logarithm(count, _INT64, build))
     # Cut off towards 0: what is below 0 and no whole number goes up.
     up = build.And(build.Greater(count, np.int64(1)), build.Less(total, np.int64(0)))
     total = build.Add(total, build.Cast(up, to=_INT64))
     whole = total if x.elem_type == _INT64 else build.Cast(total, to=x.elem_type)
     return build.Where(build.Less(count, np.int64(1)), most, whole)  # of none, the least number
-
-
-def _largest(x: Value, how: Reduced, build: Builder) -> Value:
-    if how.axes is None:
-        return build.ReduceMax(x, keepdims=how.keepdims)
-    return build.ReduceMax(x, axes=list(how.axes), keepdims=how.keepdims)
 
 
 def _wide(x: Value, build: Builder) -> Value:

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 _MOST = 64
 
@@ -42,9 +42,7 @@ def gather_by_constants_to_slices(node: NodeView, build: Builder) -> Value:
     """Cut the runs out and join them, see the module."""
     x, axis = node.need(0), int(node.attr("axis", 0))
     indices = build.need_const(node.need(1), "the indices")
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
-    axis %= x.rank
+    axis %= need_rank(x)
     flat = _from_the_front(indices.reshape(-1), x.dim(axis))
     ends = np.flatnonzero(np.diff(flat) != 1) + 1
     runs = [run for run in np.split(flat, ends) if run.size]

@@ -66,7 +66,7 @@ def resize_volume_to_images(node: NodeView, build: Builder) -> Value:
     axes = {axis.index: axis for axis in resized_axes(node, form)}
     if not axes or min(axes) < 2 or any(axis.size < 1 for axis in axes.values()):
         raise Refuse("depth, height or width alone must be resized")
-        # By sizes wherever scales say the same: ncnn knows the batch then.
+    # By sizes wherever scales say the same: ncnn knows the batch then.
     whole = all(axis.scale == Fraction(axis.size, axis.length) for axis in axes.values())
     by_scale = scale_elements(node, form) is not None and not (whole and build.opset >= _SIZES)
     batch, channels, depth, *image = shape
