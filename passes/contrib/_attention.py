@@ -95,11 +95,6 @@ def wide(build: Builder, x: Value) -> Value:
     raise Refuse(f"{x.name} must be float32 or float16; it is {x.type_name}")
 
 
-def like(build: Builder, x: Value, value: Value) -> Value:
-    """Return `value` in the type of `x`."""
-    return value if x.elem_type == value.elem_type else build.Cast(value, to=x.elem_type)
-
-
 def size(build: Builder, x: Value, axis: int) -> Size:
     """Return a size, computed where it is unknown."""
     known = x.dim(axis)

@@ -51,7 +51,6 @@ from graphfix.passes.contrib._attention import (
     dim,
     heads_of,
     later_keys,
-    like,
     need_rank,
     padding,
     scale_of,
@@ -60,6 +59,7 @@ from graphfix.passes.contrib._attention import (
     total,
     wide,
 )
+from graphfix.passes.contrib._means import like
 
 _NAME, _QUANTIZED = "com.microsoft::Attention", "com.microsoft::QAttention"
 

@@ -46,7 +46,6 @@ from graphfix.passes.contrib._attention import (
     attend,
     dim,
     heads_of,
-    like,
     need_rank,
     numbered,
     padding,
@@ -56,6 +55,7 @@ from graphfix.passes.contrib._attention import (
     split_heads,
     wide,
 )
+from graphfix.passes.contrib._means import like
 
 _NAME = "com.microsoft::DecoderMaskedMultiHeadAttention"
 _MASK, _SCORE_BIAS, _PAST, _LENGTH, _BEAMS, _BIAS = 3, 4, 5, 7, (8, 9), 10

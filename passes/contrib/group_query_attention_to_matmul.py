@@ -51,7 +51,6 @@ from graphfix.passes.contrib._attention import (
     LOWEST,
     Size,
     heads_of,
-    like,
     need_rank,
     numbered,
     scale_of,
@@ -59,6 +58,7 @@ from graphfix.passes.contrib._attention import (
     size_of_head,
     wide,
 )
+from graphfix.passes.contrib._means import like
 from graphfix.passes.contrib._rotating import turned
 
 _NAME = "com.microsoft::GroupQueryAttention"

@@ -49,7 +49,6 @@ from graphfix.passes.contrib._attention import (
     dim,
     heads_of,
     later_keys,
-    like,
     need_rank,
     padding,
     same,
@@ -59,6 +58,7 @@ from graphfix.passes.contrib._attention import (
     total,
     wide,
 )
+from graphfix.passes.contrib._means import like
 
 _NAME = "com.microsoft::MultiHeadAttention"
 _BIAS, _MASK, _SCORE_BIAS, _PAST_KEY, _PAST_VALUE = 3, 4, 5, 6, 7

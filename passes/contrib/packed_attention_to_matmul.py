@@ -44,7 +44,6 @@ from graphfix.passes.contrib._attention import (
     attend,
     dim,
     heads_of,
-    like,
     need_rank,
     numbered,
     scale_of,
@@ -53,6 +52,7 @@ from graphfix.passes.contrib._attention import (
     split_heads,
     wide,
 )
+from graphfix.passes.contrib._means import like
 
 _ONE, _SEVERAL = "com.microsoft::PackedAttention", "com.microsoft::PackedMultiHeadAttention"
 _RESTORE = "com.microsoft::RestorePadding"
