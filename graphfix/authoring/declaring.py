@@ -49,6 +49,12 @@ class InferredType:
     shape: tuple[int | str | None, ...] | None = None
 
 
+def like_first(node: NodeView) -> Sequence[InferredType | None]:
+    """Return the type and shape of the first input: what elementwise operators give."""
+    x = node.input(0)
+    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What a pass knows of an operator without schema that it emits.

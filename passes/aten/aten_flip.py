@@ -27,23 +27,24 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    like_first,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 
 NAMES = ("flip",)
 SCHEMA = ("self", "dims")
 LARGEST = 1 << 20
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input."""
-    x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -54,7 +55,11 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 
 
 @rewrite(
-    matching(NAMES), removes=features(NAMES), emits="Gather Slice", infer=infer, evaluate=evaluate
+    matching(NAMES),
+    removes=features(NAMES),
+    emits="Gather Slice",
+    infer=like_first,
+    evaluate=evaluate,
 )
 def aten_flip(node: NodeView, build: Builder) -> Value:
     """Reverse axes, see the module."""

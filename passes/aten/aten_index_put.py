@@ -33,7 +33,6 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -42,11 +41,11 @@ from onnx import TensorProto
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
     from_front,
+    like_first,
     rewrite,
 )
 from graphfix.passes.aten._arguments import LISTS, Call, call_of, features, is_none, matching
@@ -87,12 +86,6 @@ def _entries(value: Value) -> list[Value | None]:
     return [None if v is None or is_none(v) else v for v in producer.inputs]
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input."""
-    x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
-
-
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Use numpy."""
     x = inputs[0]
@@ -119,7 +112,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
         "Add Cast Concat Expand Gather Less NonZero Reshape ScatterND Shape Slice Transpose "
         "Unsqueeze Where"
     ),
-    infer=infer,
+    infer=like_first,
     evaluate=evaluate,
 )
 def aten_index_put(node: NodeView, build: Builder) -> Value:

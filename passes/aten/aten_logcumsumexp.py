@@ -36,24 +36,25 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    like_first,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import FLOATS, widened
 
 NAMES = ("logcumsumexp",)
 SCHEMA = ("self", "dim")
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input."""
-    x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -68,7 +69,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     matching(NAMES),
     removes=features(NAMES),
     emits="Abs Add Cast Clip Concat Div Exp Greater Log Max Mul Neg Slice Sub",
-    infer=infer,
+    infer=like_first,
     evaluate=evaluate,
 )
 def aten_logcumsumexp(node: NodeView, build: Builder) -> Value:

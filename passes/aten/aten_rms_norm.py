@@ -29,25 +29,26 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    like_first,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import LOW_PRECISION
 from graphfix.passes.aten._normalizing import floating, mean, scaled
 
 NAMES = ("rms_norm",)
 SCHEMA = ("input", "normalized_shape", "weight", "eps")
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input."""
-    x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -72,7 +73,7 @@ def default_eps(double: bool) -> float:
     matching(NAMES),
     removes=features(NAMES),
     emits="Add Cast Div Mul ReduceMean ReduceSum Sqrt",
-    infer=infer,
+    infer=like_first,
     evaluate=evaluate,
 )
 def aten_rms_norm(node: NodeView, build: Builder) -> Value:

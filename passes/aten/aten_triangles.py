@@ -29,13 +29,20 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    like_first,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 
 SCHEMA = ("self", "diagonal")
@@ -87,12 +94,6 @@ def _evaluate(
     return (cut(call.need("self"), int(call.number("diagonal", 0))),)
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input."""
-    x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
-
-
 def evaluate_tril(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Use numpy."""
     return _evaluate(inputs, attributes, upper=False)
@@ -102,7 +103,7 @@ def evaluate_tril(inputs: list[Array | None], attributes: dict[str, Any]) -> tup
     matching(("tril",)),
     removes=features(("tril",)),
     emits=_EMITS,
-    infer=infer,
+    infer=like_first,
     evaluate=evaluate_tril,
 )
 def aten_tril(node: NodeView, build: Builder) -> Value:
@@ -119,7 +120,7 @@ def evaluate_triu(inputs: list[Array | None], attributes: dict[str, Any]) -> tup
     matching(("triu",)),
     removes=features(("triu",)),
     emits=_EMITS,
-    infer=infer,
+    infer=like_first,
     evaluate=evaluate_triu,
 )
 def aten_triu(node: NodeView, build: Builder) -> Value:

@@ -31,8 +31,8 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._typing import like_first, need_float
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
+from graphfix.passes.contrib._typing import need_float
 
 _NAME = "com.microsoft::BiasSoftmax"
 

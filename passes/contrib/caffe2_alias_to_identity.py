@@ -30,8 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Value, rewrite
-from graphfix.passes.contrib._typing import like_first
+from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
 
 Array = np.ndarray[Any, Any]
 

@@ -31,10 +31,19 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    like_first,
+    rewrite,
+)
 from graphfix.passes.contrib._gelu import silu, silu_of
 from graphfix.passes.contrib._means import EMITS, divided, like, wide
-from graphfix.passes.contrib._typing import like_first, need_float
+from graphfix.passes.contrib._typing import need_float
 
 _SILU, _SWIGLU = "com.microsoft::ScaledSiLU", "com.microsoft::SwiGLU"
 _ADD, _GATE = "com.microsoft::GatedAdd", "com.microsoft::LinearAttentionGate"

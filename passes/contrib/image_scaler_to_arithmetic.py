@@ -32,8 +32,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._typing import like_first
+from graphfix.authoring import Builder, NodeView, Refuse, Value, like_first, rewrite
 
 Array = np.ndarray[Any, Any]
 

@@ -35,11 +35,19 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    like_first,
+    rewrite,
+)
 from graphfix.passes.contrib._attention import need_rank, wide
 from graphfix.passes.contrib._means import like
 from graphfix.passes.contrib._rotating import turned
-from graphfix.passes.contrib._typing import like_first
 
 _MULTI, _GEMMA = "com.microsoft::MRotaryEmbedding", "com.microsoft::GemmaRotaryEmbedding"
 

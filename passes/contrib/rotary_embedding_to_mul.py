@@ -34,11 +34,10 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, like_first, rewrite
 from graphfix.passes.contrib._attention import need_rank, numbered, size, wide
 from graphfix.passes.contrib._means import like
 from graphfix.passes.contrib._rotating import turned
-from graphfix.passes.contrib._typing import like_first
 
 _NAME = "com.microsoft::RotaryEmbedding"
 

@@ -25,28 +25,20 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from graphfix.authoring import (
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
     counted,
+    like_first,
     rewrite,
 )
 
 _MAX_MASK = 1 << 20
 _LONGEST = 1 << 60  # no axis has as many entries
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """Like the input."""
-    x = node.input(0)
-    return (InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None,)
 
 
 @rewrite(
@@ -56,7 +48,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
         "domain:com.microsoft::Trilu"
     ),
     emits="And Gather Less Not Range Reshape Shape Sub Where",
-    infer=infer,
+    infer=like_first,
 )
 def trilu_to_where(node: NodeView, build: Builder) -> Value:
     """Keep a triangle, see the module."""

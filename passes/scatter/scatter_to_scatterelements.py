@@ -25,12 +25,7 @@ https://onnx.ai/onnx/operators/onnx__Scatter.html, onnx__ScatterElements.html.
 
 from __future__ import annotations
 
-from graphfix.authoring import Builder, InferredType, NodeView, Value, rewrite
-
-
-def _types(node: NodeView) -> tuple[InferredType | None]:
-    data = node.need(0)
-    return (InferredType(data.elem_type, data.shape) if data.elem_type else None,)
+from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
 
 
 @rewrite(
@@ -38,7 +33,7 @@ def _types(node: NodeView) -> tuple[InferredType | None]:
     removes="op:Scatter model:deprecated-operator",
     emits="ScatterElements",
     since=9,
-    infer=_types,
+    infer=like_first,
 )
 def scatter_to_scatterelements(node: NodeView, build: Builder) -> Value:
     """Return the same scatter under its new name."""
