@@ -50,6 +50,7 @@ from graphfix.authoring import (
 )
 from graphfix.passes.aten._arguments import LISTS, Call, call_of, features, is_none, matching
 from graphfix.passes.aten._family import broadcast, ranked
+from graphfix.passes.aten._pytorch import tensors_of
 
 NAMES = ("index_put", "_index_put_impl", "_unsafe_index_put")
 _SCHEMA = ("self", "indices", "values", "accumulate", "unsafe")
@@ -78,12 +79,12 @@ def _is_list(value: Value | None) -> bool:
 
 
 def _entries(value: Value) -> list[Value | None]:
-    producer = value.producer
     if value.tensor.opaque is None and value.is_tensor and value.elem_type and not _is_list(value):
         return [value]
-    if producer is None or producer.op not in LISTS or producer.op == "Concat":
+    entries = tensors_of(value)
+    if entries is None:
         raise Refuse("the list of indices must be written in the graph; it is computed at run time")
-    return [None if v is None or is_none(v) else v for v in producer.inputs]
+    return [*entries]
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
