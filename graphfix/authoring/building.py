@@ -116,7 +116,12 @@ class Builder:
         """
         values = np.asarray(array)
         if self._as_node():
-            return self.multi("Constant", outputs=1, value=values)[0]
+            made = self.multi("Constant", outputs=1, value=values)[0]
+            # Before opset 9 the schema of Constant has floats only, and nothing infers the others.
+            variable = cast("Variable", made.tensor)
+            variable.elem_type = onnx.helper.np_dtype_to_tensor_dtype(values.dtype)
+            variable.shape = values.shape
+            return made
         name = replaces or self._workspace.tensor_name(f"{self._stem()}/const")
         constant = Constant.of(name, values)
         self.constants.append(constant)

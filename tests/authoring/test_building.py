@@ -104,3 +104,14 @@ def test_the_length_of_a_shape_gives_the_rank() -> None:
     assert build.Reshape(view.need(0), sizes).rank == 3
     zeros = build.ConstantOfShape(build.Concat(sizes, sizes, axis=0))
     assert zeros.shape == (None,) * 6
+
+
+@pytest.mark.parametrize("opset", [1, 7, 8, 9])
+def test_a_constant_of_a_file_without_initializers_has_its_type_at_once(opset: int) -> None:
+    # The schema of Constant has floats only before opset 9, so that nothing infers the others.
+    build, _ = builder(opset, ir=3)
+    value = build.constant(np.array([[2, 0, 1]], np.int64))
+    assert value.producer is not None
+    assert value.producer.op == "Constant"
+    assert value.elem_type == onnx.TensorProto.INT64
+    assert value.shape == (1, 3)
