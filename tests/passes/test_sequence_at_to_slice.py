@@ -95,8 +95,13 @@ def test_refusals() -> None:
     assert_refused(PASS, text, "the sequence q must be made in its graph; it is an input")
     text = written("@s = SequenceConstruct (x, x)\n" + at(2), "float[2] x", "float[2]")
     assert_refused(PASS, text, "the position must lie in a sequence of 2; it is 2")
-    body = "@s = SequenceConstruct (x, x)\n@y = SequenceAt (@s, i)"
-    assert_refused(PASS, written(body, "float[2] x, int64 i", "float[2]"), "the position i")
+    body = "@s = SequenceConstruct (x, z)\n@y = SequenceAt (@s, i)"
+    for inputs in ("float[2] x, float[3] z, int64 i", "float[N] x, float[N] z, int64 i"):
+        assert_refused(PASS, written(body, inputs, "float[K]"), "not known to have one shape")
+    text = written(body, "float[2] x, float[2] z, int64[U] i", "float[2]")
+    assert_refused(PASS, text, "i must be a scalar; it is not known to be")
+    text = written("@s = SequenceEmpty ()\n@y = SequenceAt (@s, i)", "int64 i", "float[K]")
+    assert_refused(PASS, text, "the sequence must hold a tensor; it is empty")
 
 
 def test_leaves_others_alone() -> None:
@@ -113,3 +118,23 @@ def test_any_cut(data: st.DataObject) -> None:
     start = sum(sizes[: place % len(sizes)])
     wanted = x[:, start : start + sizes[place]]
     check(cut + "@s = SplitToSequence <axis = 1> (x, @k)", x, place, wanted)
+
+
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("kind", ["float", "int64", "bool"])
+def test_a_computed_position_among_tensors_of_one_shape(kind: str, where: str) -> None:
+    body = "@e = SequenceConstruct (x, z)\n@s = SequenceInsert (@e, x)\n@y = SequenceAt (@s, i)"
+    text = written(body, f"{kind}[2,3] x, {kind}[2,3] z, int64 i", f"{kind}[2,3]", place=where)
+    dtype = {"float": np.float32, "int64": np.int64, "bool": np.bool_}[kind]
+    x: Array = np.array([[0, 0, 1], [2, 0, 0]]).astype(dtype)
+    z: Array = np.array([[1, 0, 1], [2, 0, 3]]).astype(dtype)
+    feeds: list[dict[str, Any]] = [
+        {"x": x, "z": z, "i": np.array(place, np.int64)} for place in (0, 1, 2, -1, -2, -3)
+    ]
+    if where == "branch":
+        for feed in feeds:
+            feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=feeds)
+    assert not {"SequenceAt", "SequenceConstruct", "SequenceInsert"} & set(done.ops)
+    if where == "main":
+        assert done.ops == ["Unsqueeze", "Unsqueeze", "Unsqueeze", "Concat", "Gather"]
