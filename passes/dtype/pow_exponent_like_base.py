@@ -18,8 +18,10 @@ When it refuses:
     base's type does not hold.
 
 Accuracy:
-    Approximate: the last place of the power may be another one, and computed integers beyond 2^24
-    (2^11 beside float16) are rounded.
+    Exact where the base's type holds every exponent: a constant, whose numbers are looked at, or
+    one of a type that is a part of it, such as int16 beside float32. The last place of the power
+    may be another one. Approximate elsewhere: computed integers beyond 2^24 (2^11 beside float16)
+    are rounded.
 
 References:
     NVIDIA/TensorRT issue 1872; https://onnx.ai/onnx/operators/onnx__Pow.html;
@@ -36,7 +38,7 @@ from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, li
 _BASES = (TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE)
 
 
-@rewrite("Pow", removes="dtype:mixed", emits="Cast Pow", accuracy=APPROXIMATE, since=12)
+@rewrite("Pow", removes="dtype:mixed", emits="Cast Pow", since=12)
 def pow_exponent_like_base(node: NodeView, build: Builder) -> Value:
     """Cast the exponent, see the module."""
     x, n = node.need(0), node.need(1)
@@ -44,9 +46,10 @@ def pow_exponent_like_base(node: NodeView, build: Builder) -> Value:
         raise Refuse(f"{x.name} must be {listed(_BASES)}; it is {x.type_name}")
     if n.elem_type == x.elem_type or n.dtype is None or n.dtype.kind not in "iuf":
         raise Refuse(f"{n.name} must be a number of another dtype; it is {n.type_name}")
-    build.declare(APPROXIMATE, "the last place of the power may be another one")
     known = build.const(n)
     if known is None:
+        if not np.can_cast(n.dtype, x.dtype):
+            build.declare(APPROXIMATE, f"exponents that {x.type_name} does not hold are rounded")
         return build.Pow(x, build.Cast(n, to=x.elem_type))
     written = known.astype(x.dtype)
     if not np.array_equal(written.astype(np.float64), known.astype(np.float64), equal_nan=True):
