@@ -7,7 +7,8 @@ What it does:
 Why engines need it:
     MNN divides padded windows over three dimensions by something else, without a word. OpenCV
     counts the padding where the file names the producer pytorch, and OpenCV 5 what windows reach
-    beyond it (ceil_mode).
+    beyond it (ceil_mode). TensorRT 7 takes pads at the end that are as wide as at the beginning, or
+    one wider.
 
 Before:
     y = AveragePool <kernel_shape = [2, 2, 2], pads = [1, 1, 1, 1, 1, 1]> (x)
@@ -36,7 +37,10 @@ from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 @rewrite(
     "AveragePool",
-    removes="shape:AveragePool.padded3d shape:AveragePool.pads attr:AveragePool.count_include_pad",
+    removes=(
+        "shape:AveragePool.padded3d shape:AveragePool.pads attr:AveragePool.count_include_pad "
+        "attr:AveragePool.asymmetric-pads"
+    ),
     emits="AveragePool Mul Pad",
     since=7,
 )

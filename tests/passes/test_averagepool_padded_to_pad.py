@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 
+import graphfix
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
 from tests.passes.lowering_models import PLACES, written
 
@@ -64,3 +66,14 @@ def test_refused(words: str, inputs: str, output: str, reason: str) -> None:
 
 def test_leaves_others_alone() -> None:
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+def test_the_engine_takes_pads_that_differ_at_both_ends() -> None:
+    body = (
+        "@y = AveragePool <kernel_shape = [3, 3], pads = [2, 0, 0, 2], count_include_pad = 0,"
+        " ceil_mode = 1> (x)"
+    )
+    model = onnx.parser.parse_model(written(body, "float[2,1,5,7] x", "float[2,1,5,7]", opset=11))
+    result = graphfix.run(model, target="trt7.2")
+    assert result.exit_code == 0
+    assert [outcome.pass_id for outcome in result.report.outcomes] == [PASS]
