@@ -131,3 +131,37 @@ def test_a_rank_that_is_not_known() -> None:
 )
 def test_what_a_message_names(said: str, named: tuple[str, str]) -> None:
     assert engine_of("rknn").blamed(said) == named
+
+
+def _in_a_row(count: int, weight: str, tail: str, biased: str = "") -> str:
+    """Return a graph of Convs of one channel whose nine weights are the same."""
+    given = f"float[1,1,3,3] w = {{{', '.join([weight] * 9)}}}" + (biased and f", {biased}")
+    row = [
+        f"t{i + 1} = Conv <pads = [1,1,1,1]> (t{i}, w{', b' if biased else ''})"
+        for i in range(count)
+    ]
+    return f"(float[1,1,8,8] t0) => (float[A,B,C,D] y) <{given}> {{ {' '.join(row)} {tail} }}"
+
+
+@pytest.mark.parametrize(
+    ("graph", "is_constant"),
+    [
+        (_in_a_row(12, "0.001", "y = Sigmoid (t12)"), True),
+        (_in_a_row(12, "0.001", "y = GlobalAveragePool (t12)"), True),
+        (_in_a_row(12, "0.001", "k = Constant <value_float = 0.5> () y = Add (t12, k)"), True),
+        (_in_a_row(12, "0.001", "y = Add (t12, t0)"), False),
+        (_in_a_row(12, "0.001", "y = Relu (t12)", "float[1] b = {0.5}"), False),
+        (_in_a_row(12, "0.001", "y = Relu (t12)", "float[1] b = {1e-10}"), True),
+        (_in_a_row(6, "0.001", "y = Relu (t6)"), False),
+        (_in_a_row(1, "1e-8", "y = Sigmoid (t1)"), True),
+        (_in_a_row(1, "1e-7", "y = Sigmoid (t1)"), False),
+        ("(float[2] x) => (float[2] y) <float k = {1e-8}> { y = Mul (x, k) }", True),
+        ("(float[2] x) => (float[2] y) <float k = {1e-7}> { y = Mul (k, x) }", False),
+        ("(float[1,1,2,2] x, float[1,1,1,1] w) => (float[A,B,C,D] y) { y = Conv (x, w) }", False),
+    ],
+)
+def test_outputs_in_which_nothing_of_the_inputs_is_left(graph: str, is_constant: bool) -> None:
+    """Each of these was asked of the toolkit; but where the weights are an input."""
+    text = f'<ir_version: 8, opset_import: ["" : 17]> g {graph}'
+    found = [f for f in check(onnx.parser.parse_model(text), R) if f.rule == "vanishing-output"]
+    assert [f.feature for f in found] == ["io:vanishing-output"] * is_constant
