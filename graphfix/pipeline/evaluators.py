@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from graphfix.authoring.declaring import Evaluate, Pass
 from graphfix.authoring.views import NodeView
 from graphfix.features import operator_feature
@@ -21,9 +23,9 @@ def evaluators_for(model: Model, passes: tuple[Pass, ...]) -> dict[tuple[str, st
     knowing.sort(key=lambda declared: declared.last_resort)
     places: dict[tuple[str, str], str] = {}
     anywhere: dict[str, str] = {}
-    for emitted, known in (item for p in passes for item in p.knows.items()):
+    for declared, emitted, known in ((p, *item) for p in passes for item in p.knows.items()):
         domain, _, name = emitted.rpartition("::")
-        places[domain, name] = anywhere[name] = _place(known.evaluate)
+        places[domain, name] = anywhere[name] = place_of(known.evaluate, declared)
     for node in model.nodes():
         domain = normal_domain(node.domain)
         if form_at(node) is not None:
@@ -40,7 +42,7 @@ def evaluators_for(model: Model, passes: tuple[Pass, ...]) -> dict[tuple[str, st
         for declared in knowing:
             evaluate = declared.evaluate
             if evaluate is not None and declared.matches_node(view) and _knows(declared, view):
-                places[(domain, op)] = _place(evaluate)
+                places[(domain, op)] = place_of(evaluate, declared)
                 break
     return places
 
@@ -52,8 +54,15 @@ def _knows(declared: Pass, view: NodeView) -> bool:
     return declared.removes_feature(feature)
 
 
-def _place(function: Evaluate) -> str:
-    module = function.__module__
-    if module.startswith("graphfix.passes."):
-        return f"{module}:{function.__name__}"
-    return f"{function.__code__.co_filename}:{function.__name__}"
+def place_of(function: Evaluate, declared: Pass) -> str:
+    """Return where another process finds the numpy model of a pass: its file or module, and name.
+
+    What is the method of an object is found by the object's name in the file of the pass.
+    """
+    owner: object = getattr(function, "__self__", None)
+    names = declared.function.__globals__ if inspect.ismethod(function) else {}
+    name = next((f"{name}." for name, value in names.items() if value is owner), "")
+    told = declared.function if name else function
+    module = told.__module__
+    source = module if module.startswith("graphfix.passes.") else told.__code__.co_filename
+    return f"{source}:{name}{function.__name__}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ def _imported(place: str) -> Evaluate:
             module = module_of(f"{LOADED}{Path(source).stem}", Path(source))
         else:
             module = importlib.import_module(source)
-        function: Evaluate = getattr(module, name)
+        function: Evaluate = attrgetter(name)(module)
     except (ImportError, OSError, AttributeError, SyntaxError) as error:
         raise UsageError(f"cannot import the numpy model: {error}", where=place) from None
     return function
