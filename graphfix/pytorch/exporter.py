@@ -143,11 +143,30 @@ def _hold_to_pytorch(torch: Any, module: Any, proto: ModelProto, given: list[Arg
             found = session.run(None, feed)
         except Exception:  # onnxruntime's exceptions have no common base
             raise EngineFailed("what PyTorch's exporter writes does not run") from None
-        for one, other in zip(wanted, found, strict=False):
-            if not _is_near(one, np.asarray(other)):
+        for info, one, other in zip(proto.graph.output, wanted, found, strict=False):
+            result = np.asarray(other)
+            if not _is_near(one, result):
                 raise EngineFailed("what PyTorch's exporter writes computes something else")
+            _hold_to_declared(info, result)
     if not compared:
         raise EngineFailed("PyTorch takes no numbers that what its exporter writes is compared on")
+
+
+def _hold_to_declared(info: onnx.ValueInfoProto, result: Array) -> None:
+    """Hold a result to the rank and the type that were exported; later passes build on them.
+
+    A Squeeze without axes has at run time the rank that the sizes give.
+
+    Raises:
+        EngineFailed: It has others.
+    """
+    kind = info.type.tensor_type
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+    if len(kind.shape.dim) != result.ndim or dtype != result.dtype:
+        raise EngineFailed(
+            f"what PyTorch's exporter writes says {dtype} of rank {len(kind.shape.dim)} "
+            f"for {info.name} and gives {result.dtype} of rank {result.ndim}"
+        )
 
 
 def _sizes_to_try(given: list[Argument]) -> list[tuple[int, dict[object, int]]]:

@@ -17,9 +17,10 @@ After:
 
 When it refuses:
     PyTorch is not installed, its exporter does not translate the operator or takes it at fixed
-    sizes alone, what is a number or a list of numbers to PyTorch is computed at run time, rank or
-    type of an input is unknown, the operator draws at random or changes its input, or the result
-    cannot be had at the opset of the file.
+    sizes alone, what it gives has another rank or type than the file says, what is a number or a
+    list of numbers to PyTorch is computed at run time, rank or type of an input is unknown, the
+    operator draws at random or changes its input, or the result cannot be had at the opset of the
+    file.
 
 Accuracy:
     Exact where floats are only moved, and integers and booleans computed. What computes floats is
@@ -36,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from onnx import TensorProto
+from onnx import TensorProto, ValueInfoProto
 
 from graphfix.authoring import (
     APPROXIMATE,
@@ -58,6 +59,7 @@ from graphfix.authoring import (
     rewrite,
     run_in_pytorch,
     translated,
+    type_name,
 )
 from graphfix.passes.aten._arguments import DOMAINS, is_none, operator_of
 from graphfix.passes.aten._pytorch import argument_of, attribute_of, tensors_of
@@ -89,9 +91,29 @@ def _call(node: NodeView) -> OperatorCall:
 
 def _model(node: NodeView, opset: int) -> Model:
     try:
-        return Model(translated(_call(node), opset))
+        model = Model(translated(_call(node), opset))
     except EngineFailed as error:
         raise Refuse(error.message) from None
+    for declared, made in zip(node.outputs, infer_proto(model.proto).graph.output, strict=False):
+        _hold_to_declared(declared, made)
+    return model
+
+
+def _hold_to_declared(declared: Value | None, made: ValueInfoProto) -> None:
+    """Hold what the exporter made to what the file says of the node's output.
+
+    Raises:
+        Refuse: Rank or type are not the same.
+    """
+    if declared is None:
+        return
+    kind, name = made.type.tensor_type, f"output {made.name} of what PyTorch exports"
+    rank = len(kind.shape.dim)
+    if declared.rank not in (None, rank):
+        raise Refuse(f"{name} must have rank {declared.rank} as {declared.name}; it has {rank}")
+    if declared.elem_type and kind.elem_type != declared.elem_type:
+        told = declared.type_name, type_name(kind.elem_type)
+        raise Refuse(f"{name} must be {told[0]} as {declared.name}; it is {told[1]}")
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:

@@ -44,6 +44,35 @@ def test_an_unknown_rank_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_refused(PASS, aten_model("bucketize", None, [LIMITS]), "type and rank of x")
 
 
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ("int64[A, B] y", r"must have rank 1 as y; it has 2"),
+        ("float[A] y", r"must be int64 as y; it is float32"),
+    ],
+)
+def test_another_rank_or_type_than_the_file_declares_is_refused(
+    monkeypatch: pytest.MonkeyPatch, made: str, said: str
+) -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[A, B] x) => ({made}) {{ y = ATen (x) }}"""
+    monkeypatch.setattr("graphfix.passes.aten.aten_by_exporter.has_pytorch", lambda: True)
+
+    def translated(call: OperatorCall, opset: int) -> onnx.ModelProto:
+        return onnx.parser.parse_model(text)
+
+    monkeypatch.setattr("graphfix.passes.aten.aten_by_exporter.translated", translated)
+    model = aten_model("squeeze_copy", ["A", "B"], outputs={"y": (TensorProto.INT64, 1)})
+    assert_refused(PASS, model, said)
+
+
+@needs_pytorch
+def test_a_rank_that_sizes_give_is_refused() -> None:
+    x = Argument(TensorProto.INT64, ("A", "B"))
+    with pytest.raises(EngineFailed, match=r"of rank 2 for .* of rank 1"):
+        translated(OperatorCall("squeeze_copy", "", (x,)), 17)
+
+
 @needs_pytorch
 @pytest.mark.parametrize("opset", [11, 17, 21])
 @pytest.mark.parametrize("layout", ["inputs", "named"])
