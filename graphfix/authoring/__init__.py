@@ -73,6 +73,7 @@ from graphfix.authoring.stepped import moved_inputs as moved_inputs
 from graphfix.authoring.views import Array as Array
 from graphfix.authoring.views import NodeView as NodeView
 from graphfix.authoring.views import Value as Value
+from graphfix.authoring.windows import every_nth as every_nth
 from graphfix.errors import EngineFailed as EngineFailed
 from graphfix.errors import InvalidModel as InvalidModel
 from graphfix.errors import PassBug as PassBug

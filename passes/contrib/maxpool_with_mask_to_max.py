@@ -37,7 +37,16 @@ from math import prod
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    every_nth,
+    rewrite,
+)
 
 _NAME = "com.microsoft::MaxpoolWithMask"
 _MOST = 49  # places of a window
@@ -92,20 +101,15 @@ def maxpool_with_mask_to_max(node: NodeView, build: Builder) -> Value:
         around = [0, 0, *pads[: len(kernel)], 0, 0, *pads[len(kernel) :]]
         x = build.Pad(x, np.array(around), lowest)
         seen = build.Pad(seen, np.array(around), np.array(1, np.float32))
-    axes, found = list(range(2, len(sizes))), list[Value]()
+    found: list[Value] = []
     for line in product(*(range(k) for k in kernel[:-1])):
         passed: Value | None = None
         for last in range(kernel[-1]):
             place = [*line, last]
-            ends = [p + (o - 1) * s + 1 for p, o, s in zip(place, out, strides, strict=True)]
-
-            def cut(value: Value, starts: list[int] = place, ends: list[int] = ends) -> Value:
-                return build.Slice(value, starts=starts, ends=ends, axes=axes, steps=strides)
-
-            here = cut(seen)
+            here = every_nth(seen, place, out, strides, build)
             passed = here if passed is None else build.Mul(passed, here)
             some = build.Cast(passed, to=TensorProto.BOOL)
-            found.append(build.Where(some, cut(x), lowest))
+            found.append(build.Where(some, every_nth(x, place, out, strides, build), lowest))
     return found[0] if len(found) == 1 else build.Max(*found)
 
 

@@ -35,7 +35,7 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, every_nth, rewrite
 
 _MOST = 64
 _PADS_AS_INPUT = 11
@@ -85,12 +85,10 @@ def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | N
             if build.opset >= _PADS_AS_INPUT
             else build.Pad(x, pads=amounts, value=float(lowest), mode="constant")
         )
-    axes = list(range(2, 2 + dims))
     windows: list[Value] = []
     for position in product(*(range(k) for k in kernel)):
         starts = [p * d for p, d in zip(position, gaps, strict=True)]
-        ends = [a + (r - 1) * s + 1 for a, r, s in zip(starts, results, strides, strict=True)]
-        piece = build.Slice(padded, starts=starts, ends=ends, axes=axes, steps=strides)
+        piece = every_nth(padded, starts, results, strides, build)
         windows.append(build.Unsqueeze(piece, axes=[0]))
     stacked = build.Concat(*windows, axis=0)
     first = build.ArgMax(stacked, axis=0, keepdims=0)

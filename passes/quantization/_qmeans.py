@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, every_nth
 from graphfix.passes.quantization._parameters import result_kind, rounded, saturated, whole
 from graphfix.passes.quantization._qelements import STEP, known, moved_and_rounded, real_of
 
@@ -77,11 +77,9 @@ def _in_order(node: NodeView, build: Builder, x: Value) -> Value | None:
     if any(pads):
         around = np.array([0, 0, *pads[:count], 0, 0, *pads[count:]])
         x = build.Pad(x, around)  # what is added there is 0
-    axes = list(range(2, count + 2))
     total: Value | None = None
     for place in product(*(range(k) for k in kernel)):
-        ends = [p + (o - 1) * s + 1 for p, o, s in zip(place, out, steps, strict=True)]
-        part = build.Slice(x, starts=list(place), ends=ends, axes=axes, steps=steps)
+        part = every_nth(x, place, out, steps, build)
         total = part if total is None else build.Add(total, part)
     assert total is not None  # a window has a place
     if node.attr("count_include_pad", 0) or not any(pads):

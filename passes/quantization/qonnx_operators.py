@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, every_nth, rewrite
 from graphfix.passes.quantization._brevitas import features, named, need_floats
 
 _MOST_BITS = 20  # sums up to there are whole after a mean, whose error stays below a half
@@ -99,8 +99,7 @@ def qonnx_im2col_to_slices(node: NodeView, build: Builder) -> Value:
     pieces: list[Value] = []
     for point in product(*(range(k) for k in kernel)):
         starts = [p * d for p, d in zip(point, gaps, strict=True)]
-        ends = [a + (n - 1) * s + 1 for a, n, s in zip(starts, counts, strides, strict=True)]
-        pieces.append(build.Slice(padded, starts=starts, ends=ends, axes=[1, 2], steps=strides))
+        pieces.append(every_nth(padded, starts, counts, strides, build, first=1))
     return build.Concat(*pieces, axis=3) if len(pieces) > 1 else pieces[0]
 
 
