@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +23,9 @@ from graphfix.cli.shared import (
     treat_option,
 )
 from graphfix.report import Finding
+
+if TYPE_CHECKING:
+    from graphfix.files import CheckRequest, CheckResult
 
 
 @click.command(
@@ -116,7 +119,7 @@ def _checked(
     as_json: bool,
 ) -> Told:
     """Check one model: print the text, return the rest; views of it are `given` to be written."""
-    from graphfix.cli.console import emit, say, stdout_kept, style_for
+    from graphfix.cli.console import say, stdout_kept
     from graphfix.cli.streams import shown, source
     from graphfix.rendering.as_json import check_json
     from graphfix.worker.single_thread import single_threaded
@@ -132,15 +135,21 @@ def _checked(
             from graphfix.asking.engine_findings import with_engine
 
             result = with_engine(request, result)
-    code = int(any(f.blocks for f in result.findings))
     written: dict[str, str] = {}
     if given is not None and proto is not None:
         written = given(views_of(shown(path), proto, request, result))
-    told: Any = check_json(result.target.name, result.findings, result.explanations, result.named)
     if as_json:
         for note in result.notes:
             say(f"graphfix: note: {note}")
-        return Told(code, told, written)
+    else:
+        _print_text(path, request, result)
+    told: Any = check_json(result.target.name, result.findings, result.explanations, result.named)
+    return Told(int(any(f.blocks for f in result.findings)), told, written)
+
+
+def _print_text(path: Path, request: CheckRequest, result: CheckResult) -> None:
+    from graphfix.cli.console import emit, style_for
+    from graphfix.cli.streams import shown
     from graphfix.rendering.text_check import check_text
 
     emit(
@@ -158,7 +167,6 @@ def _checked(
             style=style_for(sys.stdout),
         )
     )
-    return Told(code, told, written)
 
 
 def _sum_up(models: Sequence[Path], every: Sequence[Told]) -> None:
