@@ -20,7 +20,7 @@ from graphfix.operators.table import MAY_DRAW
 from graphfix.protos import all_nodes, copied, normal_domain
 from graphfix.proving.sites.identical import constant_key, form_key, tensor_key
 from graphfix.reducing.tensor_types import is_full
-from graphfix.submodels import add_outputs, called_functions, functions_of
+from graphfix.submodels import Functions, add_outputs, called_functions, functions_of
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
 _Numbers = dict[tuple[object, ...], int]
@@ -136,32 +136,41 @@ def _side(subject: Subject, numbers: _Numbers, assumed: Mapping[str, int] | None
         side.fed.add(info.name)
     for index in scope.order:
         node = scope.nodes[index]
-        read = read_by(scope, index)
-        if side.fed.intersection(read):
+        if side.fed.intersection(read_by(scope, index)):
             side.fed.update(node.output)
         if node.op_type == "Identity" and not normal_domain(node.domain):
-            name = node.output[0]
-            side.known[name] = (assumed or {}).get(name, side.known[node.input[0]])
-            continue
-        constant = constant_key(node)
-        called = called_functions([node], functions)
-        key = constant or (
-            "node",
-            *form_key(node),
-            tuple(side.known.get(name, -1) for name in node.input),
-            tuple((name, side.known.get(name, -1)) for name in scope.captures.get(index, ())),
-            tuple(f.SerializeToString(deterministic=True) for f in called),
-            tuple(sorted(imports.items())) if scope.captures.get(index) else (),
-            imports.get(normal_domain(node.domain)),
-        )
-        if _draws(node, called):
-            key = ("drawn", id(model), index)
-        for place, name in enumerate(node.output):
-            if name:
-                side.known[name] = number(key if constant else (*key, place))
+            side.known[node.output[0]] = side.known[node.input[0]]
+        else:
+            form, single = _node_key(side, index, functions, imports)
+            for place, name in enumerate(node.output):
+                if name:
+                    side.known[name] = number(form if single else (*form, place))
         side.known.update((n, assumed[n]) for n in node.output if assumed and n in assumed)
     side.fed.discard("")
     return side
+
+
+def _node_key(
+    side: _Side, index: int, functions: Functions, imports: Mapping[str, int]
+) -> tuple[tuple[object, ...], bool]:
+    """Return what tells a node from others, and whether that is of its only output."""
+    scope = side.scope
+    node, called = scope.nodes[index], called_functions([scope.nodes[index]], functions)
+    if _draws(node, called):
+        return ("drawn", id(side.subject.proto), index), False
+    constant = constant_key(node)
+    if constant:
+        return constant, True
+    captured = scope.captures.get(index, ())
+    return (
+        "node",
+        *form_key(node),
+        tuple(side.known.get(name, -1) for name in node.input),
+        tuple((name, side.known.get(name, -1)) for name in captured),
+        tuple(f.SerializeToString(deterministic=True) for f in called),
+        tuple(sorted(imports.items())) if captured else (),
+        imports.get(normal_domain(node.domain)),
+    ), False
 
 
 def _stored_key(stored: Stored) -> tuple[object, ...]:
