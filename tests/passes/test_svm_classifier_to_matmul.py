@@ -51,6 +51,19 @@ def test_probabilities(classes: int, accuracy: str) -> None:
     assert [str(site.accuracy) for outcome in done.outcomes for site in outcome.sites] == [accuracy]
 
 
+def test_the_sum_of_two_classes_is_not_rounded_at_the_size_of_one() -> None:
+    """Class by class the sum of 60 vectors of each rises to 50 and falls: 1.1e-5 is lost there."""
+    rng = random.Random(7)
+    per_class = [60, 60]
+    model = classifier(
+        2,
+        vectors_per_class=per_class,
+        support_vectors=[rng.uniform(-1, 1) for _ in range(360)],
+        coefficients=[-1.0] * 60 + [1.0] * 60,
+    )
+    assert_rewrite(PASS, model, feeds=[{"x": rows() / 8}], rtol=0, atol=1.2e-6)
+
+
 def test_refusals() -> None:
     assert_refused(PASS, classifier(3, post_transform="SOFTMAX"), "must not be transformed")
     assert_refused(PASS, classifier(3, rho=[1.0]), "must be rho for each of 3 pairs; there are 1")
