@@ -6,13 +6,15 @@ import numpy as np
 
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
-from graphfix.proving.verdict.noise import Measured, Noise, magnitudes
+from graphfix.proving.verdict.noise import Measured, Noise
 from graphfix.proving.verdict.numbers import (
     NOISE_FACTOR,
     Difference,
     cap_of,
     compare,
+    compare_tensors,
     magnitude_of,
+    magnitudes,
     mismatches,
     widened,
 )
@@ -121,10 +123,11 @@ class Judge:
             return noise
         known = noise or {}
         granted: dict[str, float] = {}
+        sizes = magnitudes(value)
         for label, array in leaves(value):
             if array is not None and is_floating(array.dtype):
                 cap = cap_of(array.dtype, self._arithmetic)
-                widest = cap * magnitude_of(array) / NOISE_FACTOR
+                widest = cap * sizes[label] / NOISE_FACTOR
                 granted[label] = max(widest, known.get(label, 0.0))
         return granted
 
@@ -176,10 +179,10 @@ def _floats_explained(
     measured: Measured, name: str, label: str, whole: Value, one: Array, two: Array
 ) -> bool:
     noise = measured.floats.get(name, {}).get(label, 0.0)
-    found = compare(one, two, {"": noise})
+    magnitude = magnitudes(whole).get(label, 0.0)
+    found = compare_tensors(one, two, noise, magnitude=magnitude)
     if found.equal:
         return True
-    magnitude = magnitudes(whole).get(label, 0.0)
     cap = cap_of(one.dtype) * magnitude
     if NOISE_FACTOR * noise > cap and (found.max_abs or 0.0) <= NOISE_FACTOR * noise:
         odd = mismatches(one, two) & ~_finite_pair(one, two)

@@ -188,12 +188,3 @@ class Noise:
             with contextlib.suppress(EngineFailed):
                 self._engines.append((0, self._original.open_optimised()))
         return self._engines
-
-
-def magnitudes(value: Value) -> dict[str, float]:
-    """Return the magnitude of each floating tensor inside a value, by label."""
-    return {
-        label: magnitude_of(array)
-        for label, array in leaves(value)
-        if array is not None and is_floating(array.dtype)
-    }

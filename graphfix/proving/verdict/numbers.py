@@ -8,11 +8,12 @@ Rule, per output tensor and sample:
 
   ``tolerance = min(max(8 * noise, floor * eps * magnitude), cap * magnitude)``
 
-  with ``magnitude`` the largest finite absolute value of the original's tensor, ``eps`` that of
-  the dtype, ``noise`` the largest difference that rounding errors put into the original itself
-  (`graphfix.proving.verdict.noise`; zero as long as nobody had to measure it), ``floor`` 8 (2 for
-  the 16-bit and smaller types) and ``cap`` 1e-3 for float32, 1e-2 for float16, 2^-6 for bfloat16,
-  1e-7 for float64 and one step of the mantissa for smaller types.
+  with ``magnitude`` the largest finite absolute value of the original's tensor (of a map: of all
+  its values, see `magnitudes`), ``eps`` that of the dtype, ``noise`` the largest difference that
+  rounding errors put into the original itself (`graphfix.proving.verdict.noise`; zero as long as
+  nobody had to measure it), ``floor`` 8 (2 for the 16-bit and smaller types) and ``cap`` 1e-3 for
+  float32, 1e-2 for float16, 2^-6 for bfloat16, 1e-7 for float64 and one step of the mantissa for
+  smaller types.
 
 The cap holds whatever the noise and however deep the model.
 """
@@ -86,6 +87,24 @@ def magnitude_of(array: Array) -> float:
     return float(finite.max()) if finite.size else 0.0
 
 
+def magnitudes(value: Value, label: str = "") -> dict[str, float]:
+    """Return the magnitude of each floating tensor inside a value, by the labels of `leaves`.
+
+    The values of a map are one row of a tensor, and of the magnitude of its largest: they are
+    computed from one another. Of two classes onnxruntime computes the second as 1 - p: p near 1 is
+    rounded by half a unit of 1, and so is what is left of it, however small that is.
+    """
+    if isinstance(value, list):
+        inside = (magnitudes(item, f"{label}[{index}]") for index, item in enumerate(value))
+        return {key: size for found in inside for key, size in found.items()}
+    sizes = {
+        key: magnitude_of(array)
+        for key, array in leaves(value, label)
+        if array is not None and is_floating(array.dtype)
+    }
+    return dict.fromkeys(sizes, max(sizes.values())) if sizes and isinstance(value, dict) else sizes
+
+
 def widened(array: Array) -> Array:
     """Return a floating array as float64 (complex as complex128), exactly."""
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
@@ -108,10 +127,12 @@ def compare(
             False, True, reason=f"{_shape_of_structure(before)} -> {_shape_of_structure(after)}"
         )
     worst = Difference(True, max_abs=0.0, max_rel=0.0)
+    sizes = magnitudes(before)
     for (label, left), (_, right) in zip(leaves(before), leaves(after), strict=True):
         if left is None or right is None:
             continue
-        found = compare_tensors(left, right, (noise or {}).get(label, 0.0), arithmetic)
+        allowed = (noise or {}).get(label, 0.0)
+        found = compare_tensors(left, right, allowed, arithmetic, magnitude=sizes.get(label))
         worst = _worse(worst, found)
     return worst
 
@@ -138,9 +159,22 @@ def _worse(left: Difference, right: Difference) -> Difference:
 
 
 def compare_tensors(
-    before: Array, after: Array, noise: float = 0.0, arithmetic: str = ""
+    before: Array,
+    after: Array,
+    noise: float = 0.0,
+    arithmetic: str = "",
+    *,
+    magnitude: float | None = None,
 ) -> Difference:
-    """Compare two arrays; see the module for the rule."""
+    """Compare two arrays; see the module for the rule.
+
+    Args:
+        before: What the original computes.
+        after: What the other model computes.
+        noise: Largest difference that rounding puts into the original.
+        arithmetic: The type that the other model computes all floats in; empty for their own.
+        magnitude: That of what the array belongs to; its own where nothing is said.
+    """
     if _dtype_name(before) != _dtype_name(after):
         text = f"dtype {_dtype_name(before)} -> {_dtype_name(after)}"
         return Difference(False, True, reason=text)
@@ -150,7 +184,10 @@ def compare_tensors(
     if before.size == 0:
         return Difference(True, max_abs=0.0, max_rel=0.0)
     if is_floating(before.dtype) or before.dtype.kind == "c":
-        return _compare_floats(before, after, noise, arithmetic)
+        size = magnitude_of(before) if magnitude is None else magnitude
+        return _compare_floats(
+            before, after, size, tolerance(before.dtype, size, noise, arithmetic)
+        )
     return _compare_exactly(before, after)
 
 
@@ -182,9 +219,8 @@ def mismatches(before: Array, after: Array) -> Array:
     return np.asarray(before != after, dtype=bool)
 
 
-def _compare_floats(before: Array, after: Array, noise: float, arithmetic: str) -> Difference:
+def _compare_floats(before: Array, after: Array, magnitude: float, allowed: float) -> Difference:
     left, right = widened(before), widened(after)
-    magnitude = magnitude_of(before)
     finite = np.isfinite(left) & np.isfinite(right)
     same = (left == right) | (np.isnan(left) & np.isnan(right))
     gap = np.abs(left[finite] - right[finite])
@@ -194,7 +230,6 @@ def _compare_floats(before: Array, after: Array, noise: float, arithmetic: str) 
     if odd.any():
         text = f"NaN or infinity differs in {int(odd.sum())} of {left.size} elements"
         return Difference(False, True, largest, relative, text)
-    allowed = tolerance(before.dtype, magnitude, noise, arithmetic)
     if largest <= allowed:
         return Difference(True, False, largest, relative)
     count = int((gap > allowed).sum())

@@ -99,3 +99,30 @@ def test_a_model_that_rounds_on_purpose_has_no_copy_in_float64() -> None:
     assert plain.graph.input[0].type.tensor_type.elem_type == TensorProto.DOUBLE
     doubles = "(double[2] x) => (double[2] y) { y = Neg (x) }"
     assert widened_model(parser.parse_model(HEAD + doubles)) is None
+
+
+FOREST = """<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 1]>
+g (float[N, 1] x) => (seq(map(int64, float)) y) {
+  label, scores = ai.onnx.ml.TreeEnsembleClassifier <
+    nodes_treeids = [0, 0, 0], nodes_nodeids = [0, 1, 2], nodes_featureids = [0, 0, 0],
+    nodes_values = [0.0, 0.0, 0.0], nodes_modes = ["BRANCH_LEQ", "LEAF", "LEAF"],
+    nodes_truenodeids = [1, 0, 0], nodes_falsenodeids = [2, 0, 0], class_treeids = [0, 0],
+    class_nodeids = [1, 2], class_ids = [0, 0], class_weights = [VOTE, -0.3],
+    classlabels_int64s = [0, 1], post_transform = "LOGISTIC"> (x)
+  y = ai.onnx.ml.ZipMap <classlabels_int64s = [0, 1]> (scores)
+}"""
+
+
+@pytest.mark.parametrize(("vote", "broken"), [(2.350002, []), (2.35005, ["y"])])
+def test_a_vote_of_a_forest_that_is_another_differs_where_maps_are_read(
+    vote: float, broken: list[str]
+) -> None:
+    x = np.array([[-1.0]], np.float32)
+    models = [
+        RunnableModel(parser.parse_model(FOREST.replace("VOTE", str(each))))
+        for each in (2.35, vote)
+    ]
+    before, after = [model.open().run({"x": x}) for model in models]
+    found = Judge(models[0])
+    assert found.take({"x": x}, before, after)
+    assert list(found.broken) == broken

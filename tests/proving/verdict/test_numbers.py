@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphfix.proving.values.kinds import Value
-from graphfix.proving.verdict.numbers import compare, tolerance
+from graphfix.proving.verdict.numbers import compare, magnitudes, tolerance
 
 
 def f32(*values: float) -> np.ndarray[Any, Any]:
@@ -84,3 +84,24 @@ def test_noise_is_looked_up_by_label() -> None:
     after: Value = [f32(1), f32(1.0001)]
     assert not compare(before, after, {"[0]": 1e-4}).equal
     assert compare(before, after, {"[1]": 1e-4}).equal
+
+
+def test_values_of_a_map_are_rounded_at_the_magnitude_of_its_largest() -> None:
+    """1 - p of a p near 1 takes over the rounding of p: one unit of 1 is 14 of 0.087."""
+    one = np.float32(1)
+    p = np.float32(0.9128)
+    before: Value = [{0: one - p, 1: p}]
+    moved = np.nextafter(np.nextafter(p, one), one)
+    assert abs(float((one - moved) - (one - p))) > tolerance(np.dtype("float32"), 0.0872, 0.0)
+    assert compare(before, [{0: one - moved, 1: moved}]).equal
+    wrong = p + np.float32(2e-6)
+    found = compare(before, [{0: one - wrong, 1: wrong}])
+    assert found.reason == "1 of 1 elements differ by up to 2.03e-06, 8.71e-07 would be rounding"
+    assert not compare(before, [{0: one - p + np.float32(2e-6), 1: p}]).equal
+
+
+def test_the_rows_of_a_list_of_maps_have_magnitudes_of_their_own() -> None:
+    value: Value = [{"a": np.float32(0.25), "b": np.float32(-4)}, {"a": np.float32(2), "b": f32(1)}]
+    sizes = {"[0]['a']": 4.0, "[0]['b']": 4.0, "[1]['a']": 2.0, "[1]['b']": 2.0}
+    assert magnitudes(value) == sizes
+    assert magnitudes([{1: np.array(3)}, {}, None]) == {}
