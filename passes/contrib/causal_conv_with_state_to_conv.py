@@ -68,15 +68,7 @@ def causal_conv_with_state_to_conv(node: NodeView, build: Builder) -> tuple[Valu
     """Convolve state and input, see the module."""
     x, weights, state = node.need(0), node.need(1), node.input(_STATE)
     need_float(x)
-    beyond = [name for name in _CUDA if int(node.attr(name, 0))]
-    if x.rank != 3 or int(node.attr("ndim", 1)) != 1 or beyond:
-        raise Refuse(
-            f"there must be one axis beside the channels, and one state; {x.name} has "
-            f"{x.rank or 'unknown'} dimensions{' and ' + beyond[0] if beyond else ''}"
-        )
-    channels, kernel = (weights.dim(0), weights.dim(2)) if weights.rank == 3 else (None, None)
-    if not channels or not kernel or kernel < 2:
-        raise Refuse("the sizes of the weights must be known, and reach back")
+    channels, kernel = _need_one_axis(node)
     name = str(node.attr("activation", "none"))
     if name not in ("none", "silu", "swish"):
         raise Refuse(f"the activation must be none, silu or swish; it is {name}")
@@ -107,3 +99,22 @@ def causal_conv_with_state_to_conv(node: NodeView, build: Builder) -> tuple[Valu
         end = build.Slice(joined, starts=[-reach], ends=[_END], axes=[2])
         results[1] = like(build, x, turned(end))
     return tuple(results[: len(node.outputs)])
+
+
+def _need_one_axis(node: NodeView) -> tuple[int, int]:
+    """Return how many channels there are, and the length of the kernel.
+
+    Raises:
+        Refuse: There is not one axis beside the channels, or a size is not known.
+    """
+    x, weights = node.need(0), node.need(1)
+    beyond = [name for name in _CUDA if int(node.attr(name, 0))]
+    if x.rank != 3 or int(node.attr("ndim", 1)) != 1 or beyond:
+        raise Refuse(
+            f"there must be one axis beside the channels, and one state; {x.name} has "
+            f"{x.rank or 'unknown'} dimensions{' and ' + beyond[0] if beyond else ''}"
+        )
+    channels, kernel = (weights.dim(0), weights.dim(2)) if weights.rank == 3 else (None, None)
+    if not channels or not kernel or kernel < 2:
+        raise Refuse("the sizes of the weights must be known, and reach back")
+    return channels, kernel
