@@ -36,16 +36,7 @@ def calling(function: FunctionProto, kinds: Sequence[TypeProto], where: str) -> 
     Raises:
         UsageError: It needs attributes, or more inputs.
     """
-    called = f"{function.domain}::{function.name}"
-    if function.attribute:
-        raise UsageError(
-            f"{called} needs the attribute {function.attribute[0]!r}",
-            where=where,
-            hint="give it a default in attribute_proto",
-        )
-    if len(kinds) < len(function.input):
-        text = f"{called} has {len(function.input)} inputs, the node {len(kinds)}"
-        raise UsageError(text, where=where)
+    _need_fed(function, len(kinds), where)
     node = helper.make_node(
         function.name,
         function.input,
@@ -71,3 +62,21 @@ def calling(function: FunctionProto, kinds: Sequence[TypeProto], where: str) -> 
         if info.name in types:
             info.type.CopyFrom(types[info.name])
     return Model(proto)
+
+
+def _need_fed(function: FunctionProto, count: int, where: str) -> None:
+    """Look at whether a function computes with so many inputs and nothing else.
+
+    Raises:
+        UsageError: It needs attributes, or more inputs.
+    """
+    called = f"{function.domain}::{function.name}"
+    if function.attribute:
+        raise UsageError(
+            f"{called} needs the attribute {function.attribute[0]!r}",
+            where=where,
+            hint="give it a default in attribute_proto",
+        )
+    if count < len(function.input):
+        text = f"{called} has {len(function.input)} inputs, the node {count}"
+        raise UsageError(text, where=where)
