@@ -58,6 +58,7 @@ from graphfix.authoring.respelling import operands as operands
 from graphfix.authoring.respelling import respell as respell
 from graphfix.authoring.sampling import Sampling as Sampling
 from graphfix.authoring.sampling import grid_sampled as grid_sampled
+from graphfix.authoring.sizes import FAR as FAR
 from graphfix.authoring.sizes import Size as Size
 from graphfix.authoring.sizes import along as along
 from graphfix.authoring.sizes import counted as counted

@@ -11,6 +11,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import Value
 
+FAR = 2**31 - 1  # the end of a Slice that goes to the end: engines hold sizes in 32 bits
 _MOST = 1 << 22
 Size = int | Value  # a number, or a scalar int64 that is computed at run time
 

@@ -8,10 +8,9 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Builder, Refuse, Value, combined, listed, reshaped
+from graphfix.authoring import APPROXIMATE, FAR, Builder, Refuse, Value, combined, listed, reshaped
 from graphfix.passes.algebra._equation import Term, of_ellipsis
 
-_FAR = 2**31 - 1
 _TYPES = ("float16", "float32", "float64", "int32", "int64")
 # A number, the product along labels of a term, or the size of the same axis of what is reshaped.
 Size = int | tuple[Term, tuple[str, ...]] | None
@@ -73,7 +72,7 @@ def _every_nth(term: Term, first: int, second: int, size: int | None, build: Bui
     else:
         flat = build.Reshape(value, [*[0] * axis, size * size])
         step = build.constant(np.array([size + 1], dtype=np.int64))
-    taken = build.Slice(flat, starts=[0], ends=[_FAR], axes=[axis], steps=step)
+    taken = build.Slice(flat, starts=[0], ends=[FAR], axes=[axis], steps=step)
     return Term(taken, (*(term.labels[place] for place in others), term.labels[first]))
 
 

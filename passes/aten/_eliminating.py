@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, Refuse, Value
+from graphfix.authoring import FAR, Builder, Refuse, Value
 from graphfix.passes.aten._pivoting import (
-    END,
     cut,
     only_row,
     pick,
@@ -62,7 +61,7 @@ def _unrolled(build: Builder, x: Value, beside: Value | None, size: int) -> Valu
         beside = _identity(build, x, size)
     across = beside.dim(rank - 1)
     matrix = build.Concat(x, beside, axis=rank - 1)
-    width = END if across is None else size + across
+    width = FAR if across is None else size + across
     for step in range(size):
         pivot, rest, _ = pull_pivot(build, matrix, size - step, size)
         row = build.Div(cut(build, pivot, rank - 1, 1, width), cut(build, pivot, rank - 1, 0, 1))

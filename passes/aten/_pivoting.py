@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, Refuse, Value
+from graphfix.authoring import FAR, Array, Builder, Refuse, Value
 
 FLOAT16 = np.dtype(np.float16)
 COMPUTED = (np.dtype(np.float32), np.dtype(np.float64))
-END = int(np.iinfo(np.int32).max)
 
 
 def square_matrices(x: Value) -> int | None:
@@ -36,7 +35,7 @@ def square_matrices(x: Value) -> int | None:
     return rows if rows is not None else columns
 
 
-def cut(build: Builder, x: Value, axis: int, start: int, end: int = END) -> Value:
+def cut(build: Builder, x: Value, axis: int, start: int, end: int = FAR) -> Value:
     """Return a slice of `x` along one axis."""
     return build.Slice(x, starts=[start], ends=[end], axes=[axis])
 

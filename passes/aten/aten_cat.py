@@ -38,6 +38,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from graphfix.authoring import (
+    FAR,
     Array,
     Builder,
     InferredType,
@@ -51,7 +52,6 @@ from graphfix.passes.aten._family import Family, Function, Shape, axis_in, broad
 from graphfix.passes.aten._lists import arrays_in, none_is_a_list, tensors_in
 from graphfix.passes.aten._promoting import common_dtype, of_one_type
 
-_END = int(np.iinfo(np.int32).max)
 _LEAST = {"hstack": 1, "vstack": 2, "row_stack": 2, "dstack": 3, "column_stack": 2}
 
 
@@ -176,7 +176,7 @@ def _cuts(call: Call, size: int | None) -> Cuts | None:
     """Return from where to where each result goes; None where an open size decides it."""
     rule, numbers = _lengths(call)
     count = len(call.node.outputs)
-    whole = _END if size is None else size
+    whole = FAR if size is None else size
     if rule == "sizes":
         ends = np.cumsum(numbers).tolist()
         return list(zip([0, *ends[:-1]], ends, strict=True))

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import FAR, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import (
     Family,
@@ -43,8 +43,6 @@ from graphfix.passes.aten._family import (
     like,
     ranked,
 )
-
-_END = int(np.iinfo(np.int32).max)
 
 
 def _select(build: Builder, call: Call) -> Value:
@@ -68,13 +66,13 @@ def _bounds(call: Call, size: int | None) -> tuple[int, int, int]:
     step = int(call.number("step", 1)) if "step" in call.schema else 1
     if "length" in call.schema:
         end = start + int(call.number("length"))
-        end = end or _END if start < 0 else end
+        end = end or FAR if start < 0 else end
     else:
-        end = int(call.number("end", _END))
+        end = int(call.number("end", FAR))
     if step < 1:
         raise Refuse(f"the step must be positive; it is {step}")
     if size is None:
-        return start, min(end, _END), step
+        return start, min(end, FAR), step
     first, last, _ = slice(start, end, step).indices(size)
     return first, max(last, first), step
 
@@ -176,7 +174,7 @@ def _written(build: Builder, call: Call) -> Value:
         places[start:end:step] = size + np.arange(len(places[start:end:step]))
         return build.Gather(build.Concat(x, source, axis=axis), places, axis=axis)
     before = build.Slice(x, starts=[0], ends=[start], axes=[axis]) if start else None
-    after = build.Slice(x, starts=[end], ends=[_END], axes=[axis]) if end != size else None
+    after = build.Slice(x, starts=[end], ends=[FAR], axes=[axis]) if end != size else None
     parts = [part for part in (before, source, after) if part is not None]
     return build.Concat(*parts, axis=axis) if len(parts) > 1 else build.Identity(source)
 

@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._arithmetic import held, larger
 from graphfix.passes.aten._family import (
@@ -218,10 +218,9 @@ def _areas(build: Builder, call: Call) -> tuple[Value, int]:
 
 
 def _neighbours(build: Builder, x: Value, axis: int) -> tuple[Value, Value]:
-    last = int(np.iinfo(np.int32).max)
     return (
         build.Slice(x, starts=[0], ends=[-1], axes=[axis]),
-        build.Slice(x, starts=[1], ends=[last], axes=[axis]),
+        build.Slice(x, starts=[1], ends=[FAR], axes=[axis]),
     )
 
 

@@ -30,13 +30,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.contrib._experiments import Array, Attributes, given
 
 _RANK = 4
-_END = np.iinfo(np.int32).max
 
 
 def evaluate(inputs: list[Array | None], attributes: Attributes) -> tuple[Array, ...]:
@@ -65,7 +62,7 @@ def crop_to_slice(node: NodeView, build: Builder) -> Value:
     if border is None or len(border) != _RANK or min(border) < 0:
         raise Refuse("border must be given: four numbers, none below 0")
     left, top, right, bottom = border
-    ends = [-bottom or _END, -right or _END]
+    ends = [-bottom or FAR, -right or FAR]
     if size is not None:
         if len(size) != len(ends) or min(size) < 0:
             raise Refuse("scale must be two numbers, none below 0")

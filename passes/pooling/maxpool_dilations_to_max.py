@@ -41,9 +41,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
-
-_FAR = 2**31 - 1  # beyond any end; larger numbers are no int32, which engines read
+from graphfix.authoring import FAR, Builder, NodeView, Option, Refuse, Value, rewrite
 
 
 class Window(Struct, frozen=True):
@@ -60,7 +58,7 @@ class Window(Struct, frozen=True):
         """Return where the slice of a point ends; from the back where no size is known."""
         if self.size is not None:
             return point * self.dilation + (self.size - 1) * self.stride + 1
-        return -(self.kernel - 1 - point) * self.dilation or _FAR
+        return -(self.kernel - 1 - point) * self.dilation or FAR
 
 
 @rewrite(

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value
-
-FAR = int(np.iinfo(np.int32).max)  # "to the end": engines hold sizes in 32 bits
+from graphfix.authoring import FAR, Builder, NodeView, Refuse, Value
 
 
 def gather_axis(node: NodeView) -> int:

@@ -28,8 +28,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.shape._reading import FAR
+from graphfix.authoring import FAR, Builder, NodeView, Refuse, Value, rewrite
 
 
 @rewrite("Shape", removes="form:Shape.start-end", emits="Shape Slice", since=15)
