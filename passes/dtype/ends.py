@@ -2,16 +2,16 @@
 
 What it does:
     Declares inputs and outputs of bfloat16 and float64 as float32, of uint8, int16 and uint16 as
-    int32, and of uint32 as int64, one pass for each, and casts behind inputs and before outputs,
-    so that the model computes as before; what is computed in between is for bfloat16-to-float32 and
-    its like. Inputs of uint8 that are only cast are left to uint8-input-by-cast. It runs only with
-    --allow-io-change (float64 with --allow-lossy as well), and the report names each change as
-    old -> new.
+    int32, of uint32 as int64, and of bool as float32, one pass for each, and casts behind inputs
+    and before outputs, so that the model computes as before; what is computed in between is for
+    bfloat16-to-float32 and its like. Inputs of uint8 that are only cast are left to
+    uint8-input-by-cast. It runs only with --allow-io-change (float64 with --allow-lossy as well),
+    and the report names each change as old -> new.
 
 Why engines need it:
     TensorRT before 8.0 takes no float64, before 8.5 no uint8 ("Unsupported ONNX data type: UINT8
     (2)"), before 9.0 no bfloat16, and none takes int16, uint16 and uint32 ("Failed to convert ONNX
-    date type to TensorRT data type.").
+    date type to TensorRT data type."). ncnn has float32 alone.
 
 Before:
     x: uint16[4]
@@ -32,7 +32,7 @@ Accuracy:
 
 References:
     convertDtype in onnx2trt_utils.cpp of onnx-tensorrt, releases 7.2, 8.0, 8.6 (line 346) and 9.3;
-    NVIDIA/TensorRT issues 1022, 2592
+    NVIDIA/TensorRT issues 1022, 2592; pnnx 20261020 binds no bools
 """
 
 from __future__ import annotations
@@ -140,6 +140,12 @@ def _given_by_cast(maker: NodeView, tensor: Variable, build: Builder) -> tuple[V
 def bfloat16_ends_to_float32(editor: Editor) -> None:
     """Declare bfloat16 inputs and outputs as float32."""
     _retype_ends(editor, {TensorProto.BFLOAT16: TensorProto.FLOAT})
+
+
+@graph_pass(removes=_ends_of("bool"), emits="*::*", stage=INTERFACE)
+def bool_ends_to_float32(editor: Editor) -> None:
+    """Declare bool inputs and outputs as float32, where true is 1."""
+    _retype_ends(editor, {TensorProto.BOOL: TensorProto.FLOAT})
 
 
 @graph_pass(removes=_ends_of("float64"), emits="*::*", stage=INTERFACE, accuracy=LOSSY)

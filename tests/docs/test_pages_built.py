@@ -95,6 +95,7 @@ TWINS = {
     },
     "ends": {
         "bfloat16-ends-to-float32",
+        "bool-ends-to-float32",
         "float64-ends-to-float32",
         "integer-ends-to-wider",
         "uint8-ends-to-int32",
