@@ -5,7 +5,9 @@
 Each model that onnxruntime runs on drawn inputs is loaded and run in the engine in three forms.
 What graphfix calls fixed is counted, and what of that the engine refuses or computes wrongly; and
 what it finds in the model as it is, beside what the engine makes of that. An engine whose family
-`wants_sizes` gets all three forms with the sizes of the drawn inputs. A further run goes on behind
+`wants_sizes` gets all three forms with the sizes of the drawn inputs. Where the file is not fixed
+as it is and has bools as inputs or outputs, graphfix runs anew with ``--allow-io-change``, and the
+numbers 0 and 1 are fed. A further run goes on behind
 the rows of the last; the table is ``results/engines-E.md``.
 """
 
@@ -32,11 +34,13 @@ from benchmarks.engines.kernels import Asker, difference, family_of
 from graphfix.errors import GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
+from graphfix.storage.weights import dtype_of
 
 _ATTEMPTS = (0, 3, 9, 16, 22)
 _SECONDS = 120.0
 _MEMORY = 4 << 30
 _MILLIONTH = 1e-6
+_CONSENTED = "bool"  # what graphfix declares anew as floats, of which each holds the same
 _FOLDERS = re.compile(r"/\S*/(?=site-packages/)")  # where an engine happens to be installed
 _SIMPLIFYING = (
     "import sys, onnx, onnxsim; m, _ = onnxsim.simplify(sys.argv[1]); onnx.save(m, sys.argv[2])"
@@ -66,17 +70,35 @@ def measured(path: Path, name: str, asker: Asker, target: str, folder: Path) -> 
     made["onnxsim"] = _made(simplifying, folder / "sim.onnx")
     fixed = folder / "fixed.onnx"
     command = [sys.executable, "-m", "graphfix", "run", str(path), "--target", target, "--force"]
-    code = _code([*command, *sizes, "-o", str(fixed)])
+    command += [*sizes, "-o", str(fixed)]
+    code = _code(command)
+    consent = code == 1 and _CONSENTED in {
+        v.dtype.name for v in (*feed.values(), *expected.values())
+    }
+    if consent:
+        code = _code([*command, "--allow-io-change"])
     made["graphfix"] = fixed if fixed.is_file() else None
     for form, file in made.items():
         if file is None:
             row[form] = ["none", ""]
             continue
-        names = {info.name for info in onnx.ModelProto.FromString(file.read_bytes()).graph.input}
-        given = {name: value for name, value in feed.items() if name in names}
+        inputs = onnx.ModelProto.FromString(file.read_bytes()).graph.input
+        types = {info.name: info.type.tensor_type.elem_type for info in inputs}
+        given = {
+            name: value.astype(dtype_of(types[name]), copy=False) if consent else value
+            for name, value in feed.items()
+            if name in types
+        }
         row[form] = list(asker.verdict(file, given, expected))
     found = _found(made["as it is"] or path, target)
-    return {**row, "runs": True, "code": code, "found": found, "sized": bool(sizes)}
+    return {
+        **row,
+        "runs": True,
+        "code": code,
+        "found": found,
+        "sized": bool(sizes),
+        "consent": consent,
+    }
 
 
 def _with_sizes(path: Path, feed: Mapping[str, Any], out: Path) -> list[str]:
@@ -179,6 +201,7 @@ def table(engine: str, rows: Sequence[Row]) -> str:
         f" itself; {_closeness(engine)}. Made by `python -m"
         f" benchmarks.engines FOLDER --engine {engine}`.",
         *_note_on_sizes(sized),
+        *_note_on_consent(sum(row.get("consent", False) for row in known)),
         "",
         "| form | " + " | ".join(VERDICTS) + " |",
         "|---" * (len(VERDICTS) + 1) + "|",
@@ -216,6 +239,13 @@ def _note_on_sizes(sized: int) -> list[str]:
         return []
     said = f"{sized} of them leave sizes of inputs open; these were fixed in all three forms"
     return ["", f"{said}, for graphfix with `--shape`."]
+
+
+def _note_on_consent(count: int) -> list[str]:
+    if not count:
+        return []
+    said = f"{count} of them have bools as inputs or outputs, which graphfix did not keep"
+    return ["", f"{said}: `--allow-io-change`, and 0 and 1 are fed instead."]
 
 
 def _agreement(known: Sequence[Row]) -> list[str]:
