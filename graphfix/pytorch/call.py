@@ -169,6 +169,8 @@ def _maker(
     kind = str(argument.type)
     inner = kind.removeprefix("Optional[").removesuffix("]") if "Optional[" in kind[:9] else kind
     if given is None:
+        if argument.name == "device" and inner == kind:
+            return lambda _: "cpu"  # traces leave out what a file cannot hold
         if inner == kind and not argument.has_default_value():
             raise _Unfit(f"{argument.name} is left out")
         value = None if inner != kind else argument.default_value

@@ -169,7 +169,9 @@ class SampleMaker(FeedMaker):
             return draws.cast(_floats(value, style, uses, rng), value.dtype)
         plain = is_integer(value.dtype) and value.dtype.isbuiltin == 1 and _is_number(uses)
         if plain and not _has_role(uses, value.shape, rng):
-            return _integers(value, style, uses, rng)
+            # numpy makes numbers, which are no arrays, of what has no axes
+            drawn = _integers(np.atleast_1d(value), style, uses, rng)
+            return drawn.reshape(value.shape)
         return value
 
     def has_integers(self) -> bool:

@@ -60,6 +60,13 @@ def test_a_difference_shows(before: str, after: str, approximate: bool) -> None:
     assert proof(before, after, approximate=approximate).status is Verdict.MISMATCH
 
 
+@pytest.mark.parametrize("element", ["int32", "int64"])
+def test_integers_without_axes_are_drawn_in_every_style(element: str) -> None:
+    text = f"g ({element}[2] x, {element}[] a) => ({element}[2] y) {{ y = Max (x, a) }}"
+    assert proof(text, text).status is Verdict.EQUAL
+    assert proof(text, text.replace("Max", "Min")).status is Verdict.MISMATCH
+
+
 @pytest.mark.parametrize("element", ["float", "double"])
 def test_quotients_have_more_bits_than_a_float(element: str) -> None:
     before = FLOAT_REMAINDER.replace("T", element)
