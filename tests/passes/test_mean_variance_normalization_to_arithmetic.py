@@ -45,3 +45,20 @@ def test_for_targets(target: str) -> None:
     text = written("@y = MeanVarianceNormalization (x)", f"{kind} x", kind, opset=11)
     done = graphfix.run(parse(text), target, verify="full")
     assert done.exit_code == 0, done.report.findings_after
+
+
+@pytest.mark.parametrize("across", [0, 1])
+@pytest.mark.parametrize("divided", [0, 1])
+def test_the_experiment_before_opset_9(across: int, divided: int) -> None:
+    attributes = f"<across_channels = {across}, normalize_variance = {divided}>"
+    kind = "float[2, 3, 4, 5]"
+    text = written(f"@y = MeanVarianceNormalization {attributes} (x)", f"{kind} x", kind, opset=7)
+    feed = {"x": RNG.normal(2, 3, (2, 3, 4, 5)).astype(np.float32)}
+    after = ["ReduceMean", "Sub", *(["Mul", "ReduceMean", "Sqrt", "Div"] if divided else [])]
+    assert_rewrite(PASS, text, feeds=[feed], after=after, rtol=1e-4, atol=1e-5)
+
+
+def test_the_experiment_of_another_rank_is_refused() -> None:
+    kind = "float[2, 3, 4]"
+    text = written("@y = MeanVarianceNormalization (x)", f"{kind} x", kind, opset=7)
+    assert_refused(PASS, text, "the rank of x must be 4; it is 3")
