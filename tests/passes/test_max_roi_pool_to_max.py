@@ -1,0 +1,82 @@
+"""max-roi-pool-to-max: the largest number of each bin of known regions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "max-roi-pool-to-max"
+X = np.random.default_rng(2).standard_normal((2, 3, 6, 7)).astype(np.float32)
+
+
+def text(regions: str, attributes: str, *, count: int, out: str, **more: Any) -> str:
+    body = (
+        f"@r = Constant <value = float[{count},5] {{{regions}}}> ()\n"
+        f"@y = MaxRoiPool <{attributes}> (x, @r)"
+    )
+    return written(body, "float[2,3,6,7] x", f"float[{count},3,{out}]", **more)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_two_regions(place: str) -> None:
+    model = text(
+        "0, 0, 0, 3, 3, 1, 1, 2, 6, 5", "pooled_shape = [2, 3]", count=2, out="2,3", place=place
+    )
+    feed: dict[str, Any] = {"x": X}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, model, feeds=[feed])
+    wanted = X[1, :, 2:4, 1:3].max(axis=(1, 2))
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"][1, :, 0, 0], wanted)
+
+
+@pytest.mark.parametrize("opset", [7, 13, 21])
+@pytest.mark.parametrize("scale", [0.25, 0.5, 1.3])
+@pytest.mark.parametrize(
+    "region",
+    [
+        "0, 0, 0, 5, 5",
+        "1, 1.5, 2.5, 4.5, 5.5",
+        "0, 4, 4, 2, 1",
+        "1, 20, 3, 30, 9",
+        "0, -3, -4, 2, 1",
+    ],
+)
+def test_scales_and_regions_beyond_the_edge(region: str, scale: float, opset: int) -> None:
+    attributes = f"pooled_shape = [3, 2], spatial_scale = {scale}"
+    model = text(region, attributes, count=1, out="3,2", opset=opset)
+    assert_rewrite(PASS, model, feeds=[{"x": X}])
+
+
+def test_refusals() -> None:
+    shape = "pooled_shape = [1, 1]"
+    model = text("2, 0, 0, 1, 1", shape, count=1, out="1,1")
+    assert_refused(PASS, model, "a region must be of one of 2 images; it is of 2")
+    model = text("0, 0, 0, 1, 1", "pooled_shape = [40, 40]", count=1, out="40,40")
+    assert_refused(PASS, model, "there must be 1 to max_bins bins; there are 1600")
+    body = f"@y = MaxRoiPool <{shape}> (x, r)"
+    model = written(body, "float[1,1,4,4] x, float[1,5] r", "float[1,1,1,1]")
+    assert_refused(PASS, model, "the regions must be a constant; it is computed at run time")
+    body = "@r = Constant <value = float[1,5] {0, 0, 0, 1, 1}> ()\n"
+    body += f"@y = MaxRoiPool <{shape}> (x, @r)"
+    model = written(body, "float[N,1,4,4] x", "float[1,1,1,1]")
+    assert_refused(PASS, model, "the four sizes of x must be known")
+    model = written(body, "double[1,1,4,4] x", "double[1,1,1,1]")
+    assert_refused(PASS, model, "float64")
+
+
+def test_the_engine_takes_the_result() -> None:
+    model = text("0, 0, 0, 3, 3", "pooled_shape = [2, 2]", count=1, out="2,2")
+    result = graphfix.run(onnx.parser.parse_model(model), target="trt8")
+    assert result.exit_code == 0
+
+
+def test_others_are_left_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
