@@ -1,0 +1,76 @@
+"""given-tensor-fill-to-constant: what attributes describe, written out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import graphfix
+from graphfix.passes.contrib.given_tensor_fill_to_constant import evaluate
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "given-tensor-fill-to-constant"
+MODELS = {("", "GivenTensorFill"): evaluate, ("", "ConstantFill"): evaluate}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        ("ConstantFill <shape = [2], value = 0.5> ()", [0.5, 0.5]),
+        ("ConstantFill <shape = [2]> ()", [0.0, 0.0]),
+        ("GivenTensorFill <shape = [2], values = [1.0, 2.0]> ()", [1.0, 2.0]),
+    ],
+)
+def test_the_tensor_is_written_out(call: str, wanted: list[float], place: str) -> None:
+    text = written(f"@c = {call}\n@y = Add (x, @c)", "float[2] x", "float[2]", place=place)
+    feed: dict[str, Any] = {"x": np.zeros(2, np.float32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed], evaluators=MODELS)
+    assert outputs_of(done.after, feed)["y"].tolist() == wanted
+
+
+@pytest.mark.parametrize(("number", "kind"), [(6, "int32"), (7, "int64")])
+def test_other_types(number: int, kind: str) -> None:
+    body = f"@c = ConstantFill <shape = [2, 1], value = 3.0, dtype = {number}> ()\n"
+    text = written(body + "@y = Add (x, @c)", f"{kind}[2, 1] x", f"{kind}[2, 1]")
+    feed = {"x": np.zeros((2, 1), kind)}
+    done = assert_rewrite(PASS, text, feeds=[feed], evaluators=MODELS)
+    assert outputs_of(done.after, feed)["y"].tolist() == [[3], [3]]
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        ("ConstantFill (x)", "the shape must be given by the attribute shape alone"),
+        ("ConstantFill <shape = [2], extra_shape = [3]> ()", "by the attribute shape alone"),
+        ("ConstantFill <value = 2.0> ()", "the shape must be given by the attribute shape alone"),
+        ("ConstantFill <shape = [2], dtype = 10> ()", "it is float16"),
+        ("ConstantFill <shape = [2000, 2000]> ()", "0 to max_elements elements"),
+        ("GivenTensorFill <shape = [2], values = [1.0]> ()", "there must be 2 values; there are 1"),
+        ("GivenTensorFill <shape = [2]> ()", "there must be 2 values; there are 0"),
+    ],
+)
+def test_refused(call: str, reason: str) -> None:
+    text = written(f"@c = {call}\n@y = Add (x, @c)", "float[2] x", "float[2]")
+    assert_refused(PASS, text, reason)
+
+
+def test_the_engine_takes_the_result() -> None:
+    text = written(
+        "@c = ConstantFill <shape = [2], value = 0.5> ()\n@y = Add (x, @c)",
+        "float[2] x",
+        "float[2]",
+    )
+    result = graphfix.run(onnx.parser.parse_model(text), target="trt8")
+    assert result.exit_code == 0
+    assert PASS in [outcome.pass_id for outcome in result.report.outcomes]
+
+
+def test_others_are_left_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
