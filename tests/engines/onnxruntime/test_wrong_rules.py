@@ -39,6 +39,14 @@ CONVOLVED = (
     "(uint8[1,1,3,3] x, uint8[2,1,2,2] w, uint8 a, uint8[2] b) => (int32[1,2,2,2] y) "
     "{ y = ConvInteger (x, w, a, b) }"
 )
+MASKED = (
+    "(float[1,2,3,4] q, float[1,2,6,4] k, float[3,M] m) => (float[1,2,3,4] y) "
+    "{ y = Attention (q, k, k, m) }"
+)
+REMEMBERED = (
+    "(float[1,2,3,4] q, float[1,2,6,4] k, float[3,M] m, float[1,2,2,4] p) => (float[1,2,3,4] y) "
+    "{ y, a, b = Attention (q, k, k, m, p, p) }"
+)
 SWISH = "(float[2] x) => (float[2] y) { y = Swish (x) }"
 BITS = "(bool[2] x) => (uint8[2] y) { y = BitCast <to: int = 2> (x) }"
 NO_BOOLS = (
@@ -86,8 +94,19 @@ YES = [
         "(bfloat16[1,2,3,4] q) => (bfloat16[1,2,3,4] y) { y = Attention (q, q, q) }",
         "attention-in-bfloat16", "dtype:Attention.bfloat16", "reject", "Expand(13)", "ort-1.31", 23,
     ),
+    Yes(
+        MASKED.replace("M]", "4]"), "attention-mask-of-all-keys", "shape:Attention.mask", "reject",
+        "inconsistent total_sequence_length", "ort-1.31", 24,
+    ),
+    Yes(
+        REMEMBERED.replace("M]", "6]"), "attention-mask-of-all-keys", "shape:Attention.mask",
+        "reject", "inconsistent total_sequence_length", "ort-1.31", 24,
+    ),
 ]  # fmt: skip
 NO = [
+    No(MASKED.replace("M]", "6]"), "attention-mask-of-all-keys", "ort-1.31", 24),
+    No(MASKED, "attention-mask-of-all-keys", "ort-1.31", 24),
+    No(REMEMBERED.replace("M]", "8]"), "attention-mask-of-all-keys", "ort-1.31", 24),
     No(SUM, "reduction-of-nothing", "ort-1.17", 11),
     No(SUM.replace("[1]", "[0]"), "reduction-of-nothing", "ort-1.10", 11),
     No(SUM.replace("2,0,4", "2,N,4"), "reduction-of-nothing", "ort-1.10", 11),

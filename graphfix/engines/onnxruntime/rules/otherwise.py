@@ -164,6 +164,27 @@ def attention_in_bfloat16(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "Attention",
+    feature="shape:Attention.mask",
+    versions="ort",
+    severity=REJECT,
+    text="inconsistent total_sequence_length (between attn_mask and past_key and past_value)",
+    source="measured on 1.32.0: masks of 4, 5 and 6 columns beside 6 keys and 2 in front of them; "
+    "onnxruntime/core/providers/cpu/llm/attention_helper.h:164",
+)
+def attention_mask_of_all_keys(node: NodeView, target: Target) -> Answer:
+    """The mask of Attention has a column for every key; ONNX fills shorter ones up from 24 on."""
+    mask, keys, before = node.input(3), node.input(1), node.input(4)
+    if node.domain or mask is None or keys is None:
+        return None
+    columns, count = mask.dim(-1), keys.dim(-2)
+    earlier = 0 if before is None else before.dim(-2)
+    if columns is None or count is None or earlier is None:
+        return None
+    return columns != count + earlier
+
+
+@rule(
     "BitCast",
     feature="dtype:BitCast.bool",
     versions="ort",
