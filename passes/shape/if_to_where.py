@@ -2,7 +2,7 @@
 
 What it does:
     Puts the nodes of both branches in the place of the If and chooses between what they give with
-    Where.
+    Where; below opset 9, which has none, with a Gather from both, joined along a new axis.
 
 Why engines need it:
     OpenCV 4, and parsers of engines without control flow, have no If; TensorRT 7 takes one with a
@@ -30,6 +30,8 @@ References:
 
 from __future__ import annotations
 
+from onnx import TensorProto
+
 from graphfix.authoring import (
     Builder,
     Graph,
@@ -43,6 +45,7 @@ from graphfix.authoring import (
     value_of,
 )
 
+_WHERE = 9  # the opset that has it first
 # What computes something for whatever numbers it is given.
 _TOTAL = frozenset({
     "Abs", "Acos", "Add", "And", "Asin", "Atan", "AveragePool", "BatchNormalization", "Cast",
@@ -62,9 +65,7 @@ _WITH_CONSTANTS = frozenset({
 })  # fmt: skip
 
 
-@rewrite(
-    "If", removes="op:If const:If.cond", emits="*::*", since=9, claims="nan inf"
-)  # Where came with 9
+@rewrite("If", removes="op:If const:If.cond", emits="*::*", claims="nan inf")
 def if_to_where(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Compute both and choose, see the module."""
     condition = node.need(0)
@@ -84,10 +85,17 @@ def if_to_where(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
         scalar = build.Reshape(condition, [1])
         scalar = build.Squeeze(scalar, axes=[0])
     return tuple(
-        build.Where(scalar, one, two) if node.output(place) is not None else None
+        _chosen(build, scalar, one, two) if node.output(place) is not None else None
         for place, (one, two) in enumerate(zip(*sides, strict=True))
         if place < len(node.node.outputs)
     )
+
+
+def _chosen(build: Builder, condition: Value, one: Value, two: Value) -> Value:
+    if build.opset >= _WHERE:
+        return build.Where(condition, one, two)
+    both = build.Concat(build.Unsqueeze(two, axes=[0]), build.Unsqueeze(one, axes=[0]), axis=0)
+    return build.Gather(both, build.Cast(condition, to=TensorProto.INT64), axis=0)
 
 
 def _kind(value: Value) -> tuple[str, tuple[int | str, ...]]:

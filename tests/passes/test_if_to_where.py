@@ -127,3 +127,17 @@ def test_for_a_target_without_control_flow() -> None:
 def test_leaves_others_alone() -> None:
     text = '<ir_version: 8, opset_import: ["" : 17]> g (float[3] x) => (float[3] y) { y = Neg (x) }'
     assert_untouched(PASS, text)
+
+
+@pytest.mark.parametrize("opset", [7, 8])
+@pytest.mark.parametrize("condition", ["bool", "bool[1]"])
+def test_below_opset_9_one_of_both_is_gathered(condition: str, opset: int) -> None:
+    text = model("a = Relu (x)", "n = Neg (x) b = Div (n, x)", condition=condition, opset=opset)
+    x = np.array([[0, 1, -2], [np.inf, np.nan, 3]], np.float32)
+    feeds = [
+        {"x": x, "c": np.array([chosen] if condition == "bool[1]" else chosen), "i": np.array([0])}
+        for chosen in (True, False)
+    ]
+    done = assert_rewrite(PASS, text, feeds=feeds)
+    assert "Where" not in done.ops
+    assert done.ops[-1] == "Gather"
