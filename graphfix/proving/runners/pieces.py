@@ -116,7 +116,7 @@ class PiecewiseEngine:
             self._at, self._running = piece, None
             if piece.foreign and self._has_model(piece.nodes[0]):
                 node = piece.nodes[0]
-                inputs = [self._array(name, values) if name else None for name in node.input]
+                inputs = [self._argument(name, values) if name else None for name in node.input]
                 results = self._evaluators.evaluate(node, inputs)
                 values.update(zip(node.output, results, strict=True))
             else:
@@ -134,6 +134,11 @@ class PiecewiseEngine:
 
     def _has_model(self, node: onnx.NodeProto) -> bool:
         return key_of(node) in self._evaluators
+
+    def _argument(self, name: str, values: dict[str, Value]) -> Any:
+        """Return what a numpy model is given: an array, or the list that a sequence is."""
+        given = values.get(name)
+        return given if isinstance(given, list) else self._array(name, values)
 
     def _array(self, name: str, values: dict[str, Value]) -> Array:
         if name in values:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from onnx import parser
@@ -42,6 +44,24 @@ def test_constants_are_known_in_every_piece() -> None:
     x = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
     found = np.asarray(engine.run({"x": x})["y"])
     np.testing.assert_array_equal(found, (2 * x).repeat(2, axis=2).repeat(2, axis=3))
+
+
+def test_a_numpy_model_is_given_a_sequence_as_a_list_whatever_the_shapes() -> None:
+    text = """
+    <ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+    g (float[N] a, float[M, 2] b) => (float[] y) { s = SequenceConstruct (a, b)  y = own.Sum (s) }
+    """
+
+    def total(inputs: list[Any], _attributes: dict[str, object]) -> tuple[Array, ...]:
+        (several,) = inputs
+        assert isinstance(several, list)
+        return (np.float32(sum(np.sum(one) for one in cast("list[Array]", several))) * np.ones(()),)
+
+    evaluators = GivenEvaluators({("own", "Sum"): total})
+    engine = PiecewiseEngine(parser.parse_model(text), "", evaluators, {("own", "Sum")})
+    one, other = np.ones(3, np.float32), np.ones((4, 2), np.float32)
+    assert np.asarray(engine.run({"a": one, "b": other})["y"]) == 11
+    assert np.asarray(engine.run({"a": one, "b": other[:0]})["y"]) == 3
 
 
 def test_a_part_of_a_shape_is_followed_with_the_rank_that_is_there() -> None:
