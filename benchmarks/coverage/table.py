@@ -37,7 +37,9 @@ open) that a trace has as one node, in the layout of the TorchScript exporter. E
 a target, run in onnxruntime, and held to PyTorch's own result: integers to the last digit, float32
 to 1e-3 of the number and 1e-4 of the largest. Proofs are off here: `differs` counts what they
 would take back. Where not all cells were judged they are a sample that a seed draws: one of every
-operator before the second of any.
+operator before the second of any. With PyTorch, which is slow, three were judged of operators whose
+first is refused and of which the row without PyTorch has an equal one, and one of every other:
+`all cells equal` is what the first cells say.
 
 No finite form, and so none of the operators that are counted as having one: what draws at random,
 changes its input, is a gradient, gives numbers that nobody has set (empty and the like), is of
