@@ -20,7 +20,7 @@ from graphfix.proving.inputs.maker import required_inputs
 from graphfix.registry import shipped_passes
 
 ORIGINAL = "@original"
-_TIMES = (2, 5)
+_TIMES = (1, 2, 5)
 
 
 @dataclass(frozen=True, slots=True)
