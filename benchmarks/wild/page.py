@@ -25,10 +25,7 @@ class _Judged:
     runs: bool
     row: Fact
     tools: dict[str, bool]
-
-    @property
-    def rejected(self) -> bool:
-        return bool(self.row["before"])
+    rejected: bool
 
 
 def page(networks: Sequence[Network], rows: Rows) -> str:
@@ -81,7 +78,9 @@ def _judged(network: Network, rows: Rows, target: str) -> _Judged | None:
         return None
     said = rows.get("tools", network.sha256)
     tools = {name: bool(said[name][target]) for name in TOOLS if target in said.get(name, {})}
-    return _Judged(network, bool(runs["runs"]), row, tools)
+    # The row of a run that ended early (out of time, a damaged file) has nothing before it.
+    rejected = bool(rows.get(target + FOUND, network.sha256).get("found") or row["before"])
+    return _Judged(network, bool(runs["runs"]), row, tools, rejected)
 
 
 def _numbers(target: str, judged: Sequence[_Judged], whole: int) -> Iterator[str]:

@@ -82,3 +82,19 @@ def test_what_is_rejected_is_told_for_each_target_and_for_any_of_them(tmp_path: 
     for line in ("trt7.2 | 1 | 1 | 0", "trt8.6 | 1 | 0 | 1", "trt7.2 or trt8.6 | 2 | 1 | 1"):
         assert f"| {line} |" in text
     assert "##" not in text
+
+
+def test_a_rejected_network_whose_run_ended_early_is_no_less_rejected(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "rows.jsonl")
+    rows.keep("runs", SEEN, runs=True)
+    rows.keep("trt8.6 found", SEEN, found=["op:Foo"])
+    early: dict[str, Any] = {
+        "before": [],
+        "after": [],
+        "left_because": [],
+        "reason": "",
+        "code": -9,
+    }
+    rows.keep("trt8.6", SEEN, done=False, consent=False, verification="", **early)
+    text = page([network(SEEN)], rows)
+    assert "| seen | rejected, that run | 1 | 0 of 1 (0.0%) | 0 of 1 (0.0%) | 0 |" in text
