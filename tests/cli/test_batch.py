@@ -18,6 +18,7 @@ from graphfix.fleet.batch import Fleet
 from graphfix.fleet.jobs import Row
 from graphfix.rendering.html.fleet_page import fleet_page
 from graphfix.rendering.html.page import rendered
+from tests.processes import runs
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
 FIXED = "g (int64[N] x) => (int64[N] y) <int64 c = {3}> { y = Mod (x, c) }"
@@ -133,7 +134,7 @@ def test_killed_it_leaves_no_process_behind_and_goes_on(nets: Path) -> None:
     with subprocess.Popen([sys.executable, "-m", "graphfix", "batch", *words]) as process:
         child = _waited(lambda: _children(process.pid))[0]
         os.kill(process.pid, signal.SIGKILL)
-    _waited(lambda: [not Path(f"/proc/{child}").exists()])
+    _waited(lambda: [not runs(child)])
 
 
 def _children(pid: int) -> list[int]:

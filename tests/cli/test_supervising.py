@@ -16,6 +16,7 @@ import pytest
 
 from graphfix.cli.entry import interprets
 from graphfix.cli.limits import parse_size
+from tests.processes import runs
 
 TEXT = """
 <ir_version: 8, opset_import: ["" : 13]>
@@ -95,17 +96,10 @@ def gone(pids: list[int]) -> bool:
     """Say whether processes end within some seconds; those of nobody are reaped by nobody."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        if not any(_runs(pid) for pid in pids):
+        if not any(runs(pid) for pid in pids):
             return True
         time.sleep(0.05)
     return False
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def left(folder: Path) -> list[str]:

@@ -20,6 +20,7 @@ from graphfix.worker import service
 from graphfix.worker.limits import Limits, available_memory
 from graphfix.worker.messages import ChildFault
 from graphfix.worker.service import OutOfTime, ask, end_template
+from tests.processes import runs
 
 LIMITS = Limits(60.0, 2 << 30)
 TASKS = "tests.worker.tasks:"
@@ -30,20 +31,11 @@ def _ask(folder: Path, task: str, limits: Limits = LIMITS, **request: Any) -> di
     return ask(TASKS + task, folder, request, limits, dict[str, Any])
 
 
-def _is_there(pid: int) -> bool:
-    """Say whether a process runs; one that nobody has waited for does not."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
-    except OSError:
-        return False
-    return text.rpartition(")")[2].split()[0] != "Z"
-
-
 def _wait_until(gone: list[int], seconds: float = 10.0) -> list[int]:
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and any(map(_is_there, gone)):
+    while time.monotonic() < deadline and any(map(runs, gone)):
         time.sleep(0.02)
-    return [pid for pid in gone if _is_there(pid)]
+    return [pid for pid in gone if runs(pid)]
 
 
 def _begun(folder: Path) -> list[int]:

@@ -15,6 +15,7 @@ from graphfix.worker import service
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import Crashed, OutOfTime, ask, end_template
 from graphfix.worker.standing_child import Standing
+from tests.processes import runs
 
 LIMITS = Limits(60.0, 2 << 30)
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a child stays where it is forked")
@@ -32,15 +33,6 @@ def _ask(
 ) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     return ask(f"tests.worker.tasks:{task}", folder, request, limits, dict[str, Any], child=child)
-
-
-def _runs(pid: int) -> bool:
-    """Say whether a process runs; one that nobody has waited for does not."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
-    except OSError:
-        return False
-    return text.rpartition(")")[2].split()[0] != "Z"
 
 
 def test_requests_are_served_by_one_process_as_the_host_is_then(
@@ -94,7 +86,7 @@ def test_what_takes_too_long_is_killed(child: Standing, tmp_path: Path) -> None:
     pid = _ask(child, tmp_path / "a", "state")["pid"]
     with pytest.raises(OutOfTime, match=r"took longer than 0\.5 s"):
         _ask(child, tmp_path / "b", "sleeps", Limits(0.5, 2 << 30), seconds=600)
-    assert not _runs(pid)
+    assert not runs(pid)
     with pytest.raises(OutOfTime):
         _ask(child, tmp_path / "c", "state", Limits(0.0))
 
@@ -106,7 +98,7 @@ def test_it_ends_with_the_template_and_another_takes_its_place(
     end_template()
     second = _ask(child, tmp_path / "b", "state")
     assert first["parent"] != second["parent"]
-    assert not _runs(first["pid"])
+    assert not runs(first["pid"])
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
