@@ -1,13 +1,15 @@
 """Run every model of a folder through `graphfix run` and write a table of what became of them.
 
     python -m benchmarks.corpus FOLDER --target T [--jobs 2] [--limit N] [--pattern P]
-        [--running] [-o OUT.md]
+        [--running] [--rows ROWS.jsonl] [--seconds S] [-o OUT.md]
 
 Models are the `*.onnx` below FOLDER; an `.npz` beside a model (`in_*`, `out_*`) is compared with
 what the repaired model computes. `index.json` and `verdicts.json` in FOLDER are used where they
-are there. Words after `--` go to `graphfix run` as they are. Ends with 1 when a run ended in a
-traceback, in exit code 2 or 5 or by a signal, when a verified mismatch was written, or when the
-results of a repaired model differ from the stored ones or it no longer runs.
+are there. Words after `--` go to `graphfix run` as they are. ROWS takes a line for each model that
+is done: with it a sweep goes on where it was stopped; after S seconds it begins no further model,
+and writes no table (3). Ends with 1 when a run ended in a traceback, in exit code 2 or 5 or by a
+signal, when a verified mismatch was written, or when the results of a repaired model differ from
+the stored ones or it no longer runs.
 """
 
 from __future__ import annotations
@@ -19,12 +21,16 @@ import multiprocessing
 import os
 import platform
 import sys
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from msgspec import convert
 
 # Before numpy is imported: a forked child must not inherit a pool of threads.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -39,6 +45,7 @@ from graphfix._version import __version__
 
 _VERSIONED = ("graphfix", "onnx", "onnxruntime", "onnx-graphsurgeon", "onnxsim", "numpy")
 _GIB = 1024**3
+_UNFINISHED = 3
 
 
 def arguments(words: Sequence[str]) -> argparse.Namespace:
@@ -52,6 +59,8 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--running", action="store_true", help="only what onnxruntime runs as it is (verdicts.json)"
     )
+    parser.add_argument("--rows", type=Path, help="keep what is done there, and go on from it")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
     parser.add_argument("-o", "--output", type=Path, help="default: results/corpus-TARGET.md")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one model")
     parser.add_argument("--memory-gib", type=float, default=12, help="address space of a process")
@@ -98,25 +107,58 @@ def _read_json(path: Path, missing: Any) -> Any:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else missing
 
 
-def sweep(jobs: Sequence[Job], workers: int, main: Callable[[Sequence[str]], int]) -> list[Row]:
-    """Run the jobs, telling of each on stderr, and return their rows in the order of the jobs."""
-    rows: dict[str, Row] = {}
+def kept(rows: Path | None) -> dict[str, Row]:
+    """Return the rows of the models that an earlier sweep has done."""
+    lines = rows.read_text(encoding="utf-8").splitlines() if rows and rows.exists() else ()
+    found = (convert(json.loads(line), Row) for line in lines)
+    return {row.file: row for row in found}
+
+
+def sweep(
+    jobs: Sequence[Job],
+    workers: int,
+    main: Callable[[Sequence[str]], int],
+    *,
+    rows: Path | None = None,
+    seconds: float = float("inf"),
+) -> list[Row]:
+    """Run the jobs, telling of each on stderr, and return their rows in the order of the jobs.
+
+    Args:
+        jobs: What is to be done.
+        workers: How many at once.
+        main: The command line.
+        rows: Keeps what is done; what it has is not done again.
+        seconds: After these no further job is begun; its row is missing then.
+    """
+    done = kept(rows)
+    until = time.monotonic() + seconds
     # Forked workers that fork once per model: the imports above are paid once. Not
     # multiprocessing.Pool, whose workers may not have children that use multiprocessing.
     forked = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(workers, mp_context=forked) as pool:
-        running = [pool.submit(partial(run_job, job, main)) for job in jobs]
+        left = [job for job in jobs if job.file not in done]
+        running = [pool.submit(partial(_run_until, until, job, main)) for job in left]
         for future in as_completed(running):
             row = future.result()
-            rows[row.file] = row
+            if row is None:
+                continue
+            done[row.file] = row
+            if rows is not None:
+                with rows.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(asdict(row)) + "\n")
             state = f"exit {row.code} {row.verification} {row.reference}".rstrip()
             print(
-                f"[{len(rows)}/{len(jobs)}] {row.file}: {len(row.before)} -> {len(row.after)}, "
+                f"[{len(done)}/{len(jobs)}] {row.file}: {len(row.before)} -> {len(row.after)}, "
                 f"{state}, {row.seconds:.1f} s",
                 file=sys.stderr,
                 flush=True,
             )
-    return [rows[job.file] for job in jobs]
+    return [done[job.file] for job in jobs if job.file in done]
+
+
+def _run_until(until: float, job: Job, main: Callable[[Sequence[str]], int]) -> Row | None:
+    return run_job(job, main) if time.monotonic() < until else None
 
 
 def is_bad(row: Row) -> bool:
@@ -137,7 +179,10 @@ def main(words: Sequence[str]) -> int:
     if not jobs:
         print(f"no model below {given.folder} fits {given.pattern}", file=sys.stderr)
         return 2
-    rows = sweep(jobs, given.jobs, graphfix_main())
+    rows = sweep(jobs, given.jobs, graphfix_main(), rows=given.rows, seconds=given.seconds)
+    if len(rows) < len(jobs):
+        print(f"{len(rows)} of {len(jobs)} models are done", file=sys.stderr)
+        return _UNFINISHED
     versions = ", ".join(f"{name} {_version(name)}" for name in _VERSIONED)
     text = table(
         rows,
