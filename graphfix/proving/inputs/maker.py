@@ -353,10 +353,11 @@ def _declared(kind: onnx.TypeProto) -> list[int | str] | None:
     tensor = kind.tensor_type
     if kind.WhichOneof("value") != "tensor_type" or not tensor.HasField("shape"):
         return None
-    # A negative or zero dim_value is how some exporters write "unknown".
+    # A negative dim_value is how some exporters write "unknown". 0 is a size: onnxruntime 1.32
+    # refuses what is not empty there.
     return [
         dim.dim_value
-        if dim.WhichOneof("value") == "dim_value" and dim.dim_value > 0
+        if dim.WhichOneof("value") == "dim_value" and dim.dim_value >= 0
         else dim.dim_param
         for dim in tensor.shape.dim
     ]

@@ -148,7 +148,7 @@ def _elements(model: onnx.ModelProto) -> int:
     for info in required_inputs(model.graph):
         if info.name not in unread and info.type.HasField("tensor_type"):
             dims = info.type.tensor_type.shape.dim
-            total += math.prod(dim.dim_value or 8 for dim in dims)
+            total += math.prod(d.dim_value if d.HasField("dim_value") else 8 for d in dims)
     return total
 
 

@@ -24,7 +24,8 @@ def dependent_outputs(model: onnx.ModelProto) -> set[str]:
     """Return the outputs that depend on the value or on a dynamic size of an input.
 
     Nothing depends on the numbers of a tensor where its shape alone is read, or where they are
-    multiplied by weights that are all zero; nor on its shape where that is declared.
+    multiplied by weights that are all zero; nor on its shape where that is declared. What is
+    declared to have no elements has no value that could depend on anything.
     """
     zeros = _zeros(model)
     moving = {info.name for info in required_inputs(model.graph)}
@@ -46,7 +47,12 @@ def dependent_outputs(model: onnx.ModelProto) -> set[str]:
             read -= static & set(node.input[:1])
         if read & moving:
             moving |= set(node.output)
-    return {info.name for info in model.graph.output} & (moving - {""})
+    return {info.name for info in model.graph.output if not _is_empty(info)} & (moving - {""})
+
+
+def _is_empty(info: onnx.ValueInfoProto) -> bool:
+    dims = info.type.tensor_type.shape.dim
+    return any(dim.HasField("dim_value") and dim.dim_value == 0 for dim in dims)
 
 
 def _zeros(model: onnx.ModelProto) -> set[str]:

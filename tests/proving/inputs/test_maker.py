@@ -248,3 +248,15 @@ def test_lengths_of_a_cache_fit_the_cache() -> None:
     drawn = np.concatenate(arrays(feeds, "lengths"))
     assert drawn.min() >= 0
     assert drawn.max() <= 6
+
+
+def test_a_declared_size_of_0_is_fed_as_0_and_a_negative_one_is_free() -> None:
+    built = model("(float[N, M] x) => (float[N, M] y) { y = Relu(x) }")
+    for dim, size in zip(built.graph.input[0].type.tensor_type.shape.dim, (0, -1), strict=True):
+        dim.dim_value = size
+    maker = FeedMaker(built)
+    shapes = {np.asarray(maker.draw(sample).get("x")).shape for sample in range(6)}
+    assert {rows for rows, _ in shapes} == {0}
+    assert len({columns for _, columns in shapes}) > 1
+    with pytest.raises(UsageError, match=r"x is declared as \[0, ''\], not as \[2, 3\]"):
+        FeedMaker(built, bindings={"x": (2, 3)})

@@ -52,6 +52,27 @@ def test_a_result_that_raises_on_an_empty_input_differs(
         assert "the result fails where the original runs" in found.reason
 
 
+EMPTY = "g (float[0, 3] x, float[2, 3] z) => (float[2, 3] y) { c = Concat<axis = 0>(x, z)"
+TURNED = "Transpose <perm = [1, 0]> (x)"
+NOTHING = "g (float[0, 3] x, float[3] z) => (float[0, 3] y) { y = Add (x, z) }"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "status"),
+    [
+        (EMPTY + " y = Exp (c) }", EMPTY + " y = Exp (c) }", Verdict.EQUAL),
+        (EMPTY + " y = Exp (c) }", EMPTY + " y = Tanh (c) }", Verdict.MISMATCH),
+        (NOTHING, NOTHING.replace("Add", "Mul"), Verdict.EQUAL),
+        (NOTHING, NOTHING.replace("Add (x, z)", TURNED), Verdict.MISMATCH),
+    ],
+)
+def test_a_declared_size_of_0_is_compared_at_0(
+    before: str, after: str, status: Verdict, tmp_path: Path
+) -> None:
+    found = compare_files(written(tmp_path, "a.onnx", before), written(tmp_path, "b.onnx", after))
+    assert found.status is status, found.reason
+
+
 def test_height_and_width_that_were_mixed_up_differ(tmp_path: Path) -> None:
     paths = written(tmp_path, "a.onnx", WIDE), written(tmp_path, "b.onnx", HIGH)
     assert compare_files(paths[0], paths[0]).status is Verdict.EQUAL
