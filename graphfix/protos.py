@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
+import numpy as np
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
 if TYPE_CHECKING:
     import google.protobuf.message
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 
 Message = TypeVar("Message", bound="google.protobuf.message.Message")
 _GRAPH = AttributeProto.GRAPH  # looked up once: a message class finds its enums slowly
+_NUMBERS: dict[str, tuple[str, type[np.generic]]] = {
+    "value_int": ("i", np.int64),
+    "value_ints": ("ints", np.int64),
+    "value_float": ("f", np.float32),
+    "value_floats": ("floats", np.float32),
+}
 
 
 def copied(message: Message) -> Message:
@@ -31,6 +38,24 @@ def called(op: str, name: str, outputs: Iterable[str]) -> str:
     """Return a node as a sentence names it, an unnamed one by its first output: ``Add 'sum_3'``."""
     known = name or next(filter(None, outputs), "")
     return f"{op} {known!r}" if known else op
+
+
+def constant_of_node(node: NodeProto) -> TensorProto | None:
+    """Return the tensor of a Constant node, however it is written, without a name of its own.
+
+    None for other nodes, and for those that hold texts in attributes or a sparse tensor
+    (https://onnx.ai/onnx/operators/onnx__Constant.html).
+    """
+    is_constant = node.op_type == "Constant" and not normal_domain(node.domain)
+    if not is_constant or len(node.attribute) != 1:
+        return None
+    attribute = node.attribute[0]
+    if attribute.name == "value" and attribute.type == AttributeProto.TENSOR:
+        return attribute.t
+    if attribute.name not in _NUMBERS:
+        return None
+    field, dtype = _NUMBERS[attribute.name]
+    return numpy_helper.from_array(np.array(getattr(attribute, field), dtype))
 
 
 def bodies_of(node: NodeProto) -> Iterator[GraphProto]:

@@ -9,7 +9,7 @@ from onnx import ModelProto, NodeProto, numpy_helper
 
 from graphfix.edits.arrays import Array
 from graphfix.graph import shape_of_type
-from graphfix.protos import copied, names_read
+from graphfix.protos import constant_of_node, copied, names_read
 from graphfix.reducing.tensor_types import Typist
 from graphfix.shape_inference import infer_shapes
 
@@ -75,12 +75,9 @@ def constant_of(proto: ModelProto, name: str) -> Array | None:
         if tensor.name == name:
             return numpy_helper.to_array(tensor)
     for node in proto.graph.node:
-        if name in node.output and node.op_type == "Constant":
-            for attribute in node.attribute:
-                if attribute.name == "value":
-                    return numpy_helper.to_array(attribute.t)
-                if attribute.name == "value_ints":
-                    return np.array(attribute.ints, np.int64)
+        held = constant_of_node(node) if name in node.output else None
+        if held is not None:
+            return numpy_helper.to_array(held)
     return None
 
 

@@ -102,10 +102,11 @@ class Run:
 
     def _told_nodes(self) -> Callable[[int, NodeView], None] | None:
         """Return what tells the hooks at which node the run is; None where none listens."""
-        tell, total = progress_told(self.hooks), self.model.node_count()
-        named = [hook for hook in self.hooks if isinstance(hook, NodeHook)]
+        tell = progress_told(self.hooks)
         if tell is None:
             return None
+        total = self.model.node_count()
+        named = [hook for hook in self.hooks if isinstance(hook, NodeHook)]
 
         def told(done: int, view: NodeView) -> None:
             outputs = (tensor.name for tensor in view.node.outputs)

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from graphfix.diffing.scopes import inlined
 from graphfix.errors import EngineFailed
-from graphfix.protos import all_nodes, copied, names_read
+from graphfix.protos import all_nodes, constant_of_node, copied, names_read
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, key_of
 from graphfix.proving.runners.ort_engine import OrtEngine, is_foreign
@@ -218,21 +218,11 @@ def _with_ranks(
 
 
 def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:
-    """Return the tensor of a Constant node that holds one or numbers; None for other nodes."""
-    if key_of(node) != ("", "Constant"):
+    """Return the tensor of a Constant node by the name of its output; None for other nodes."""
+    held = constant_of_node(node)
+    if held is None:
         return None
-    tensor = onnx.TensorProto()
-    for attribute in node.attribute:
-        if attribute.name == "value":
-            tensor.CopyFrom(attribute.t)
-        elif attribute.name in ("value_int", "value_ints"):
-            numbers = attribute.i if attribute.name == "value_int" else list(attribute.ints)
-            tensor = onnx.numpy_helper.from_array(np.array(numbers, np.int64))
-        elif attribute.name in ("value_float", "value_floats"):
-            floats = attribute.f if attribute.name == "value_float" else list(attribute.floats)
-            tensor = onnx.numpy_helper.from_array(np.array(floats, np.float32))
-        else:
-            return None
+    tensor = copied(held)
     tensor.name = node.output[0]
     return tensor
 

@@ -9,23 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, ModelProto, NodeProto, TensorProto
+from onnx import ModelProto, NodeProto, TensorProto
 
 from graphfix.operators.table import MAY_DRAW
-from graphfix.protos import bodies_of
+from graphfix.protos import bodies_of, constant_of_node
 
 BYTES = "both sides are the same tensors, byte for byte"
 NODES = "both sides are the same nodes on the same inputs"
 PASSED_ON = "both sides pass on the same inputs"
 # What `same_by` says.
 STANDING = (BYTES, NODES, PASSED_ON)
-
-_NUMBERS: dict[str, tuple[str, type[np.generic]]] = {
-    "value_int": ("i", np.int64),
-    "value_ints": ("ints", np.int64),
-    "value_float": ("f", np.float32),
-    "value_floats": ("floats", np.float32),
-}
 
 # What a tensor is: a kind, and what tells it from others of that kind.
 _Key = tuple[object, ...]
@@ -108,15 +101,8 @@ def form_key(node: NodeProto) -> _Key:
 
 def constant_key(node: NodeProto) -> _Key | None:
     """Return the tensor of a Constant node; None for others and for sparse ones."""
-    if not _is(node, "Constant") or len(node.attribute) != 1:
-        return None
-    attribute = node.attribute[0]
-    if attribute.name == "value" and attribute.type == AttributeProto.TENSOR:
-        return tensor_key(attribute.t)
-    if attribute.name not in _NUMBERS:
-        return None
-    field, dtype = _NUMBERS[attribute.name]
-    return tensor_key(onnx.numpy_helper.from_array(np.array(getattr(attribute, field), dtype)))
+    tensor = constant_of_node(node)
+    return None if tensor is None else tensor_key(tensor)
 
 
 def tensor_key(tensor: TensorProto) -> _Key | None:
