@@ -9,6 +9,7 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
 from graphfix.pipeline.faults import Kind, Specimen
+from graphfix.pipeline.left_in_vain import left_in_vain
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.overgrowth import outgrown
 from graphfix.pipeline.run import Run
@@ -34,6 +35,7 @@ def first_attempt(
     """
     again = attempts(before, hooks)
     attempt = settled(_tried(model, settings, hooks), _raising(before, hooks))
+    attempt = settled(attempt, Stage(again, left_in_vain))
     attempt = settled(attempt, Stage(again, outgrown))
     return settled(attempt, Stage(again, worsened(before)))
 

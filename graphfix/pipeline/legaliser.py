@@ -37,12 +37,21 @@ _RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2}
 
 
 class Tree(Struct):
-    """A candidate whose emitted nodes are all legal."""
+    """A candidate whose emitted nodes are all legal, but for what is left to a graph pass.
+
+    Attributes:
+        draft: Its nodes.
+        accuracy: Of all of it.
+        notes: What its passes say of it.
+        passes: They, the one that matched first.
+        left: The features that graph passes of last resort have to remove.
+    """
 
     draft: Draft
     accuracy: Accuracy
     notes: list[str]
     passes: list[str]
+    left: list[str] = field(default_factory=list[str])
 
     def cost(self) -> tuple[int, int, str]:
         """Accuracy of the whole tree, then node count, then pass id."""
@@ -96,6 +105,10 @@ class Legaliser(Struct):
         assumed: Operators that the user says the engine has.
         allow_lossy: Whether lossy trees may be chosen.
         decisions: Where each choice is noted; None where nobody asks.
+        finishers: The graph passes of last resort, which write whole groups of nodes anew.
+        leaving: Whether a tree may leave to them what they declare to remove.
+        in_vain: The passes that leave them nothing, because they did not finish it before.
+        leavable: Whether a tree was dropped for nothing else.
     """
 
     workspace: Workspace
@@ -105,6 +118,10 @@ class Legaliser(Struct):
     assumed: Collection[tuple[str, str]] = ()
     allow_lossy: bool = False
     decisions: list[Decision] | None = None
+    finishers: Sequence[Pass] = ()
+    leaving: bool = False
+    in_vain: Collection[str] = ()
+    leavable: bool = False
     _off: bool = False
     rejections: list[Rejection] = field(default_factory=list[Rejection])
 
@@ -130,7 +147,7 @@ class Legaliser(Struct):
         A node that nothing blocks is only moved: to nodes that all run in the engine, and exactly.
         """
         self.rejections = []
-        if self.workspace.spares(view):
+        if self.workspace.spares(view) or (self.leaving and self._is_left(findings)):
             return None
         self._off = not any(finding.blocks for finding in findings)
         return self._solve(view, findings, 0, ())
@@ -182,12 +199,22 @@ class Legaliser(Struct):
             legal = self._legalise_nodes(tree, tree.draft.nodes, depth, lineage, body=False)
         if not legal:
             return None
+        if tree.left and declared.id in self.in_vain:
+            self.rejections.append(Rejection(declared.id, f"it leaves {', '.join(tree.left)}"))
+            return None
         if self._off and tree.accuracy is not EXACT:
             reason = f"{tree.accuracy}, and the node runs as it is in the engine behind this one"
             self.rejections.append(Rejection(declared.id, reason))
             return None
         prune(tree.draft)
         return tree
+
+    def _is_left(self, findings: Sequence[Finding]) -> bool:
+        """Say whether graph passes of last resort declare to remove all findings of a node."""
+        return all(
+            any(declared.removes_feature(found.feature) for declared in self.finishers)
+            for found in findings
+        )
 
     def _legalise_nodes(
         self, tree: Tree, nodes: list[Node], depth: int, lineage: tuple[str, ...], *, body: bool
@@ -204,11 +231,15 @@ class Legaliser(Struct):
                 continue
             first = findings[0]
             blocked = f"it needs {node.op}, and there: {first.message}"
-            if depth + 1 >= MAX_DEPTH or body:
-                self.rejections.append(Rejection(lineage[-1], blocked))
-                return False
-            subtree = self._solve(NodeView(node), findings, depth + 1, lineage)
+            left = not body and self._is_left(findings)
+            if left and self.leaving:
+                tree.left.extend(finding.feature for finding in findings)
+                position += 1
+                continue
+            deep = depth + 1 >= MAX_DEPTH or body
+            subtree = None if deep else self._solve(NodeView(node), findings, depth + 1, lineage)
             if subtree is None:
+                self.leavable = self.leavable or left
                 self.rejections.append(Rejection(lineage[-1], blocked))
                 return False
             if _rounds_anew(node, subtree) and not self.allow_lossy and _is_cut_off(node, nodes):
@@ -220,6 +251,7 @@ class Legaliser(Struct):
             tree.accuracy = max(tree.accuracy, subtree.accuracy, key=_RANK.__getitem__)
             tree.notes.extend(subtree.notes)
             tree.passes.extend(subtree.passes)
+            tree.left.extend(subtree.left)
             position += len(subtree.draft.nodes)
         return True
 

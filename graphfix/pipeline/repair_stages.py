@@ -30,6 +30,8 @@ def legalise(run: Run) -> None:
             run.plain_nodes = run.model.node_count()
         moved += run.sweep()
         moved = moved or _run_graph_passes(run, last_resort=True)
+        if run.leavable:
+            moved = moved or run.sweep(leaving=True)
         if not moved and not _inline_what_is_left(run):
             break
         run.infer()
@@ -65,12 +67,16 @@ def _inline_what_is_left(run: Run) -> bool:
 
 
 def apply_lossy(run: Run) -> None:
-    """Remove what is left by lossy passes, which were consented to."""
+    """Remove what is left by lossy passes, which were consented to, and what that makes plain."""
+    moved = 0
     for declared in run.passes.staged(TARGETED, "graph"):
         wanted = declared.accuracy is LOSSY and first_of(run.blocking(), declared)
-        if wanted and run.graph_pass(declared):
+        if wanted and (sites := run.graph_pass(declared)):
+            moved += sites
             run.infer()
             canonicalise(run)
+    if moved and run.blocking():
+        legalise(run)
     if run.sweep(lossy=True):
         run.infer()
         canonicalise(run)

@@ -9,7 +9,7 @@ from time import perf_counter
 from onnx import ModelProto
 
 from graphfix.authoring.catalogue import Catalogue
-from graphfix.authoring.declaring import Pass
+from graphfix.authoring.declaring import TARGETED, Pass
 from graphfix.authoring.spared_nodes import Spared
 from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
@@ -25,6 +25,7 @@ from graphfix.pipeline.removers import Opsets
 from graphfix.pipeline.selecting import spared_nodes
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweep import (
+    Left,
     run_graph_pass,
     sweep_patterns,
     sweep_rewrite,
@@ -32,7 +33,7 @@ from graphfix.pipeline.sweep import (
 )
 from graphfix.pipeline.validation import interface
 from graphfix.protos import called
-from graphfix.report import Finding, IoChange
+from graphfix.report import LOSSY, Finding, IoChange
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.
 GROWTH, SMALL_GROWTH = 3, 10_000
@@ -61,6 +62,8 @@ class Run:
             it refuses the file; None where there was nothing to mend.
         decisions: What was tried for each node, for `explain`; None where nobody asks.
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
+        leavable: Whether the last sweep dropped trees for what graph passes of last resort remove.
+        left: The features that the trees of a pass left to them, by the place of the pass.
     """
 
     model: Model
@@ -80,6 +83,8 @@ class Run:
     prepared: ModelProto | None = field(init=False, default=None)
     decisions: list[Decision] | None = field(init=False, default=None)
     plain_nodes: int = field(init=False)
+    leavable: bool = field(init=False, default=False)
+    left: list[Left] = field(init=False, default_factory=list[Left])
     _spared: Spared | None = field(init=False, default=None)
     _graph_work: Workspace | None = field(init=False, default=None)
     _checked: tuple[Model, Checked] | None = field(init=False, default=None)
@@ -187,14 +192,27 @@ class Run:
             self._checked = None
         return count
 
-    def sweep(self, *, lossy: bool = False) -> int:
-        """Rewrite every node that has a finding which some pass removes; return how many."""
+    def sweep(self, *, lossy: bool = False, leaving: bool = False) -> int:
+        """Rewrite every node that has a finding which some pass removes; return how many.
+
+        Args:
+            lossy: Whether lossy trees may be chosen.
+            leaving: Whether trees may leave findings to the graph passes of last resort.
+        """
         checked = self.checked()
         self._checked = None
         legaliser = self.legaliser(lossy=lossy)
+        legaliser.leaving = leaving
+        legaliser.in_vain = self.settings.in_vain
         count = sweep_targeted(
-            self.model, legaliser, self.journal, checked.is_clean, self._told_nodes()
+            self.model,
+            legaliser,
+            self.journal,
+            checked.is_clean,
+            self._told_nodes(),
+            self.left,
         )
+        self.leavable = legaliser.leavable
         if not count:
             self._checked = (self.model, checked)
         return count
@@ -250,6 +268,12 @@ class Run:
             self.settings.assumed,
             allow_lossy=lossy,
             decisions=self.decisions,
+            finishers=[
+                declared
+                for declared in self.passes.staged(TARGETED, "graph")
+                if declared.last_resort
+                and (self.settings.allow_lossy or declared.accuracy is not LOSSY)
+            ],
         )
 
     def expect_changes(self) -> None:

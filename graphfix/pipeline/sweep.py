@@ -38,6 +38,7 @@ def sweep_targeted(
     journal: Journal,
     is_clean: Callable[[Node], bool],
     told: Callable[[int, NodeView], None] | None = None,
+    left: list[Left] | None = None,
 ) -> int:
     """Rewrite every node that has a finding which some pass removes; return how many.
 
@@ -47,6 +48,7 @@ def sweep_targeted(
         journal: Where sites and refusals go.
         is_clean: Says of a node of the model as it is that nothing was found there.
         told: Is given each node with a finding, and how many nodes came before it.
+        left: Is given what each tree leaves to graph passes of last resort.
     """
     editor = Editor(model, legaliser.workspace, {}, EXACT)
     changed = seen = 0
@@ -72,6 +74,8 @@ def sweep_targeted(
                 continue
             changed += 1
             journal.apply(tree.passes, editor.recorded[-1])
+            if left is not None and tree.left:
+                left.append(Left(tree.passes[0], view.ref(), frozenset(tree.left)))
     editor.finish()
     return changed
 
@@ -171,6 +175,20 @@ def _taken(places: PatternPlaces, declared: Pass) -> Iterator[Node]:
         for node in places.take(declared):
             if node.outputs:  # no earlier site took it
                 yield node
+
+
+class Left(Struct, frozen=True):
+    """What a tree left to the graph passes of last resort.
+
+    Attributes:
+        pass_id: Its first pass.
+        node: Where it stands.
+        features: What they have to remove.
+    """
+
+    pass_id: str
+    node: NodeRef
+    features: frozenset[str]
 
 
 class _Sites(Struct):

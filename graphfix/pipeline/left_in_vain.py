@@ -1,0 +1,29 @@
+"""What rewrites left to the graph passes of last resort, and these refused: taken back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphfix.pipeline.blame import Attempt, Blame, Suspect
+from graphfix.report import Outcome, Site, Status
+
+
+def left_in_vain(attempt: Attempt, _: int) -> Blame | None:
+    """Blame the rewrites whose results still show what a graph pass was to remove."""
+    run = attempt.run
+    shown = {finding.feature for finding in run.findings_after if finding.blocks}
+    vain = [left for left in run.left if left.features & shown]
+    if not vain:
+        return None
+    outcomes = tuple(
+        Outcome(
+            left.pass_id,
+            Status.REFUSED,
+            f"taken back: what it needs shows {', '.join(sorted(left.features & shown))}, which no"
+            " other pass could remove there",
+            (Site(left.node),),
+        )
+        for left in vain
+    )
+    names = attempt.settings.in_vain | {left.pass_id for left in vain}
+    return Blame((Suspect(replace(attempt.settings, in_vain=names), outcomes),))
