@@ -131,6 +131,7 @@ if TYPE_CHECKING:
     from graphfix.folding.simplifying import simplified as simplified
     from graphfix.folding.upper_bounds import is_finite as is_finite
     from graphfix.folding.upper_bounds import upper_bound as upper_bound
+    from graphfix.folding.whole_ranges import WholeRanges as WholeRanges
     from graphfix.opset.formats import needed_ir as needed_ir
     from graphfix.opset.stepping import StepBlocked as StepBlocked
     from graphfix.opset.stepping import move_to as move_to
@@ -157,6 +158,7 @@ HOMES = {
     "translated": "graphfix.pytorch.translation",
     "is_finite": "graphfix.folding.upper_bounds",
     "upper_bound": "graphfix.folding.upper_bounds",
+    "WholeRanges": "graphfix.folding.whole_ranges",
     "lower_bound": "graphfix.folding.lower_bounds",
     "not_negative": "graphfix.folding.lower_bounds",
     "Knowledge": "graphfix.folding.known_values",

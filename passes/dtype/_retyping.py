@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -40,6 +40,8 @@ class Retyping(Struct, frozen=True):
         constant: Write constants in the wide type.
         rounds: Say whether a node rounds otherwise in the wide type.
         inexact: The label of a group with such a node.
+        kept: The places of the operands of a node that keep their type where they are constants,
+            such as the shape of a Reshape.
         unproved: Whether only the whole model can be compared: a single place gets numbers that
             are no longer, or not visibly, those of the narrow type.
     """
@@ -52,11 +54,19 @@ class Retyping(Struct, frozen=True):
     constant: Callable[[Array], Array]
     rounds: Callable[[NodeView], bool] = lambda view: False
     inexact: Accuracy = APPROXIMATE
+    kept: Callable[[NodeView], Container[int]] = lambda view: ()
     unproved: bool = False
 
     def is_narrow(self, value: Value | None) -> bool:
         """Say whether a value has one of the types that go."""
         return value is not None and value.is_tensor and value.elem_type in self.narrow
+
+    def is_written(self, view: NodeView, place: int) -> bool:
+        """Say whether a node reads the operand at a place in the wide type."""
+        value = view.input(place)
+        if value is None or not self.is_narrow(value):
+            return False
+        return not (value.is_constant and place in self.kept(view))
 
 
 class _Made(Struct):
@@ -160,7 +170,7 @@ def _is_alone(view: NodeView, plan: Retyping) -> bool:
     if view.op == "Cast" and not view.domain:
         data = view.input(0)
         return data is not None and plan.is_narrow(data) and data.is_constant
-    return any(plan.is_narrow(value) for value in view.inputs)
+    return any(plan.is_written(view, place) for place in range(len(view.inputs)))
 
 
 def _is_made(value: Value) -> bool:
@@ -171,8 +181,10 @@ def _written(
     view: NodeView, plan: Retyping, made: _Made, drafted: list[Node], build: Builder
 ) -> tuple[Value | None, ...]:
     operands = [
-        _wide(value, plan, made, build) if value is not None and plan.is_narrow(value) else value
-        for value in view.inputs
+        _wide(value, plan, made, build)
+        if value is not None and plan.is_written(view, place)
+        else value
+        for place, value in enumerate(view.inputs)
     ]
     form = plan.forms.get(view.op, unchanged)
     results = form(view, operands, build)

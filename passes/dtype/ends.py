@@ -1,12 +1,12 @@
 """Declare inputs and outputs in a type that the engine has, by consent.
 
 What it does:
-    Declares inputs and outputs of bfloat16 and float64 as float32, of uint8, int16 and uint16 as
-    int32, of uint32 as int64, and of bool as float32, one pass for each, and casts behind inputs
-    and before outputs, so that the model computes as before; what is computed in between is for
-    bfloat16-to-float32 and its like. Inputs of uint8 that are only cast are left to
-    uint8-input-by-cast. It runs only with --allow-io-change (float64 with --allow-lossy as well),
-    and the report names each change as old -> new.
+    Declares inputs and outputs of bfloat16, float16 and float64 as float32, of uint8, int16 and
+    uint16 as int32, of uint32 as int64, and of bool, int32 and int64 as float32, one pass for each,
+    and casts behind inputs and before outputs, so that the model computes as before; what is
+    computed in between is for bfloat16-to-float32 and its like. Inputs of uint8 that are only cast
+    are left to uint8-input-by-cast. It runs only with --allow-io-change (float64, int32 and int64
+    with --allow-lossy as well), and the report names each change as old -> new.
 
 Why engines need it:
     TensorRT before 8.0 takes no float64, before 8.5 no uint8 ("Unsupported ONNX data type: UINT8
@@ -22,13 +22,13 @@ After:
     y = Cast <to = 6> (Add (Cast <to = 4> (x), Cast <to = 4> (x)))
 
 When it refuses:
-    Without --allow-io-change, and without --allow-lossy for float64; an output that is given out
-    twice, or by a node with bodies.
+    Without --allow-io-change, and without --allow-lossy for float64, int32 and int64; an output
+    that is given out twice, or by a node with bodies.
 
 Accuracy:
     Exact for the values that the old type can have, which is what the caller has to go on feeding.
     float64 is lossy: inputs and outputs are rounded to 24 bits, and so is what is computed in
-    between.
+    between. int32 and int64 as float32 are, too: whole numbers are told apart up to 2^24.
 
 References:
     convertDtype in onnx2trt_utils.cpp of onnx-tensorrt, releases 7.2, 8.0, 8.6 (line 346) and 9.3;
@@ -54,6 +54,8 @@ from graphfix.authoring import (
     graph_pass,
 )
 from graphfix.passes.dtype._retyping import unchanged
+
+_ROUNDED = (TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
 
 
 def _ends_of(*names: str) -> tuple[str, ...]:
@@ -108,7 +110,7 @@ def _cast(source: Value, wide: int, build: Builder) -> Value:
 
 
 def _declare(editor: Editor, tensor: Variable, wider: Mapping[int, int]) -> None:
-    rounds = tensor.elem_type == TensorProto.DOUBLE
+    rounds = tensor.elem_type in _ROUNDED and wider[tensor.elem_type] == TensorProto.FLOAT
     editor.change_type(tensor, wider[tensor.elem_type], unproved=rounds)
 
 
@@ -148,6 +150,12 @@ def bool_ends_to_float32(editor: Editor) -> None:
     _retype_ends(editor, {TensorProto.BOOL: TensorProto.FLOAT})
 
 
+@graph_pass(removes=_ends_of("float16"), emits="*::*", stage=INTERFACE)
+def float16_ends_to_float32(editor: Editor) -> None:
+    """Declare float16 inputs and outputs as float32."""
+    _retype_ends(editor, {TensorProto.FLOAT16: TensorProto.FLOAT})
+
+
 @graph_pass(removes=_ends_of("float64"), emits="*::*", stage=INTERFACE, accuracy=LOSSY)
 def float64_ends_to_float32(editor: Editor) -> None:
     """Declare float64 inputs and outputs as float32."""
@@ -165,6 +173,13 @@ def integer_ends_to_wider(editor: Editor) -> None:
             TensorProto.UINT32: TensorProto.INT64,
         },
     )
+
+
+@graph_pass(removes=_ends_of("int32", "int64"), emits="*::*", stage=INTERFACE, accuracy=LOSSY)
+def integer_ends_to_float32(editor: Editor) -> None:
+    """Declare int32 and int64 inputs and outputs as float32."""
+    whole = (TensorProto.INT32, TensorProto.INT64)
+    _retype_ends(editor, dict.fromkeys(map(int, whole), int(TensorProto.FLOAT)))
 
 
 @graph_pass(removes=_ends_of("uint8"), emits="*::*", stage=INTERFACE)

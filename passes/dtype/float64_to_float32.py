@@ -7,7 +7,7 @@ What it does:
 Why engines need it:
     TensorRT before 8.0 has no float64 ("Unsupported data type for the Cast operator!", "Found
     unsupported datatype when importing initializer"); from 8.0 on the parser itself takes float32
-    for it, and clamps infinite constants to its largest number.
+    for it, and clamps infinite constants to its largest number. ncnn has float32 alone.
 
 Before:
     q = Cast <to = 11> (x)             # float64
@@ -38,7 +38,11 @@ from graphfix.passes.dtype._floats import compute_in_float32, float_features
 
 
 @graph_pass(
-    removes=(*float_features("float64"), "dtype:float64-beyond-float32"),
+    removes=(
+        *float_features("float64"),
+        "dtype:float64-beyond-float32",
+        f"dtype:Cast.{TensorProto.DOUBLE}",
+    ),
     emits="*::*",
     accuracy=APPROXIMATE,
 )

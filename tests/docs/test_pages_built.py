@@ -96,10 +96,13 @@ TWINS = {
     "ends": {
         "bfloat16-ends-to-float32",
         "bool-ends-to-float32",
+        "float16-ends-to-float32",
         "float64-ends-to-float32",
+        "integer-ends-to-float32",
         "integer-ends-to-wider",
         "uint8-ends-to-int32",
     },
+    "integers_to_floats": {"integers-to-float32", "large-integers-to-float32"},
     "hyper_connections_to_mul": {
         "engram-gate-to-mul",
         "hyper-connection-post-mix-to-mul",

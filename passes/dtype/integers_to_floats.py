@@ -1,0 +1,201 @@
+"""Compute in float32 what stands between nodes as int32 and int64.
+
+What it does:
+    All nodes that pass such tensors to each other are written in float32, constants included.
+    A quotient is rounded, and set right by what is left over; a remainder is what is left over
+    then; what comes from floats is cut off.
+
+Why engines need it:
+    ncnn has one type of numbers: what reads integers there reads their bits as floats.
+
+Before:
+    s = ReduceSum (Cast <to = 7> (mask))        # int64; mask: bool[3,4]
+    y = Greater (s, 0)
+
+After:
+    s = ReduceSum (Cast <to = 1> (mask))
+    y = Greater (s, 0.0)
+
+When it refuses:
+    One of the nodes is none that is listed here, or reads computed integers as places or sizes:
+    then all that are connected with it stay as they are, and the refusal names it.
+    integers-to-float32 refuses as well where the graph does not show that a number stays below
+    2^24; large-integers-to-float32 does it all the same, with --allow-lossy.
+
+Accuracy:
+    Exact where every number is shown to be below 2^24: float32 holds all of these, their
+    quotients are off by less than one before they are set right, and nothing wraps around.
+    Lossy where that is not shown: numbers from 2^24 on are rounded to 24 bits.
+
+References:
+    measured on ncnn 1.0.20261020 and pnnx 20261020; https://onnx.ai/onnx/operators/onnx__Mod.html
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import (
+    COMPARISONS,
+    LOSSY,
+    Builder,
+    Editor,
+    NodeView,
+    Value,
+    WholeRanges,
+    form_of,
+    graph_pass,
+    type_name,
+)
+from graphfix.passes.dtype._integers import MOVES, SUMS, WRAPPING
+from graphfix.passes.dtype._retyping import Operands, Retyping, filled, retype, told, unchanged
+from graphfix.passes.dtype._wholes import divided, left_over, rest_of
+
+_TYPES = (TensorProto.INT32, TensorProto.INT64)
+_NARROW = frozenset(map(int, _TYPES))
+_FLOAT = int(TensorProto.FLOAT)
+_LIMIT = 1 << 24  # from here on float32 leaves whole numbers out
+_SIGN = 9  # the opset that has it first
+_EQUAL = 11  # the opset from which on it takes floats
+_COMPUTING = (*WRAPPING, *SUMS, "Sign", "Sum")
+_MOVING = tuple(op for op in MOVES if op != "TopK")  # its places are integers, whatever it reads
+_LISTED = frozenset((*_COMPUTING, *_MOVING, *COMPARISONS, "Cast", "ConstantOfShape", "Mod"))
+_EMITS = (
+    *("Cast", "ConstantOfShape", "Floor", "Identity", "Max", "Not", "Relu"),
+    *(*_COMPUTING, *_MOVING, *sorted(COMPARISONS)),
+)
+_REMOVES = tuple(
+    feature for kind in _TYPES for feature in (f"dtype:{type_name(kind)}", f"dtype:Cast.{kind}")
+)
+
+
+@graph_pass(removes=_REMOVES, emits=_EMITS, last_resort=True)
+def integers_to_float32(editor: Editor) -> None:
+    """Look at all that integers connect, where they are shown to be below 2^24."""
+    _compute_in_floats(editor, proved=True)
+
+
+@graph_pass(removes=_REMOVES, emits=_EMITS, last_resort=True, accuracy=LOSSY)
+def large_integers_to_float32(editor: Editor) -> None:
+    """Look at all that integers connect, whatever their size."""
+    _compute_in_floats(editor, proved=False)
+
+
+def _compute_in_floats(editor: Editor, *, proved: bool) -> None:
+    retype(
+        editor,
+        Retyping(
+            narrow=_NARROW,
+            wide=_FLOAT,
+            refused=partial(_refused, WholeRanges(), proved),
+            forms={
+                "Cast": _cast,
+                "ConstantOfShape": filled(_FLOAT),
+                "Div": _quotient,
+                "Equal": _equal,
+                "Mod": _remainder,
+            },
+            wrapped=lambda view, result, elem_type, build: result,
+            constant=lambda array: array.astype(np.float32),
+            rounds=lambda view: not proved,
+            inexact=LOSSY,
+            kept=_kept,
+            unproved=True,  # alone, a place gets numbers of any size
+        ),
+    )
+
+
+def _kept(view: NodeView) -> frozenset[int]:
+    """Return the places of operands that are sizes, axes or places, and not the numbers."""
+    form = form_of(view.op, view.opset, view.domain)
+    if form is None or view.op == "ConstantOfShape":
+        return frozenset({0})
+    kinds = [formal.type_str for formal in form.schema.inputs]
+    given = form.schema.outputs[0].type_str
+    main = given if given in kinds else kinds[0]
+    last = len(kinds) - 1
+    return frozenset(p for p in range(len(view.inputs)) if kinds[min(p, last)] != main)
+
+
+def _refused(ranges: WholeRanges, proved: bool, view: NodeView) -> str:
+    if view.domain or view.op not in _LISTED or view.opset < _SIGN:
+        return told(view, _NARROW)
+    if view.attr("reduction", "none") != "none":
+        return told(view, _NARROW, f"{view.op} with a reduction")
+    kept = _kept(view)
+    for place, value in enumerate(view.inputs):
+        computed = value is not None and value.elem_type in _NARROW and not value.is_constant
+        if value is not None and computed and place in kept:
+            return f"{view.op} reads {value.name} as places or sizes"
+    if view.op == "Cast" and (reason := _not_to_cast(ranges, view)):
+        return reason
+    values = [v for p, v in enumerate(view.inputs) if p not in kept or (v and not v.is_constant)]
+    for value in (*values, *view.outputs) if proved else ():
+        if value is not None and value.elem_type in _NARROW and not _is_small(ranges, value):
+            return f"{value.name} must be shown to be below 2^24; it may be larger"
+    return ""
+
+
+def _is_small(ranges: WholeRanges, value: Value) -> bool:
+    found = ranges.of(value)
+    return found is not None and found[0] > -_LIMIT and found[1] < _LIMIT
+
+
+def _not_to_cast(ranges: WholeRanges, view: NodeView) -> str:
+    """Say why a Cast to a short or unsigned type cannot come from floats; empty where it can."""
+    source, result = view.need(0), view.output(0)
+    dtype = None if result is None else result.dtype
+    if dtype is None or source.elem_type not in _NARROW or dtype.kind not in "iu":
+        return ""
+    if result is None or result.elem_type in _NARROW:
+        return ""
+    found, limits = ranges.of(source), np.iinfo(dtype)
+    if found is not None and limits.min <= found[0] and found[1] <= limits.max:
+        return ""
+    return f"{source.name} may wrap around as {result.type_name}"
+
+
+def _cast(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+    data, result = operands[0], view.output(0)
+    assert data is not None
+    assert result is not None
+    source = view.need(0)
+    if source.elem_type in _NARROW:
+        to = _FLOAT if result.elem_type in _NARROW else result.elem_type
+        return (build.Identity(data) if to == _FLOAT else build.Cast(data, to=to),)
+    if data.elem_type != _FLOAT:
+        data = build.Cast(data, to=_FLOAT)
+    if source.dtype is None or source.dtype.kind in "biu":
+        return (data,)
+    return (build.Mul(build.Sign(data), build.Floor(build.Abs(data))),)
+
+
+def _quotient(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+    first, second = _both(operands)
+    sign = build.Mul(build.Sign(first), build.Sign(second))
+    return (build.Mul(sign, divided(build, build.Abs(first), build.Abs(second))),)
+
+
+def _remainder(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+    first, second = _both(operands)
+    over, under = build.Abs(first), build.Abs(second)
+    rest = left_over(build, over, under)
+    if view.attr("fmod", 0):
+        return (build.Mul(build.Sign(first), rest),)
+    return (rest_of(build, first, second, rest),)
+
+
+def _equal(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+    if view.opset >= _EQUAL:
+        return unchanged(view, operands, build)
+    return (build.Not(build.Cast(build.Sub(*_both(operands)), to=TensorProto.BOOL)),)
+
+
+def _both(operands: Operands) -> tuple[Value, Value]:
+    first, second = operands
+    assert first is not None
+    assert second is not None
+    return first, second

@@ -1,0 +1,101 @@
+"""integers-to-float32: integers that are shown to be small, computed as floats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from onnx import TensorProto
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+
+PASS = "integers-to-float32"
+HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
+BYTES = HEAD + "(uint8[4] a, uint8[4] b) => (float[4] z) "
+WIDE = "{ p = Cast <to = 7> (a) q = Cast <to = 7> (b) "
+MOST = (1 << 24) - 1
+FEED = {"a": np.array([0, 7, 200, 255], np.uint8), "b": np.array([3, 7, 9, 16], np.uint8)}
+
+
+def types_of(model: Any) -> set[int]:
+    return {v.type.tensor_type.elem_type for v in model.graph.value_info}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "r = Add (p, q)",
+        "r = Sub (p, q)",
+        "s = Mul (p, q) r = Neg (s)",
+        "s = Sub (q, p) r = Abs (s)",
+        "s = Sub (q, p) r = Sign (s)",
+        "r = Div (p, q)",
+        "s = Neg (p) r = Div (s, q)",
+        "r = Mod (p, q)",
+        "s = Neg (p) r = Mod (s, q)",
+        "s = Neg (q) r = Mod (p, s)",
+        "s = Neg (q) r = Mod <fmod = 1> (p, s)",
+        "s = Neg (p) r = Mod <fmod = 1> (s, q)",
+        "s = Concat <axis = 0> (p, q) r = Slice (s, two, six)",
+        "c = Less (p, q) r = Where (c, p, two)",
+        "c = Equal (p, q) r = Cast <to = 7> (c)",
+        "c = Cast <to = 6> (p) d = Reshape (c, four) r = Max (d, d)",
+        "c = Cast <to = 9> (p) r = Cast <to = 6> (c)",
+    ],
+)
+def test_the_same_numbers_without_an_integer(body: str) -> None:
+    constants = "<int64[1] two = {2}, int64[1] six = {6}, int64[1] four = {4}> "
+    text = BYTES + constants + WIDE + body + " z = Cast <to = 1> (r) }"
+    done = assert_rewrite(PASS, text, feeds=[FEED])
+    assert not types_of(done.after) & {TensorProto.INT64, TensorProto.INT32}
+    assert not [n for n in done.after.graph.node if n.op_type in ("Mod",)]
+
+
+def test_equal_before_it_took_floats() -> None:
+    text = BYTES.replace("17", "10") + WIDE + "c = Equal (p, q) z = Cast <to = 1> (c) }"
+    done = assert_rewrite(PASS, text, feeds=[FEED])
+    assert "Equal" not in done.ops
+
+
+@given(
+    st.integers(1, (1 << 24) - 1), st.lists(st.integers(0, (1 << 24) - 1), min_size=4, max_size=4)
+)
+def test_quotients_up_to_the_limit(divisor: int, numbers: list[int]) -> None:
+    """Mod by 2^24 - 1 shows that a number is small, and a constant divides it."""
+    text = (
+        HEAD + "(int64[4] x) => (float[4] z) "
+        f"<int64 most = {{{(1 << 24) - 1}}}, int64 k = {{{divisor}}}> "
+        "{ m = Mod (x, most) q = Div (m, k) r = Mod (m, k) s = Mul (q, k) t = Sub (m, s)"
+        " e = Equal (r, t) f = Cast <to = 1> (e) g = Cast <to = 1> (q) z = Add (f, g) }"
+    )
+    assert_refused(PASS, text, "x must be shown to be below 2^24; it may be larger")
+    near = [*numbers[:2], divisor * (numbers[2] // divisor), max(0, divisor * 3 - 1)]
+    feed = {"x": np.array([n % ((1 << 24) - 1) for n in near], np.int64)}
+    assert_rewrite("large-integers-to-float32", text, feeds=[feed])
+
+
+def test_refuses_what_may_be_large() -> None:
+    text = HEAD + "(float[3] x) => (float[3] z) { i = Cast <to = 7> (x) z = Cast <to = 1> (i) }"
+    assert_refused(PASS, text, "i must be shown to be below 2^24; it may be larger")
+    text = BYTES + WIDE + "s = Mul (p, p) t = Mul (s, s) z = Cast <to = 1> (t) }"
+    assert_refused(PASS, text, "t must be shown to be below 2^24; it may be larger")
+
+
+def test_refuses_places_and_what_wraps_around() -> None:
+    text = (
+        HEAD + "(float[4] x, bool[2] m) => (float[2] z) { i = Cast <to = 7> (m) z = Gather (x, i) }"
+    )
+    assert_refused(PASS, text, "Gather reads i as places or sizes")
+    text = BYTES + WIDE + "s = Add (p, q) t = Cast <to = 3> (s) z = Cast <to = 1> (t) }"
+    assert_refused(PASS, text, "s may wrap around as int8")
+
+
+def test_sizes_and_axes_are_no_numbers() -> None:
+    text = (
+        HEAD + "(float[4] x) => (float[2,2] z) <int64[2] s = {2, 2}> "
+        "{ r = Reshape (x, s) z = Neg (r) }"
+    )
+    assert_untouched(PASS, text)
