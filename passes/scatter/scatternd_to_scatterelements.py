@@ -3,9 +3,9 @@
 What it does:
 The axes that the index tuples count along are flattened into one, the others into another:
 ``data`` becomes [P, L], the tuples one number each, spread over L columns, ``updates`` [n, L].
-Constant tuples are computed here; others by a product with the strides and a sum, after the size
-of its axis is added to each negative one (the first axis needs that in neither case: a negative
-tuple stays one). ``reduction`` is carried over; ``none`` is not written.
+Constant tuples are computed here; others as a sum of their columns, each times its stride, after
+the size of its axis is added to each negative one (the first axis needs that in neither case: a
+negative tuple stays one). ``reduction`` is carried over; ``none`` is not written.
 
 Why engines need it:
 TensorRT 10.0 to 10.8 refuses ScatterND with the attribute ``reduction``, whatever its value, and
@@ -55,7 +55,7 @@ from graphfix.passes.scatter._indices import (
 @rewrite(
     "ScatterND",
     removes="op:ScatterND attr:ScatterND.reduction*",
-    emits=(reshaping.EMITS, "Add Concat Less Mul ReduceSum ScatterElements Shape Slice"),
+    emits=(reshaping.EMITS, "Add Concat Less Mul ScatterElements Shape Slice Squeeze"),
     since=11,
 )
 def scatternd_to_scatterelements(node: NodeView, build: Builder) -> Value:
@@ -112,6 +112,18 @@ def _computed(
         negative = build.Less(tuples, np.zeros((), dtype=np.int64))
         wrapped = build.Add(tuples, np.array([0, *inner], dtype=np.int64))
         tuples = build.Where(negative, wrapped, tuples)
-        scaled = build.Mul(tuples, strides((1, *inner)))
-        tuples = build.ReduceSum(scaled, axes=[-1], keepdims=len(columns))
+        tuples = _summed(build, tuples, strides((1, *inner)))
+        if not columns:
+            tuples = build.Squeeze(tuples, axes=[1])
     return tuples if columns in ((), (1,)) else build.Expand(tuples, [1, *columns])
+
+
+def _summed(build: Builder, tuples: Value, steps: Array) -> Value:
+    """Return the sum of the columns of [n, k], each times its step, as [n, 1]."""
+    total: Value | None = None
+    for place, step in enumerate(steps.tolist()):
+        column = build.Slice(tuples, starts=[place], ends=[place + 1], axes=[1])
+        term = column if step == 1 else build.Mul(column, np.array([step], dtype=np.int64))
+        total = term if total is None else build.Add(total, term)
+    assert total is not None
+    return total

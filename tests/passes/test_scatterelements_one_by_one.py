@@ -1,0 +1,68 @@
+"""scatterelements-one-by-one: few updates at computed places, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "scatterelements-one-by-one"
+RNG = np.random.default_rng(5)
+FEED = {
+    "x": RNG.standard_normal((3, 5)).astype(np.float32),
+    "i": np.array([[1, 1, -5], [4, -1, 2], [0, 2, 0]]),
+    "u": RNG.standard_normal((3, 3)).astype(np.float32),
+}
+
+
+def text(attributes: str = "", opset: int = 16, place: str = "main", op: str = "Elements") -> str:
+    return written(
+        f"@y = Scatter{op} <axis = 1{attributes}> (x, i, u)",
+        "float[3, 5] x, int64[3, 3] i, float[3, 3] u",
+        "float[3, 5]",
+        opset=opset,
+        place=place,
+    )
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_the_last_of_two_stays(opset: int, place: str) -> None:
+    feed = {**FEED, "c": np.array(True)} if place == "branch" else FEED
+    done = assert_rewrite(PASS, text(opset=opset, place=place), feeds=[feed])
+    assert not {"ArgMax", "GatherElements", "ScatterElements"} & set(done.ops)
+
+
+@pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])
+def test_reductions_take_every_update(reduction: str) -> None:
+    model = text(f', reduction = "{reduction}"', opset=18)
+    assert_rewrite(PASS, model, feeds=[FEED])
+
+
+def test_the_older_scatter() -> None:
+    assert_rewrite(PASS, text(opset=9, op=""), feeds=[{**FEED, "i": FEED["i"] % 5}])
+
+
+def test_bools_and_one_update() -> None:
+    model = written(
+        "@y = ScatterElements <axis = 0> (x, i, u)",
+        "bool[3, 2] x, int64[1, 2] i, bool[1, 2] u",
+        "bool[3, 2]",
+        opset=13,
+    )
+    feed = {
+        "x": np.array([[1, 0], [0, 0], [1, 1]], bool),
+        "i": np.array([[2, -3]]),
+        "u": np.array([[0, 1]], bool),
+    }
+    assert_rewrite(PASS, model, feeds=[feed])
+
+
+def test_refuses_many_updates_and_a_smaller_index() -> None:
+    many = text().replace("3, 3]", "3, 40]")
+    assert_refused(PASS, many, "there must be 1 to 32 updates along the axis; there are 40")
+    small = text().replace("int64[3, 3]", "int64[2, 3]").replace("float[3, 3] u", "float[2, 3] u")
+    reason = "the index must cover the data along the other axes; it does not"
+    assert_refused(PASS, small, reason)
