@@ -6,9 +6,10 @@ Each model that onnxruntime runs on drawn inputs is loaded and run in the engine
 What graphfix calls fixed is counted, and what of that the engine refuses or computes wrongly; and
 what it finds in the model as it is, beside what the engine makes of that. An engine whose family
 `wants_sizes` gets all three forms with the sizes of the drawn inputs. Where the file is not fixed
-as it is and has bools as inputs or outputs, graphfix runs anew with ``--allow-io-change``, and the
-numbers 0 and 1 are fed. A further run goes on behind
-the rows of the last; the table is ``results/engines-E.md``.
+as it is and has inputs or outputs of types that the engine does not bind, graphfix runs anew with
+``--allow-io-change``, and then with ``--allow-lossy`` as well, and the same numbers are fed in the
+types that it has declared. A further run goes on behind the rows of the last; the table is
+``results/engines-E.md``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import onnx
 
 from benchmarks import RESULTS
 from benchmarks.engines.kernels import Asker, difference, family_of
+from graphfix.engines.targets import load_target
 from graphfix.errors import GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
@@ -40,7 +42,7 @@ _ATTEMPTS = (0, 3, 9, 16, 22)
 _SECONDS = 120.0
 _MEMORY = 4 << 30
 _MILLIONTH = 1e-6
-_CONSENTED = "bool"  # what graphfix declares anew as floats, of which each holds the same
+_CONSENTS = (["--allow-io-change"], ["--allow-io-change", "--allow-lossy"])
 _FOLDERS = re.compile(r"/\S*/(?=site-packages/)")  # where an engine happens to be installed
 _SIMPLIFYING = (
     "import sys, onnx, onnxsim; m, _ = onnxsim.simplify(sys.argv[1]); onnx.save(m, sys.argv[2])"
@@ -72,11 +74,14 @@ def measured(path: Path, name: str, asker: Asker, target: str, folder: Path) -> 
     command = [sys.executable, "-m", "graphfix", "run", str(path), "--target", target, "--force"]
     command += [*sizes, "-o", str(fixed)]
     code = _code(command)
-    consent = code == 1 and _CONSENTED in {
-        v.dtype.name for v in (*feed.values(), *expected.values())
-    }
-    if consent:
-        code = _code([*command, "--allow-io-change"])
+    bound = load_target(target).io_dtypes
+    ends = {value.dtype.name for value in (*feed.values(), *expected.values())}
+    consents = _CONSENTS if bound is not None and ends - bound else ()
+    consent: list[str] = []
+    for consent in consents if code == 1 else ():
+        code = _code([*command, *consent])
+        if code != 1:
+            break
     made["graphfix"] = fixed if fixed.is_file() else None
     for form, file in made.items():
         if file is None:
@@ -201,7 +206,7 @@ def table(engine: str, rows: Sequence[Row]) -> str:
         f" itself; {_closeness(engine)}. Made by `python -m"
         f" benchmarks.engines FOLDER --engine {engine}`.",
         *_note_on_sizes(sized),
-        *_note_on_consent(sum(row.get("consent", False) for row in known)),
+        *_note_on_consent(known),
         "",
         "| form | " + " | ".join(VERDICTS) + " |",
         "|---" * (len(VERDICTS) + 1) + "|",
@@ -241,11 +246,19 @@ def _note_on_sizes(sized: int) -> list[str]:
     return ["", f"{said}, for graphfix with `--shape`."]
 
 
-def _note_on_consent(count: int) -> list[str]:
-    if not count:
+def _note_on_consent(known: Sequence[Row]) -> list[str]:
+    asked = [row for row in known if row.get("consent")]
+    if not asked:
         return []
-    said = f"{count} of them have bools as inputs or outputs, which graphfix did not keep"
-    return ["", f"{said}: `--allow-io-change`, and 0 and 1 are fed instead."]
+    lossy = sum("--allow-lossy" in (row["consent"] or ()) for row in asked)
+    equal = sum(row["graphfix"][0] == "equal" for row in asked)
+    return [
+        "",
+        f"{len(asked)} of them have inputs or outputs of types that the engine does not bind, and"
+        f" were not fixed with these kept: `--allow-io-change`, and for {lossy} `--allow-lossy` as"
+        f" well; the same numbers are fed in the types that were declared. {equal} of these are"
+        " equal afterwards.",
+    ]
 
 
 def _agreement(known: Sequence[Row]) -> list[str]:
