@@ -45,7 +45,8 @@ def throughput(corpus: Path, count: int, work: Path) -> dict[str, Any]:
         out = work / f"jobs-{jobs}"
         shutil.rmtree(out, ignore_errors=True)
         words = [*GRAPHFIX, "batch", f"@{models}", "--target", TARGETS[0], "--out", str(out)]
-        seen = watch([*words, "--jobs", str(jobs), "--no-cache", "--json"], work / "said.json")
+        words += ["--jobs", str(jobs), "--no-cache", "--json"]
+        seen = watch(words, work / "said.json", look=1.0)
         found[str(jobs)] = {
             "seconds": seen.seconds,
             "cpu": seen.cpu,

@@ -43,13 +43,16 @@ class Watched:
     said: str = ""
 
 
-def watch(words: Sequence[str], out: Path, kill_after: float = float("inf")) -> Watched:
+def watch(
+    words: Sequence[str], out: Path, kill_after: float = float("inf"), look: float = _LOOK
+) -> Watched:
     """Run a command, look at its processes all the time, and kill it after some seconds.
 
     Args:
         words: The command line.
         out: The file for what it writes on standard output; what it says goes on stderr.
         kill_after: When it is sent SIGKILL, which no program can handle.
+        look: Seconds from one look to the next; each takes the processors a few milliseconds.
     """
     seen, ever, crashed = Watched(), set[int](), set[int]()
     _adopt()
@@ -64,7 +67,7 @@ def watch(words: Sequence[str], out: Path, kill_after: float = float("inf")) -> 
             seen.crashed += _crash(tree, crashed)
             if time.monotonic() - start > kill_after:
                 process.kill()
-            time.sleep(_LOOK)
+            time.sleep(look)
     seen.code, seen.seconds = process.returncode, time.monotonic() - start
     seen.orphans = _left(ever - {process.pid})
     after = os.times()

@@ -96,7 +96,7 @@ def run_fleet(request: Request, crew: Crew, told: Callable[[Row, int, int], None
         known = {} if request.fresh else {r.key: r for r in ledger.rows() if _still_there(r)}
         missing = {job.key: job for job in jobs if job.key not in known}
         made = 0
-        for row in crew.rows(iter(missing.values())):
+        for row in crew.rows(iter(sorted(missing.values(), key=_size, reverse=True))):
             ledger.add(row)
             known[row.key] = row
             made += 1
@@ -126,6 +126,17 @@ def _content(source: Source) -> str:
         return content_of(Path(source.place))
     except OSError as error:  # the job says so
         return f"unreadable:{source.place}:{error.errno}"
+
+
+def _size(job: Job) -> int:
+    """Return the bytes of a model: who does the big ones first does not wait for one at the end.
+
+    Those that are not on this machine count as none, and keep their order.
+    """
+    try:
+        return 0 if is_url(job.model) else Path(job.model).stat().st_size
+    except OSError:
+        return 0
 
 
 def _still_there(row: Row) -> bool:

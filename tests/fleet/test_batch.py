@@ -84,6 +84,17 @@ def test_killed_again_and_again_nothing_is_done_twice_and_nothing_is_lost(
     assert [row.target for row in fleet.rows[:2]] == ["trt8.6", "ort-1.10"]
 
 
+def test_big_models_are_done_first_and_told_in_their_own_order(tmp_path: Path) -> None:
+    sizes = {"a": 5, "b": 70, "c": 5, "d": 300}
+    for name, size in sizes.items():
+        (tmp_path / f"{name}.onnx").write_bytes(name.encode() * size)
+    crew, out = Crew(), tmp_path / "out"
+    request = Request(sources([str(tmp_path)], out), ("trt8.6",), str(out), out)
+    fleet = run_fleet(request, crew, lambda *_: None)
+    assert crew.done == ["d trt8.6", "b trt8.6", "a trt8.6", "c trt8.6"]
+    assert [row.name for row in fleet.rows] == ["a", "b", "c", "d"]
+
+
 def test_half_a_line_counts_as_never_written(request_of_nets: Request) -> None:
     _run(request_of_nets, Crew())
     path = request_of_nets.rows / NAME
