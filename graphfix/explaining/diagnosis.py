@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from math import log
 
 from onnx import defs
@@ -37,6 +38,11 @@ _SILENT = re.compile(
     r"differ(?:s|ent)? (?:output|result)",
     re.IGNORECASE,
 )
+_WARNING = re.compile(
+    r"(?:\[[^\]\n]{0,40}\]\s*){0,3}(?:\[[WIV](?::[^\]\n]*)?\]|\[?(?:WARNING|VERBOSE|INFO)\b)|"
+    r"\S{10} \S{8,16} \[[WIV]:"
+)
+_PLACES = 20  # of one message are looked at
 _NEAR = 0.45  # the share of the weight of a text's words that a log must have to be near it
 
 
@@ -134,7 +140,7 @@ def _found(text: str, family: str, target: str) -> list[Match]:
     for place, message in enumerate(messages()):
         if message.family not in ("", family) and family:
             continue
-        hit = message.pattern.search(text)
+        hit = _hit(message.pattern, text)
         if hit is None:
             continue
         match = _match(message, hit, text)
@@ -143,13 +149,20 @@ def _found(text: str, family: str, target: str) -> list[Match]:
         if message.ops and message.ops.isdisjoint(_importers(hit, text) or message.ops):
             continue  # the function that complains is another operator's
         own = bool(message.ops) and (named in message.ops or bool(message.ops & names.keys()))
+        own = own or (message.rank == 2 and bool(hit.groupdict().get("op")))
         foreign = bool(message.ops) and not own
+        if foreign and named in _operators():
+            continue  # so is the node
+        if message.brief and (foreign or message.family != family):
+            continue
         rank = (
-            float(message.family == family),
+            float(message.family in ("", family)),
+            float(message.rank > 0 and not foreign),
             -float(foreign),
             float(own),
             float(fits),
             float(message.rank),
+            float(bool(named)),
             float(len(hit[0].strip())),
             0.0 if named else float(len(message.ops)),  # the widest rule, where nothing is named
             -float(place),
@@ -161,7 +174,28 @@ def _found(text: str, family: str, target: str) -> list[Match]:
     if not matches and _SILENT.search(text):
         matches = _silent(names, family, resolved)
     unique = {(m.message.rule, m.message.cause, m.op, m.node): m for m in reversed(matches)}
-    return sorted(unique.values(), key=lambda m: (m.message.late, m.line))
+    return sorted(unique.values(), key=_urgency)
+
+
+def _hit(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return where a log has a message: the first place that it does not call a warning."""
+    first: re.Match[str] | None = None
+    for hit in islice(pattern.finditer(text), _PLACES):
+        line = text[text.rfind("\n", 0, hit.start()) + 1 : hit.end()]
+        if _WARNING.match(line.lstrip()) is None:
+            return hit
+        first = first or hit
+    return first
+
+
+def _urgency(match: Match) -> tuple[bool, bool, bool, int]:
+    """Return by what messages are ordered: what is to be cured first is the least.
+
+    What follows from another message comes last, what a log itself calls a warning before that,
+    and what is general behind what says more.
+    """
+    warned = _WARNING.match(match.said) is not None
+    return match.message.late, warned, not match.message.rank, match.line
 
 
 def _silent(names: Counter[str], family: str, target: object) -> list[Match]:

@@ -22,6 +22,7 @@ _FILE = "messages.toml"
 _HOLE = re.compile(r"\{(\w+)\}|\.\.\.|(?<=[=(\[ ])-?\d+(?:\.\d+)*(?=[\])}, ]|$)")
 _ENOUGH = 30  # a part of so many letters is told alone
 _SHORTEST = 12  # a literal text of fewer letters says nothing alone
+_BRIEF = 24  # nor does one of fewer than these in a log of nobody knows what
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Message:
         late: Whether it only follows from another message before it.
         rank: Which of several on one line counts: 2 of a family's file, 1 of a rule, 0 for what
             such a file calls general.
+        brief: Whether the text is so short that logs of anything may have it.
     """
 
     family: str
@@ -56,6 +58,7 @@ class Message:
     severity: Severity
     late: bool = False
     rank: int = 1
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,7 @@ def _of_rule(family: str, rule: Rule) -> list[Message]:
     facts = (rule.message, "", ops, rule.feature, rule.versions, rule.severity)
     texts = [part.strip() for line in rule.text.splitlines() for part in line.split("; ")]
     found = [
-        Message(family, rule.id, text, pattern, *facts)
+        Message(family, rule.id, text, pattern, *facts, brief=_letters(text) < _BRIEF)
         for text in texts
         if (pattern := _pattern(text)) is not None
     ]
@@ -163,13 +166,18 @@ def _pattern(text: str) -> re.Pattern[str] | None:
     inner = re.search(r"Error Code \d+: [\w ]+ \((.*?)\)?$", wanted)
     wanted = inner[1] if inner is not None else wanted
     literals = _HOLE.sub("\0", wanted).split("\0")
-    if sum(len(part.strip()) for part in literals) < _SHORTEST:
+    if _letters(wanted) < _SHORTEST:
         return None
     whole = _filled(wanted)
     longest = re.sub(r"^_\w+: ", "", max(literals, key=len).strip())  # the end of a layer's name
     if len(literals) > 1 and len(longest) >= _ENOUGH:
         whole = f"{whole}|{_literal(longest)}"
     return re.compile(whole, re.IGNORECASE)
+
+
+def _letters(text: str) -> int:
+    """Return how many letters a text has beside what an engine fills in."""
+    return sum(len(part.strip()) for part in _HOLE.sub("\0", text).split("\0"))
 
 
 def _filled(wanted: str) -> str:

@@ -131,6 +131,44 @@ def test_a_message_of_another_importer_is_not_taken_for_the_one_that_complains()
     assert in_order(read_log(log % "GlobalAveragePool").matches) == ("global-pool-rank",)
 
 
+def test_what_a_log_calls_a_warning_comes_behind_its_errors() -> None:
+    warning = "[W] [TRT] One or more weights outside the range of INT32 was clamped"
+    error = (
+        "[E] [TRT] Concat_393: concat input tensors 0 and 2 have incompatible types Float and Int32"
+    )
+    found = read_log(f"{warning}\n{error}\n")
+    assert in_order(found.matches) == ("mixed-types", "weights-clamped")
+
+
+def test_a_message_is_read_where_the_log_does_not_only_note_it() -> None:
+    note = "[I] [TRT] No checker registered for op: grid_sampler. Attempting to check as plugin."
+    error = "[E] [TRT] API Usage Error (Cannot find plugin: grid_sampler, version: 1, namespace:.)"
+    (first, *_) = read_log(f"{note}\n{error}\n").matches
+    assert (first.message.rule, first.line) == ("operator-not-supported", 2)
+
+
+def test_what_is_general_comes_behind_what_says_more() -> None:
+    log = (
+        "ERROR: ModelImporter.cpp:195 In function parseGraph:\n[6] Invalid Node - /If\n"
+        "/If_OutputLayer: IIfConditionalOutputLayer inputs must have the same shape. "
+        "Shapes are [-1] and [-1,1]."
+    )
+    found = read_log(log).matches
+    assert in_order(found)[0] == "if-shapes"
+    assert not found[0].message.late
+    assert found[-1].message.rank == 0
+
+
+def test_a_rule_on_other_operators_is_no_answer_for_a_node_that_is_named() -> None:
+    log = "[ONNXRuntimeError] : Non-zero status code returned while running %s node. Name:'n'"
+    rules = {op: in_order(read_log(log % op).matches) for op in ("Mul", "QLinearAveragePool")}
+    assert rules == {"Mul": ("",), "QLinearAveragePool": ("int8-means",)}
+
+
+def test_a_short_text_of_a_rule_is_no_answer_in_a_log_of_nobody_knows_what() -> None:
+    assert "constants-of-the-outer-graph" not in in_order(read_log("KeyError: 'out'").matches)
+
+
 @pytest.mark.parametrize(
     ("log", "advice"),
     [
@@ -141,6 +179,31 @@ def test_a_message_of_another_importer_is_not_taken_for_the_one_that_complains()
         ("[TRT] In node 614 (parseGraph): INVALID_NODE: Invalid Node - /ArgMax", "graphfix reduce"),
         ("[TRT] std::bad_alloc", "--shape"),
         ("ncnn: find_blob_index_by_name images failed", ".param"),
+        (
+            "[TRT] Network has dynamic or shape inputs, but no optimization profile has been "
+            "defined.",
+            "--minShapes",
+        ),
+        ("[TRT] Serialization Error in verifyHeader: 0 (Version tag does not match)", "again"),
+        ("[TRT] Serialization assertion creator failed. Cannot deserialize plugin", "library"),
+        ("[ONNXRuntimeError] : 7 : INVALID_PROTOBUF : Protobuf parsing failed.", "git lfs"),
+        ("[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Invalid Feed Input Name:x", "inspect"),
+        (
+            "Non-zero status code returned while running Add node. Name:'a' Status Message: "
+            "bad allocation",
+            "memory",
+        ),
+        ('[ ERROR ]  Cannot infer shapes or values for node "Slice_34".', "convert_model"),
+        (
+            "OpenCV(4.5.5) onnx_importer.cpp:709: error: (-215:Assertion failed) "
+            "model_proto.has_graph() in function 'populateNet'",
+            "git lfs",
+        ),
+        ("error: 'tf.AddV2' op is neither a custom op nor a flex op", "--target tflite"),
+        ("no available backend found. ERR: [webgl] backend not found", "bundle"),
+        ("E Calc node Conv : /c/Conv output shape fail\nE rknn", "--target rknn"),
+        ("############# pass_ncnn\nSegmentation fault (core dumped)", "pnnx"),
+        ("parse layer_type failed", "pnnx"),
     ],
 )
 def test_what_is_no_fault_of_the_model_has_advice(log: str, advice: str) -> None:
