@@ -1,14 +1,15 @@
-"""Outputs whose numbers stand for the labels of classes, or whose entries for tensors of a list.
+"""Inputs and outputs whose numbers stand for texts, or whose entries for tensors of a list.
 
 No engine holds texts, nor sequences of tensors or of maps from labels to scores. Where an output
 gives the number of a class instead, a column for each class, or an entry for each tensor of a list,
-the metadata of the file says so, for whoever runs it and for comparisons.
+or an input takes the number of a text, the metadata of the file says so, for whoever runs it and
+for comparisons.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ Label: TypeAlias = "int | str"
 
 
 class Labels(Struct, frozen=True):
-    """What the numbers, columns or entries of an output stand for.
+    """What the numbers, columns or entries of an output, or the numbers of an input, stand for.
 
     Attributes:
         labels: The label of each number or column.
@@ -34,10 +35,16 @@ class Labels(Struct, frozen=True):
     columns: bool
     entries: bool = False
 
-    def read(self, array: npt.NDArray[Any]) -> npt.NDArray[Any] | list[Any]:
+    def read(
+        self, array: npt.NDArray[Any], others: Sequence[str] = ()
+    ) -> npt.NDArray[Any] | list[Any]:
         """Return what the output stands for; `array` where that does not fit.
 
         That are texts for numbers, a map for each row of columns, or a list of its entries.
+
+        Args:
+            array: The output.
+            others: The texts of the numbers behind those of the labels.
         """
         if self.entries:
             return list(array) if array.ndim else array
@@ -46,10 +53,26 @@ class Labels(Struct, frozen=True):
             if array.ndim != 2 or array.shape[1] != count:
                 return array
             return [dict(zip(self.labels, row, strict=True)) for row in array]
-        if array.size and not 0 <= int(array.min()) <= int(array.max()) < count:
+        known = np.array([*self.labels, *others], object)
+        if array.size and not 0 <= int(array.min()) <= int(array.max()) < len(known):
             return array
-        texts: npt.NDArray[Any] = np.array(self.labels, object)[array]
+        texts: npt.NDArray[Any] = known[array]
         return texts
+
+    def write(self, texts: npt.NDArray[Any], others: dict[str, int]) -> npt.NDArray[np.int64]:
+        """Return the numbers of texts.
+
+        Args:
+            texts: What an input was given before.
+            others: The texts that are no labels, in the order in which they came; those of
+                `texts` join them. Their numbers are behind those of the labels.
+        """
+        known = {str(label): number for number, label in enumerate(self.labels)}
+        found = [
+            known[text] if text in known else len(known) + others.setdefault(text, len(others))
+            for text in map(str, texts.flat)
+        ]
+        return np.array(found, np.int64).reshape(texts.shape)
 
 
 def write_labels(known: Mapping[str, Labels]) -> str:
@@ -82,8 +105,17 @@ def read_labels(text: str) -> dict[str, Labels]:
 
 def labelled_outputs(model: ModelProto) -> dict[str, Labels]:
     """Return the outputs of a model whose numbers stand for labels, by name."""
+    return _labelled(model, (output.name for output in model.graph.output))
+
+
+def labelled_inputs(model: ModelProto) -> dict[str, Labels]:
+    """Return the inputs of a model whose numbers stand for texts, by name."""
+    return _labelled(model, (given.name for given in model.graph.input))
+
+
+def _labelled(model: ModelProto, ends: Iterable[str]) -> dict[str, Labels]:
     for entry in model.metadata_props:
         if entry.key == KEY:
-            names = {output.name for output in model.graph.output}
+            names = set(ends)
             return {n: of for n, of in read_labels(entry.value).items() if n in names}
     return {}

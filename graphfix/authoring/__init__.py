@@ -31,6 +31,7 @@ from graphfix.authoring.declaring import rewrite as rewrite
 from graphfix.authoring.editing import Editor as Editor
 from graphfix.authoring.editing import Recorded as Recorded
 from graphfix.authoring.editing import Refused as Refused
+from graphfix.authoring.label_numbers import label_input as label_input
 from graphfix.authoring.label_numbers import label_output as label_output
 from graphfix.authoring.label_numbers import stacked_output as stacked_output
 from graphfix.authoring.namesakes import namesakes as namesakes

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnx import TypeProto
+from onnx import TensorProto, TypeProto, ValueInfoProto
 
 from graphfix.authoring.declared_types import redeclare_type
 from graphfix.authoring.editing import Editor
+from graphfix.authoring.views import Value
 from graphfix.graph import Variable
 from graphfix.labels import KEY, Label, Labels, read_labels, write_labels
 from graphfix.report import IoChange, NodeRef
@@ -30,10 +31,31 @@ def label_output(
         columns: Whether columns stand for labels; numbers otherwise.
     """
     old, new = redeclare_type(editor.model.graph, output, kind)
-    shown = ", ".join(map(str, labels[:_SHOWN])) + (", ..." if len(labels) > _SHOWN else "")
-    what = "columns" if columns else "numbers"
-    told = f"{what} stand for {shown}"
+    told = f"{'columns' if columns else 'numbers'} stand for {_shown(labels)}"
     _tell(editor, output, Labels(tuple(labels), columns), (old, new), told)
+
+
+def label_input(editor: Editor, tensor: Variable, labels: Sequence[str]) -> None:
+    """Declare an input of texts of the main graph as int64, whose numbers stand for these.
+
+    What reads it is the caller's business. The metadata of the file says what stands for what; a
+    text that is not among the labels has a number behind theirs.
+
+    Args:
+        editor: The editor of the pass.
+        tensor: The input.
+        labels: What each number stands for.
+    """
+    old = Value(tensor).type_name
+    tensor.elem_type = TensorProto.INT64
+    if tensor.info is not None:
+        info = ValueInfoProto()
+        info.CopyFrom(tensor.info)
+        info.type.tensor_type.elem_type = TensorProto.INT64
+        tensor.info = info
+    new = Value(tensor).type_name
+    told = f"numbers stand for {_shown(labels)}"
+    _tell(editor, tensor, Labels(tuple(labels), False), (old, new), told)
 
 
 def stacked_output(editor: Editor, output: Variable, kind: TypeProto) -> None:
@@ -50,12 +72,18 @@ def stacked_output(editor: Editor, output: Variable, kind: TypeProto) -> None:
     _tell(editor, output, Labels((), False, True), named, "entries are the tensors of the list")
 
 
+def _shown(labels: Sequence[Label]) -> str:
+    if not labels:
+        return "texts as the caller likes"
+    return ", ".join(map(str, labels[:_SHOWN])) + (", ..." if len(labels) > _SHOWN else "")
+
+
 def _tell(
-    editor: Editor, output: Variable, labels: Labels, kinds: tuple[str, str], told: str
+    editor: Editor, tensor: Variable, labels: Labels, kinds: tuple[str, str], told: str
 ) -> None:
     old, new = kinds
-    editor.io_changes.append(IoChange(output.name, old, f"{new}, whose {told}"))
+    editor.io_changes.append(IoChange(tensor.name, old, f"{new}, whose {told}"))
     known = read_labels(editor.model.metadata.get(KEY, ""))
-    known[output.name] = labels
+    known[tensor.name] = labels
     editor.model.metadata[KEY] = write_labels(known)
-    editor.record_number(NodeRef(outputs=(output.name,)), told)
+    editor.record_number(NodeRef(outputs=(tensor.name,)), told)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphfix.proving.inputs.roles import ARITHMETIC
-from graphfix.proving.inputs.uses import Use, attribute_of
+from graphfix.proving.inputs.uses import Use, attribute_of, int_attribute
 from graphfix.proving.values.kinds import Array, is_floating
 
 STYLES = 5
@@ -28,6 +28,7 @@ _SIGNED_UNIT_INPUTS = frozenset({("GridSample", 1), ("Acos", 0), ("Asin", 0), ("
 # symmetric ones only whose eigenvalues are positive.
 _MATRICES = frozenset({"Inverse", "inverse", "linalg_inv", "linalg_inv_ex", "linalg_solve"})
 _DEFINITE = frozenset({"cholesky", "linalg_cholesky", "linalg_cholesky_ex"})
+_LISTS = ("keys_strings", "classes_strings", "cats_strings", "string_vocabulary")
 _WORDS = ("a", "b", "cat", "Dog", "7", "-3.5", "", "naïve", "two words", "A1")
 _NUMBERS = ("7", "-3.5", "0", "12", "1e3", "2.25")
 
@@ -153,9 +154,11 @@ def strings(shape: tuple[int, ...], uses: Sequence[Use], rng: np.random.Generato
     """Return words; the keys of a dictionary operator, or numbers where they are converted."""
     words: list[str] = list(_WORDS)
     for use in uses:
-        for attribute in use.node.attribute:
-            if attribute.name in ("keys_strings", "cats_strings", "string_vocabulary"):
-                words = [text.decode("utf-8", "replace") for text in attribute.strings] + ["other"]
+        for name in _LISTS:
+            attribute = attribute_of(use.node, name)
+            if attribute is not None:
+                words = [text.decode("utf-8", "replace") for text in attribute.strings]
+                words += [] if _wants_known(use) else ["other"]
     if any(use.op == "Cast" for use in uses):
         words = list(_NUMBERS)
     picked = rng.integers(0, len(words), shape)
@@ -163,6 +166,20 @@ def strings(shape: tuple[int, ...], uses: Sequence[Use], rng: np.random.Generato
     for place in np.ndindex(*shape):
         result[place] = words[int(picked[place])]
     return result
+
+
+def categories(uses: Sequence[Use]) -> list[int]:
+    """Return the numbers that alone an input may hold; none where it may hold others too."""
+    for use in uses:
+        attribute = attribute_of(use.node, "cats_int64s")
+        if attribute is not None and _wants_known(use):
+            return list(attribute.ints)
+    return []
+
+
+def _wants_known(use: Use) -> bool:
+    """Whether onnxruntime stops at a category that a OneHotEncoder does not have."""
+    return use.op == "OneHotEncoder" and not int_attribute(use.node, "zeros", 1)
 
 
 def cast(values: Array, dtype: np.dtype[np.generic]) -> Array:

@@ -12,12 +12,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import onnx
 
+from graphfix.proving.inputs.leaves import rows_of_classes
 from graphfix.proving.inputs.uses import Use, attribute_of
 from graphfix.proving.values.kinds import Array
 
 _DEPTH = 12
 _PASSED = frozenset({"Cast", "Identity", "Flatten"})
 _NEXT = 0.1  # how far, of the spread of a feature, a number is from where a tree branches
+_NEAR = (_NEXT, 0.01 * _NEXT)
 _WEIGHTS = "coefficients"
 Shapes = Mapping[str, Sequence[int | str] | None]
 Constants = Mapping[str, onnx.TensorProto]
@@ -61,10 +63,12 @@ class _Table:
         self._seed = seed
 
     def rows(self, name: str, shape: tuple[int, ...], depth: int) -> Array | None:
-        """Return what a tensor should hold, by the first of its readers that tells."""
+        """Return what a tensor should hold, by one of its readers, by turns, that tells."""
         if depth > _DEPTH:
             return None
-        for use in self._readers.get(name, ()):
+        uses = self._readers.get(name, [])
+        turn = self._seed[-1] % len(uses) if uses else 0
+        for use in (*uses[turn:], *uses[:turn]):
             found = self._by(use, shape, depth + 1)
             if found is not None:
                 return found
@@ -85,10 +89,19 @@ class _Table:
             case "Scaler":
                 scaled = self.rows(node.output[0], shape, depth)
                 return _unscaled(node, rng.standard_normal(shape) if scaled is None else scaled)
-            case "Add" | "ArrayFeatureExtractor" | "MatMul" | "Sub":
+            case "Add" | "ArrayFeatureExtractor" | "Div" | "Gemm" | "MatMul" | "Mul" | "Sub":
                 return self._before(node, shape, depth, rng)
-            case "TreeEnsembleClassifier" | "TreeEnsembleRegressor":
+            case "TreeEnsembleClassifier":
+                found = _around_branches(node, shape, rng)
+                beside = [near.node for near in self._readers[node.input[0]]]
+                alike = [each for each in beside if each.op_type == node.op_type]
+                return None if found is None else rows_of_classes(alike, found, rng)
+            case "TreeEnsembleRegressor":
                 return _around_branches(node, shape, rng)
+            case "ReduceSumSquare" if depth > 1:  # how far a row is from the middle of a class
+                return rng.standard_normal(shape)
+            case "CDist" | "Scan":
+                return self._near_others(node, shape, rng)
             case "LinearClassifier":
                 return _around_ties(node, shape, rng)
             case "SVMClassifier" | "SVMRegressor":
@@ -100,28 +113,83 @@ class _Table:
         self, node: onnx.NodeProto, shape: tuple[int, ...], depth: int, rng: np.random.Generator
     ) -> Array | None:
         """Return rows of which a constant makes what is wanted: moved, projected or picked."""
+        if len(node.input) < 2:
+            return None
         constant = self._constant(node.input[1])
         if constant is None:
             return None
-        drawn = rng.standard_normal(shape)
-        if node.op_type in ("Add", "Sub"):
-            wanted = self.rows(node.output[0], shape, depth)
-            if wanted is None or constant.size not in (1, shape[1]):
-                return None
-            return np.asarray(wanted + (constant if node.op_type == "Sub" else -constant).ravel())
-        if node.op_type == "ArrayFeatureExtractor":
-            picked = constant.ravel().astype(np.int64)
-            wanted = self.rows(node.output[0], (shape[0], picked.size), depth)
-            if wanted is None or not np.all((picked >= 0) & (picked < shape[1])):
-                return None
-            drawn[:, picked] = wanted
-            return drawn
-        if constant.ndim != 2 or constant.shape[0] != shape[1]:
+        match node.op_type:
+            case "ArrayFeatureExtractor":
+                return self._picked(node, constant.ravel().astype(np.int64), shape, depth, rng)
+            case "Gemm" | "MatMul":
+                return self._projected(node, constant, shape, depth, rng)
+            case _:
+                return self._moved(node, constant.ravel(), shape, depth)
+
+    def _moved(
+        self, node: onnx.NodeProto, constant: Array, shape: tuple[int, ...], depth: int
+    ) -> Array | None:
+        wanted = self.rows(node.output[0], shape, depth)
+        if wanted is None or constant.size not in (1, shape[1]):
             return None
-        wanted = self.rows(node.output[0], (shape[0], constant.shape[1]), depth)
+        match node.op_type:
+            case "Add":
+                return np.asarray(wanted - constant)
+            case "Sub":
+                return np.asarray(wanted + constant)
+            case "Div":
+                return np.asarray(wanted * constant)
+            case _:
+                return np.asarray(wanted / constant) if constant.all() else None
+
+    def _picked(
+        self,
+        node: onnx.NodeProto,
+        places: Array,
+        shape: tuple[int, ...],
+        depth: int,
+        rng: np.random.Generator,
+    ) -> Array | None:
+        wanted = self.rows(node.output[0], (shape[0], places.size), depth)
+        if wanted is None or not np.all((places >= 0) & (places < shape[1])):
+            return None
+        drawn = rng.standard_normal(shape)
+        drawn[:, places] = wanted
+        return drawn
+
+    def _projected(
+        self,
+        node: onnx.NodeProto,
+        matrix: Array,
+        shape: tuple[int, ...],
+        depth: int,
+        rng: np.random.Generator,
+    ) -> Array | None:
+        given = {attribute.name: attribute for attribute in node.attribute}
+        if "transA" in given and given["transA"].i:
+            return None
+        matrix = matrix.T if "transB" in given and given["transB"].i else matrix
+        matrix = matrix * (given["alpha"].f if "alpha" in given else 1.0)
+        if matrix.ndim != 2 or matrix.shape[0] != shape[1]:
+            return None
+        wanted = self.rows(node.output[0], (shape[0], matrix.shape[1]), depth)
         if wanted is None:
             return None
-        return np.asarray(drawn + (wanted - drawn @ constant) @ np.linalg.pinv(constant))
+        bias = self._constant(node.input[2]) if len(node.input) > 2 else None
+        if bias is not None and bias.size in (1, matrix.shape[1]):
+            wanted = wanted - bias.ravel() * (given["beta"].f if "beta" in given else 1.0)
+        drawn = rng.standard_normal(shape)
+        return np.asarray(drawn + (wanted - drawn @ matrix) @ np.linalg.pinv(matrix))
+
+    def _near_others(
+        self, node: onnx.NodeProto, shape: tuple[int, ...], rng: np.random.Generator
+    ) -> Array | None:
+        """Return rows next to those of a constant table that they are measured against."""
+        for name in node.input[1:]:
+            rows = self._constant(name)
+            if rows is not None and rows.ndim == 2 and rows.shape[1] == shape[1] and len(rows) > 1:
+                return _next_to(rows, shape, rng)
+        return None
 
     def _constant(self, name: str) -> Array | None:
         tensor = self._constants.get(name)
@@ -206,6 +274,10 @@ def _around_vectors(
     if not vectors.size or vectors.size % shape[1]:
         return None
     vectors = vectors.reshape(-1, shape[1])
-    spread = vectors.std(axis=0)
-    picked = rng.choice(len(vectors), shape[0])
-    return np.asarray(vectors[picked] + _NEXT * spread * rng.standard_normal(shape))
+    return _next_to(vectors, shape, rng)
+
+
+def _next_to(rows: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    picked = rng.choice(len(rows), shape[0])
+    near = rng.choice(_NEAR, (shape[0], 1))
+    return np.asarray(rows[picked] + near * rows.std(axis=0) * rng.standard_normal(shape))

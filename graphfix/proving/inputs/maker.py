@@ -259,6 +259,9 @@ class FeedMaker:
         if dtype.kind == "c":
             parts = draws.floats(shape, style, uses, rng) + 1j * rng.standard_normal(shape)
             return np.asarray(parts).astype(dtype)
+        only = draws.categories(uses)
+        if only and dtype.kind in "fi":
+            return draws.cast(rng.choice(np.array(only), shape), dtype)
         numbers = thresholds.compared_with(uses, self._constants)
         if is_floating(dtype):
             drawn = draws.floats(shape, style, uses, rng)

@@ -72,6 +72,8 @@ def _is_forbidden(node: onnx.NodeProto, values: dict[str, Value]) -> bool:
     given = [values.get(name) for name in node.input]
     if node.op_type in _RECURRENT:
         return _no_step(node, given[0])
+    if node.op_type == "Concat":
+        return _no_fit(node, given)
     if check is None or len(given) < 2:
         return False
     first, second = given[:2]
@@ -84,6 +86,18 @@ def _no_step(node: onnx.NodeProto, x: Value) -> bool:
     """A recurrent node without a step: onnxruntime (1.32) gives out memory that nobody wrote."""
     axis = int_attribute(node, "layout", 0)
     return isinstance(x, np.ndarray) and x.ndim == 3 and x.shape[axis] == 0
+
+
+def _no_fit(node: onnx.NodeProto, given: list[Value]) -> bool:
+    """A Concat of tensors of other sizes: onnxruntime (1.32) leaves out those without elements."""
+    shapes = [value.shape for value in given if isinstance(value, np.ndarray)]
+    axis = int_attribute(node, "axis", 0)
+    kept = {
+        (*shape[:at], *shape[at + 1 :])
+        for shape in shapes
+        if (at := axis % max(1, len(shape))) < len(shape)
+    }
+    return len(kept) > 1
 
 
 def _no_size(node: onnx.NodeProto, x: Array | None, shape: Array) -> bool:

@@ -12,6 +12,7 @@ from graphfix.protos import all_nodes, bodies_of
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.values.kinds import Array, Value, is_floating, leaves
 from graphfix.proving.verdict.numbers import mismatches, widened
+from graphfix.proving.verdict.settled_labels import has_settled_label
 
 _SQUASHING = LIMITED | {"Clip", "LogSoftmax"}
 # How many operands after the first one multiply it.
@@ -25,7 +26,8 @@ def dependent_outputs(model: onnx.ModelProto) -> set[str]:
 
     Nothing depends on the numbers of a tensor where its shape alone is read, or where they are
     multiplied by weights that are all zero; nor on its shape where that is declared. What is
-    declared to have no elements has no value that could depend on anything.
+    declared to have no elements has no value that could depend on anything. The label of a forest
+    depends on nothing where one class wins in every leaf.
     """
     zeros = _zeros(model)
     moving = {info.name for info in required_inputs(model.graph)}
@@ -46,7 +48,7 @@ def dependent_outputs(model: onnx.ModelProto) -> set[str]:
         elif weights and zeros.issuperset(weights):
             read -= static & set(node.input[:1])
         if read & moving:
-            moving |= set(node.output)
+            moving |= set(node.output[1:] if has_settled_label(node) else node.output)
     return {info.name for info in model.graph.output if not _is_empty(info)} & (moving - {""})
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 from msgspec import Struct
 
-from graphfix.labels import Labels, labelled_outputs
+from graphfix.labels import Labels, labelled_inputs, labelled_outputs
 from graphfix.padding import Padding, padded_outputs
 from graphfix.proving.values.kinds import Feed, Value, numpy_dtype
 
@@ -22,6 +22,8 @@ class Interface(Struct, frozen=True):
         outputs: Outputs whose declared dtype changed, with the original's.
         padded: Outputs that the other model fills up with rows that do not count.
         labelled: Outputs whose numbers or columns stand for labels in the other model.
+        texts: Inputs of texts that the other model takes the numbers of.
+        others: The texts that were fed and are none of these labels, with their order.
         notes: The changes as ``name: old -> new``.
     """
 
@@ -30,11 +32,18 @@ class Interface(Struct, frozen=True):
     outputs: dict[str, np.dtype[Any]]
     padded: dict[str, Padding]
     labelled: dict[str, Labels]
+    texts: dict[str, Labels]
+    others: dict[str, int]
     notes: tuple[str, ...]
 
     def fed(self, feed: Feed) -> Feed:
         """Return the inputs as the other model takes them."""
-        return convert(feed, self.inputs)
+        given: Feed = dict(convert(feed, self.inputs))
+        for name, labels in self.texts.items():
+            value = given.get(name)
+            if isinstance(value, np.ndarray):
+                given[name] = labels.write(value, self.others)
+        return given
 
     def read(self, values: dict[str, Value]) -> dict[str, Value]:
         """Return what the other model computed as the original would give it.
@@ -51,7 +60,7 @@ class Interface(Struct, frozen=True):
         for name, labels in self.labelled.items():
             value = kept.get(name)
             if isinstance(value, np.ndarray):
-                kept[name] = labels.read(value)
+                kept[name] = labels.read(value, tuple(self.others))
         return convert(kept, self.outputs)
 
 
@@ -81,6 +90,8 @@ def compare_interfaces(before: onnx.ModelProto, after: onnx.ModelProto) -> Inter
         del new_out[count]
     written = labelled_outputs(before)
     labelled = {n: of for n, of in labelled_outputs(after).items() if n not in written}
+    told = labelled_inputs(before)
+    texts = {n: of for n, of in labelled_inputs(after).items() if n not in told}
     initialized = {tensor.name for tensor in after.graph.initializer}
     wrong: list[str] = [f"input {n} is gone" for n in old_in if n not in new_in]
     wrong += [f"input {n} is new" for n in new_in if n not in old_in and n not in initialized]
@@ -93,7 +104,9 @@ def compare_interfaces(before: onnx.ModelProto, after: onnx.ModelProto) -> Inter
     notes: list[str] = []
     for name, old in old_in.items():
         new = new_in.get(name)
-        if old is not None and new is not None and old != new:
+        if name in texts:
+            notes.append(f"input {name}: texts -> {new}")
+        elif old is not None and new is not None and old != new:
             inputs[name] = new
             notes.append(f"input {name}: {old} -> {new}")
     for name, old in old_out.items():
@@ -105,7 +118,8 @@ def compare_interfaces(before: onnx.ModelProto, after: onnx.ModelProto) -> Inter
             notes.append(f"output {name}: {old} -> {new}")
     notes += [f"output {n}: {p.count} of its rows count" for n, p in padded.items()]
     wrong += [f"{note}, which cannot hold the same values" for note in notes if "object" in note]
-    return Interface("; ".join(wrong), inputs, outputs, padded, labelled, tuple(notes))
+    text = "; ".join(wrong)
+    return Interface(text, inputs, outputs, padded, labelled, texts, {}, tuple(notes))
 
 
 def convert(values: dict[str, Value], dtypes: dict[str, np.dtype[Any]]) -> dict[str, Value]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from graphfix.proving.inputs.maker import FeedMaker
@@ -138,3 +139,67 @@ def test_attributes_that_do_not_fit_tell_nothing() -> None:
     short = {**TREE, "nodes_values": [1.0]}
     x = drawn(model_of([node("TreeEnsembleClassifier", "x", "label", **short)], x=2))["x"]
     assert np.abs(x).max() < 10
+
+
+def three_classes(threshold: float, **changes: Any) -> dict[str, Any]:
+    """Return a tree of two branches and three leaves, each of which votes for a class."""
+    return {
+        "classlabels_int64s": [0, 1, 2],
+        "nodes_treeids": [0] * 5,
+        "nodes_nodeids": [0, 1, 2, 3, 4],
+        "nodes_featureids": [0, 0, 1, 0, 0],
+        "nodes_modes": ["BRANCH_LEQ", "LEAF", "BRANCH_GT", "LEAF", "LEAF"],
+        "nodes_values": [threshold, 0.0, -700.0, 0.0, 0.0],
+        "nodes_truenodeids": [1, 0, 3, 0, 0],
+        "nodes_falsenodeids": [2, 0, 4, 0, 0],
+        "class_treeids": [0, 0, 0],
+        "class_nodeids": [1, 3, 4],
+        "class_ids": [0, 1, 2],
+        "class_weights": [1.0, 1.0, 1.0],
+        **changes,
+    }
+
+
+def test_every_class_of_a_forest_has_rows() -> None:
+    """The third leaf wants a number that is far from where all others are."""
+    tree = three_classes(5.0, nodes_values=[5.0, 0.0, -700.0, 0.0, 0.0])
+    x = drawn(model_of([node("TreeEnsembleClassifier", "x", "label", **tree)], x=2))["x"]
+    given = np.where(x[:, 0] <= 5, 0, np.where(x[:, 1] > -700, 1, 2))
+    assert {int(c): int((given == c).sum()) > 4 for c in (0, 1, 2)} == {0: True, 1: True, 2: True}
+
+
+def test_rows_lie_next_to_a_table_that_they_are_measured_against() -> None:
+    table = np.array([[100.0, -3.0], [120.0, 5.0], [90.0, 2.0]], np.float32)
+    distance = helper.make_node("CDist", ["x", "table"], ["label"], domain="com.microsoft")
+    made = model_of([distance], x=2)
+    made.graph.initializer.append(numpy_helper.from_array(table, "table"))
+    x = drawn(made)["x"]
+    nearest = np.abs(x[:, None] - table).max(axis=2).min(axis=1)
+    assert nearest.max() < 8
+    assert np.median(nearest) < 2
+    assert (np.abs(x[:, None] - table).max(axis=2).argmin(axis=1) == 1).sum() > 5
+
+
+def test_a_gemm_is_undone() -> None:
+    """What is wanted of it are rows around 0, of which sums of squares are taken."""
+    matrix = np.array([[0.01, 0.0], [0.0, 2.0]], np.float32)
+    nodes = [
+        helper.make_node("Gemm", ["x", "matrix", "moved"], ["z"], transB=1),
+        helper.make_node("ReduceSumSquare", ["z"], ["label"], axes=[1]),
+    ]
+    made = model_of(nodes, x=2)
+    made.graph.initializer.append(numpy_helper.from_array(matrix, "matrix"))
+    made.graph.initializer.append(numpy_helper.from_array(np.array([-5, 8], np.float32), "moved"))
+    x = drawn(made)["x"]
+    np.testing.assert_allclose(x.mean(axis=0), [500, -4], rtol=0.2)
+
+
+@pytest.mark.parametrize(("zeros", "others"), [(0, False), (1, True)])
+def test_only_known_categories_where_others_stop_the_model(zeros: int, *, others: bool) -> None:
+    words = node("OneHotEncoder", "w", "a", cats_strings=["p", "q"], zeros=zeros)
+    numbers = node("OneHotEncoder", "n", "label", cats_int64s=[40, 70], zeros=zeros)
+    made = model_of([words, numbers], n=1)
+    made.graph.input.append(helper.make_tensor_value_info("w", TensorProto.STRING, [50, 1]))
+    feed = drawn(made)
+    assert (set(feed["w"].ravel()) != {"p", "q"}) is others
+    assert (set(feed["n"].ravel()) != {40.0, 70.0}) is others

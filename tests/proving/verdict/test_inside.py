@@ -68,6 +68,14 @@ def test_a_condition_behind_the_last_element_is_seen(size: int, meant: bool) -> 
     assert inside(text).is_meant({"x": np.ones((1, size), np.float32)}) is meant
 
 
+@pytest.mark.parametrize(("rows", "meant"), [(0, False), (2, True)])
+def test_a_column_that_is_left_out_is_seen(rows: int, *, meant: bool) -> None:
+    """Onnxruntime joins what has rows, and the next node reads a table that is too narrow."""
+    text = "g (float[N, 1] a, float[M, 1] b) => (float[K, L] y) { y = Concat <axis = -1> (a, b) }"
+    feed: Feed = {"a": np.ones((2, 1), np.float32), "b": np.ones((rows, 1), np.float32)}
+    assert inside(text).is_meant(feed) is meant
+
+
 def test_a_gather_nd_of_free_sizes_is_repaired() -> None:
     text = """<ir_version: 8, opset_import: ["": 11]>
     g (float[B,C,H,W] x, int64[1,1] i) => (float[1,C,H,W] y) { y = GatherND (x, i) }"""

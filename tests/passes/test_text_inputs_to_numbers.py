@@ -1,0 +1,169 @@
+"""text-inputs-to-numbers: the number of a text instead of the text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from graphfix import run
+from graphfix.labels import Labels, labelled_inputs, labelled_outputs
+from graphfix.pipeline.results import Result
+from graphfix.testing import outputs_of
+
+COLOURS = ["red", "green", "blue"]
+STRING, FLOAT, INT64 = TensorProto.STRING, TensorProto.FLOAT, TensorProto.INT64
+
+
+def node(op: str, reads: str, gives: str, **attributes: Any) -> onnx.NodeProto:
+    return helper.make_node(op, reads.split(), [gives], domain="ai.onnx.ml", **attributes)
+
+
+def model(
+    nodes: list[onnx.NodeProto],
+    inputs: str,
+    kind: int,
+    shape: list[Any],
+    *,
+    ml: int = 3,
+    constants: dict[str, list[str]] | None = None,
+) -> onnx.ModelProto:
+    """Return a model whose inputs are columns of texts, with one output y."""
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info(name, STRING, ["N", 1]) for name in inputs.split()],
+        [helper.make_tensor_value_info("y", kind, shape)],
+        [
+            numpy_helper.from_array(np.array(texts, object), name)
+            for name, texts in (constants or {}).items()
+        ],
+    )
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", ml)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
+
+
+def fixed(given: onnx.ModelProto) -> Result:
+    return run(given, "trt8.6", allow_io_change=True)
+
+
+def one_hot() -> onnx.ModelProto:
+    return model([node("OneHotEncoder", "x", "y", cats_strings=COLOURS)], "x", FLOAT, ["N", 1, 3])
+
+
+def encoded() -> onnx.ModelProto:
+    values = {"keys_strings": COLOURS, "values_int64s": [7, 5, 3], "default_int64": -9}
+    return model([node("LabelEncoder", "x", "y", **values)], "x", INT64, ["N", 1])
+
+
+def encoded_to_floats() -> onnx.ModelProto:
+    values = {"keys_strings": COLOURS, "values_floats": [0.5, 1.5, -2.0], "default_float": 9.0}
+    return model([node("LabelEncoder", "x", "y", **values)], "x", FLOAT, ["N", 1])
+
+
+def listed() -> onnx.ModelProto:
+    """Return the first form of LabelEncoder, which gives the place in the list."""
+    values = {"classes_strings": COLOURS, "default_int64": 8}
+    return model([node("LabelEncoder", "x", "y", **values)], "x", INT64, ["N", 1], ml=1)
+
+
+def mapped() -> onnx.ModelProto:
+    values = {"cats_strings": COLOURS, "cats_int64s": [4, 2, 6], "default_int64": 1}
+    return model([node("CategoryMapper", "x", "y", **values)], "x", INT64, ["N", 1])
+
+
+def same_as_red() -> onnx.ModelProto:
+    nodes = [helper.make_node("Equal", ["x", "red"], ["y"])]
+    made = model(nodes, "x", TensorProto.BOOL, ["N", 1], constants={"red": ["red"]})
+    made.opset_import[0].version = 19
+    made.ir_version = 9
+    return made
+
+
+MAKERS = [one_hot, encoded, encoded_to_floats, listed, mapped]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_the_numbers_are_those_of_the_texts(make: Any) -> None:
+    given = make()
+    result = fixed(given)
+    assert result.report.verification.status.value == "equal"
+    assert not [finding for finding in result.report.findings_after if finding.blocks]
+    after = result.model.to_proto()
+    assert labelled_inputs(after) == {"x": Labels(tuple(COLOURS), False)}
+    words = np.array([["blue"], ["pink"], ["red"], ["green"]], object)
+    numbers = np.array([[2], [3], [0], [1]])
+    told = outputs_of(after, {"x": numbers})["y"]
+    np.testing.assert_array_equal(told, outputs_of(given, {"x": words})["y"])
+    (change,) = result.report.io_changes
+    assert (change.name, change.old) == ("x", "string")
+    assert change.new == "int64, whose numbers stand for red, green, blue"
+
+
+def test_a_constant_text_joins_the_list() -> None:
+    result = fixed(same_as_red())
+    after = result.model.to_proto()
+    assert labelled_inputs(after) == {"x": Labels(("red",), False)}
+    told = outputs_of(after, {"x": np.array([[0], [1], [5]])})["y"]
+    assert told.tolist() == [[True], [False], [False]]
+
+
+def test_texts_that_meet_share_a_list() -> None:
+    """Columns are joined before they are encoded, and one is encoded by itself as well."""
+    nodes = [
+        helper.make_node("Concat", ["a", "b"], ["both"], axis=1),
+        node("OneHotEncoder", "both", "hot", cats_strings=["cold", "warm"]),
+        node("OneHotEncoder", "b", "alone", cats_strings=["dry", "warm"]),
+        helper.make_node("Concat", ["hot", "alone"], ["y"], axis=1),
+    ]
+    given = model(nodes, "a b", FLOAT, ["N", 3, 2])
+    result = fixed(given)
+    assert result.report.verification.status.value == "equal"
+    after = result.model.to_proto()
+    labels = Labels(tuple(labelled_inputs(after)["a"].labels), False)
+    assert labelled_inputs(after) == {"a": labels, "b": labels}
+    assert sorted(map(str, labels.labels)) == ["cold", "dry", "warm"]
+    others: dict[str, int] = {}
+    words = {"a": np.array([["warm"], ["odd"]], object), "b": np.array([["dry"], ["odd"]], object)}
+    fed = {name: labels.write(texts, others) for name, texts in words.items()}
+    assert others == {"odd": 0}
+    np.testing.assert_array_equal(outputs_of(after, fed)["y"], outputs_of(given, words)["y"])
+
+
+def test_texts_that_come_out_again() -> None:
+    """No reader knows any text: whoever feeds the model numbers them as he likes."""
+    result = fixed(model([helper.make_node("Identity", ["x"], ["y"])], "x", STRING, ["N", 1]))
+    assert result.report.verification.status.value == "equal"
+    after = result.model.to_proto()
+    assert labelled_inputs(after) == {"x": Labels((), False)}
+    assert labelled_outputs(after) == {"y": Labels((), False)}
+    assert outputs_of(after, {"x": np.array([[4], [0]])})["y"].tolist() == [[4], [0]]
+
+
+def test_a_text_that_is_cut_into_words_stays() -> None:
+    nodes = [
+        helper.make_node("Reshape", ["x", "ends"], ["flat"]),
+        helper.make_node("StringNormalizer", ["flat"], ["y"], case_change_action="LOWER"),
+    ]
+    given = model(nodes, "x", STRING, ["M"])
+    given.graph.initializer.append(helper.make_tensor("ends", INT64, [1], [-1]))
+    report = fixed(given).report
+    told = [outcome.reason for outcome in report.outcomes if outcome.reason]
+    reason = "texts must only be told apart and moved; StringNormalizer reads them: do that before"
+    assert reason in told
+    assert report.io_changes == ()
+
+
+def test_keys_that_are_there_twice_stay() -> None:
+    values = {"keys_strings": ["a", "a"], "values_int64s": [1, 2]}
+    given = model([node("LabelEncoder", "x", "y", **values)], "x", INT64, ["N", 1])
+    assert fixed(given).report.io_changes == ()
+
+
+def test_it_needs_consent() -> None:
+    report = run(one_hot(), "trt8.6", verify="off").report
+    assert report.io_changes == ()
+    assert "io:string-input" in {str(finding.feature) for finding in report.findings_after}
