@@ -68,15 +68,19 @@ def axes_of(value: Value | None, what: str, build: Builder) -> list[int] | None:
     return [int(axis) for axis in build.need_const(value, what).reshape(-1)]
 
 
-def need_rank(value: Value) -> int:
+def need_rank(value: Value, least: int = 0) -> int:
     """Return the rank of a value.
 
     Raises:
-        Refuse: It is not known.
+        Refuse: It is not known, or less than `least`.
     """
-    if value.rank is None:
+    rank = value.rank
+    if rank is not None and rank >= least:
+        return rank
+    if not least:
         raise Refuse(f"the rank of {value.name} must be known")
-    return value.rank
+    known = "unknown" if rank is None else rank
+    raise Refuse(f"the rank of {value.name} must be at least {least}; it is {known}")
 
 
 def listed(kinds: Collection[int | str]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from graphfix.authoring import NodeView, Refuse, Value
+from graphfix.authoring import NodeView, Refuse, Value, need_rank
 
 _DOTS = "..."
 
@@ -77,12 +77,11 @@ def read(node: NodeView) -> tuple[list[Term], tuple[str, ...]]:
 
 def _dots(text: str, operand: Value) -> int:
     """Return how many axes the ellipsis of a term stands for."""
-    if operand.rank is None:
-        raise Refuse(f"the rank of {operand.name} must be known")
+    rank = need_rank(operand)
     letters = len(text.replace(_DOTS, ""))
-    if letters > operand.rank or (letters < operand.rank and _DOTS not in text):
-        raise Refuse(f"the term {text!r} must fit its operand; that is of rank {operand.rank}")
-    return operand.rank - letters
+    if letters > rank or (letters < rank and _DOTS not in text):
+        raise Refuse(f"the term {text!r} must fit its operand; that is of rank {rank}")
+    return rank - letters
 
 
 def _labels(text: str, dots: int) -> tuple[str, ...]:

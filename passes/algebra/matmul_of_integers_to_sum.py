@@ -42,6 +42,7 @@ from graphfix.authoring import (
     Value,
     combined,
     in_halves,
+    need_rank,
     rewrite,
 )
 
@@ -59,9 +60,8 @@ def matmul_of_integers_to_sum(node: NodeView, build: Builder) -> Value:
     first, second = node.need(0), node.need(1)
     if first.type_name not in ("int32", "int64"):
         raise Refuse(f"the elements must be int32 or int64; they are {first.type_name}")
-    if first.rank is None or second.rank is None or first.rank < 2 or second.rank < 2:
-        raise Refuse("the ranks must be known and at least 2")
-    rank = max(first.rank, second.rank)
+    ranks = need_rank(first, 2), need_rank(second, 2)
+    rank = max(ranks)
     common = first.dim(-1) or second.dim(-2) or 1
     known = [first.dim(-2), second.dim(-1)]
     for axis in range(3, rank + 1):
@@ -70,8 +70,8 @@ def matmul_of_integers_to_sum(node: NodeView, build: Builder) -> Value:
     if products > _MOST:
         raise Refuse(f"there must be at most {_MOST} products; there would be {products}")
     # [..., m, k, 1] by [..., 1, k, n]; leading axes of size 1 are added where ranks differ.
-    rows = build.Unsqueeze(first, axes=[first.rank])
-    columns = build.Unsqueeze(second, axes=[second.rank - 2]) if second.rank > 2 else second
+    rows = build.Unsqueeze(first, axes=[ranks[0]])
+    columns = build.Unsqueeze(second, axes=[ranks[1] - 2]) if ranks[1] > 2 else second
     return _sum(build.Mul(rows, columns), rank - 1, first.dim(-1) or second.dim(-2), build)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, Refuse, Value, need_type
+from graphfix.authoring import Array, Builder, Refuse, Value, need_rank, need_type
 
 LOW_PRECISION = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *LOW_PRECISION)
@@ -19,12 +19,11 @@ def spatial_input(x: Value, spatial: int) -> int:
     Raises:
         Refuse: The rank or the dtype is unknown, or they do not fit.
     """
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
-    if x.rank not in (spatial + 1, spatial + 2):
-        raise Refuse(f"the rank of {x.name} must be {spatial + 1} or {spatial + 2}; it is {x.rank}")
+    rank = need_rank(x)
+    if rank not in (spatial + 1, spatial + 2):
+        raise Refuse(f"the rank of {x.name} must be {spatial + 1} or {spatial + 2}; it is {rank}")
     need_type(x, FLOATS)
-    return x.rank
+    return rank
 
 
 def sizes_along(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring import Builder, Refuse, Value, need_type
+from graphfix.authoring import Builder, Value, need_rank, need_type
 from graphfix.passes.aten._axes import FLOATS
 
 
@@ -16,10 +16,9 @@ def floating(x: Value) -> int:
     Raises:
         Refuse: The rank or the dtype is unknown, or the type is not floating point.
     """
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x)
     need_type(x, FLOATS)
-    return x.rank
+    return rank
 
 
 def mean(build: Builder, x: Value, axes: Sequence[int]) -> Value:

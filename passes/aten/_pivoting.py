@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import FAR, Array, Builder, Refuse, Value
+from graphfix.authoring import FAR, Array, Builder, Refuse, Value, need_rank
 
 FLOAT16 = np.dtype(np.float16)
 COMPUTED = (np.dtype(np.float32), np.dtype(np.float64))
@@ -20,9 +20,7 @@ def square_matrices(x: Value) -> int | None:
     Raises:
         Refuse: The rank or the dtype is unknown, or the matrices are not square floats.
     """
-    rank = x.rank
-    if rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x)
     if rank < 2:
         raise Refuse(f"the rank of {x.name} must be at least 2; it is {rank}")
     if x.dtype is None:

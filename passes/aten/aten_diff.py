@@ -35,7 +35,16 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, features, matching
 
 NAMES = ("diff",)
@@ -60,14 +69,13 @@ _OLDEST: dict[int, int] = {
 def _read(call: Call) -> tuple[Value, int, int]:
     """Return the input, the number of differences and the axis."""
     x = call.need("self")
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x)
     times, axis = int(call.number("n", 1)), int(call.number("dim", -1))
-    if times < 0 or not -x.rank <= axis < x.rank:
+    if times < 0 or not -rank <= axis < rank:
         raise Refuse(
-            f"n must be at least 0 and the axis lie in rank {x.rank}; they are {times} and {axis}"
+            f"n must be at least 0 and the axis lie in rank {rank}; they are {times} and {axis}"
         )
-    return x, times, axis % x.rank
+    return x, times, axis % rank
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:

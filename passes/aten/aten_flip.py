@@ -38,6 +38,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     like_first,
+    need_rank,
     rewrite,
 )
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
@@ -68,11 +69,10 @@ def aten_flip(node: NodeView, build: Builder) -> Value:
     axes = call.integers("dims")
     if axes is None:
         raise Refuse("the axes must be given")
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
-    if any(not -x.rank <= axis < x.rank for axis in axes):
-        raise Refuse(f"the axes must lie in rank {x.rank}; they are {list(axes)}")
-    for axis in sorted({axis % x.rank for axis in axes}):
+    rank = need_rank(x)
+    if any(not -rank <= axis < rank for axis in axes):
+        raise Refuse(f"the axes must lie in rank {rank}; they are {list(axes)}")
+    for axis in sorted({axis % rank for axis in axes}):
         size = x.dim(axis)
         if size is not None and size <= LARGEST:
             x = build.Gather(x, np.arange(size - 1, -1, -1, dtype=np.int64), axis=axis)

@@ -31,7 +31,16 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    like_first,
+    need_rank,
+    rewrite,
+)
 from graphfix.passes.contrib._typing import need_float
 
 _NAME = "com.microsoft::BiasSoftmax"
@@ -59,13 +68,12 @@ def bias_softmax_to_softmax(node: NodeView, build: Builder) -> Value:
     """Add and write Softmax, see the module."""
     data, bias = node.need(0), node.need(1)
     need_float(data)
-    if not data.rank:
-        raise Refuse(f"the rank of {data.name} must be known and not 0")
-    if node.attr("is_inner_broadcast", 0) and bias.rank != data.rank:
-        raise Refuse(f"{bias.name} must be of rank {data.rank}; its rank is {bias.rank}")
-    axis = int(node.attr("axis", 1)) % data.rank
+    rank = need_rank(data, 1)
+    if node.attr("is_inner_broadcast", 0) and bias.rank != rank:
+        raise Refuse(f"{bias.name} must be of rank {rank}; its rank is {bias.rank}")
+    axis = int(node.attr("axis", 1)) % rank
     total = build.Add(data, bias)
-    if axis == data.rank - 1:
+    if axis == rank - 1:
         return build.Softmax(total, axis=axis)
     flat = build.Softmax(build.Flatten(total, axis=axis), axis=1)
     return build.Reshape(flat, build.Shape(data))

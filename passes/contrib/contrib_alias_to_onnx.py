@@ -35,7 +35,16 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank,
+    rewrite,
+)
 
 _DOMAIN = "com.microsoft"
 _INT32 = int(TensorProto.INT32)
@@ -77,9 +86,7 @@ def _range(node: NodeView, build: Builder) -> Value:
 
 def _expand(node: NodeView, build: Builder) -> Value:
     axis = int(build.need_const(node.need(1), "the axis").reshape(()))
-    rank = node.need(0).rank
-    if rank is None:
-        raise Refuse(f"the rank of {node.need(0).name} must be known")
+    rank = need_rank(node.need(0))
     return build.Unsqueeze(node.need(0), axes=[axis % (rank + 1)])
 
 

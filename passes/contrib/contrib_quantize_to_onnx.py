@@ -33,7 +33,16 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank,
+    rewrite,
+)
 
 _QUANTIZE, _DEQUANTIZE = "com.microsoft::QuantizeLinear", "com.microsoft::DequantizeLinear"
 _OLD = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT32)
@@ -80,9 +89,8 @@ def _written(node: NodeView, build: Builder, kind: int, *, several: bool) -> Val
     if given is not None:
         zero = build.need_const(given, "the zero point").astype(np.float32)
     if several:
-        if x.rank is None:
-            raise Refuse(f"the rank of {x.name} must be known")
-        shape = [1] * x.rank
+        rank = need_rank(x)
+        shape = [1] * rank
         shape[int(node.attr("axis", 1))] = -1
         factor, zero = factor.reshape(shape), _along(zero, shape)
     else:

@@ -34,7 +34,16 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank,
+    rewrite,
+)
 from graphfix.passes.contrib import _activation as activation
 from graphfix.passes.contrib._typing import need_float
 
@@ -116,10 +125,9 @@ def _product(node: NodeView, build: Builder) -> Value:
         value = node.need(index)
         turned, batches = (int(node.attr(f"{name}{side}", 0)) for name in ("trans", "transBatch"))
         if turned or batches:
-            if value.rank is None:
-                raise Refuse(f"the rank of {value.name} must be known")
-            if value.rank > 1:  # vectors stay as they are
-                value = build.Transpose(value, perm=_order(value.rank, turned, batches))
+            rank = need_rank(value)
+            if rank > 1:  # vectors stay as they are
+                value = build.Transpose(value, perm=_order(rank, turned, batches))
         operands.append(value)
     result = build.MatMul(*operands)
     alpha = float(node.attr("alpha", 1.0))

@@ -37,7 +37,16 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank,
+    rewrite,
+)
 from graphfix.passes.contrib._blocks import read_weights, weights_of
 from graphfix.passes.contrib._gelu import silu, silu_of
 from graphfix.passes.contrib._means import EMITS, divided, like, wide
@@ -184,10 +193,9 @@ def _normalized(node: NodeView, build: Builder) -> tuple[Value, Value]:
         total = build.Add(total, wide(build, skip))
     if scale is None:
         return total, total
-    if not x.rank:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x, 1)
     epsilon = float(node.attr("epsilon", _EPSILON))
-    return build.Mul(divided(build, total, [x.rank - 1], epsilon), wide(build, scale)), total
+    return build.Mul(divided(build, total, [rank - 1], epsilon), wide(build, scale)), total
 
 
 def _multiplied(

@@ -46,6 +46,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     like_first,
+    need_rank,
     rewrite,
 )
 from graphfix.passes.contrib._gelu import silu, silu_of
@@ -140,8 +141,7 @@ def skip_group_norm_to_arithmetic(node: NodeView, build: Builder) -> tuple[Value
 
 def _written(node: NodeView, build: Builder, x: Value, data: Value) -> Value:
     last = bool(node.attr("channels_last", 1))
-    if x.rank is None or x.rank < 3:
-        raise Refuse(f"the rank of {x.name} must be known and at least 3; it is {x.rank}")
+    rank = need_rank(x, 3)
     channels = x.dim(-1 if last else 1)
     groups = int(node.attr("groups"))
     if not channels or groups < 1 or channels % groups:
@@ -154,7 +154,7 @@ def _written(node: NodeView, build: Builder, x: Value, data: Value) -> Value:
     epsilon = float(node.attr("epsilon", _DEFAULT_EPSILON))
     parts = normalized(build, parts, [1, 3] if last else [2, 3], epsilon)
     result = _whole_again(build, parts, x)
-    shape = [1, -1, *[1] * (x.rank - 2)]
+    shape = [1, -1, *[1] * (rank - 2)]
     for operand, write in ((node.need(1), build.Mul), (node.need(2), build.Add)):
         number = wide(build, operand)
         result = write(result, number if last else build.Reshape(number, np.array(shape)))

@@ -36,7 +36,16 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank,
+    rewrite,
+)
 from graphfix.passes.contrib import _activation as activation
 
 _CONV, _FUSED = "com.microsoft::NhwcConv", "com.microsoft::NhwcFusedConv"
@@ -147,13 +156,12 @@ def _turned(
     node: NodeView, build: Builder, data: Value | None = None
 ) -> tuple[Value, list[int], list[int]]:
     x = node.need(0)
-    if x.rank is None or x.rank < 3:
-        raise Refuse(f"the rank of {x.name} must be known and at least 3; it is {x.rank}")
-    there = [0, x.rank - 1, *range(1, x.rank - 1)]
+    rank = need_rank(x, 3)
+    there = [0, rank - 1, *range(1, rank - 1)]
     return (
         build.Transpose(x if data is None else data, perm=there),
         there,
-        [0, *range(2, x.rank), 1],
+        [0, *range(2, rank), 1],
     )
 
 

@@ -33,7 +33,7 @@ from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank, rewrite
 from graphfix.passes.contrib._typing import LOW_PRECISION, need_float
 
 _DEFAULT_EPSILON = 1e-5
@@ -59,14 +59,13 @@ def simplified_layer_normalization_to_mul(
     """Normalise, see the module."""
     x, scale = node.need(0), node.need(1)
     need_float(x)
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x)
     if scale.elem_type != x.elem_type:
         raise Refuse(f"{scale.name} must be {x.type_name}, as {x.name} is; it is {scale.type_name}")
     axis = int(node.attr("axis", -1))
-    if not -x.rank <= axis < x.rank:
-        raise Refuse(f"the axis must lie in rank {x.rank}; it is {axis}")
-    axes = list(range(axis % x.rank, x.rank))
+    if not -rank <= axis < rank:
+        raise Refuse(f"the axis must lie in rank {rank}; it is {axis}")
+    axes = list(range(axis % rank, rank))
     known = [size for size in (x.dim(place) for place in axes) if size]
     if len(known) < len(axes):
         raise Refuse("the sizes that are normalised must be known and not 0")

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank, rewrite
 
 _UNFOLD = "com.microsoft::UnfoldTensor"
 
@@ -53,13 +53,12 @@ def windows(node: NodeView) -> Sequence[InferredType | None]:
 def unfold_tensor_to_gather(node: NodeView, build: Builder) -> Value:
     """Take UnfoldTensor apart: Gather of the places of every window."""
     x, size, step = node.need(0), int(node.attr("size")), int(node.attr("step", 1))
-    if not x.rank:
-        raise Refuse(f"the rank of {x.name} must be known")
-    axis = int(node.attr("dim", -1)) % x.rank
+    rank = need_rank(x, 1)
+    axis = int(node.attr("dim", -1)) % rank
     length = x.dim(axis)
     if length is None or not 0 < size <= length or step < 1:
         raise Refuse(f"the size of axis {axis} must be known and hold a window; it is {length}")
     places = np.arange(0, length - size + 1, step)[:, None] + np.arange(size)[None, :]
     picked = build.Gather(x, build.constant(places), axis=axis)
-    order = [place for place in range(x.rank + 1) if place != axis + 1]
-    return picked if axis == x.rank - 1 else build.Transpose(picked, perm=[*order, axis + 1])
+    order = [place for place in range(rank + 1) if place != axis + 1]
+    return picked if axis == rank - 1 else build.Transpose(picked, perm=[*order, axis + 1])

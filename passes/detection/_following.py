@@ -7,7 +7,7 @@ from math import prod
 
 from msgspec import Struct, field
 
-from graphfix.authoring import ELEMENTWISE, Graph, NodeView, Refuse, Value, Variable
+from graphfix.authoring import ELEMENTWISE, Graph, NodeView, Refuse, Value, Variable, need_rank
 
 ROWS = "rows"  # stands for the number of rows among sizes
 Sizes = tuple["int | str | None", ...]
@@ -84,12 +84,6 @@ def _of_rows(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     return handler(node, trail) if handler is not None else ()
 
 
-def _rank(value: Value) -> int:
-    if value.rank is None:
-        raise Refuse(f"the rank of {value.name} must be known")
-    return value.rank
-
-
 def _axes(node: NodeView, place: int, rank: int) -> list[int]:
     """Return the axes of a node, from its attribute or an input; nothing where not known."""
     given = node.attr("axes")
@@ -105,7 +99,7 @@ def _axes(node: NodeView, place: int, rank: int) -> list[int]:
 def _broadcast(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     """Elementwise: rows must meet rows, or one number for all of them."""
     places = {
-        _rank(v) - axis
+        need_rank(v) - axis
         for v in node.inputs
         if v is not None and (axis := trail.axis(v)) is not None
     }
@@ -115,16 +109,16 @@ def _broadcast(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     for value in node.inputs:
         if value is None or trail.axis(value) is not None:
             continue
-        if _rank(value) >= place and value.dim(-place) != 1:
+        if need_rank(value) >= place and value.dim(-place) != 1:
             return ()
-    ranks = [_rank(value) for value in node.inputs if value is not None]
+    ranks = [need_rank(value) for value in node.inputs if value is not None]
     return (max(ranks) - place,)
 
 
 def _along(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     """Along other axes than that of the rows."""
     data = node.need(0)
-    axis, rank = trail.axis(data), _rank(data)
+    axis, rank = trail.axis(data), need_rank(data)
     if axis is None or any(trail.of(value) is not None for value in node.inputs[1:]):
         return ()
     if node.op in _REDUCING:
@@ -146,13 +140,13 @@ def _along(node: NodeView, trail: _Trail) -> Sequence[Fate]:
 
 def _gather(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     data, indices = node.need(0), node.need(1)
-    along = int(node.attr("axis", 0)) % _rank(data)
+    along = int(node.attr("axis", 0)) % need_rank(data)
     rows, picked = trail.axis(data), trail.axis(indices)
     if picked is not None:
         return (along + picked,) if rows is None else ()
     if rows is None or rows == along:
         return ()
-    return (rows if rows < along else rows - 1 + _rank(indices),)
+    return (rows if rows < along else rows - 1 + need_rank(indices),)
 
 
 def _gather_nd(node: NodeView, trail: _Trail) -> Sequence[Fate]:
@@ -160,13 +154,13 @@ def _gather_nd(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     rows = trail.axis(indices)
     if trail.of(data) is not None or rows is None or int(node.attr("batch_dims", 0)):
         return ()
-    return (rows,) if rows < _rank(indices) - 1 else ()
+    return (rows,) if rows < need_rank(indices) - 1 else ()
 
 
 def _squeeze(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     data = node.need(0)
     axis = trail.axis(data)
-    axes = _axes(node, 1, _rank(data))
+    axes = _axes(node, 1, need_rank(data))
     if axis is None or axis in axes:
         return ()
     return (axis - sum(other < axis for other in axes),)
@@ -178,22 +172,22 @@ def _unsqueeze(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     if axis is None:
         return ()
     given = node.attr("axes")
-    new = set(_axes(node, 1, _rank(data) + len(given))) if given is not None else set[int]()
+    new = set(_axes(node, 1, need_rank(data) + len(given))) if given is not None else set[int]()
     if given is None:
         value = node.input(1)
         array = value.array() if value is not None else None
         if array is None:
             return ()
-        rank = _rank(data) + array.size
+        rank = need_rank(data) + array.size
         new = {int(other) % rank for other in array.reshape(-1)}
-    kept = [place for place in range(_rank(data) + len(new)) if place not in new]
+    kept = [place for place in range(need_rank(data) + len(new)) if place not in new]
     return (kept[axis],)
 
 
 def _transpose(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     data = node.need(0)
     axis = trail.axis(data)
-    order: list[int] = list(node.attr("perm") or range(_rank(data) - 1, -1, -1))
+    order: list[int] = list(node.attr("perm") or range(need_rank(data) - 1, -1, -1))
     return () if axis is None else (order.index(axis),)
 
 
@@ -204,12 +198,12 @@ def _slice(node: NodeView, trail: _Trail) -> Sequence[Fate]:
         return ()
     if node.input(3) is None and not node.has("axes"):
         return ()
-    return () if axis in _axes(node, 3, _rank(data)) else (axis,)
+    return () if axis in _axes(node, 3, need_rank(data)) else (axis,)
 
 
 def _concat(node: NodeView, trail: _Trail) -> Sequence[Fate]:
     axes = {trail.axis(value) for value in node.inputs}
-    along = int(node.attr("axis", 0)) % _rank(node.need(0))
+    along = int(node.attr("axis", 0)) % need_rank(node.need(0))
     if len(axes) != 1 or None in axes or along in axes:
         return ()
     return [axis for axis in axes if axis is not None]

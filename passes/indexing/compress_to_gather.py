@@ -32,7 +32,7 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 _MOST_RUNS = 16
 
@@ -48,8 +48,8 @@ def compress_to_gather(node: NodeView, build: Builder) -> Value:
     x, condition = node.need(0), node.need(1)
     if x.type_name == "string":
         raise Refuse(f"{x.name} must not hold strings; it does")
-    if x.rank is None and node.has("axis") and int(node.attr("axis")) < 0:
-        raise Refuse(f"the rank of {x.name} must be known")
+    if node.has("axis") and int(node.attr("axis")) < 0:
+        need_rank(x)
     flat = not node.has("axis")
     axis = 0 if flat else int(node.attr("axis"))
     sizes = x.static_shape

@@ -39,6 +39,7 @@ from graphfix.authoring import (
     Value,
     along,
     counted,
+    need_rank,
     rewrite,
     rows_of,
     size_of,
@@ -54,12 +55,11 @@ from graphfix.authoring import (
 def reverse_sequence_to_gather(node: NodeView, build: Builder) -> Value:
     """Take the elements of each sequence backwards, see the module."""
     x, lengths = node.need(0), node.need(1)
-    if x.rank is None or x.rank < 2:
-        raise Refuse(f"the rank of {x.name} must be at least 2; it is {x.rank or 'unknown'}")
+    rank = need_rank(x, 2)
     if x.type_name == "string":
         raise Refuse(f"{x.name} must not hold strings; it does")
-    swap = [1, 0, *range(2, x.rank)]
-    by_time = int(node.attr("time_axis", 0)) % x.rank == 0
+    swap = [1, 0, *range(2, rank)]
+    by_time = int(node.attr("time_axis", 0)) % rank == 0
     rows = build.Transpose(x, perm=swap) if by_time else x
     taken = rows_of(rows, 2, _places(rows, lengths, build), build)
     return build.Transpose(taken, perm=swap) if by_time else taken

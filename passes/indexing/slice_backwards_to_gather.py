@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 _MOST = 1 << 20
 
@@ -37,8 +37,7 @@ _MOST = 1 << 20
 def slice_backwards_to_gather(node: NodeView, build: Builder) -> Value:
     """Gather along the axes of negative steps, see the module."""
     x = node.need(0)
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x)
     if node.input(1) is None:
         raise Refuse("a step must be negative; this opset has no steps")
     starts, ends = (
@@ -49,7 +48,6 @@ def slice_backwards_to_gather(node: NodeView, build: Builder) -> Value:
     if all(step > 0 for step in steps):
         raise Refuse("a step must be negative; none is")
     forwards: list[tuple[int, int, int, int]] = []
-    rank = x.rank
     for start, end, given, step in zip(starts, ends, axes, steps, strict=True):
         axis = given % rank
         if step > 0:

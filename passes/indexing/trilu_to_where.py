@@ -34,6 +34,7 @@ from graphfix.authoring import (
     Value,
     counted,
     like_first,
+    need_rank,
     rewrite,
 )
 
@@ -53,8 +54,7 @@ _LONGEST = 1 << 60  # no axis has as many entries
 def trilu_to_where(node: NodeView, build: Builder) -> Value:
     """Keep a triangle, see the module."""
     x = node.need(0)
-    if x.rank is None or x.rank < 2:
-        raise Refuse(f"the rank of {x.name} must be at least 2; it is {x.rank or 'unknown'}")
+    rank = need_rank(x, 2)
     if x.dtype is None:
         raise Refuse(f"the dtype of {x.name} must be known")
     given = node.input(1)
@@ -73,8 +73,8 @@ def trilu_to_where(node: NodeView, build: Builder) -> Value:
         away = build.constant(distance)
     else:
         away = build.Sub(
-            build.Reshape(counted(x, x.rank - 1, build), [1, -1]),
-            build.Reshape(counted(x, x.rank - 2, build), [-1, 1]),
+            build.Reshape(counted(x, rank - 1, build), [1, -1]),
+            build.Reshape(counted(x, rank - 2, build), [-1, 1]),
         )
     if known is not None:
         limit = build.constant(known.reshape(()).astype(np.int64))

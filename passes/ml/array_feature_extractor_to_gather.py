@@ -25,7 +25,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Value, need_rank, rewrite
 
 
 @rewrite(
@@ -36,12 +36,8 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 def array_feature_extractor_to_gather(node: NodeView, build: Builder) -> Value:
     """Pick columns, see the module."""
     x, columns = node.need(0), node.need(1)
-    if not x.rank:
-        raise Refuse(
-            f"the rank of {x.name} must be at least 1; it is "
-            f"{'unknown' if x.rank is None else x.rank}"
-        )
+    rank = need_rank(x, 1)
     known = build.const(columns)
     flat = build.Reshape(columns, [-1]) if known is None else build.constant(known.reshape(-1))
-    data = build.Reshape(x, [1, -1]) if x.rank == 1 else x
-    return build.Gather(data, flat, axis=max(x.rank, 2) - 1)
+    data = build.Reshape(x, [1, -1]) if rank == 1 else x
+    return build.Gather(data, flat, axis=max(rank, 2) - 1)

@@ -33,7 +33,7 @@ from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 
@@ -49,11 +49,10 @@ _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 def instance_normalization_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Normalise, see the module."""
     x = node.need(0)
-    if x.rank is None or x.rank < 3:
-        raise Refuse(f"the rank of {x.name} must be at least 3; it is {x.rank or 'unknown'}")
+    rank = need_rank(x, 3)
     if x.dtype is None:
         raise Refuse(f"the dtype of {x.name} must be known")
-    axes = list(range(2, x.rank))
+    axes = list(range(2, rank))
     sizes = [size for size in (x.dim(axis) for axis in axes) if size]
     if build.opset >= 18 and len(sizes) < len(axes):
         raise Refuse("the sizes that are normalised must be known and not 0")

@@ -37,7 +37,16 @@ from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_type, rewrite
+from graphfix.authoring import (
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank,
+    need_type,
+    rewrite,
+)
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *_LOW)
@@ -73,10 +82,9 @@ def _axes(node: NodeView, rank: int) -> list[int]:
 def layer_normalization_to_arithmetic(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Normalise, see the module."""
     x = node.need(0)
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x)
     need_type(x, _FLOATS)
-    axes, low = _axes(node, x.rank), x.elem_type in _LOW
+    axes, low = _axes(node, rank), x.elem_type in _LOW
     sizes = [x.dim(axis) for axis in axes]
     known = [size for size in sizes if size is not None]
     if build.opset >= 18 and (len(known) < len(axes) or 0 in known):

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 _END = np.iinfo(np.int64).max
 
@@ -42,9 +42,8 @@ def pad_by_repeating(node: NodeView, build: Builder) -> Value:
     mode = node.attr("mode", "constant")
     if mode not in ("reflect", "edge", "wrap"):
         raise Refuse(f"the mode must be reflect, edge or wrap; it is {mode}")
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
-    for axis, before, after in _pads(node, build, x.rank):
+    rank = need_rank(x)
+    for axis, before, after in _pads(node, build, rank):
         parts: list[Value] = []
         if before:
             parts.append(_ahead(build, x, axis, before, mode))

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value, need_rank
 from graphfix.passes.quantization._parameters import Number, along, away, largest
 
 # float32 holds every integer up to this size, so no sum below it is rounded, in whatever order.
@@ -44,9 +44,8 @@ class Operand(Struct, frozen=True):
 def operand(build: Builder, x: Value, zero: Number, axis: int = 0) -> Operand:
     """Read an operand whose zero points go along `axis`."""
     if isinstance(zero, np.ndarray) and zero.ndim:
-        if x.rank is None:
-            raise Refuse(f"the rank of {x.name} must be known")
-        zero = along(zero, x.rank, axis)
+        rank = need_rank(x)
+        zero = along(zero, rank, axis)
     known = build.const(x)
     bound = largest(x, zero)
     if known is None or isinstance(zero, Value):

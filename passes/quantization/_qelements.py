@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, need_rank
 from graphfix.passes.quantization._parameters import (
     away,
     largest,
@@ -165,10 +165,9 @@ def _like(node: NodeView, build: Builder, place: int, result: tuple[int, int], k
 def global_average_pool(node: NodeView, build: Builder) -> Value:
     """QLinearGlobalAveragePool (x, scale, zero, y scale, y zero): a sum, scaled once."""
     x, zero = node.need(0), known(node, build, 2, zero=True)
-    if x.rank is None or x.rank < 3:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x, 3)
     last = bool(node.attr("channels_last", 0))
-    axes = list(range(1, x.rank - 1) if last else range(2, x.rank))
+    axes = list(range(1, rank - 1) if last else range(2, rank))
     sizes = [size for axis in axes if (size := x.dim(axis)) is not None]
     if len(sizes) < len(axes):
         raise Refuse(f"the sizes of {x.name} must be known")

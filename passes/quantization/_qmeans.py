@@ -12,7 +12,16 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, every_nth
+from graphfix.authoring import (
+    APPROXIMATE,
+    Array,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    every_nth,
+    need_rank,
+)
 from graphfix.passes.quantization._parameters import result_kind, rounded, saturated, whole
 from graphfix.passes.quantization._qelements import STEP, known, moved_and_rounded, real_of
 
@@ -48,9 +57,7 @@ def average_pool(node: NodeView, build: Builder) -> Value:
 def _channels_first(node: NodeView, build: Builder, x: Value) -> tuple[Value, list[int]]:
     if not node.attr("channels_last", 0):
         return x, []
-    rank = x.rank
-    if rank is None or rank < 3:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x, 3)
     there = [0, rank - 1, *range(1, rank - 1)]
     back = [0, *range(2, rank), 1]
     return build.Transpose(x, perm=there), back
@@ -113,17 +120,14 @@ def softmax(node: NodeView, build: Builder) -> Value:
     """
     build.declare(APPROXIMATE, STEP)
     x, kind = node.need(0), result_kind(node, 4)
-    if x.rank is None or not x.rank:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x, 1)
     new = int(node.attr("opset", 13)) >= 13
-    axis = int(node.attr("axis", -1 if new else 1)) % x.rank
+    axis = int(node.attr("axis", -1 if new else 1)) % rank
     steps = np.floor(np.float32(1) / known(node, build, 3))
     number = whole(build, x)
-    several = not new and axis != x.rank - 1
+    several = not new and axis != rank - 1
     if several:  # the axes from there on are one
         number, rank = build.Reshape(number, np.array([*[0] * axis, -1])), axis + 1
-    else:
-        rank = x.rank
     below = build.Sub(number, build.ReduceMax(number, axes=[axis], keepdims=1))
     shares = _softmax(build, build.Mul(below, known(node, build, 1)), axis, rank)
     counted = rounded(build, build.Mul(shares, np.float32(steps)))

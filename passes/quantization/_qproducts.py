@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank
 from graphfix.passes.quantization._parameters import (
     Number,
     along,
@@ -34,9 +34,7 @@ def conv(node: NodeView, build: Builder) -> Value:
     """
     x = operand(build, node.need(0), one_zero(node, build, 2))
     w = operand(build, node.need(3), zero_at(node, build, 5), axis=0)
-    shape, rank = node.need(3).shape, node.need(3).rank
-    if shape is None or rank is None or rank < 3:
-        raise Refuse("the rank of the weights must be known and at least 3")
+    rank = need_rank(node.need(3), 3)
     last = bool(node.attr("channels_last", 0))
     if last:
         there = [0, rank - 1, *range(1, rank - 1)]

@@ -37,7 +37,16 @@ from functools import partial
 
 from onnx import TensorProto
 
-from graphfix.authoring import BYTE_MOVES, Builder, Editor, NodeView, Refuse, Value, graph_pass
+from graphfix.authoring import (
+    BYTE_MOVES,
+    Builder,
+    Editor,
+    NodeView,
+    Refuse,
+    Value,
+    graph_pass,
+    need_rank,
+)
 from graphfix.passes.quantization._ranging import RANGING_EMITS, ranged
 from graphfix.passes.quantization._round_trips import leave_out_round_trips
 
@@ -58,8 +67,7 @@ def _written(view: NodeView, build: Builder) -> tuple[Value | None, ...]:
     x = view.need(0)
     if x.elem_type != TensorProto.FLOAT:
         raise Refuse(f"{x.name} must be float32; it is {x.type_name}")
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
+    need_rank(x)
     steps, scale, zero = ranged(build, x)
     kind = TensorProto.UINT8
     return (build.Cast(steps, to=kind), scale, build.Cast(zero, to=kind))

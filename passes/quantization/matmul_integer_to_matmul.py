@@ -46,6 +46,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     moving,
+    need_rank,
     rewrite,
 )
 from graphfix.passes.quantization._parameters import whole
@@ -119,10 +120,9 @@ def _away(build: Builder, x: Value, zero: Value | None, *, column: bool) -> Valu
     known = build.const(zero)
     if known is not None and not known.any():
         return numbers
-    if zero.rank is None:
-        raise Refuse(f"the rank of {zero.name} must be known")
+    rank = need_rank(zero)
     number = whole(build, zero)
-    if zero.rank == 1 and column and zero.dim(0) != 1:
+    if rank == 1 and column and zero.dim(0) != 1:
         number = build.Unsqueeze(number, axes=[1])
     return build.Sub(numbers, number)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank
 
 Array = np.ndarray[Any, Any]
 SAMPLING = (
@@ -78,9 +78,7 @@ def resize(
     Raises:
         Refuse: The opset has no such form.
     """
-    rank = x.rank
-    if rank is None:
-        raise Refuse("the rank of the input must be known")
+    rank = need_rank(x)
     factors = scales
     if scales is not None and not isinstance(scales, Value):
         factors = build.constant(np.asarray(scales, dtype=np.float32))

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import NodeView, Refuse, Value
+from graphfix.authoring import NodeView, Refuse, Value, need_rank
 from graphfix.passes.resize._sampling import COORDINATE_MODES, Axis
 from graphfix.passes.resize._vectors import Element, dim_element, known_vector
 
@@ -56,9 +56,7 @@ def form_of(node: NodeView) -> Form:
         Refuse: The rank is unknown, or an attribute has a value that ONNX does not know.
     """
     x = node.need(0)
-    rank = x.rank
-    if rank is None:
-        raise Refuse("the rank of the input must be known")
+    rank = need_rank(x)
     mode = _MODES.get(str(node.attr("mode", "nearest")))
     if mode is None:
         raise Refuse(f"the mode must be one that ONNX has; it is {node.attr('mode')!r}")

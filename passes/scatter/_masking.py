@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring import Builder, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value, need_rank
 from graphfix.passes.scatter._indices import Array, combined, refuse_strings, rounds_of
 
 MAX_ELEMENTS = 2**20
@@ -52,9 +52,7 @@ def masked_write(
         Refuse: A place is written twice without a reduction, or too often; strings.
     """
     refuse_strings(data)
-    rank = data.rank
-    if rank is None:
-        raise Refuse("the rank of the data must be known")
+    rank = need_rank(data)
     shape = [1] * first + list(sizes) + [1] * (rank - first - len(sizes))
     total = int(np.prod(sizes))
     written = data

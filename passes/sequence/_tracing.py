@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank
 
 MAX_PIECES = 256
 
@@ -117,9 +117,8 @@ def _place(given: Value | None, count: int, default: int, last: int) -> int:
 
 def _cut(node: NodeView) -> Pieces:
     x = node.need(0)
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
-    axis = axis_of(int(node.attr("axis", 0)), x.rank)
+    rank = need_rank(x)
+    axis = axis_of(int(node.attr("axis", 0)), rank)
     length = x.dim(axis)
     split = node.input(1)
     if split is None:

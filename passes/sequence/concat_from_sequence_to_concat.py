@@ -33,7 +33,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 from graphfix.passes.sequence._tracing import Listed, Pieces, axis_of, pieces, trace
 
 
@@ -62,9 +62,7 @@ def concat_from_sequence_to_concat(node: NodeView, build: Builder) -> Value:
     values = pieces(build, sequence)
     axis = int(axis)
     if axis < 0:
-        rank = values[0].rank
-        if rank is None:
-            raise Refuse(f"the rank of {values[0].name} must be known")
+        rank = need_rank(values[0])
         axis = axis_of(axis, rank + stacked)
     if stacked:
         values = [build.Unsqueeze(value, axes=[axis]) for value in values]

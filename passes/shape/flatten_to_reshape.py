@@ -27,19 +27,18 @@ from __future__ import annotations
 
 from math import prod
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 
 @rewrite("Flatten", removes="attr:Flatten.axis", emits="Reshape", claims="nan inf")
 def flatten_to_reshape(node: NodeView, build: Builder) -> Value:
     """Write the shape down, see the module."""
     x, axis = node.need(0), node.attr("axis", 1)
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
-    if axis == x.rank:
+    rank = need_rank(x)
+    if axis == rank:
         return build.Reshape(x, [-1, 1])
     sizes = x.static_shape
     if sizes is None or 0 in sizes:
         raise Refuse(f"the sizes of {x.name} must be known and none be 0, which Reshape copies")
-    axis %= x.rank
+    axis %= rank
     return build.Reshape(x, [prod(sizes[:axis]), prod(sizes[axis:])])

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 from graphfix.passes.shape._reading import constant_indices, cut, gather_axis
 
 
@@ -46,8 +46,7 @@ def gather_negative_index(node: NodeView, build: Builder) -> Value:
     if size is not None:
         front = np.where(indices < 0, indices + size, indices).astype(indices.dtype)
         return build.Gather(data, front, axis=axis)
-    if data.rank is None:
-        raise Refuse("the rank of the data must be known")
+    need_rank(data)
     if indices.size != 1 or indices.ndim > 1:
         raise Refuse(
             "the size of the axis must be known where some of several indices are negative"

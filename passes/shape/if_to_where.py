@@ -41,6 +41,7 @@ from graphfix.authoring import (
     Values,
     copy_constants,
     copy_nodes,
+    need_rank,
     rewrite,
     value_of,
 )
@@ -69,8 +70,7 @@ _WITH_CONSTANTS = frozenset({
 def if_to_where(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Compute both and choose, see the module."""
     condition = node.need(0)
-    if condition.rank is None:
-        raise Refuse(f"the rank of {condition.name} must be known")
+    rank = need_rank(condition)
     bodies = dict(node.node.graphs())
     branches = [bodies[name] for name in ("then_branch", "else_branch")]
     for branch in branches:
@@ -81,7 +81,7 @@ def if_to_where(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
         raise Refuse("both branches must give the same types and shapes")
     sides = [_copied(branch, build) for branch in branches]
     scalar = condition
-    if condition.rank:
+    if rank:
         scalar = build.Reshape(condition, [1])
         scalar = build.Squeeze(scalar, axes=[0])
     return tuple(

@@ -26,7 +26,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import REDUCTIONS, Builder, NodeView, Refuse, Value, respell, rewrite
+from graphfix.authoring import (
+    REDUCTIONS,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank,
+    respell,
+    rewrite,
+)
 
 
 @rewrite(
@@ -37,9 +46,7 @@ from graphfix.authoring import REDUCTIONS, Builder, NodeView, Refuse, Value, res
 )
 def reduce_all_axes_implicit(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Drop the axes, see the module."""
-    rank = node.need(0).rank
-    if rank is None:
-        raise Refuse(f"the rank of {node.need(0).name} must be known")
+    rank = need_rank(node.need(0))
     given = node.attr("axes")
     named = given if given is not None else build.need_const(node.input(1), "the axes")
     axes = {int(axis) % max(rank, 1) for axis in np.atleast_1d(np.asarray(named))}

@@ -32,7 +32,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 OPS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
 
@@ -54,12 +54,11 @@ def reduce_axes_explicit(node: NodeView, build: Builder) -> Value:
         raise Refuse("the axes must be left out; they are given")
     if node.attr("noop_with_empty_axes", 0) or data.rank == 0:
         return data
-    if data.rank is None:
-        raise Refuse("the rank of the input must be known")
+    rank = need_rank(data)
     if axes is None:
         raise Refuse(
             "the axes must be an empty list; there are none, and everything is reduced already"
         )
     emit = getattr(build, node.op)
-    result: Value = emit(data, axes=list(range(data.rank)), keepdims=int(node.attr("keepdims", 1)))
+    result: Value = emit(data, axes=list(range(rank)), keepdims=int(node.attr("keepdims", 1)))
     return result

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 
 @rewrite("Unsqueeze", removes="form:Unsqueeze.several-axes", emits="Unsqueeze", claims="nan inf")
@@ -41,9 +41,7 @@ def unsqueeze_one_by_one(node: NodeView, build: Builder) -> Value:
     if len(wanted) < 2:
         raise Refuse("there must be several axes; there is one")
     if min(wanted) < 0:
-        if value.rank is None:
-            raise Refuse(f"the rank of {value.name} must be known")
-        rank = value.rank + len(wanted)
+        rank = need_rank(value) + len(wanted)
         wanted = [axis % rank for axis in wanted]
     for axis in sorted(wanted):
         value = build.Unsqueeze(value, axes=[axis])

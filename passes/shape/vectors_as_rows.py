@@ -29,7 +29,7 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 _OPS = (
     "Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean",
@@ -88,9 +88,8 @@ def _gathered(node: NodeView, build: Builder) -> Value:
     data, indices = node.need(0), node.need(1)
     if indices.rank != 1:
         raise Refuse(f"{indices.name} must be a vector")
-    if data.rank is None:
-        raise Refuse(f"the rank of {data.name} must be known")
-    axis = node.attr("axis", 0) % data.rank
+    rank = need_rank(data)
+    axis = node.attr("axis", 0) % rank
     taken = build.Gather(data, build.Unsqueeze(indices, axes=[0]), axis=axis)
     return build.Squeeze(taken, axes=[axis])
 

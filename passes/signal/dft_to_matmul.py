@@ -33,7 +33,16 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, need_type, rewrite
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Option,
+    Refuse,
+    Value,
+    need_rank,
+    need_type,
+    rewrite,
+)
 from graphfix.passes.signal._fourier import axis_of, fourier_matrix
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
@@ -56,10 +65,9 @@ def _length(node: NodeView, build: Builder, size: int) -> int:
 def dft_to_matmul(node: NodeView, build: Builder) -> Value:
     """Multiply by the matrix of the transform, see the module."""
     x = node.need(0)
-    if x.rank is None:
-        raise Refuse(f"the rank of {x.name} must be known")
+    rank = need_rank(x)
     need_type(x, _FLOATS)
-    axis = axis_of(node, build, x.rank)
+    axis = axis_of(node, build, rank)
     size, parts = x.dim(axis), x.dim(-1)
     if not size or parts not in (1, 2):
         raise Refuse(f"the length of axis {axis} and the number of parts must be known")
@@ -77,16 +85,16 @@ def dft_to_matmul(node: NodeView, build: Builder) -> Value:
     wide = build.Cast(x, to=TensorProto.FLOAT) if x.elem_type in _LOW else x
     if rows < size:
         wide = build.Slice(wide, starts=[0], ends=[rows], axes=[axis])
-    order = [*(k for k in range(x.rank - 1) if k != axis), axis, x.rank - 1]
+    order = [*(k for k in range(rank - 1) if k != axis), axis, rank - 1]
     moved = order != sorted(order)
     if moved:
         wide = build.Transpose(wide, perm=order)
     # 0 copies the size of an axis in front, known or not.
-    front = [0] * (x.rank - 2)
+    front = [0] * (rank - 2)
     flat = build.Reshape(wide, [*front, rows * parts])
-    weights = matrix.reshape(*(1,) * (x.rank - 3), *matrix.shape)
+    weights = matrix.reshape(*(1,) * (rank - 3), *matrix.shape)
     result = build.MatMul(flat, weights.astype(wide.dtype or np.float32))
     result = build.Reshape(result, [*front, bins, 2])
     if moved:
-        result = build.Transpose(result, perm=[order.index(k) for k in range(x.rank)])
+        result = build.Transpose(result, perm=[order.index(k) for k in range(rank)])
     return build.Cast(result, to=x.elem_type) if x.elem_type in _LOW else result

@@ -88,7 +88,7 @@ def test_everywhere(place: str) -> None:
             "float[2, 2]",
             "the elements must be int32 or int64; they are float32",
         ),
-        ("int64[3] v, int64[3, 2] w", "int64[2]", "the ranks must be known and at least 2"),
+        ("int64[3] v, int64[3, 2] w", "int64[2]", "the rank of v must be at least 2; it is 1"),
         (
             "int64[2, k] v, int64[k, 2] w",
             "int64[2, 2]",

@@ -81,7 +81,7 @@ def test_in_a_branch() -> None:
         (
             "g (float[6] x, int64[K] s) => (float y) <int64[0] a = {}> "
             "{ r = Reshape (x, s) y = ReduceSum <keepdims = 0> (r, a) }",
-            "the rank of the input must be known",
+            "the rank of r must be known",
         ),
     ],
 )

@@ -283,11 +283,13 @@ def test_without_fork_each_request_has_an_interpreter(
 
 
 HOST = """
+import signal
 import sys
 from pathlib import Path
 from graphfix.worker import service
 from graphfix.worker.limits import Limits
 from graphfix.worker.single_thread import single_threaded
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background has none
 {before}
 try:
     limits = Limits(60, None)
