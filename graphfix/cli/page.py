@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import mmap
 import os
+import signal
 import struct
+import time
 
 import click
 
 _TIMES = struct.Struct("dd?")
 _PLACE, _SUBJECT, _FOLDER, _SIZE = 64, 1024, 2560, 4096
+_GRACE, _ENDLESS = 1.0, 1e8
 PREFIX = "graphfix-run-"
 DEADLINE = "GRAPHFIX_DEADLINE"  # as in graphfix.worker.limits, which costs more to import
 
@@ -25,12 +28,11 @@ class Page:
     def adopt(self, deadline: float) -> None:
         """Be the page of this process, a child: give it a folder for temporary files of its own."""
         import tempfile
-        import time
 
-        self.limit(deadline, deadline - time.monotonic())
         folder = tempfile.mkdtemp(prefix=PREFIX)
         self._put(_FOLDER, _SIZE, folder)
         tempfile.tempdir = folder
+        self.limit(deadline, deadline - time.monotonic())
 
     def sweep(self) -> None:
         """Remove the folder for temporary files; a second time does nothing."""
@@ -47,9 +49,15 @@ class Page:
             shutil.rmtree(folder, ignore_errors=True)
 
     def limit(self, deadline: float, seconds: float) -> None:
-        """Say when the child is to be ended, and how many seconds that are."""
+        """Say when the child is to be ended, and how many seconds that are.
+
+        Where the process that watches is stopped then, the system does it a moment later.
+        """
         self._write_times(deadline, round(seconds, 3), as_json=self.as_json)
         os.environ[DEADLINE] = repr(deadline)
+        if self._get(_FOLDER, _SIZE):  # it is the page of this process
+            left = max(0.0, deadline - time.monotonic())
+            signal.setitimer(signal.ITIMER_REAL, left + _GRACE if left < _ENDLESS else 0.0)
 
     def _write_times(self, deadline: float, seconds: float, *, as_json: bool) -> None:
         _TIMES.pack_into(self._memory, 0, deadline, seconds, as_json)

@@ -177,7 +177,7 @@ class _Watch:
             if code < 0 and first == signal.SIGINT:
                 sys.stderr.write("graphfix: interrupted\n")
             return INTERRUPTED if first == signal.SIGINT else 128 + first
-        if self._late:
+        if self._late or code == -signal.SIGALRM:  # of `Page.limit`
             return self._fatal(
                 f"took longer than {self._page.seconds:g} s",
                 "give it more with --timeout; what is not trusted is better left alone",

@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed, GraphfixError
-from graphfix.worker.limits import Limits, limited_memory
+from graphfix.worker.limits import Limits, limited_memory, limited_time
 from graphfix.worker.messages import Message, out_of_memory, write_answer, write_error, write_fault
 
 Task = Callable[[Path, Any, Limits], object]
@@ -32,7 +32,10 @@ def serve(folder: Path) -> None:
         import_module("onnxruntime")
         memory = message.limits.allowed()
         held = memory if message.limits.held else None
-        with nullcontext() if held is None else limited_memory(held):
+        with (
+            limited_time(message.limits.timeout),
+            nullcontext() if held is None else limited_memory(held),
+        ):
             write_answer(folder, task(folder, request, replace(message.limits, memory=memory)))
     except GraphfixError as error:
         write_error(folder, error)

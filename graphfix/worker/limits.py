@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -15,6 +16,8 @@ DEADLINE = "GRAPHFIX_DEADLINE"
 ENGINE_SECONDS, ENGINE_MEMORY = "GRAPHFIX_ENGINE_SECONDS", "GRAPHFIX_ENGINE_MEMORY"
 _SHARE = 0.8
 _INF = float("inf")
+_ENDLESS = 1e8  # what no timer need be set for
+_GRACE = 1.0
 
 
 class Limits(Struct, frozen=True):
@@ -126,6 +129,29 @@ def limited_memory(size: int) -> Generator[None]:
     finally:
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+@contextlib.contextmanager
+def limited_time(seconds: float) -> Generator[None]:
+    """Have the system end this process a second after its time is up, until it leaves.
+
+    Its host is to end it when the time is up. A host that is stopped does not (Ctrl-Z stops a
+    command, not its children, which have groups of their own), and what never ends would take a
+    processor as long as that. Without effect where the system has no such timer.
+    """
+    if not hasattr(signal, "setitimer") or seconds > _ENDLESS:
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds + _GRACE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+def is_late(code: int) -> bool:
+    """Say whether the exit code of a process says that `limited_time` ended it."""
+    return hasattr(signal, "SIGALRM") and code == -signal.SIGALRM
 
 
 def _lift_data_limit() -> None:

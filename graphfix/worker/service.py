@@ -20,7 +20,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed
-from graphfix.worker.limits import Limits, engine_seconds, seconds_left
+from graphfix.worker.limits import Limits, engine_seconds, is_late, seconds_left
 from graphfix.worker.messages import STDERR, Host, Message, read_answer
 from graphfix.worker.standing_child import Standing
 from graphfix.worker.template_handle import Handle, command, environment, forked, is_single_threaded
@@ -97,6 +97,8 @@ def ask(
     finally:
         if limits.held:
             keeper.spend(time.monotonic() - start)
+    if is_late(code):
+        raise _late(limits)
     if code != 0:
         text = _death(code, folder / STDERR)
         raise Crashed(text) if text.startswith(_CRASHED) else EngineFailed(text)
@@ -198,7 +200,7 @@ def _stood(child: Standing, task: str, folder: Path, limits: Limits) -> int:
             with child.released() as channel:
                 _kill(channel)
             if isinstance(error, TimeoutError):
-                raise OutOfTime(f"took longer than {limits.timeout:.3g} s") from None
+                raise _late(limits) from None
             raise
         told = _waited(child.released(), limits)
         code = None if known else _exit_code(told)
@@ -234,7 +236,7 @@ def _waited(channel: socket.socket, limits: Limits) -> bytes:
         except BaseException as error:
             _kill(channel)
             if isinstance(error, TimeoutError):
-                raise OutOfTime(f"took longer than {limits.timeout:.3g} s") from None
+                raise _late(limits) from None
             raise
 
 
@@ -248,19 +250,20 @@ def _kill(channel: socket.socket) -> None:
 def _received(channel: socket.socket, deadline: float) -> bytes:
     """Return all that comes until the other end is closed.
 
+    What is there counts, however late it is read: this process may have been stopped.
+
     Raises:
         TimeoutError: It is open still.
     """
     data = b""
     while True:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        channel.settimeout(left)
+        channel.settimeout(max(0.0, deadline - time.monotonic()))
         try:
             part = channel.recv(64)
         except ConnectionResetError:
             part = b""
+        except BlockingIOError:
+            raise TimeoutError from None
         if not part:
             return data
         data += part
@@ -281,9 +284,13 @@ def _spawned(folder: Path, limits: Limits) -> int:
         try:
             return process.wait(limits.timeout)
         except subprocess.TimeoutExpired:
-            raise OutOfTime(f"took longer than {limits.timeout:.3g} s") from None
+            raise _late(limits) from None
         finally:
             process.kill()
+
+
+def _late(limits: Limits) -> OutOfTime:
+    return OutOfTime(f"took longer than {limits.timeout:.3g} s")
 
 
 def _death(code: int, log: Path) -> str:

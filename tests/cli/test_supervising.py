@@ -132,10 +132,16 @@ def test_a_pass_that_takes_too_much_memory_fails_alone(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-def test_what_takes_too_long_ends_in_3_with_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stopped", [False, True])
+def test_what_takes_too_long_ends_in_3_with_one_line(tmp_path: Path, *, stopped: bool) -> None:
     process = start(tmp_path, "deaf", "--timeout", "12")
     wait_for(tmp_path / "tmp" / "started")
     pids = family(process.pid)
+    if stopped:  # what it does not see to, the system does
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(12)
+        assert gone(pids[1:])
+        process.send_signal(signal.SIGCONT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 3
     assert out == ""

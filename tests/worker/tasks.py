@@ -124,6 +124,16 @@ def sleeps(folder: Path, request: Answer, _: Limits) -> Answer:
     return {}
 
 
+def spins(folder: Path, request: Answer, _: Limits) -> Answer:
+    """Write down who this is, and take a processor for a time."""
+    (folder / "begun.part").write_text(f"{os.getpid()} {os.getppid()}", encoding="utf-8")
+    (folder / "begun.part").rename(folder / "begun")
+    until = time.monotonic() + request["seconds"]
+    while time.monotonic() < until:
+        pass
+    return {}
+
+
 def verdict(_: Path, __: Answer, ___: Limits) -> Answer:
     """Answer with an enumeration, which JSON takes for text."""
     return {"verdict": Verdict.EQUAL}

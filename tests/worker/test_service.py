@@ -282,6 +282,58 @@ def test_without_fork_each_request_has_an_interpreter(
         _ask(tmp_path, "sleeps", Limits(2.0, None), seconds=60)
 
 
+STOPPED = """
+import sys
+from pathlib import Path
+from graphfix.errors import EngineFailed
+from graphfix.worker import service
+from graphfix.worker.limits import Limits
+from graphfix.worker.standing_child import Standing
+child = Standing() if sys.argv[2] == "standing" else None
+try:
+    request, limits = {"seconds": float(sys.argv[3])}, Limits(2.0, None)
+    service.ask("tests.worker.tasks:spins", Path(sys.argv[1]), request, limits, dict, child=child)
+    print("answered")
+except EngineFailed as error:
+    print(error)
+"""
+
+
+def _taken(pids: list[int]) -> float:
+    """Return the seconds of a processor that those of the processes have taken that run."""
+    told = [Path(f"/proc/{pid}/stat").read_text(encoding="ascii") for pid in pids if runs(pid)]
+    words = [text.rpartition(")")[2].split() for text in told]
+    return sum(int(each[11]) + int(each[12]) for each in words) / os.sysconf("SC_CLK_TCK")
+
+
+def _rest(pids: list[int], seconds: float = 20.0) -> bool:
+    """Say whether processes come to take no processor, for half a second."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        before = _taken(pids)
+        time.sleep(0.5)
+        if abs(_taken(pids) - before) < 0.05:
+            return True
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc, as Linux has it")
+@pytest.mark.parametrize("way", ["alone", "standing"])
+@pytest.mark.parametrize(("seconds", "said"), [(1.0, "answered"), (90.0, "took longer than 2 s")])
+def test_nothing_runs_on_while_the_host_is_stopped(
+    tmp_path: Path, way: str, seconds: float, said: str
+) -> None:
+    words = [sys.executable, "-c", STOPPED, str(tmp_path), way, str(seconds)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as host:
+        pids = _begun(tmp_path)
+        host.send_signal(signal.SIGSTOP)
+        rests = _rest(pids)
+        host.send_signal(signal.SIGCONT)
+        assert host.communicate(timeout=30)[0].strip() == said
+    assert rests
+
+
 HOST = """
 import signal
 import sys
