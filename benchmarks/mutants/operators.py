@@ -36,7 +36,7 @@ class MaxPool(OpRun):
         steps = given.get("strides", [1] * count)
         gaps = given.get("dilations", [1] * count)
         pads = given.get("pads", [0] * 2 * count)
-        sides = [(0, 0)] * 2 + [(pads[k], pads[k + count]) for k in range(count)]
+        sides = np.array([(0, 0)] * 2 + [(pads[k], pads[k + count]) for k in range(count)])
         low = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
         padded = np.pad(x, sides, constant_values=low)
         sizes = [
@@ -179,7 +179,7 @@ class Conv(OpRun):
         steps = given.get("strides", [1] * count)
         gaps = given.get("dilations", [1] * count)
         pads = given.get("pads", [0] * 2 * count)
-        sides = [(0, 0)] * 2 + [(pads[k], pads[k + count]) for k in range(count)]
+        sides = np.array([(0, 0)] * 2 + [(pads[k], pads[k + count]) for k in range(count)])
         padded = np.pad(x, sides)
         sizes = [
             (padded.shape[2 + k] - (kernel[k] - 1) * gaps[k] - 1) // steps[k] + 1

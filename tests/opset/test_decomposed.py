@@ -195,7 +195,7 @@ def deformed(
     batch, channels, _, _ = x.shape
     made, inner = weights.shape[:2]
     height, width = offset.shape[2:]
-    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (9, 9), (9, 9)))
+    padded = np.pad(x.astype(np.float64), np.array([(0, 0), (0, 0), (9, 9), (9, 9)]))
     result = np.zeros((batch, made, height, width))
     for n, o, i, r, c in np.ndindex(batch, made, inner, 2, 2):
         channel = (o // (made // groups)) * inner + i

@@ -109,7 +109,9 @@ def test_wrapping_pads_cut_before_they_wrap() -> None:
                 left = x[:, max(-before, 0) : size - max(-after, 0)]
                 if not left.shape[1] or max(-before, 0) >= size - max(-after, 0):
                     continue  # onnxruntime refuses to wrap nothing
-                wanted = np.pad(left, ((0, 0), (max(before, 0), max(after, 0))), mode="wrap")
+                wanted = np.pad(
+                    left, np.array([(0, 0), (max(before, 0), max(after, 0))]), mode="wrap"
+                )
                 (given_,) = session.run(None, {"x": x, "p": np.array([before, after])})
                 np.testing.assert_array_equal(given_, wanted)
 

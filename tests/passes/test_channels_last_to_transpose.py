@@ -25,7 +25,7 @@ def test_a_convolution() -> None:
     assert done.ops == ["Transpose", "Conv", "Transpose"]
     x = rng.normal(size=(1, 4, 5, 3)).astype(np.float32)
     y = outputs_of(done.after, {"x": x})["y"]
-    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 0)))
+    padded = np.pad(x, np.array([(0, 0), (0, 0), (1, 1), (0, 0)]))
     window = padded[0, 1:3, 2:4]  # rows 1 and 2, columns 2 and 3
     wanted = np.einsum("hwc,ochw->o", window, weights)
     np.testing.assert_allclose(y[0, 1, 2], wanted, rtol=1e-5)

@@ -83,7 +83,7 @@ def test_wrap_goes_around_an_axis_that_is_shorter_than_the_pad(
         )
         x = np.arange(2 * size, dtype=np.float32).reshape(2, size)
         given_ = session_of(run_pass(PASS, text).after).run(None, {"x": x})[0]
-        wanted = np.pad(x, ((0, 0), (before, after)), mode="wrap")
+        wanted = np.pad(x, np.array([(0, 0), (before, after)]), mode="wrap")
         np.testing.assert_array_equal(given_, wanted)
 
 

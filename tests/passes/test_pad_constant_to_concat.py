@@ -92,7 +92,7 @@ def test_any_pads(pads: tuple[int, ...], dynamic: bool) -> None:
 
 def padded(x: np.ndarray[Any, Any], before: int, after: int, value: float = 0) -> Any:
     """Pad the last axis as the text says: what is added may be taken away again."""
-    wide = np.pad(x, ((0, 0), (max(before, 0), max(after, 0))), constant_values=value)
+    wide = np.pad(x, np.array([(0, 0), (max(before, 0), max(after, 0))]), constant_values=value)
     return wide[:, max(-before, 0) : wide.shape[1] - max(-after, 0)]
 
 

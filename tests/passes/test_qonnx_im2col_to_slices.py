@@ -17,7 +17,7 @@ def test_columns_of_points_and_channels() -> None:
         pad_amount=[1, 0, 0, 1], pad_value=7, dilations=[1, 2],
     )  # fmt: skip
     found = given(PASS, model, IMAGE)
-    padded = np.pad(IMAGE, ((0, 0), (1, 0), (0, 1), (0, 0)), constant_values=7)
+    padded = np.pad(IMAGE, np.array([(0, 0), (1, 0), (0, 1), (0, 0)]), constant_values=7)
     assert found.shape == (1, 2, 1, 2 * 3 * 6)
     for row in range(2):
         wanted = padded[0, row : row + 2, 0:5:2].reshape(-1)  # points first, then channels

@@ -187,7 +187,7 @@ def _tile(inputs: list[Any], _: Attributes) -> tuple[Any, ...]:
 def _padded(inputs: list[Any], attributes: Attributes) -> tuple[Any, ...]:
     x, pads = inputs[0], attributes["paddings"]
     mode = attributes.get("mode", "constant")
-    pairs = list(zip(pads[: x.ndim], pads[x.ndim :], strict=True))
+    pairs = np.array(pads, np.int64).reshape(2, x.ndim).T
     filled = {"constant_values": attributes.get("value", 0.0)} if mode == "constant" else {}
     return (np.pad(x, pairs, mode=mode, **filled).astype(x.dtype),)
 
