@@ -63,6 +63,8 @@ def _built(module: Any) -> Any:
 def _array(result: Any) -> np.ndarray:
     if hasattr(result, "numpy"):
         return np.array(result.numpy())
+    if isinstance(result, (bool, int, float)):  # what is computed of a size is a number of Python
+        return np.array(result)
     return np.array(list(result), dtype=np.int64)  # a shape
 
 

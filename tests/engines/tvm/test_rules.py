@@ -23,7 +23,18 @@ SELECTED = (
     "(float[a,b] y) <int64 z = {{2}}, int64[2] h = {{-1, 2}}> "
     "{{ n = NonMaxSuppression (b, s, k, i, t) g = Gather <axis = 1> (n, z) v = Gather (f, g) {} }}"
 )
-LINE = "(float[N,4] x) => (float[N] y) <int64 zero = {0}, int64 one = {1}> "
+LINE = (
+    "(float[N,4] x, float[N] v) => (float[N] y) "
+    "<int64 zero = {0}, int64 one = {1}, int64[1] at = {1}> "
+)
+SUM = " y = ReduceSum <keepdims = 0> (h, at) }"
+LIMIT = "const:Range.limit"
+NUMBERED = "number-of-another-type"
+NUMBER = (
+    "(float[2,3,4] x) => (float[2,3,4] y) <int64 z = {0}, int64[1] at = {1}, int64[1] m = {-1},"
+    " float half = {-0.5}, float[3] w = {1, 2, 3}> "
+    "{ s = Shape (x) n = Gather <axis = 0> (s, z) c = Cast <to = 1> (n) "
+)
 COUNT = "{ s = Shape <start = 0, end = 1> (x) n = Squeeze (s) r = Range (zero, n, one) "
 
 
@@ -79,11 +90,69 @@ YES = [
     ),
     reject(
         "(float[2,4] x, int64[2] s) => (float[a,b] y) { y = Reshape (x, s) }",
-        "sizes-known-late",
+        "shape-in-a-tensor",
         "const:Reshape.shape",
         "the given one is relax.TensorType",
     ),
-    reject(LINE + COUNT + "y = Cast <to = 1> (r) }", "computed-range", "const:Range.limit"),
+    reject(LINE + COUNT + "c = Cast <to = 1> (r) y = Add (c, v) }", "computed-range", LIMIT),
+    reject(
+        LINE + COUNT + "c = Cast <to = 1> (r) u = Unsqueeze (c, at) m = Mul (u, x)"
+        " y = ReduceSum <keepdims = 0> (m, at) }",
+        "computed-range",
+        LIMIT,
+    ),
+    reject(LINE + COUNT + "g = Gather (x, r) h = Add (g, x)" + SUM, "computed-range", LIMIT),
+    reject(
+        LINE + COUNT + "c = Cast <to = 1> (r) t = Shape <start = 0, end = 1> (v)"
+        " e = Unsqueeze (c, at) p = Expand (e, t) h = Mul (p, x)" + SUM,
+        "computed-range",
+        LIMIT,
+    ),
+    reject(
+        NUMBER + "q = Pow (c, half) y = Mul (x, q) }",
+        "number-of-another-type",
+        "dtype:Mul.float32",
+        "must have the same datatype",
+    ),
+    reject(NUMBER + "q = Sqrt (c) y = Mul (x, q) }", "reads-no-number", "shape:Sqrt"),
+    reject(
+        NUMBER + "q = Add (c, w) e = Unsqueeze (q, at) y = Mul (x, e) }",
+        "number-with-a-vector",
+        "rank:Add.1",
+        "array of size 1",
+    ),
+    Yes(
+        NUMBER.replace("float[2,3,4] y", "int64[1] y") + "y = Add (n, at) }",
+        "number-with-a-vector",
+        "rank:Add.1",
+        "wrong",
+        "",
+        T,
+    ),
+    reject(
+        "(float[2,4] x) => (float[2,4] y) <int64[0] e = {}>"
+        "{ o = ConstantOfShape <value = float[1] {2}> (e) y = Mul (x, o) }",
+        "scalar-of-a-shape",
+        "shape:ConstantOfShape.0",
+        "ndim 0",
+    ),
+    reject(
+        NUMBER.replace("float[2,3,4] y", "float[a,b] y") + "p = Gather (s, at)"
+        " q = Concat <axis = 0> (p, m) y = Reshape (x, q) }",
+        "shape-in-a-tensor",
+        "const:Reshape.shape",
+    ),
+    reject(
+        "(float[1,2,4,4] x, double[1,3,3,2] g, float[3,3] w) => (float[1,2,3,3] y) "
+        "{ p = GridSample (x, g) y = Mul (p, w) }",
+        "sampled-at-other-floats",
+        "dtype:GridSample.float64",
+    ),
+    reject(
+        "(float[2] x) => (float[2] y) { y = Neg (h) h = Abs (x) }",
+        "unsorted-nodes",
+        "model:unsorted",
+    ),
     reject(
         "(float[1,1,2,2] x) => (float[1,1,4,4] y) <float[0] r = {}, float[0] e = {},"
         " int64[4] s = {1, 1, 4, 4}> { y = Resize (x, r, e, s) }",
@@ -151,6 +220,30 @@ NO = [
         T,
     ),
     No(LINE.replace("float[N] y", "int64[N] r") + COUNT + "}", "computed-range", T),
+    No(LINE + COUNT + "y = Cast <to = 1> (r) }", "computed-range", T),
+    No(
+        LINE.replace("float[N] y", "bool[N,N] y")
+        + COUNT
+        + "u = Unsqueeze (r, at) y = Less (r, u) }",
+        "computed-range",
+        T,
+    ),
+    No(NUMBER + "q = Pow (c, half) r = Cast <to = 1> (q) y = Mul (x, r) }", NUMBERED, T),
+    No(NUMBER + "y = Mul (x, c) }", NUMBERED, T),
+    No(NUMBER + "q = Neg (c) y = Mul (x, q) }", "reads-no-number", T),
+    No(
+        NUMBER.replace("float[2,3,4] y", "float[a,b] y") + "p = Slice (s, at, m)"
+        " q = Concat <axis = 0> (p, m) y = Reshape (x, q) }",
+        "shape-in-a-tensor",
+        T,
+    ),
+    No(
+        "(float[2,4] x) => (float[2,4] y) <int64[0] e = {}>"
+        "{ o = ConstantOfShape (e) y = Mul (x, o) }",
+        "scalar-of-a-shape",
+        T,
+    ),
+    No("(float[2] x) => (float[2] y) { h = Abs (x) y = Neg (h) }", "unsorted-nodes", T),
     No(
         "(float[1,1,2,2] x) => (float[1,1,4,4] y) <int64[4] s = {1, 1, 4, 4}>"
         "{ y = Resize (x, , , s) }",

@@ -6,84 +6,33 @@ apache/tvm@5d4dc87213 python/tvm/relax/frontend/onnx/onnx_frontend.py.
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import NodeView
 from graphfix.engines.known_early import counted_late, is_made_of, of_shapes_alone
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
+from graphfix.model import Model
 
 _WHEEL = "measured on apache-tvm 0.27.0.post1"
-# Operators that may read a list of sizes that is not yet a tensor, and If, which reads none.
-_READS_SIZES = frozenset(
-    [
-        "Cast",
-        "CastLike",
-        "Concat",
-        "ConstantOfShape",
-        "Equal",
-        "Expand",
-        "Gather",
-        "If",
-        "Reshape",
-        "Resize",
-        "Shape",
-        "Slice",
-        "Squeeze",
-        "Where",
-    ]
-)
-# Operator -> inputs that may be computed of sizes, and of nothing else.
-_SIZED = {"Reshape": (1,), "Resize": (3,)}
 
 
 @rule(
-    feature="shape:{op}",
+    "ConstantOfShape",
+    feature="shape:ConstantOfShape.0",
     versions="tvm",
     severity=REJECT,
-    text="Node {node} cannot handle ShapeExpr inputs.",
-    source=f"{_WHEEL}; shape_compatible_ops of ONNXGraphImporter",
+    text="broadcast_to expects the input shape to have the number of ndim at least as the input "
+    "tensor's. However, the given tensor has ndim 1 while the target shape has ndim 0",
+    source=f"{_WHEEL}: without a value it is taken",
 )
-def reads_no_sizes(node: NodeView, target: Target) -> Answer:
-    """{op} reads a list of sizes, which is no tensor to the importer."""
-    if node.domain or node.op in _READS_SIZES:
-        return None
-    for value in node.inputs:
-        if value is not None and _is_list_of_sizes(value):
-            return Yes(
-                message=f"{target.title} does not compute {node.op} of sizes; with fixed sizes of "
-                "the inputs (--shape) it is computed before",
-            )
-    return None
-
-
-def _is_list_of_sizes(value: Value) -> bool:
-    """Say whether the importer holds a value as a list of sizes instead of a tensor."""
-    maker = value.producer
-    if maker is None or maker.domain:
-        return False
-    if maker.op == "Shape":
-        return maker.need(0).rank != 0
-    if maker.op == "Slice":
-        return _is_list_of_sizes(maker.need(0))
-    if maker.op == "Unsqueeze":
-        return _is_size(maker.need(0))
-    if maker.op == "Concat":
-        parts = [part for part in maker.inputs if part is not None and not part.is_constant]
-        return bool(parts) and all(_is_list_of_sizes(part) for part in parts)
-    return False
-
-
-def _is_size(value: Value) -> bool:
-    """Say whether a value is one of the sizes of a tensor, taken by Gather or Squeeze."""
-    maker = value.producer
-    if maker is None or maker.domain or maker.op not in ("Gather", "Squeeze"):
-        return False
-    return value.rank == 0 and _is_list_of_sizes(maker.need(0))
+def scalar_of_a_shape(node: NodeView, target: Target) -> Answer:
+    """A single number is filled in, and its value is a vector to the importer."""
+    return node.need(0).static_shape == (0,) and node.has("value")
 
 
 @rule(
-    tuple(_SIZED),
-    feature="const:{op}",
+    "Resize",
+    feature="const:Resize.sizes",
     versions="tvm",
     severity=REJECT,
     text="Reshape requires the input new shape to be Shape. However, the given one is "
@@ -91,33 +40,14 @@ def _is_size(value: Value) -> bool:
     source=f"{_WHEEL}: what is computed of sizes alone is taken",
 )
 def sizes_known_late(node: NodeView, target: Target) -> Answer:
-    """{op} is given sizes that depend on numbers that are fed."""
-    for place in _SIZED[node.op]:
-        value = node.input(place)
-        if value is not None and not of_shapes_alone(value):
-            name = "sizes" if node.op == "Resize" else "shape"
-            return Yes(
-                feature=f"const:{node.op}.{name}",
-                message=f"{name} of {node.op} depends on numbers that are fed, and {target.title} "
-                "wants to know it before",
-            )
-    return None
-
-
-@rule(
-    "Range",
-    feature="const:Range.limit",
-    versions="tvm",
-    severity=REJECT,
-    text="CodeGenVM cannot emit this Relax operator directly",
-    source=f"{_WHEEL}: a sum with what Range gives for a bound that is computed is not built",
-)
-def computed_range(node: NodeView, target: Target) -> Answer:
-    """Range has a bound that is computed, and more than an output of the model is made of it."""
-    y = node.output(0)
-    if y is None or not y.tensor.outputs:
+    """Resize is given sizes that depend on numbers that are fed."""
+    sizes = node.input(3)
+    if sizes is None or of_shapes_alone(sizes):
         return None
-    return any(value is not None and not value.is_constant for value in node.inputs)
+    return Yes(
+        message=f"sizes of Resize depend on numbers that are fed, and {target.title} wants to "
+        "know them before",
+    )
 
 
 @rule(
@@ -216,6 +146,39 @@ def updates_counted_elsewhere(node: NodeView, target: Target) -> Answer:
 def axis_from_the_end(node: NodeView, target: Target) -> Answer:
     """The axis is counted from the end, which ONNX allows from opset 11 on."""
     return node.opset < 11 and int(node.attr("axis", 0)) < 0
+
+
+@rule(
+    "GridSample",
+    feature="dtype:GridSample",
+    versions="tvm",
+    severity=REJECT,
+    text="Binary operators must have the same datatype for both operands.",
+    source=f"{_WHEEL}: float32 at places in float64 is taken for float64; as an output it is right",
+)
+def sampled_at_other_floats(node: NodeView, target: Target) -> Answer:
+    """The grid is of another type than the data, and what is sampled is taken for that type."""
+    data, grid, result = node.need(0), node.need(1), node.output(0)
+    if result is None or not result.is_used or data.elem_type == grid.elem_type:
+        return None
+    return Yes(feature=f"dtype:GridSample.{grid.type_name}")
+
+
+@model_rule(
+    feature="model:unsorted",
+    versions="tvm",
+    severity=REJECT,
+    text="KeyError of the name of a tensor",
+    source=f"{_WHEEL}: it takes the nodes in the order of the file",
+)
+def unsorted_nodes(model: Model, target: Target) -> Answer:
+    """A node stands before the one that makes what it reads."""
+    later = {name for node in model.proto.graph.node for name in node.output if name}
+    for node in model.proto.graph.node:
+        if later & set(node.input):
+            return True
+        later -= set(node.output)
+    return None
 
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="tvm", source=_WHEEL)

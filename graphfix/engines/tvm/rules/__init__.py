@@ -1,0 +1,1 @@
+"""What TVM refuses or misreads beyond its profile."""
