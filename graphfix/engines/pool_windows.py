@@ -13,6 +13,19 @@ def window_sticks_out(node: NodeView) -> bool:
     return any((size + before + after - wide) % step for size, wide, step, before, after in axes)
 
 
+def ends_of_full_windows(node: NodeView) -> dict[int, int] | None:
+    """Return axis -> the first window that reaches beyond the padded input with ceil_mode.
+
+    Axes where none does are left out; None where a size is not known.
+    """
+    axes = pool_windows(node)
+    if axes is None:
+        return None
+    free = [(size + before + after - wide, step) for size, wide, step, before, after in axes]
+    ends = {axis: max(left // step + 1, 0) for axis, (left, step) in enumerate(free, 2)}
+    return {axis: end for axis, end in ends.items() if free[axis - 2][0] % free[axis - 2][1]}
+
+
 def pool_windows(node: NodeView) -> list[tuple[int, int, int, int, int]] | None:
     """Return size, window, stride and pads of each axis; None where a size is not known."""
     data = node.input(0)

@@ -7,7 +7,8 @@ from math import prod
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import NodeView
+from graphfix.engines.opencv.bounds import least
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
@@ -24,42 +25,12 @@ from graphfix.operators.table import REDUCTIONS
 def gather_nd_negative(node: NodeView, target: Target) -> Answer:
     """GatherND counts no index from the end."""
     indices = node.input(1)
-    if indices is None or _is_not_negative(indices):
+    if indices is None or least(indices) >= 0:
         return False
     values = indices.array()
     if values is None:
         return Unknown("the indices, which must not be negative")
     return bool((values < 0).any())
-
-
-def _is_not_negative(value: Value, depth: int = 12) -> bool:
-    """Say whether numbers are indices, sizes or bools, put together in any way."""
-    known = value.array()
-    if known is not None:
-        return bool((known >= 0).all())
-    maker = value.producer
-    if maker is None or not depth:
-        return False
-    if maker.op in _INDICES or (maker.op == "TopK" and maker.output(1) == value):
-        return True
-    if maker.op == "Cast":
-        source = maker.need(0)
-        if source.type_name == "bool":
-            return True
-        return _is_not_negative(source, depth - 1)
-    if maker.op in _FROM_FIRST:
-        return _is_not_negative(maker.need(0), depth - 1)
-    if maker.op not in _FROM_ALL:
-        return False
-    return all(_is_not_negative(one, depth - 1) for one in maker.inputs if one is not None)
-
-
-_INDICES = frozenset({"ArgMax", "ArgMin", "NonMaxSuppression", "NonZero", "Shape", "Size"})
-_FROM_FIRST = frozenset(
-    {"Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Tile", "Transpose",
-     "Unsqueeze"}
-)  # fmt: skip
-_FROM_ALL = frozenset({"Add", "Concat", "Max", "Mul"})
 
 
 @rule(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
+from graphfix.engines.opencv.unread import is_cut_off
 from graphfix.engines.pool_windows import (
+    ends_of_full_windows,
     window_begins_behind,
     window_is_larger,
-    window_sticks_out,
 )
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
@@ -45,11 +46,7 @@ def average_of_padding(node: NodeView, target: Target) -> Answer:
 def _is_padded(pool: NodeView) -> bool:
     if any(pool.attr("pads", ())):
         return True
-    if pool.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
-        return True
-    return bool(pool.attr("count_include_pad", 0) and pool.attr("ceil_mode", 0)) and bool(
-        window_sticks_out(pool)
-    )
+    return pool.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER")
 
 
 @rule(
@@ -57,13 +54,15 @@ def _is_padded(pool: NodeView) -> bool:
     feature="attr:AveragePool.count_include_pad",
     versions="opencv5.0..",
     severity=WRONG,
-    source="measured on 5.0.0: what windows reach beyond the padding is counted, too",
+    source="measured on 5.0.0: what windows reach beyond the padding is counted, too; that"
+    " is right where nothing reads what these give, as behind a Slice",
 )
 def average_beyond_padding(node: NodeView, target: Target) -> Answer:
     """AveragePool counts what its last windows reach beyond the padding with ceil_mode."""
-    return bool(
-        node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0)
-    ) and window_sticks_out(node)
+    if not (node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0)):
+        return False
+    result, ends = node.output(0), ends_of_full_windows(node)
+    return result is None or ends is None or not is_cut_off(result, ends)
 
 
 @rule(
