@@ -1,6 +1,6 @@
 """What a real engine makes of the models of a folder: as they are, after onnxsim, after graphfix.
 
-    python -m benchmarks.engines FOLDER --engine openvino2026.4 [--sample 40] [--rows FILE]
+    python -m benchmarks.engines FOLDER --engine openvino2026.4 [tract0.23 ...] [--sample 40]
 
 Each model that onnxruntime runs on drawn inputs is loaded and run in the engine in three forms.
 What graphfix calls fixed is counted, and what of that the engine refuses or computes wrongly; and
@@ -8,8 +8,9 @@ what it finds in the model as it is, beside what the engine makes of that. An en
 `wants_sizes` gets all three forms with the sizes of the drawn inputs. Where the file is not fixed
 as it is and has inputs or outputs of types that the engine does not bind, graphfix runs anew with
 ``--allow-io-change``, and then with ``--allow-lossy`` as well, and the same numbers are fed in the
-types that it has declared. A further run goes on behind the rows of the last; the table is
-``results/engines-E.md``.
+types that it has declared. Several engines share the inputs and what onnxsim writes. A further run
+goes on behind the rows of the last, in a file for each engine; the tables are
+``results/engines-E.md``. It needs POSIX: graphfix and onnxsim run in forked children.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import argparse
 import json
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ import numpy as np
 import onnx
 
 from benchmarks import RESULTS
+from benchmarks.children import call_in_child, graphfix_main
 from benchmarks.engines.kernels import Asker, difference, family_of
 from graphfix.engines.targets import load_target
 from graphfix.errors import GraphfixError
@@ -44,9 +47,6 @@ _MEMORY = 4 << 30
 _MILLIONTH = 1e-6
 _CONSENTS = (["--allow-io-change"], ["--allow-io-change", "--allow-lossy"])
 _FOLDERS = re.compile(r"/\S*/(?=site-packages/)")  # where an engine happens to be installed
-_SIMPLIFYING = (
-    "import sys, onnx, onnxsim; m, _ = onnxsim.simplify(sys.argv[1]); onnx.save(m, sys.argv[2])"
-)
 FORMS = ("as it is", "onnxsim", "graphfix")
 VERDICTS = ("equal", "wrong", "refused", "crashed", "none")
 _TAKES_NOT = ("refused", "crashed")
@@ -55,34 +55,62 @@ _BLOCKS = {*_REFUSED, "wrong"}
 Row = dict[str, Any]
 
 
-def measured(path: Path, name: str, asker: Asker, target: str, folder: Path) -> Row:
-    """Return what becomes of one model."""
-    row: Row = {"file": name}
-    drawn = _drawn(path)
-    if drawn is None:
-        return {**row, "runs": False}
-    feed, expected = drawn
-    made: dict[str, Path | None] = {"as it is": path}
-    sizes: list[str] = []
-    if family_of(target).wants_sizes:
-        sized = folder / "sized.onnx"
-        sizes = _with_sizes(path, feed, sized)
-        made["as it is"] = sized if sizes else path
-    simplifying = [sys.executable, "-c", _SIMPLIFYING, str(made["as it is"])]
-    made["onnxsim"] = _made(simplifying, folder / "sim.onnx")
-    fixed = folder / "fixed.onnx"
-    command = [sys.executable, "-m", "graphfix", "run", str(path), "--target", target, "--force"]
-    command += [*sizes, "-o", str(fixed)]
-    code = _code(command)
-    bound = load_target(target).io_dtypes
-    ends = {value.dtype.name for value in (*feed.values(), *expected.values())}
-    consents = _CONSENTS if bound is not None and ends - bound else ()
+@dataclass
+class Tried:
+    """A model of the folder, and what all engines get of it.
+
+    Attributes:
+        path: The model.
+        name: Its path in the folder.
+        feed: Inputs that onnxruntime runs it on.
+        expected: What it computes.
+        folder: Where forms of it are written.
+        sizes: graphfix's options that fix the sizes that it leaves open.
+        simplified: Form -> what onnxsim writes, or None.
+    """
+
+    path: Path
+    name: str
+    feed: dict[str, Any]
+    expected: dict[str, Any]
+    folder: Path
+    sizes: list[str] = field(default_factory=list[str])
+    simplified: dict[Path, Path | None] = field(default_factory=dict[Path, "Path | None"])
+
+    def __post_init__(self) -> None:
+        """Write the form whose sizes are fixed."""
+        self._sized = self.folder / "sized.onnx"
+        self.sizes = _with_sizes(self.path, self.feed, self._sized)
+
+    def as_it_is(self, *, sized: bool) -> Path:
+        """Return the model, with its sizes fixed where that is asked for."""
+        return self._sized if sized and self.sizes else self.path
+
+    def by_onnxsim(self, path: Path) -> Path | None:
+        """Return what onnxsim writes of a form, or None where it fails."""
+        if path not in self.simplified:
+            out = self.folder / f"sim{len(self.simplified)}.onnx"
+            _called(lambda: _simplify(path, out), self.folder)
+            self.simplified[path] = out if out.is_file() else None
+        return self.simplified[path]
+
+
+def measured(tried: Tried, asker: Asker, target: str, graphfix: Callable[..., int]) -> Row:
+    """Return what becomes of one model in one engine."""
+    sized = family_of(target).wants_sizes and bool(tried.sizes)
+    plain, fixed = tried.as_it_is(sized=sized), tried.folder / f"{target}.onnx"
+    made = {"as it is": plain, "onnxsim": tried.by_onnxsim(plain)}
+    command = ["run", str(tried.path), "--target", target, "--force", "-o", str(fixed)]
+    command += tried.sizes if sized else []
+    code, _ = _called(lambda: graphfix(command), tried.folder)
     consent: list[str] = []
-    for consent in consents if code == 1 else ():
-        code = _code([*command, *consent])
+    for consent in _consents(tried, target) if code == 1 else ():
+        words = [*command, *consent]
+        code, _ = _called(partial(graphfix, words), tried.folder)
         if code != 1:
             break
     made["graphfix"] = fixed if fixed.is_file() else None
+    row: Row = {"file": tried.name}
     for form, file in made.items():
         if file is None:
             row[form] = ["none", ""]
@@ -91,19 +119,14 @@ def measured(path: Path, name: str, asker: Asker, target: str, folder: Path) -> 
         types = {info.name: info.type.tensor_type.elem_type for info in inputs}
         given = {
             name: value.astype(dtype_of(types[name]), copy=False) if consent else value
-            for name, value in feed.items()
+            for name, value in tried.feed.items()
             if name in types
         }
-        row[form] = list(asker.verdict(file, given, expected))
-    found = _found(made["as it is"] or path, target)
-    return {
-        **row,
-        "runs": True,
-        "code": code,
-        "found": found,
-        "sized": bool(sizes),
-        "consent": consent,
-    }
+        row[form] = list(asker.verdict(file, given, tried.expected))
+    checking = ["check", str(plain), "--target", target, "--json"]
+    _, said = _called(lambda: graphfix(checking), tried.folder)
+    row |= {"runs": True, "code": code, "found": _severities(said)}
+    return {**row, "sized": sized, "consent": consent}
 
 
 def _with_sizes(path: Path, feed: Mapping[str, Any], out: Path) -> list[str]:
@@ -129,12 +152,17 @@ def _with_sizes(path: Path, feed: Mapping[str, Any], out: Path) -> list[str]:
     return options
 
 
-def _found(path: Path, target: str) -> list[str]:
+def _consents(tried: Tried, target: str) -> Sequence[list[str]]:
+    """Return the consents that a model is to be tried with whose ends the engine does not bind."""
+    bound = load_target(target).io_dtypes
+    ends = {value.dtype.name for value in (*tried.feed.values(), *tried.expected.values())}
+    return _CONSENTS if bound is not None and ends - bound else ()
+
+
+def _severities(said: str) -> list[str]:
     """Return the severities of what `graphfix check` finds in a model."""
-    command = [sys.executable, "-m", "graphfix", "check", str(path), "--target", target, "--json"]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
-        findings = json.loads(ended.stdout)["findings"]
+        findings = json.loads(said)["findings"]
     except (ValueError, KeyError):  # it ended with an error
         return []
     return sorted({finding["severity"] for finding in findings})
@@ -180,19 +208,17 @@ def _shaken(feed: Mapping[str, Any]) -> dict[str, Any]:
     return shaken
 
 
-def _made(command: Sequence[str], out: Path) -> Path | None:
-    out.unlink(missing_ok=True)
-    _code([*command, str(out)])
-    return out if out.is_file() else None
+def _simplify(path: Path, out: Path) -> int:
+    simplified, _ = import_module("onnxsim").simplify(str(path))
+    out.write_bytes(simplified.SerializeToString())
+    return 0
 
 
-def _code(command: Sequence[str]) -> int:
-    try:
-        return subprocess.run(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=_SECONDS * 3
-        ).returncode
-    except subprocess.TimeoutExpired:
-        return -1
+def _called(call: Callable[[], int], folder: Path) -> tuple[int, str]:
+    """Return the exit code of a call in a child, -1 where it takes too long, and what it prints."""
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        ended = call_in_child(call, Path(scratch), timeout=_SECONDS * 3, memory_bytes=_MEMORY)
+    return -1 if ended.timed_out else ended.code, ended.stdout
 
 
 def table(engine: str, rows: Sequence[Row]) -> str:
@@ -286,35 +312,62 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--engine", required=True, metavar="TARGET")
+    parser.add_argument("--engine", required=True, nargs="+", metavar="TARGET")
     parser.add_argument(
         "--sample", type=int, metavar="N", help="N of the models, the same each time"
     )
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after these")
-    parser.add_argument("--rows", type=Path, help="JSON lines; goes on where they end")
-    parser.add_argument("-o", "--output", type=Path, help="the page")
+    parser.add_argument("--rows", type=Path, help="JSON lines, or a folder of them")
+    parser.add_argument("-o", "--output", type=Path, help="the page, or a folder of them")
     given = parser.parse_args()
     files = sorted(given.folder.rglob("*.onnx"))
     random.Random(0).shuffle(files)
-    files = files[: given.sample]
-    rows: Path = given.rows or Path(tempfile.gettempdir()) / f"engines-{given.engine}.jsonl"
-    lines = rows.read_text(encoding="utf-8").splitlines() if rows.is_file() else []
-    found: list[Row] = [json.loads(line) for line in lines]
-    done = {row["file"] for row in found}
-    began = time.monotonic()
-    asker = Asker(given.engine, seconds=_SECONDS, memory=_MEMORY)
-    with tempfile.TemporaryDirectory(prefix="engines-") as name, rows.open("a") as stream:
-        for path in files:
-            known = path.relative_to(given.folder).as_posix()
-            if known in done or time.monotonic() - began > given.seconds:
-                continue
-            with tempfile.TemporaryDirectory(dir=name) as folder:
-                found.append(measured(path, known, asker, given.engine, Path(folder)))
-            stream.write(json.dumps(found[-1]) + "\n")
-            stream.flush()
-    asker.close()
-    page = given.output or RESULTS / f"engines-{given.engine}.md"
-    page.write_text(table(given.engine, found), encoding="utf-8")
+    folder: Path = given.rows or Path(tempfile.gettempdir())
+    books = {engine: Book(engine, _in(folder, engine, "jsonl")) for engine in given.engine}
+    began, graphfix = time.monotonic(), graphfix_main()
+    import_module("onnxsim")  # once for all children
+    for path in files[: given.sample]:
+        if time.monotonic() - began > given.seconds:
+            break
+        name = path.relative_to(given.folder).as_posix()
+        left = [book for book in books.values() if name not in book.done]
+        if not left:
+            continue
+        drawn = _drawn(path)
+        with tempfile.TemporaryDirectory(prefix="engines-") as made:
+            tried = None if drawn is None else Tried(path, name, *drawn, Path(made))
+            for book in left:
+                book.write(tried, name, graphfix)
+    for book in books.values():
+        book.asker.close()
+        page = _in(given.output or RESULTS, book.engine, "md")
+        page.write_text(table(book.engine, book.rows), encoding="utf-8")
+
+
+def _in(place: Path, engine: str, suffix: str) -> Path:
+    """Return the file of an engine: the one that is given, or one in the folder that is given."""
+    return place / f"engines-{engine}.{suffix}" if place.is_dir() else place
+
+
+class Book:
+    """The rows of an engine, in a file that a further run goes on with."""
+
+    def __init__(self, engine: str, file: Path) -> None:
+        """Read the rows that are there."""
+        self.engine, self._file = engine, file
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        self.rows: list[Row] = [json.loads(line) for line in lines]
+        self.done = {row["file"] for row in self.rows}
+        self.asker = Asker(engine, seconds=_SECONDS, memory=_MEMORY)
+
+    def write(self, tried: Tried | None, name: str, graphfix: Callable[..., int]) -> None:
+        """Add the row of a model; None for one that onnxruntime does not run."""
+        row: Row = {"file": name, "runs": False}
+        if tried is not None:
+            row = measured(tried, self.asker, self.engine, graphfix)
+        self.rows.append(row)
+        with self._file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":
