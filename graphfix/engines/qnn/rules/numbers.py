@@ -113,15 +113,18 @@ def _is_cut(maker: NodeView) -> bool:
     feature="dtype:Div.int64",
     versions="qnn",
     severity=WRONG,
-    source=f"{PROVIDER}: -3 by 2 gives -2",
+    source=f"{PROVIDER}: -3 by 2 gives -2, and -7 by 4 -2; by 1, 3, 5, 6, 7, 12, -2, -4, by several"
+    " constants, all of them 2 as well, and by computed numbers they are right",
 )
 def divided_integers(node: NodeView, target: Target) -> Answer:
-    """Integers below 0 are divided towards minus infinity."""
-    x = node.input(0)
-    if x is None or x.dtype is None or x.dtype.kind != "i":
+    """Integers below 0 are divided towards minus infinity by a constant power of 2."""
+    x, divisor = node.input(0), node.input(1)
+    if x is None or divisor is None or x.dtype is None or x.dtype.kind != "i":
         return None
-    known = x.array()
+    known, by = x.array(), divisor.array()
     if known_with_sizes(x) or (known is not None and bool((known >= 0).all())):
+        return None
+    if by is None or by.size != 1 or int(by.item()) < 2 or int(by.item()).bit_count() != 1:
         return None
     return Yes(feature=f"dtype:Div.{x.type_name}")
 
