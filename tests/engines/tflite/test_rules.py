@@ -251,6 +251,12 @@ YES = [
 ]
 
 NO = [
+    No(
+        X + "<float[2,3] k = {1.0,2.0,3.0,4.0,5.0,6.0}, int64[1] s = {-1}, int64[1] e = {-9},"
+        " int64[1] a = {1}> { c = Neg (k) d = Slice (c, s, e, a, s) y = Add (x, d) }",
+        "slice-backwards",
+        T,
+    ),
     No(BRANCHES.replace("Mul (x, k)", "Neg (x)"), "constants-of-the-outer-graph", T),
     No(LOOP.format(**ONE, nodes="r = Neg (s)"), "tensors-of-the-outer-graph", T),
     No(LOOP.format(**ONE, nodes="r = Neg (s)"), "rounds-collected", T),
