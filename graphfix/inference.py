@@ -77,7 +77,9 @@ def shapes_contradict(one: Shape | None, two: Shape | None) -> bool:
 
 
 def infer_node(
-    node: Node, values: Callable[[Tensor], np.ndarray[Any, Any] | None] | None = None
+    node: Node,
+    values: Callable[[Tensor], np.ndarray[Any, Any] | None] | None = None,
+    form: Form | None = None,
 ) -> str:
     """Fill in types and shapes of the outputs of one node from those of its inputs.
 
@@ -87,12 +89,12 @@ def infer_node(
     Args:
         node: The node.
         values: Gives the value of a tensor that is computed, where it is known.
+        form: What it is taken for; by default what it is where it stands.
 
     Returns:
         Why the node cannot be what its inputs and attributes say it is; empty where it can.
     """
-    domain = node.domain or ""
-    form = form_of(node.op, node.graph.opsets.get(domain, 1), domain)
+    form = form or form_at(node)
     if form is None:
         return ""
     types: dict[str, TypeProto] = {}

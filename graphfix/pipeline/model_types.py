@@ -10,8 +10,10 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.graph import Node, Variable
-from graphfix.inference import form_at, infer_model, learn_rank
+from graphfix.inference import form_at, infer_model, infer_node, learn_rank
 from graphfix.model import Model
+from graphfix.protos import normal_domain
+from graphfix.schemas import Form, first_opset, form_of
 
 MAX_ROUNDS = 64
 _AXES_OF_SLICE = 3
@@ -20,7 +22,8 @@ _AXES_OF_SLICE = 3
 def infer_types(model: Model, passes: Sequence[Pass]) -> None:
     """Infer every type; where ONNX knows none, ask the pass that knows the operator.
 
-    Each round gets past at least one more operator without schema.
+    An operator that stands below the opset that brought it, which engines that go by names read, is
+    taken for what it was there. Each round gets past at least one more operator without schema.
 
     Raises:
         PassBug: The `infer` of a pass raised.
@@ -40,6 +43,7 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
                 for declared, given in knowing:  # all of them, not up to a yes
                     if not (told and declared.last_resort):
                         told = _ask(declared, given, node) or told
+                told = told or _as_first_written(node)
             news = told or news
         if not news:
             return
@@ -94,6 +98,26 @@ def _is_open(node: Node) -> bool:
         isinstance(t, Variable) and t.name and not t.elem_type and t.opaque is None
         for t in node.outputs
     )
+
+
+def _as_first_written(node: Node) -> bool:
+    """Infer an operator that stands below its first opset as of that one; say whether it was news.
+
+    Exporters write it so where the engine at hand goes by names: Einsum in opset 11.
+    """
+    form = _first_form(node)
+    if form is None:
+        return False
+    before = [(t.elem_type, t.shape) for t in node.outputs]
+    infer_node(node, form=form)
+    return before != [(t.elem_type, t.shape) for t in node.outputs]
+
+
+def _first_form(node: Node) -> Form | None:
+    if normal_domain(node.domain) or form_at(node) is not None:
+        return None
+    since = first_opset(node.op)
+    return form_of(node.op, since) if since > node.graph.opsets.get("", 1) else None
 
 
 def _ask(declared: Pass, given: Infer | None, node: Node) -> bool:

@@ -3,7 +3,7 @@
 What it does:
     Where another operator than DequantizeLinear reads a constant of int8, such as a Scan whose
     state begins with zeros, the constant is kept as float32 and quantized by a scale of 1 and a
-    zero point of 0, which gives the same bytes.
+    zero point of 0, which gives the same bytes. A Constant that is an output of the model likewise.
 
 Why engines need it:
     TensorRT's builder takes a constant of int8 where DequantizeLinear reads it, and nowhere else;
@@ -30,11 +30,22 @@ References:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, copy_nodes, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    Editor,
+    NodeView,
+    Refuse,
+    Value,
+    copy_nodes,
+    graph_pass,
+    rewrite,
+)
 
 # What takes int8 by its page and is read by engines; what they fold or refuse in int8 is left out.
 _OPERATORS = (
@@ -61,6 +72,18 @@ def quantized_constant_to_quantizelinear(
         raise Refuse("a constant of int8 must be read; none is")
     copy_nodes(build, [node.node], values, _in_body)
     return tuple(None if old is None else values[id(old.tensor)] for old in node.outputs)
+
+
+@graph_pass(removes="io:int8-constant", emits="QuantizeLinear")
+def quantized_constant_output_to_quantizelinear(editor: Editor) -> None:
+    """Quantize the constants that the model gives out, see the module."""
+    for tensor in list(editor.model.graph.outputs):
+        given = Value(tensor)
+        maker = given.producer
+        if given.elem_type == TensorProto.INT8 and maker is not None and maker.op == "Constant":
+            array = given.array()
+            if array is not None:
+                editor.replace(maker, partial(_quantized, array))
 
 
 def _in_body(build: Builder, node: NodeView, read: list[Value | None]) -> Sequence[Value] | None:

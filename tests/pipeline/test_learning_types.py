@@ -77,3 +77,15 @@ def test_a_pass_that_raises_is_not_asked_for_types_again() -> None:
     attempt = first_attempt(Original.of(model, ()), model, settings, ())
     assert [(o.pass_id, str(o.status)) for o in attempt.left_out] == [("odd-to-neg", "failed")]
     assert odd_to_neg not in attempt.settings.knowing
+
+
+def test_an_operator_below_its_first_opset_has_the_types_that_it_had_there() -> None:
+    # Einsum came with opset 12; TensorRT goes by its name. What is behind it needs its type.
+    text = (
+        '<ir_version: 8, opset_import: ["" : 11]> g (float16[2, 3] x) => (float16[2] y) '
+        '{ s = Einsum <equation = "ij->i"> (x) y = Neg (s) }'
+    )
+    model = load(parse(text))
+    infer_types(model, all_passes())
+    summed = model.graph.nodes[0].outputs[0]
+    assert (summed.elem_type, summed.shape) == (10, (2,))
