@@ -1,0 +1,106 @@
+"""glow-to-onnx, glow-notes-removal: what Glow writes for itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.api import check, run
+from graphfix.passes.contrib.glow_to_onnx import MODELS
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+
+PASS = "glow-to-onnx"
+NOTES = "glow-notes-removal"
+ONE = '<ir_version: 7, opset_import: ["": 9]> g (float[2, 3] a) => (float[2, 3] y) { y = %s (a) }'
+TWO = (
+    '<ir_version: 7, opset_import: ["": 9]> g (%s a, %s b) => (%s y) '
+    '{ y = %s <i0_elemKind = "float", o0_shape = [2, 3], partitionName = "p"> (a, b) }'
+)
+A = np.array([[1, -2, 3], [0.5, 4, -8]], np.float32)
+MODELED = {("", op): model for op, model in MODELS.items()}
+B = np.array([[2, 5, -3], [0.5, -1, 2]], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("op", "wanted"),
+    [
+        ("Add", [[3, 3, 0], [1, 3, -6]]),
+        ("Sub", [[-1, -7, 6], [0, 5, -10]]),
+        ("Mul", [[2, -10, -9], [0.25, -4, -16]]),
+        ("Div", [[0.5, -0.4, -1], [1, -4, -4]]),
+        ("Max", [[2, 5, 3], [0.5, 4, 2]]),
+        ("Min", [[1, -2, -3], [0.5, -1, -8]]),
+    ],
+)
+def test_two_operands(op: str, wanted: list[list[float]]) -> None:
+    kind = "float[2, 3]"
+    model = TWO % (kind, kind, kind, f"Glow_{op}")
+    done = assert_rewrite(
+        PASS, model, feeds=[{"a": A, "b": B}], after=[op], rtol=1e-6, evaluators=MODELED
+    )
+    given = outputs_of(done.after, {"a": A, "b": B})["y"]
+    np.testing.assert_allclose(given, np.array(wanted), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("op", "at_one"), [("Relu", 1), ("Sigmoid", 0.7310586), ("Tanh", 0.7615942)]
+)
+def test_one_operand(op: str, at_one: float) -> None:
+    done = assert_rewrite(
+        PASS, ONE % f"Glow_{op}", feeds=[{"a": A}], after=[op], rtol=1e-5, evaluators=MODELED
+    )
+    assert outputs_of(done.after, {"a": A})["y"][0, 0] == pytest.approx(at_one, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("op", "shapes", "batch"),
+    [
+        ("MatMul", ("float[2, 3]", "float[3, 2]", "float[2, 2]"), ()),
+        ("BatchMatMul", ("float[N, 2, 3]", "float[N, 3, 2]", "float[N, 2, 2]"), (1,)),
+    ],
+)
+def test_products(op: str, shapes: tuple[str, str, str], batch: tuple[int, ...]) -> None:
+    feed = {"a": A.reshape(*batch, 2, 3), "b": B.T.reshape(*batch, 3, 2)}
+    done = assert_rewrite(
+        PASS,
+        TWO % (*shapes, f"Glow_{op}"),
+        feeds=[feed],
+        after=["MatMul"],
+        rtol=1e-6,
+        evaluators=MODELED,
+    )
+    given = outputs_of(done.after, feed)["y"]
+    np.testing.assert_array_equal(given.reshape(2, 2), [[-17, 8.5], [45, -19.75]])
+
+
+def test_what_is_not_known_to_be_the_same_is_refused() -> None:
+    reason = "the operands must be known to have one shape; they are not"
+    assert_refused(PASS, TWO % ("float[2, 3]", "float[3]", "float[2, 3]", "Glow_Add"), reason)
+    assert_refused(PASS, TWO % ("float[P]", "float[Q]", "float[R]", "Glow_Add"), reason)
+    bytes_ = TWO % ("int8[2]", "int8[2]", "int8[2]", "Glow_Add")
+    assert_refused(PASS, bytes_, "a must be float32; it is int8")
+    three = TWO % ("float[5, 2, 3]", "float[5, 3, 4]", "float[5, 2, 4]", "Glow_MatMul")
+    assert_refused(PASS, three, "both factors must have rank 2; they have not")
+
+
+GRAPH = """
+<ir_version: 7, opset_import: ["": 9]>
+g (float[2, 3] a, float[3, 2] b) => (float[2, 2] y) {
+    m = Glow_MatMul <partitionName = "p1"> (a, b)
+    i = Identity <isIntermediateOutputForDAG = 1, partitionName = "p1"> (m)
+    r = Relu <NodeOpt_NNPI_numParallelChunks = ["2"]> (i)
+    y = Glow_Sub (r, i)
+}
+"""
+
+
+def test_a_file_of_glow_has_nothing_left() -> None:
+    result = run(parse(GRAPH), "trt8.6")
+    assert result.exit_code == 0
+    assert [node.op for node in result.model.graph.nodes] == ["MatMul", "Relu", "Sub"]
+    assert not [f for f in check(result.model.to_proto(), "trt8.6") if f.blocks]
+
+
+def test_notes_of_others_are_left_alone() -> None:
+    assert_untouched(NOTES, ONE % "Relu")
+    assert_untouched(NOTES, (ONE % "Relu").replace("Relu (", "Relu <alpha = 1.0> ("))
