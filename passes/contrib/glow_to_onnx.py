@@ -115,7 +115,8 @@ def product(inputs: Arrays, _: Attributes) -> tuple[Array, ...]:
 
 def rectified(inputs: Arrays, _: Attributes) -> tuple[Array, ...]:
     """Glow_Relu."""
-    return (np.maximum(*_given(inputs), np.float32(0)),)
+    (x,) = _given(inputs)
+    return (np.maximum(x, np.float32(0)),)
 
 
 def squashed(inputs: Arrays, _: Attributes) -> tuple[Array, ...]:
