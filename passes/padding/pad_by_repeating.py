@@ -3,7 +3,7 @@
 What it does:
     Along each padded axis the rows that the padding repeats are picked by their number from the
     start and from the end and joined to the data. The number of rows need not be known; wrap may go
-    around several times.
+    around several times. Negative pads cut rows off before anything is repeated.
 
 Why engines need it:
     TensorRT pads with a constant only before 8.4 (reflect) and 8.5 (edge), and never with wrap.
@@ -15,7 +15,7 @@ After:
     y = Concat <axis = 1> (Gather (x, {2, 1}), x, Gather (Slice (x, -2, -1), {0}))
 
 When it refuses:
-    The pads are computed at run time or negative, or the rank is unknown.
+    The pads are computed at run time, or the rank is unknown.
 
 Accuracy:
     Exact: elements are moved.
@@ -42,15 +42,18 @@ def pad_by_repeating(node: NodeView, build: Builder) -> Value:
     mode = node.attr("mode", "constant")
     if mode not in ("reflect", "edge", "wrap"):
         raise Refuse(f"the mode must be reflect, edge or wrap; it is {mode}")
-    rank = need_rank(x)
-    for axis, before, after in _pads(node, build, rank):
+    pads = _pads(node, build, need_rank(x))
+    for axis, before, after in pads:
+        if min(before, after) < 0:
+            x = build.Slice(x, starts=[max(0, -before)], ends=[min(after, 0) or _END], axes=[axis])
+    for axis, before, after in pads:
         parts: list[Value] = []
-        if before:
+        if before > 0:
             parts.append(_ahead(build, x, axis, before, mode))
         parts.append(x)
-        if after:
+        if after > 0:
             parts.append(_behind(build, x, axis, after, mode))
-        x = build.Concat(*parts, axis=axis)
+        x = build.Concat(*parts, axis=axis) if len(parts) > 1 else x
     return x
 
 
@@ -65,8 +68,6 @@ def _pads(node: NodeView, build: Builder, rank: int) -> list[tuple[int, int, int
         axes = [int(a) % rank for a in build.need_const(node.input(3), "the axes").reshape(-1)]
     if len(pads) != 2 * len(axes):
         raise Refuse(f"there must be two pads for each of {len(axes)} axes; there are {len(pads)}")
-    if min(pads, default=0) < 0:
-        raise Refuse("the pads must not be negative; one is")
     found = zip(axes, pads[: len(axes)], pads[len(axes) :], strict=True)
     return [(axis, before, after) for axis, before, after in found if before or after]
 

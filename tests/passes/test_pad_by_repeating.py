@@ -92,9 +92,14 @@ def test_wrap_of_nothing_is_refused() -> None:
     assert_refused(PASS, text, "axis 1 must not be empty; it is")
 
 
-def test_refuses_negative_pads() -> None:
-    text = written(body("edge", [0, -1, 0, 0]), "float[4, 5] x", "float[4, 4]")
-    assert_refused(PASS, text, "the pads must not be negative; one is")
+@pytest.mark.parametrize("dims", ["4, 5", "M, N"])
+@pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
+@pytest.mark.parametrize(
+    "pads", [[-1, 0, 2, 0], [2, 0, -1, 0], [-1, 1, -1, 2], [0, -2, 0, -1], [1, -2, 2, 1]]
+)
+def test_negative_pads_cut_first(pads: list[int], mode: str, dims: str) -> None:
+    text = written(body(mode, pads), f"float[{dims}] x", "float[A, B]", opset=19)
+    assert_rewrite(PASS, text, feeds=[{"x": DATA}])
 
 
 def test_refuses_a_constant() -> None:
