@@ -10,7 +10,8 @@ Why engines need it:
     trees of ai.onnx.ml are walked with GatherElements, which came with opset 11. TensorRT takes a
     BatchNormalization with statistics of each channel, not of each place, as spatial = 0 asks for
     below opset 9. Integers are compared from opset 9 on, and quantized from opset 10 on, as repairs
-    of reductions and of 8 bit constants do.
+    of reductions, of Abs and of 8 bit constants do; sizes of sequences are counted by Range, which
+    came with opset 11.
 
 Before:
     opset 9: y, i = TopK <k = 2> (x)
@@ -44,9 +45,10 @@ _TO = 11
 
 
 @graph_pass(
-    removes="form:TopK.1 form:Resize.10 form:Slice.1 op:Upsample op:ai.onnx.ml::TreeEnsemble* "
-    "rank:BatchNormalization.parameters dtype:Concat.int8-constant dtype:Greater.int8-constant "
-    "dtype:Less.int8-constant dtype:ReduceL2.* dtype:ReduceLogSum.* dtype:ReduceLogSumExp.*",
+    removes="form:TopK.1 form:Resize.10 form:Slice.1 op:Upsample op:ReverseSequence "
+    "op:ai.onnx.ml::TreeEnsemble* rank:BatchNormalization.parameters dtype:Abs.int* "
+    "dtype:Concat.int8-constant dtype:Greater.int8-constant dtype:Less.int8-constant "
+    "dtype:ReduceL2.* dtype:ReduceLogSum.* dtype:ReduceLogSumExp.*",
     emits="*::*",
 )
 def opset_raising(editor: Editor) -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.api import run
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "integer-abs-neg-to-subtraction"
@@ -52,3 +53,27 @@ def test_leaves_floats_and_others() -> None:
         "x must be int8, int16, int32 or int64; it is float32",
     )
     assert_untouched(PASS, written("@y = Sqrt (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+def test_older_files_are_raised_for_abs(kind: str) -> None:
+    # Integers are compared from opset 9 on; Neg needs none of it.
+    for op, wanted in (("Abs", [3, 0]), ("Neg", [3, 0])):
+        text = (
+            f'<ir_version: 4, opset_import: ["": 7]> g ({kind}[2] x) => ({kind}[2] y) '
+            f"{{ y = {op} (x) }}"
+        )
+        result = run(parse(text), "trt7.2")
+        assert result.exit_code == 0
+        given_ = outputs_of(result.model.to_proto(), {"x": np.array([-3, 0], kind)})["y"]
+        assert given_.tolist() == wanted
+
+
+def test_relu_of_integers() -> None:
+    text = written("@y = Relu (x)", "int32[N] x", "int32[N]", opset=14)
+    feed = {"x": np.array([LOWEST, -1, 0, 7], np.int32)}
+    done = assert_rewrite("integer-relu-to-where", text, feeds=[feed], after=["Less", "Where"])
+    assert outputs_of(done.after, feed)["y"].tolist() == [0, 0, 0, 7]
+    floats = written("@y = Relu (x)", "float[3] x", "float[3]", opset=14)
+    reason = "x must be int8, int16, int32 or int64; it is float32"
+    assert_refused("integer-relu-to-where", floats, reason)

@@ -7,8 +7,15 @@ import pytest
 from onnx import parser
 
 import graphfix
+from graphfix.api import run
 from graphfix.report import Verdict
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import (
+    assert_refused,
+    assert_rewrite,
+    assert_untouched,
+    outputs_of,
+    parse,
+)
 from tests.passes.lowering_models import written
 
 PASS = "opset-raising"
@@ -62,3 +69,15 @@ def test_gather_goes_along() -> None:
     feed = {"x": X[0, 0], "n": np.array([3, 0], np.int64)}
     done = assert_rewrite(PASS, model, feeds=[feed], after=["Gather", "TopK"])
     assert done.after.opset_import[0].version == 11
+
+
+def test_reverse_sequence_of_open_sizes_is_counted_by_range() -> None:
+    text = (
+        '<ir_version: 5, opset_import: ["": 10]> g (float[L, 2] x) => (float[L, 2] y) '
+        "<int64[2] n = {1, 3}> { y = ReverseSequence <batch_axis = 1, time_axis = 0> (x, n) }"
+    )
+    result = run(parse(text), "trt7.2")
+    assert result.exit_code == 0
+    x = np.arange(8, dtype=np.float32).reshape(4, 2)
+    y = outputs_of(result.model.to_proto(), {"x": x})["y"]
+    assert y.tolist() == [[0, 5], [2, 3], [4, 1], [6, 7]]
