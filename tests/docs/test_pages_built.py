@@ -19,6 +19,12 @@ FILES = sorted(path for path in (ROOT / "passes").glob("*/*.py") if not path.nam
 PASSES = own_passes()
 # Passes that share one computation, and so one file.
 TWINS = {
+    "glow_to_onnx": {"glow-notes-removal", "glow-to-onnx"},
+    "integer_abs_neg_to_subtraction": {"integer-abs-neg-to-subtraction", "integer-relu-to-where"},
+    "quantized_constant_to_quantizelinear": {
+        "quantized-constant-output-to-quantizelinear",
+        "quantized-constant-to-quantizelinear",
+    },
     "aten_triangles": {"aten-tril", "aten-triu"},
     "brevitas_quantizers": {
         "brevitas-bipolar-to-less",

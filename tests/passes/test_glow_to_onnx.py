@@ -1,4 +1,4 @@
-"""glow-to-onnx, glow-notes-removal: what Glow writes for itself."""
+"""glow-to-onnx: operators that Glow writes for itself."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import pytest
 
 from graphfix.api import check, run
 from graphfix.passes.contrib.glow_to_onnx import MODELS
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of, parse
 
 PASS = "glow-to-onnx"
-NOTES = "glow-notes-removal"
 ONE = '<ir_version: 7, opset_import: ["": 9]> g (float[2, 3] a) => (float[2, 3] y) { y = %s (a) }'
 TWO = (
     '<ir_version: 7, opset_import: ["": 9]> g (%s a, %s b) => (%s y) '
@@ -99,8 +98,3 @@ def test_a_file_of_glow_has_nothing_left() -> None:
     assert result.exit_code == 0
     assert [node.op for node in result.model.graph.nodes] == ["MatMul", "Relu", "Sub"]
     assert not [f for f in check(result.model.to_proto(), "trt8.6") if f.blocks]
-
-
-def test_notes_of_others_are_left_alone() -> None:
-    assert_untouched(NOTES, ONE % "Relu")
-    assert_untouched(NOTES, (ONE % "Relu").replace("Relu (", "Relu <alpha = 1.0> ("))

@@ -67,13 +67,3 @@ def test_older_files_are_raised_for_abs(kind: str) -> None:
         assert result.exit_code == 0
         given_ = outputs_of(result.model.to_proto(), {"x": np.array([-3, 0], kind)})["y"]
         assert given_.tolist() == wanted
-
-
-def test_relu_of_integers() -> None:
-    text = written("@y = Relu (x)", "int32[N] x", "int32[N]", opset=14)
-    feed = {"x": np.array([LOWEST, -1, 0, 7], np.int32)}
-    done = assert_rewrite("integer-relu-to-where", text, feeds=[feed], after=["Less", "Where"])
-    assert outputs_of(done.after, feed)["y"].tolist() == [0, 0, 0, 7]
-    floats = written("@y = Relu (x)", "float[3] x", "float[3]", opset=14)
-    reason = "x must be int8, int16, int32 or int64; it is float32"
-    assert_refused("integer-relu-to-where", floats, reason)

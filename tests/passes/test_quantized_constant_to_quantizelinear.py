@@ -120,29 +120,3 @@ def test_any_bytes(numbers: list[int]) -> None:
     text = graph("y = Concat <axis = 0> (x, w)", constant="{" + ", ".join(map(str, numbers)) + "}")
     done = assert_rewrite(PASS, text, feeds=[FEED])
     np.testing.assert_array_equal(outputs_of(done.after, FEED)["y"][4:], numbers)
-
-
-OUTPUT = "quantized-constant-output-to-quantizelinear"
-GIVEN = (
-    '<ir_version: 8, opset_import: ["": 16]> g (float[2] x) => (int8[{size}] y, float[2] z) '
-    "{{ y = Constant <value = int8[{size}] {{{numbers}}}> () z = Neg (x) }}"
-)
-
-
-@pytest.mark.parametrize(("size", "numbers"), [(4, "-128, -1, 0, 127"), (0, "")])
-def test_a_constant_that_is_given_out_is_quantized(size: int, numbers: str) -> None:
-    model = GIVEN.format(size=size, numbers=numbers)
-    feed: dict[str, Any] = {"x": np.array([1, 2], np.float32)}
-    done = assert_rewrite(OUTPUT, model, feeds=[feed])
-    assert done.ops == ["QuantizeLinear", "Neg"]
-    wanted = NUMBERS if size else np.zeros(0, np.int8)
-    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-    before = {f.feature for f in check(parse(model), "trt8.6") if f.blocks}
-    assert before == {"io:int8-constant"}
-    assert not [f for f in check(done.after, "trt8.6") if f.blocks]
-
-
-def test_a_constant_that_is_no_output_or_of_another_type_is_left_alone() -> None:
-    inner = graph("c = Constant <value = int8[1] {1}> () y = Concat <axis = 0> (x, c)")
-    assert_untouched(OUTPUT, inner)
-    assert_untouched(OUTPUT, GIVEN.format(size=1, numbers="1").replace("int8", "uint8"))
