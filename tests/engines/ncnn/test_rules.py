@@ -32,6 +32,12 @@ ROTATED = (
 )
 
 
+NORM = (
+    "(float[2,3] x, float[2,3] z) => (float[2,3] y) <float e = {{1e-12}}, int64[2] s = {{2, 3}}>"
+    " {{ n = ReduceL2 <axes = [1], keepdims = 1> (x) c = Clip {} d = Expand (c, s) y = Div {} }}"
+)
+
+
 def masked(batches: int, order: str = "(t, m)") -> str:
     numbers = ", ".join(["0.5"] * (36 * batches))
     return (
@@ -84,6 +90,12 @@ YES = [
     ),
     yes(X + "{ y = Max (x, x, x) }", "extremes-of-several", "form:Max.inputs", "wrong"),
     yes(X + "{ d = Div (x, x) y = Floor (d) }", "floor-of-a-quotient", "op:Floor", "wrong"),
+    yes(
+        NORM.format("(n, e)", "(x, d)"),
+        "division-by-expanded-norm",
+        "form:Div.expanded-norm",
+        "wrong",
+    ),
     yes(
         "(float[2,3] x) => (int64[A,B] y) { y = Cast <to = 7> (x) }",
         "cast-to-others",
@@ -308,6 +320,8 @@ YES = [
 ]
 
 NO = [
+    No(NORM.format("(n, e)", "(z, d)"), "division-by-expanded-norm", T, 13),
+    No(NORM.format("(n, e, e)", "(x, d)"), "division-by-expanded-norm", T, 13),
     No(TOKEN.format(b=1), "constant-of-several-batches", T, 13),
     No(
         "(float[1,3,4] x) => (float[A,B,C] y) <float[3] s = {1.0, 1.0, 2.0}> "

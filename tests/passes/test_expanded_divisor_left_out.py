@@ -1,0 +1,41 @@
+"""expanded-divisor-left-out: a division broadcasts by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite
+
+PASS = "expanded-divisor-left-out"
+HEAD = '<ir_version: 8, opset_import: ["" : 11]> g '
+NORM = (
+    HEAD + "(float[2,3,4] x) => (float[2,3,4] y) <float e = {1e-12}, int64[3] s = {2,3,4}> "
+    "{ n = ReduceL2 <axes = [1], keepdims = 1> (x) c = Clip (n, e) d = Expand (c, s)"
+    " y = Div (x, d) }"
+)
+
+
+@pytest.mark.parametrize("opset", [11, 13])
+def test_a_norm_is_not_expanded(opset: int) -> None:
+    x = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
+    x[0, :, 0] = 0
+    done = assert_rewrite(PASS, NORM.replace("11", str(opset)), feeds=[{"x": x}])
+    assert "Expand" not in done.ops
+
+
+def test_ncnn_gets_it_without() -> None:
+    result = graphfix.run(onnx.parser.parse_model(NORM), target="ncnn1.0", verify="full")
+    assert (result.exit_code, result.report.findings_after) == (0, ())
+
+
+def test_refuses_what_grows_and_what_is_not_expanded() -> None:
+    text = HEAD + (
+        "(float[3] x, float[3] z) => (float[2,3] y) <int64[2] s = {2, 3}> "
+        "{ d = Expand (z, s) y = Div (x, d) }"
+    )
+    assert_refused(PASS, text, "d must give no more than x has; it does")
+    text = HEAD + "(float[3] x, float[3] z) => (float[3] y) { d = Abs (z) y = Div (x, d) }"
+    assert_refused(PASS, text, "d must come out of Expand; it does not")
