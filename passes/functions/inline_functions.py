@@ -2,7 +2,9 @@
 
 What it does:
     Inlines every local function of the model into its call sites, nested calls included, and
-    drops the functions. Attributes that a call leaves out get the defaults of the function.
+    drops the functions. Attributes that a call leaves out get the defaults of the function. A
+    function that imports another opset than the model takes that of the model first, where the
+    forms of its operators are the same or differ in their lists of types alone.
 
 Why engines need it:
     TensorRT before 9.0, onnxruntime before 1.9 and most converters do not read local functions;
@@ -28,9 +30,23 @@ References:
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import onnx
 
-from graphfix.authoring import Editor, NodeRef, NodeView, Refuse, graph_pass, inline
+from graphfix.authoring import (
+    Editor,
+    NodeRef,
+    NodeView,
+    Refuse,
+    Verdict,
+    form_of,
+    graph_pass,
+    inline,
+    normal_domain,
+    verdict_of,
+)
+from graphfix.protos import all_nodes
 
 
 @graph_pass(removes="scope:local-function", emits="*::*")
@@ -47,7 +63,7 @@ def inline_functions(editor: Editor) -> None:
         if (node.domain or "", node.op, node.overload) in known
     ]
     try:
-        inlined = inline(model.to_proto())
+        inlined = inline(_levelled(model.to_proto()))
     except (RuntimeError, ValueError, onnx.checker.ValidationError) as error:
         raise Refuse(f"the inliner of onnx fails: {error}") from error
     if len(inlined.functions):
@@ -57,3 +73,29 @@ def inline_functions(editor: Editor) -> None:
     else:
         editor.reload(inlined)
         editor.record(NodeRef(), "functions that nothing calls went")
+
+
+def _levelled(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Let functions import the opsets of the model where that changes nothing; return the model."""
+    wanted = {normal_domain(entry.domain): entry.version for entry in model.opset_import}
+    for function in model.functions:
+        for entry in function.opset_import:
+            domain = normal_domain(entry.domain)
+            version = wanted.get(domain, entry.version)
+            operators = {n.op_type for n in all_nodes(function.node) if n.domain == entry.domain}
+            if all(_same(op, domain, entry.version, version) for op in operators):
+                entry.version = version
+    return model
+
+
+def _same(op: str, domain: str, old: int, new: int) -> bool:
+    """Say whether an operator means the same at both opsets, with the same attributes."""
+    if old == new:
+        return True
+    forms = [form_of(op, version, domain) for version in range(min(old, new), max(old, new) + 1)]
+    known = sorted({form.since for form in forms if form is not None})
+    if None in forms:
+        return False
+    steps = pairwise(known)
+    upwards = not domain and old < new
+    return len(known) == 1 or (upwards and all(verdict_of(op, *s) == Verdict() for s in steps))

@@ -41,6 +41,8 @@ from onnx import TensorProto, helper
 
 from graphfix.authoring import (
     INTERFACE,
+    MOVES_FIRST,
+    OPERATORS,
     Array,
     Builder,
     Editor,
@@ -53,7 +55,6 @@ from graphfix.authoring import (
     label_output,
     respell,
 )
-from graphfix.operators.table import MOVES_FIRST, OPERATORS
 
 _MOVES = MOVES_FIRST | {"Concat", "Where"}
 _ML = "ai.onnx.ml"

@@ -82,3 +82,29 @@ def test_chains(calls: list[str]) -> None:
         lengths = sum({"f.inner": 2, "f.outer": 4, "Neg": 1}[call] for call in calls)
     done = assert_rewrite(PASS, model, feeds=[{"x": X}])
     assert not lengths or len(done.ops) == lengths + 1
+
+
+OLDER = (
+    '<ir_version: 10, opset_import: ["" : {}, "f" : 1]>\n'
+    "g (float[2] x) => (float[2] y) {{ y = f.outer (x) }}\n"
+    '<domain: "f", opset_import: ["" : {}]>\nouter (v) => (w) {{ {} }}'
+)
+
+
+@pytest.mark.parametrize(
+    ("opset", "inner", "body", "after"),
+    [
+        (22, 21, "w = Elu (v)", ["Elu"]),  # from 22 on it takes bfloat16, too
+        (20, 21, "t = Abs (v) w = Neg (t)", ["Abs", "Neg"]),
+    ],
+)
+def test_a_function_of_another_opset(opset: int, inner: int, body: str, after: list[str]) -> None:
+    model = onnx.parser.parse_model(OLDER.format(opset, inner, body))
+    done = assert_rewrite(PASS, model, feeds=[{"x": X}], after=after)
+    assert [entry.version for entry in done.after.opset_import if not entry.domain] == [opset]
+
+
+def test_a_function_whose_operators_mean_something_else_stays() -> None:
+    """Softmax took all axes from one on together before 13."""
+    model = onnx.parser.parse_model(OLDER.format(13, 12, "w = Softmax (v)"))
+    assert_refused(PASS, model, "left functions behind")
