@@ -139,8 +139,14 @@ def batch(
         fresh,
         not no_cache,
     )
-    with _telling(quiet=as_json) as told:
-        fleet = run_fleet(request, _crew(scheduler, jobs), told)
+    try:
+        with _telling(quiet=as_json) as told:
+            fleet = run_fleet(request, _crew(scheduler, jobs), told)
+    except KeyboardInterrupt:
+        from graphfix.cli.console import say
+
+        say("what is done is kept: the same command goes on")
+        raise
     from graphfix.cli.reports import json_text, write_reports
     from graphfix.fleet.ledger import NAME
     from graphfix.rendering.fleet_text import fleet_json, fleet_text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,15 +42,21 @@ def report_option(*suffixes: str) -> Callable[[Function], Function]:
 
 
 def write_reports(paths: Sequence[Path], views: Views) -> None:
-    """Write each report in the view that its suffix names.
+    """Write each report in the view that its suffix names: a whole one or none.
 
     Raises:
         UsageError: A file cannot be written.
     """
+    from graphfix.storage.saving import write_all, write_atomically
+
     for path in paths:
         text = views[path.suffix.lower()]()
+        raw = text.encode(errors="backslashreplace")
         try:
-            path.write_text(text, encoding="utf-8", errors="backslashreplace")
+            if path.is_file() or not path.exists():
+                write_atomically(path, partial(write_all, raw=raw))
+            else:  # /dev/stdout
+                path.write_bytes(raw)
         except OSError as error:
             raise UsageError(
                 f"the report cannot be written: {error.strerror}",

@@ -174,7 +174,10 @@ def _found(text: str, family: str, target: str) -> list[Match]:
     if not matches and _SILENT.search(text):
         matches = _silent(names, family, resolved)
     unique = {(m.message.rule, m.message.cause, m.op, m.node): m for m in reversed(matches)}
-    return sorted(unique.values(), key=_urgency)
+    found = sorted(unique.values(), key=_urgency)
+    if any(_urgency(match)[:3] == (False, False, False) for match in found):
+        found = [match for match in found if match.message.rank]  # generalities say no more
+    return found
 
 
 def _hit(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

@@ -140,7 +140,9 @@ def _size(job: Job) -> int:
 
 
 def _still_there(row: Row) -> bool:
-    return not row.output or is_url(row.output) or Path(row.output).is_file()
+    if not row.output:
+        return row.settled
+    return is_url(row.output) or Path(row.output).is_file()
 
 
 def versions(targets: Sequence[str]) -> tuple[str, ...]:

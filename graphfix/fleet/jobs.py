@@ -79,6 +79,14 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0
 
     @property
+    def settled(self) -> bool:
+        """Whether it would end the same way again.
+
+        What could not be written may be another time, and an engine be installed that was not.
+        """
+        return self.exit != 2
+
+    @property
     def word(self) -> str:
         """What became of it, in a word or two."""
         if self.exit == 0:

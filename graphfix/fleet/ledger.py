@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,11 +48,23 @@ class Ledger:
                     continue
 
     def add(self, row: Row) -> None:
-        """Append a row."""
-        self._file.write(self._encode(row) + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Append a row.
+
+        Raises:
+            UsageError: It cannot be written.
+        """
+        try:
+            self._file.write(self._encode(row) + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise UsageError(
+                f"cannot be written: {error.strerror}",
+                where=str(self.path),
+                hint="the same command goes on behind the last row that is whole",
+            ) from error
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file; what could not be written is told by `add`."""
+        with contextlib.suppress(OSError):
+            self._file.close()

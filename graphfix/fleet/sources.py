@@ -93,7 +93,7 @@ def _listed(path: Path) -> list[str]:
 def _on_disk(place: str) -> Iterator[tuple[str, str]]:
     path = Path(place)
     if path.is_dir():
-        inside = sorted(p for p in path.rglob("*.onnx") if p.is_file())
+        inside = sorted(p for p in path.rglob("*.onnx") if p.is_file() or _leads_nowhere(p))
         if not inside:
             raise UsageError("the folder holds no .onnx file", where=place)
         for each in inside:
@@ -102,11 +102,18 @@ def _on_disk(place: str) -> Iterator[tuple[str, str]]:
     if path.is_file():
         yield place, path.stem
         return
+    if _leads_nowhere(path):
+        raise UsageError("the link leads to no file", where=place)
     matched = sorted(name for name in glob.glob(place, recursive=True) if Path(name).is_file())
     if not matched:
         raise UsageError("there is no such file, folder or match", where=place)
     for name in matched:
         yield name, Path(name).stem
+
+
+def _leads_nowhere(path: Path) -> bool:
+    """Say whether a path is a link to what is not there, of which a row is to tell."""
+    return path.is_symlink() and not path.exists()
 
 
 def filesystem(url: str) -> tuple[Any, str]:

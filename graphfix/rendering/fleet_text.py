@@ -18,7 +18,7 @@ WORDS = {
     "left": "problems are left, or equality could not be shown",
     "unreadable": "no model, or more than the limits allow",
     "differs": "the result differs; nothing was written",
-    "usage": "the options do not fit the model",
+    "usage": "not done: the options do not fit, or the result cannot be written",
     "fault": "a fault in graphfix",
 }
 COLOURS = {"fine": "green", "fixed": "green", "left": "yellow"}

@@ -116,6 +116,35 @@ def test_what_takes_too_long_ends_its_own_process_alone(
     }
 
 
+def test_a_link_that_leads_nowhere_has_a_row(
+    nets: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (nets / "gone.onnx").symlink_to("nowhere.onnx")
+    words = ["batch", "nets", "--target", "trt7", "--out", "out", "--json"]
+    assert main(words) == 1
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert rows["gone"]["word"] == "unreadable"
+    assert main(["batch", "nets/gone.onnx", "--target", "trt7", "--out", "out"]) == 2
+    assert "the link leads to no file" in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(
+    nets: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["batch", "nets/fine.onnx", "--target", "trt7", "--out", "out", "--report", "a.json"]
+    assert main(words) == 0
+    before = Path("a.json").read_bytes()
+
+    def full(_descriptor: int, raw: bytes) -> None:
+        raise OSError(28, "No space left on device", str(len(raw)))
+
+    monkeypatch.setattr("graphfix.storage.saving.write_all", full)
+    assert main(words) == 2
+    assert "the report cannot be written: No space left on device" in capsys.readouterr().err
+    assert Path("a.json").read_bytes() == before
+    assert not list(Path().glob(".graphfix-*"))
+
+
 def test_wrong_usage_is_said_before_anything_is_done(
     nets: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

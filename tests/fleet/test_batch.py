@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from graphfix.errors import UsageError
 from graphfix.fleet.batch import Fleet, Request, run_fleet
 from graphfix.fleet.jobs import Job, Row, content_of, key_of, row_of
 from graphfix.fleet.ledger import NAME, Ledger
@@ -93,6 +94,30 @@ def test_big_models_are_done_first_and_told_in_their_own_order(tmp_path: Path) -
     fleet = run_fleet(request, crew, lambda *_: None)
     assert crew.done == ["d trt8.6", "b trt8.6", "a trt8.6", "c trt8.6"]
     assert [row.name for row in fleet.rows] == ["a", "b", "c", "d"]
+
+
+def test_what_could_not_be_written_is_done_again(request_of_nets: Request) -> None:
+    class Full(Crew):
+        def rows(self, jobs: Iterator[Job]) -> Iterator[Row]:
+            for job in jobs:
+                yield row_of(job, 2, "", "cannot be written: No space left on device", 0.1)
+
+    assert _run(request_of_nets, Full()).words["trt8.6"] == {"usage": 10}
+    after = _run(request_of_nets, Crew())
+    assert after.made == 20
+    assert after.words["trt8.6"] == {"fine": 10}
+    assert _run(request_of_nets, Crew()).made == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+def test_a_ledger_that_is_full_says_so(tmp_path: Path) -> None:
+    rows = tmp_path / "full"
+    rows.mkdir()
+    (rows / NAME).symlink_to("/dev/full")
+    ledger = Ledger(rows / NAME)
+    with pytest.raises(UsageError, match="cannot be written: No space left on device"):
+        ledger.add(Row(key="k", name="n", model="m", target="t", exit=0))
+    ledger.close()
 
 
 def test_half_a_line_counts_as_never_written(request_of_nets: Request) -> None:
