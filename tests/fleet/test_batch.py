@@ -91,7 +91,7 @@ def test_big_models_are_done_first_and_told_in_their_own_order(tmp_path: Path) -
         (tmp_path / f"{name}.onnx").write_bytes(name.encode() * size)
     crew, out = Crew(), tmp_path / "out"
     request = Request(sources([str(tmp_path)], out), ("trt8.6",), str(out), out)
-    fleet = run_fleet(request, crew, lambda *_: None)
+    fleet = _run(request, crew)
     assert crew.done == ["d trt8.6", "b trt8.6", "a trt8.6", "c trt8.6"]
     assert [row.name for row in fleet.rows] == ["a", "b", "c", "d"]
 
