@@ -19,11 +19,12 @@ from graphfix.explaining.answers import explain_log
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One log: the thread, what came first, and whether that is right."""
+    """One log: the thread, what came first, whether that is right, and the command that it has."""
 
     thread: str
     rule: str
     right: str
+    command: str = ""
 
 
 def judged(line: str) -> Row:
@@ -34,7 +35,7 @@ def judged(line: str) -> Row:
         return Row(thread, "", "none known")
     first = found.answers[0]
     rule = first.match.message.rule or ("builder" if first.advice else "")
-    return Row(thread, rule, "right" if rule in wanted.split(",") else "other")
+    return Row(thread, rule, "right" if rule in wanted.split(",") else "other", first.command)
 
 
 def table(sets: dict[str, list[Row]]) -> str:
@@ -49,10 +50,11 @@ def table(sets: dict[str, list[Row]]) -> str:
     for name, rows in sets.items():
         right = sum(row.right == "right" for row in rows)
         none = sum(row.right == "none known" for row in rows)
+        wrong = sum(row.right == "other" and bool(row.command) for row in rows)
         lines += [
             "",
             f"{name}: {right} of {len(rows)} right, {none} not known, "
-            f"{len(rows) - right - none} other.",
+            f"{len(rows) - right - none} other, {wrong} of these with a command that is no cure.",
             "",
             "| thread | first answer | |",
             "|---|---|---|",

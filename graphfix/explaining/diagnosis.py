@@ -40,7 +40,7 @@ _SILENT = re.compile(
 )
 _WARNING = re.compile(
     r"(?:\[[^\]\n]{0,40}\]\s*){0,3}(?:\[[WIV](?::[^\]\n]*)?\]|\[?(?:WARNING|VERBOSE|INFO)\b)|"
-    r"\S{10} \S{8,16} \[[WIV]:"
+    r"\[[^\]\n]{0,40} (?:WARNING|VERBOSE|INFO)\]|\S{10} \S{8,20} \[[WIV]:"
 )
 _PLACES = 20  # of one message are looked at
 _NEAR = 0.45  # the share of the weight of a text's words that a log must have to be near it
@@ -105,12 +105,17 @@ def read_log(text: str, target: str = "") -> Reading:
     return Reading(family, name, tuple(found), () if found else tuple(_nearest(text, family, name)))
 
 
-def _family(text: str) -> str:
-    """Return the family with the most signs in a log; the first of those that have as many."""
-    counts = {
-        source.family: sum(len(sign.findall(text)) > 0 for sign in source.signs)
+def _families(text: str) -> dict[str, int]:
+    """Return how many signs of each family a log has."""
+    return {
+        source.family: sum(sign.search(text) is not None for sign in source.signs)
         for source in sources()
     }
+
+
+def _family(text: str) -> str:
+    """Return the family with the most signs in a log; the first of those that have as many."""
+    counts = _families(text)
     best = max(counts, key=lambda family: counts[family], default="")
     return best if best and counts[best] else ""
 
@@ -136,10 +141,11 @@ def _found(text: str, family: str, target: str) -> list[Match]:
     """Return the messages that a log holds: each place once, with the rule that fits it best."""
     resolved = resolve_briefly(target)[0] if target else None
     names = operators_in(text)
+    there = {"", family, *(name for name, signs in _families(text).items() if signs)}
     at: dict[int, tuple[tuple[float, ...], Match]] = {}
     for place, message in enumerate(messages()):
-        if message.family not in ("", family) and family:
-            continue
+        if family and message.family not in there:
+            continue  # one engine may run another, as an execution provider does
         hit = _hit(message.pattern, text)
         if hit is None:
             continue
