@@ -5,20 +5,28 @@ All of it was measured on the wheel 0.23.9, with inputs bound to the shapes that
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
+
 from graphfix.authoring.declared_types import declared_in_symbols
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_early import of_shapes_alone
-from graphfix.engines.operands import has_negative_pads, has_rank, holds_negatives
+from graphfix.engines.operands import has_negative_pads, has_rank, holds_negatives, is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
+from graphfix.exporting import make_info
+from graphfix.graph import Variable
 from graphfix.inference import shapes_contradict
 from graphfix.model import Model
 from graphfix.operators.table import REDUCTIONS
 from graphfix.schemas import form_of
 
 _WHEEL = "measured on tract 0.23.9"
+_TERM = r"(?:(?:\d+ *\* *)?[A-Za-z][A-Za-z0-9]*(?: *[*/] *\d+)?|\d+)"
+_READ = re.compile(rf"\(*{_TERM}(?: *[-+] *{_TERM})*\)*")  # sizes that it understands
 # Operator -> inputs that must be known once shapes are.
 _NEEDED: dict[str, tuple[int, ...]] = {
     "BatchNormalization": (1, 2, 3, 4),
@@ -45,18 +53,27 @@ _NEEDED: dict[str, tuple[int, ...]] = {
     versions="tract",
     severity=REJECT,
     text="Impossible to unify Sym({symbol}) with Val({size})",
-    source=f"{_WHEEL}: set_input_fact with numbers, then into_model",
+    source=f"{_WHEEL}: set_input_fact with numbers, then into_model, a model for each way to write"
+    " a size: N, 2*N, N/2 and N + 1 are read, N//2, N*M, Mod(N, 4) and n_1 are passed over",
 )
 def declared_symbols(model: Model, target: Target) -> Answer:
     """Tensors between nodes are declared with symbols, which contradict the sizes that are fed."""
     for graph in model.graphs():
         for tensor in declared_in_symbols(graph):
+            if not _is_read(tensor):
+                continue
             return Yes(
                 message=f"{tensor.name} is declared with sizes that are no numbers, which "
                 f"{target.title} does not unify with those of a bound input",
                 node=NodeView(tensor.inputs[0]) if tensor.inputs else None,
             )
     return None
+
+
+def _is_read(tensor: Variable) -> bool:
+    """Say whether tract can read one of the sizes that a tensor is declared with."""
+    dims = (tensor.info or make_info(tensor)).type.tensor_type.shape.dim
+    return any(_READ.fullmatch(dim.dim_param) for dim in dims)
 
 
 @rule(
@@ -68,7 +85,13 @@ def declared_symbols(model: Model, target: Target) -> Answer:
 )
 def transform_of_a_length(node: NodeView, target: Target) -> Answer:
     """The length of the transform is not looked at."""
-    return node.input(1) is not None
+    length, x = node.input(1), node.need(0)
+    known = None if length is None else length.array()
+    place = node.attr("axis", 1) if node.opset < 20 else node.input(2)
+    axis = place.array() if isinstance(place, Value) else place
+    if length is None or known is None or axis is None or x.rank is None:
+        return length is not None
+    return int(np.ravel(known)[0]) != x.dim(int(np.ravel(axis)[0]) % x.rank)
 
 
 @rule(
@@ -210,7 +233,7 @@ def parameter_known_late(node: NodeView, target: Target) -> Answer:
     form = form_of(node.op, node.opset)
     for place in _NEEDED[node.op]:
         value = node.input(place)
-        if value is None or form is None or of_shapes_alone(value):
+        if value is None or form is None or is_stored(value) or of_shapes_alone(value):
             continue
         name = form.schema.inputs[place].name
         return Yes(

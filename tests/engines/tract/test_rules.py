@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from graphfix.engines.engine import engine_of
-from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes
+from tests.engines.cases import (
+    No,
+    Unknown,
+    Yes,
+    assert_no,
+    assert_unknown,
+    assert_yes,
+    check,
+    model_of,
+)
 
 T = "tract0.23"
 X = "(float[2,3] x) => (float[2,3] y) "
@@ -214,6 +223,45 @@ NO = [
 @pytest.mark.parametrize("case", YES, ids=lambda case: f"{case.rule} {case.feature}")
 def test_yes(case: Yes) -> None:
     assert_yes(case)
+
+
+@pytest.mark.parametrize(
+    ("size", "read"),
+    [
+        ("N", True),
+        ("s71", True),
+        ("(N)", True),
+        ("2*N", True),
+        ("N/2", True),
+        ("N + 1", True),
+        ("N//2", False),
+        ("(s71//2)", False),
+        ("N*M", False),
+        ("Mod(N, 4)", False),
+        ("unk__0", False),
+        ("", False),
+    ],
+)
+def test_declared_sizes_that_tract_reads(size: str, read: bool) -> None:
+    model = model_of("(float[6] x) => (float[6] y) <float[6] a> { a = Exp (x) y = Neg (a) }")
+    dim = model.graph.value_info[0].type.tensor_type.shape.dim[0]
+    dim.dim_param = size
+    if not size:
+        dim.Clear()
+    rules = [finding.rule for finding in check(model, T)]
+    assert ("declared-symbols" in rules) == read
+
+
+@pytest.mark.parametrize(
+    ("length", "wrong"), [("8", False), ("4", True), ("16", True)], ids=["its own", "less", "more"]
+)
+def test_transforms_of_a_length_of_their_own(length: str, wrong: bool) -> None:
+    graph = (
+        f"(float[1,8,1] x) => (float[a,b,c] y) <int64 n = {{{length}}}>"
+        "{ y = DFT <axis = 1> (x, n) }"
+    )
+    rules = [finding.rule for finding in check(model_of(graph), T)]
+    assert ("transform-of-a-length" in rules) == wrong
 
 
 @pytest.mark.parametrize("case", NO, ids=lambda case: case.rule)
