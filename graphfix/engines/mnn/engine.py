@@ -24,6 +24,11 @@ class MNN(Engine):
     family = "mnn"
     title = "MNN"
     order = 11
+    caution = (
+        "its convolutions are off by up to 2e-3 of the largest number unless the runtime is told "
+        "not to take large blocks for Winograd: rt.set_hint(3, 1), in C++ "
+        "setSessionHint(Interpreter::WINOGRAD_MEMORY_LEVEL, 1), as is done here"
+    )
     requirements = MappingProxyType({"mnn3.6": ("MNN==3.6.1", "numpy")})
 
     def blamed(self, said: str) -> tuple[str, str]:

@@ -128,6 +128,28 @@ YES = [
         "attr:ArgMax.select_last_index",
     ),
     wrong(
+        "(int64[2] x) => (bool[2] y) { b = Cast <to = 9> (x) y = Not (b) }",
+        "cast-to-bool",
+        "form:Cast.to-bool",
+    ),
+    wrong(
+        "(int64[2] x) => (bool[2] y) { y = Cast <to = 9> (x) }",
+        "cast-to-bool",
+        "form:Cast.to-bool",
+    ),
+    wrong(
+        "(int64[2] x, bool[1,2] z) => (bool[1,2] y) <int64[1] a = {0}>"
+        "{ b = Cast <to = 9> (x) u = Unsqueeze (b, a) y = And (u, z) }",
+        "cast-to-bool",
+        "form:Cast.to-bool",
+    ),
+    wrong(
+        "(float[2] x) => (float[2] y) <int64[0] e = {}>"
+        "{ c = ConstantOfShape <value = float[1] {2}> (e) y = Mul (c, x) }",
+        "single-number",
+        "shape:ConstantOfShape.0",
+    ),
+    wrong(
         "(int64[2] x, bool[2] z) => (bool[2] y) { b = Cast <to = 9> (x) y = And (b, z) }",
         "cast-to-bool",
         "form:Cast.to-bool",
@@ -252,7 +274,18 @@ NO = [
         "resize-cubic",
         M,
     ),
-    No("(int64[2] x) => (bool[2] y) { b = Cast <to = 9> (x) y = Not (b) }", "cast-to-bool", M),
+    No(
+        "(int64[2] x, float[2] a) => (float[2] y) <int64[2] s = {2, 1}, int64[1] f = {-1}>"
+        "{ b = Cast <to = 9> (x) r = Reshape (b, s) c = Reshape (r, f) y = Where (c, a, a) }",
+        "cast-to-bool",
+        M,
+    ),
+    No(
+        "(int64[2] n, float[2,3] x) => (float[a,b] y)"
+        "{ c = ConstantOfShape <value = float[1] {2}> (n) y = Neg (c) }",
+        "single-number",
+        M,
+    ),
     No(POOL + "{ y = MaxPool <kernel_shape = [2, 2], strides = [1, 1]> (x) }", "no-strides", M),
     No("(float[2,3] x) => (float[2,3] y) { y = Softmax (x) }", "no-axis", M),
     No(LINE + "{ z = Conv (x, w) y = Neg (z) }", "convolved-line-as-output", M),

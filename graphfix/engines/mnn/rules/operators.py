@@ -12,7 +12,12 @@ from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_em
 from graphfix.model import Model
 
 _COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
-_BY_BITS = frozenset({"And", "Equal", "Or", "Xor"})
+_ASKS = {"If": 0, "Loop": 1, "Where": 0}  # the input that is asked whether it is 0
+_MOVES = frozenset({
+    "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Tile", "Transpose",
+    "Unsqueeze",
+})  # fmt: skip
+_DEEPEST = 20
 
 
 @rule(
@@ -166,16 +171,29 @@ def axes_as_an_input(node: NodeView, target: Target) -> Answer:
     feature="form:Cast.to-bool",
     versions="mnn",
     severity=WRONG,
-    source=f"{WHEEL}: 2 stays 2, and And with it is computed bit by bit",
+    source=f"{WHEEL}: 2 stays 2: And, Not, a Cast back and an output of the model are wrong; the"
+    " condition of a Where is right",
 )
 def cast_to_bool(node: NodeView, target: Target) -> Answer:
-    """A number that is cast to bool stays the number, and what follows computes with its bits."""
+    """A number that is cast to bool stays the number, and what follows computes with it."""
     x, y = node.input(0), node.output(0)
-    if x is None or y is None or y.type_name != "bool":
-        return None
-    if not any(user.op in _BY_BITS for user in y.tensor.outputs):
+    if x is None or y is None or y.type_name != "bool" or not _counts(y):
         return None
     return Unknown(f"dtype of {x.name}") if not x.elem_type else x.type_name != "bool"
+
+
+def _counts(truth: Value, depth: int = _DEEPEST) -> bool:
+    """Say whether more is asked of a truth than whether it is 0."""
+    if truth.is_graph_output or not depth:
+        return True
+    for user in truth.consumers:
+        result = user.output(0)
+        if user.op in _MOVES and result is not None and user.input(0) == truth:
+            if _counts(result, depth - 1):
+                return True
+        elif user.op not in _ASKS or user.input(_ASKS[user.op]) != truth:
+            return True
+    return False
 
 
 @rule(
@@ -205,6 +223,18 @@ def no_axis(node: NodeView, target: Target) -> Answer:
 def no_value(node: NodeView, target: Target) -> Answer:
     """The value to fill with is missing, and anything is filled in."""
     return "value" not in node.node.attrs
+
+
+@rule(
+    "ConstantOfShape",
+    feature="shape:ConstantOfShape.0",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: of any type; a vector is filled",
+)
+def single_number(node: NodeView, target: Target) -> Answer:
+    """A single number is asked for, and it is what the memory held."""
+    return node.need(0).static_shape == (0,)
 
 
 @rule(
