@@ -54,6 +54,7 @@ from graphfix.authoring.respelling import is_optional as is_optional
 from graphfix.authoring.respelling import listed as listed
 from graphfix.authoring.respelling import need_elem_type as need_elem_type
 from graphfix.authoring.respelling import need_rank as need_rank
+from graphfix.authoring.respelling import need_rank_of as need_rank_of
 from graphfix.authoring.respelling import need_type as need_type
 from graphfix.authoring.respelling import operands as operands
 from graphfix.authoring.respelling import respell as respell

@@ -79,8 +79,24 @@ def need_rank(value: Value, least: int = 0) -> int:
         return rank
     if not least:
         raise Refuse(f"the rank of {value.name} must be known")
-    known = "unknown" if rank is None else rank
-    raise Refuse(f"the rank of {value.name} must be at least {least}; it is {known}")
+    raise Refuse(f"the rank of {value.name} must be at least {least}; it is {_known(rank)}")
+
+
+def need_rank_of(value: Value, *ranks: int) -> int:
+    """Return the rank of a value.
+
+    Raises:
+        Refuse: It is not known, or none of `ranks`.
+    """
+    rank = value.rank
+    if rank is None or rank not in ranks:
+        wanted = " or ".join(str(each) for each in ranks)
+        raise Refuse(f"the rank of {value.name} must be {wanted}; it is {_known(rank)}")
+    return rank
+
+
+def _known(rank: int | None) -> str:
+    return "unknown" if rank is None else str(rank)
 
 
 def listed(kinds: Collection[int | str]) -> str:

@@ -6,9 +6,21 @@ one, which is exact for finite numbers.
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-from graphfix.authoring import FAR, Array, Builder, Refuse, Value, need_rank
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import (
+    FAR,
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank,
+)
 
 FLOAT16 = np.dtype(np.float16)
 COMPUTED = (np.dtype(np.float32), np.dtype(np.float64))
@@ -31,6 +43,15 @@ def square_matrices(x: Value) -> int | None:
     if rows is not None and columns is not None and rows != columns:
         raise Refuse(f"the matrices must be square; they are {rows} by {columns}")
     return rows if rows is not None else columns
+
+
+def like_matrices(node: NodeView) -> Sequence[InferredType | None]:
+    """Infer a result like the matrices, and int32 for each of them, such as counts of errors."""
+    x = node.input(0)
+    if x is None or not x.elem_type:
+        return (None,)
+    info = None if x.shape is None else x.shape[:-2]
+    return (InferredType(x.elem_type, x.shape), InferredType(TensorProto.INT32, info))
 
 
 def cut(build: Builder, x: Value, axis: int, start: int, end: int = FAR) -> Value:

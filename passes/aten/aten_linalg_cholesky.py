@@ -36,16 +36,13 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Option,
     Refuse,
@@ -54,19 +51,10 @@ from graphfix.authoring import (
 )
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import widened
-from graphfix.passes.aten._pivoting import square_matrices
+from graphfix.passes.aten._pivoting import like_matrices, square_matrices
 
 NAMES = ("linalg_cholesky", "linalg_cholesky_ex", "cholesky")
 SCHEMA = ("self", "upper", "check_errors")
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The factor is like the matrix; linalg_cholesky_ex counts in int32."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    info = None if x.shape is None else x.shape[:-2]
-    return (InferredType(x.elem_type, x.shape), InferredType(TensorProto.INT32, info))
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -88,7 +76,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     removes=features(NAMES),
     emits="Cast Concat Div Mul Slice Sqrt Sub Transpose",
     options={"max_unrolled": Option(int, 16, "Largest matrix, about 10 nodes a row.")},
-    infer=infer,
+    infer=like_matrices,
     evaluate=evaluate,
 )
 def aten_linalg_cholesky(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

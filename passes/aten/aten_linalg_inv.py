@@ -46,16 +46,13 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Option,
     Refuse,
@@ -64,6 +61,7 @@ from graphfix.authoring import (
 )
 from graphfix.passes.aten._arguments import call_of, features, matching
 from graphfix.passes.aten._eliminating import EMITS, eliminated
+from graphfix.passes.aten._pivoting import like_matrices
 
 NAMES = ("linalg_inv", "inverse", "linalg_inv_ex")
 SCHEMAS = {
@@ -72,15 +70,6 @@ SCHEMAS = {
     "linalg_inv_ex": ("A", "check_errors"),
     "Inverse": ("X",),
 }
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The inverse has the type and shape of the matrices; linalg_inv_ex counts in int32."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    info = None if x.shape is None else x.shape[:-2]
-    return (InferredType(x.elem_type, x.shape), InferredType(TensorProto.INT32, info))
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -122,7 +111,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
             int, 8, "Largest matrix that is eliminated without a Loop, about 19 nodes a row."
         )
     },
-    infer=infer,
+    infer=like_matrices,
     evaluate=evaluate,
 )
 def aten_linalg_inv(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

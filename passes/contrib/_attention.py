@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank_of
 
 # Later keys are masked by the lowest float, padding by the attribute mask_filter_value.
 LOWEST = float(np.finfo(np.float32).min)
@@ -32,18 +32,6 @@ class Lengths(Struct, frozen=True):
     queries: tuple[Value, int]
     past: tuple[Value, int] | None
     keys: tuple[Value, int]
-
-
-def need_rank(x: Value, *ranks: int) -> int:
-    """Return the rank of an operand.
-
-    Raises:
-        Refuse: It is unknown, or none of `ranks`.
-    """
-    if x.rank not in ranks:
-        wanted = " or ".join(str(rank) for rank in ranks)
-        raise Refuse(f"the rank of {x.name} must be {wanted}; it is {x.rank or 'unknown'}")
-    return x.rank
 
 
 def heads_of(node: NodeView) -> int:
@@ -140,7 +128,7 @@ def padding(
     """
     if mask.elem_type != TensorProto.INT32:
         raise Refuse(f"the mask {mask.name} must be int32; it is {mask.type_name}")
-    rank = need_rank(mask, 1, 2, 3)
+    rank = need_rank_of(mask, 1, 2, 3)
     if rank == 1:
         return _by_length(build, mask, batch, lengths, starts=starts)
     if rank == 2 and mask.dim(1) == 1:

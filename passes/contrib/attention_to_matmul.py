@@ -42,7 +42,7 @@ import numpy as np
 from msgspec import Struct
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
 from graphfix.passes.contrib._attention import (
     EMITS,
     Lengths,
@@ -51,7 +51,6 @@ from graphfix.passes.contrib._attention import (
     dim,
     heads_of,
     later_keys,
-    need_rank,
     padding,
     scale_of,
     size_of_head,
@@ -117,7 +116,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 @rewrite(_NAME, removes=f"op:{_NAME}", emits=EMITS, infer=infer)
 def attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write projections, masks and products, see the module."""
-    need_rank(node.need(0), 3)
+    need_rank_of(node.need(0), 3)
     sizes = _sizes(node)
     x, weights, bias = (wide(build, node.need(place)) for place in range(3))
     joined = build.Add(build.MatMul(x, weights), bias)
@@ -132,7 +131,7 @@ def attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, .
 )
 def q_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take QAttention apart: projections of whole numbers, scaled, and then Attention."""
-    need_rank(node.need(0), 3)
+    need_rank_of(node.need(0), 3)
     sizes = _sizes(node)
     zeros = [node.input(place) for place in (6, 7)]
     total = build.MatMulInteger(node.need(0), node.need(1), *zeros)
@@ -182,7 +181,7 @@ def _attended(
     k = split_heads(build, k, heads, head)
     v = split_heads(build, v, heads, head_v)
     if past is not None:
-        need_rank(past, 5)
+        need_rank_of(past, 5)
         before = [build.Gather(wide(build, past), np.array(place), axis=0) for place in (0, 1)]
         k, v = build.Concat(before[0], k, axis=2), build.Concat(before[1], v, axis=2)
     added = _added(node, build, k, places)

@@ -30,7 +30,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    FAR,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank_of,
+    rewrite,
+)
 from graphfix.passes.contrib._experiments import Array, Attributes, given
 
 _RANK = 4
@@ -57,8 +66,7 @@ def _cropped(node: NodeView) -> Sequence[InferredType | None]:
 def crop_to_slice(node: NodeView, build: Builder) -> Value:
     """Take a range of both axes, see the module."""
     x, border, size = node.need(0), node.attr("border"), node.attr("scale")
-    if x.rank != _RANK:
-        raise Refuse(f"the rank of {x.name} must be 4; it is {x.rank or 'unknown'}")
+    need_rank_of(x, _RANK)
     if border is None or len(border) != _RANK or min(border) < 0:
         raise Refuse("border must be given: four numbers, none below 0")
     left, top, right, bottom = border

@@ -37,7 +37,7 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
 from graphfix.passes.contrib._attention import (
     EMITS,
     LOWEST,
@@ -46,7 +46,6 @@ from graphfix.passes.contrib._attention import (
     attend,
     dim,
     heads_of,
-    need_rank,
     numbered,
     padding,
     scale_of,
@@ -77,7 +76,7 @@ def decoder_masked_multi_head_attention_to_matmul(
 ) -> tuple[Value | None, ...]:
     """Attend with one new token, see the module."""
     q, past = node.need(0), node.input(_PAST)
-    need_rank(q, 3)
+    need_rank_of(q, 3)
     if node.input(1) is None or node.input(2) is None:
         raise Refuse("keys and values must be given; they are packed with the queries")
     if any(node.input(place) is not None for place in _BEAMS):
@@ -105,13 +104,13 @@ def _to_encoder(node: NodeView, build: Builder, heads: int, head: int) -> tuple[
     """Attend to keys and values that come by heads, [B, N, L, H]."""
     q, key, value = (node.need(place) for place in range(3))
     mask = node.input(_MASK)
-    need_rank(key, 4)
-    need_rank(value, 4)
+    need_rank_of(key, 4)
+    need_rank_of(value, 4)
     if node.input(_SCORE_BIAS) is not None:
         raise Refuse("the scores must have no bias, as onnxruntime wants it; they have one")
     seen = None
     if mask is not None:
-        need_rank(mask, 2)
+        need_rank_of(mask, 2)
         lengths = Lengths((q, 1), None, (key, 2))
         seen = padding(build, mask, dim(q, 0), dim(key, 2), lengths, starts=False)
     (queries,) = _biased(node, build, heads, head, 1)
@@ -127,7 +126,7 @@ def _to_past(node: NodeView, build: Builder, heads: int, head: int) -> tuple[Val
     q, length = node.need(0), node.input(_LENGTH)
     buffers = [node.need(_PAST), node.need(_PAST + 1)]
     for x in (*(node.need(place) for place in (1, 2)), *buffers):
-        need_rank(x, 4 if x in buffers else 3)
+        need_rank_of(x, 4 if x in buffers else 3)
     if length is None or not int(node.attr("past_present_share_buffer", 0)):
         raise Refuse("past and present must share a buffer, and its length be given; they are not")
     if node.input(_MASK) is not None or node.input(_SCORE_BIAS) is not None:

@@ -45,13 +45,12 @@ import numpy as np
 from msgspec import Struct
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
 from graphfix.passes.contrib._attention import (
     EMITS,
     LOWEST,
     Size,
     heads_of,
-    need_rank,
     numbered,
     scale_of,
     size,
@@ -89,7 +88,7 @@ def _form(node: NodeView) -> _Form:
         Refuse: A size is unknown, or two do not fit.
     """
     q = node.need(0)
-    need_rank(q, 3)
+    need_rank_of(q, 3)
     heads, shared = heads_of(node), int(node.attr("kv_num_heads", 0))
     if shared < 1 or heads % shared:
         raise Refuse(f"num_heads must be a multiple of kv_num_heads; they are {heads} and {shared}")
@@ -177,7 +176,7 @@ def _operands(node: NodeView, build: Builder, form: _Form) -> tuple[Value, Value
     found = [build.Reshape(q, np.array([0, 0, form.heads, form.head]))]
     for place in (1, 2):
         x = node.need(place)
-        need_rank(x, 3)
+        need_rank_of(x, 3)
         if x.dim(2) is not None and x.dim(2) != form.shared * form.head:
             raise Refuse(f"{x.name} must be of {form.shared} heads of {form.head}; it is not")
         parted = build.Reshape(wide(build, x), np.array([0, 0, form.shared, form.head]))
@@ -225,7 +224,7 @@ def _cached(
     """
     before = [node.need(place) for place in _PAST]
     for cache in before:
-        need_rank(cache, 4)
+        need_rank_of(cache, 4)
     rows, fresh = size(build, before[0], 2), size(build, new[0], 2)
     places = build.Unsqueeze(numbered(build, _present_length(node, build, rows)), axes=[0])
     moved = build.Add(build.Sub(places, past), _number(rows))
@@ -311,7 +310,7 @@ def _hidden(node: NodeView, build: Builder, past: Value, sizes: tuple[Size, Size
 
 
 def _bias(node: NodeView, build: Builder, bias: Value, form: _Form) -> Value:
-    need_rank(bias, 4)
+    need_rank_of(bias, 4)
     if node.input(_PAST[0]) is not None:
         raise Refuse("a bias of the scores must come without a cache; there is one")
     if bias.dim(1) == 1:

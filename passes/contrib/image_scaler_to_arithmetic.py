@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, like_first, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, like_first, need_rank_of, rewrite
 
 Array = np.ndarray[Any, Any]
 
@@ -53,8 +53,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 def image_scaler_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Scale and add, see the module."""
     x = node.need(0)
-    if x.rank != _RANK:
-        raise Refuse(f"the rank of {x.name} must be 4; it is {x.rank or 'unknown'}")
+    need_rank_of(x, _RANK)
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
         raise Refuse(f"{x.name} must be float32 or float16; it is {x.type_name}")
     if "scale" not in node.attributes or "bias" not in node.attributes:

@@ -37,12 +37,11 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
 from graphfix.passes.contrib._attention import (
     Lengths,
     dim,
     later_keys,
-    need_rank,
     size_of_head,
     split_heads,
 )
@@ -108,7 +107,7 @@ def linear_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | 
 def _sizes(node: NodeView) -> _Sizes:
     heads, queries = int(node.attr("kv_num_heads", 0)), int(node.attr("q_num_heads", 0))
     for place in range(3):
-        need_rank(node.need(place), 3)
+        need_rank_of(node.need(place), 3)
     if heads < 1 or queries < heads or queries % heads:
         raise Refuse(
             f"the heads of queries must be a multiple of those of keys; they are {queries} and "

@@ -27,25 +27,15 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Value, rewrite
+from graphfix.passes.quantization._products import real_product
 
 _NAME = "com.microsoft::MatMulIntegerToFloat"
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """float32; the rows of the first operand, the columns of the second."""
-    a, b = node.input(0), node.input(1)
-    kind = int(TensorProto.FLOAT)
-    if a is None or b is None or not a.shape or b.shape is None or len(b.shape) != 2:
-        return (InferredType(kind),)
-    return (InferredType(kind, (*a.shape[:-1], b.shape[1])),)
-
-
-@rewrite(_NAME, removes=f"op:{_NAME}", emits="Add Cast MatMulInteger Mul", infer=infer)
+@rewrite(_NAME, removes=f"op:{_NAME}", emits="Add Cast MatMulInteger Mul", infer=real_product)
 def matmul_integer_to_float(node: NodeView, build: Builder) -> Value:
     """Multiply whole numbers and scale, see the module."""
     product = build.MatMulInteger(node.need(0), node.need(1), node.input(4), node.input(5))

@@ -40,7 +40,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
 from graphfix.passes.contrib._attention import (
     EMITS,
     Lengths,
@@ -49,7 +49,6 @@ from graphfix.passes.contrib._attention import (
     dim,
     heads_of,
     later_keys,
-    need_rank,
     padding,
     same,
     scale_of,
@@ -111,7 +110,7 @@ def multi_head_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Valu
     """Write heads, masks and products, see the module."""
     given = _given(node, build)
     q = given[0]
-    need_rank(q, 3)
+    need_rank_of(q, 3)
     if any(node.input(place) is not None for place in (8, 9)):
         raise Refuse("past and present must not share a buffer; they do")
     past = [node.input(_PAST_KEY), node.input(_PAST_VALUE)]
@@ -123,7 +122,7 @@ def multi_head_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Valu
     values = heads * (v.dim(3) or head)  # keys and values of rank 4 have one shape
     for place, before in enumerate(past):
         if before is not None:
-            need_rank(before, 4)
+            need_rank_of(before, 4)
             joined = build.Concat(wide(build, before), v if place else k, axis=2)
             k, v = (k, joined) if place else (joined, v)
     added = _added(node, build, given, k)
@@ -147,7 +146,7 @@ def _given(node: NodeView, build: Builder) -> list[Value]:
     if count == 1:
         return given
     packed, heads = given.pop(), heads_of(node)
-    need_rank(packed, 5)
+    need_rank_of(packed, 5)
     head = packed.dim(4)
     if (packed.dim(2), packed.dim(3)) != (heads, count) or not head:
         raise Refuse(
@@ -165,7 +164,7 @@ def _operands(
 ) -> tuple[Value, Value, Value]:
     """Return queries, keys and values by heads, the bias added."""
     bias = node.input(_BIAS)
-    ranks = [need_rank(x, 3, 4) for x in inputs]
+    ranks = [need_rank_of(x, 3, 4) for x in inputs]
     if ranks[1] != ranks[2]:
         raise Refuse(
             "keys and values must have heads alike; one has heads of its own, the other has not"

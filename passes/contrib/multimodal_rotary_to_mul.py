@@ -43,9 +43,10 @@ from graphfix.authoring import (
     Refuse,
     Value,
     like_first,
+    need_rank_of,
     rewrite,
 )
-from graphfix.passes.contrib._attention import need_rank, wide
+from graphfix.passes.contrib._attention import wide
 from graphfix.passes.contrib._means import like
 from graphfix.passes.contrib._rotating import turned
 
@@ -76,11 +77,11 @@ def evaluate(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Array, ...]
 def multimodal_rotary_to_mul(node: NodeView, build: Builder) -> Value:
     """Turn the pairs by three positions, see the module."""
     x, ids, half = node.need(0), node.need(1), node.need(2).dim(1)
-    rank = need_rank(x, 3, 4)
+    rank = need_rank_of(x, 3, 4)
     sections = [int(size) for size in node.attr("mrope_section", ())]
     if int(node.attr("mrope_layout", 0)) or int(node.attr("is_packed_batching", 0)):
         raise Refuse("the sections must be chunks and the batch not packed; one is otherwise")
-    if float(node.attr("scale", 1.0)) != 1 or need_rank(ids, 3) != 3:
+    if float(node.attr("scale", 1.0)) != 1 or need_rank_of(ids, 3) != 3:
         raise Refuse("the scale must be 1; it is not")
     if not half or len(sections) != 3 or sum(sections) != half:
         raise Refuse(f"the sections must make up the columns of the cosines; they are {sections}")

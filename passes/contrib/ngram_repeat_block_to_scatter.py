@@ -33,8 +33,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._attention import need_rank, size
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
+from graphfix.passes.contrib._attention import size
 
 _NAME = "com.microsoft::NGramRepeatBlock"
 _END = np.iinfo(np.int64).max
@@ -57,8 +57,8 @@ def like_scores(node: NodeView) -> Sequence[InferredType | None]:
 def ngram_repeat_block_to_scatter(node: NodeView, build: Builder) -> Value:
     """Compare runs and scatter, see the module."""
     ids, scores, length = node.need(0), node.need(1), int(node.attr("ngram_size", 0))
-    need_rank(ids, 2)
-    need_rank(scores, 2)
+    need_rank_of(ids, 2)
+    need_rank_of(scores, 2)
     if length < 2 or not scores.elem_type:
         raise Refuse(f"ngram_size must be at least 2 and the scores typed; it is {length}")
     known = ids.dim(1)

@@ -37,14 +37,22 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank_of,
+    rewrite,
+)
 from graphfix.passes.contrib._attention import (
     EMITS,
     LOWEST,
     attend,
     dim,
     heads_of,
-    need_rank,
     numbered,
     scale_of,
     size,
@@ -125,7 +133,7 @@ def _by_sequence(parts: Sequence[Array], ends: Array, attributes: dict[str, Any]
 def packed_attention_to_matmul(node: NodeView, build: Builder) -> Value:
     """Project, and attend within each sequence, see the module."""
     x = node.need(0)
-    need_rank(x, 2)
+    need_rank_of(x, 2)
     widths = [_known(width) for width in _widths(node)]
     total = build.MatMul(wide(build, x), wide(build, node.need(1)))
     total = build.Add(total, wide(build, node.need(2)))
@@ -144,7 +152,7 @@ def packed_multi_head_attention_to_matmul(node: NodeView, build: Builder) -> Val
     """Attend within each sequence, see the module."""
     x, bias = node.need(0), node.input(3)
     widths = [_known(width) for width in _widths(node)]
-    if need_rank(x, 2, 4) == 4:
+    if need_rank_of(x, 2, 4) == 4:
         split = build.multi("Split", wide(build, x), outputs=3, axis=2, split=[1, 1, 1])
         parts = [build.Reshape(part, np.array([0, widths[0]])) for part in split]
     else:
@@ -173,7 +181,7 @@ def _attended(node: NodeView, build: Builder, parts: Sequence[Value], ends: int)
         for part, head in zip(parts, sizes, strict=True)
     )
     bounds = node.need(ends)
-    need_rank(bounds, 1)
+    need_rank_of(bounds, 1)
     places = build.Unsqueeze(numbered(build, size(build, x, 0)), axes=[1])
     starts = build.Unsqueeze(build.Cast(bounds, to=TensorProto.INT64), axes=[0])
     begun = build.Cast(build.Not(build.Less(places, starts)), to=TensorProto.FLOAT)
@@ -216,8 +224,8 @@ def restored(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 def restore_padding_to_gather(node: NodeView, build: Builder) -> Value:
     """Put tokens back: Gather by the places of the tokens, and zeros where there is none."""
     x, offsets = node.need(0), node.need(1)
-    need_rank(x, 2)
-    need_rank(offsets, 2)
+    need_rank_of(x, 2)
+    need_rank_of(offsets, 2)
     width = x.dim(1)
     if not width or not x.elem_type:
         raise Refuse(f"the type and the last size of {x.name} must be known")

@@ -34,8 +34,8 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, like_first, rewrite
-from graphfix.passes.contrib._attention import need_rank, numbered, size, wide
+from graphfix.authoring import Builder, NodeView, Refuse, Value, like_first, need_rank_of, rewrite
+from graphfix.passes.contrib._attention import numbered, size, wide
 from graphfix.passes.contrib._means import like
 from graphfix.passes.contrib._rotating import turned
 
@@ -87,7 +87,7 @@ def _form(node: NodeView, x: Value) -> _Form:
 def rotary_embedding_to_mul(node: NodeView, build: Builder) -> Value:
     """Turn the pairs, see the module."""
     x = node.need(0)
-    rank = need_rank(x, 3, 4)
+    rank = need_rank_of(x, 3, 4)
     form = _form(node, x)
     data = wide(build, x)
     if rank == 3:
@@ -103,7 +103,7 @@ def rotary_embedding_to_mul(node: NodeView, build: Builder) -> Value:
 def _looked_up(node: NodeView, build: Builder, x: Value) -> list[Value]:
     """Return cosines and sines, broadcastable to the input by heads."""
     positions, by_heads = node.need(1), x.rank == 4
-    if need_rank(positions, 1, 2) == 1:
+    if need_rank_of(positions, 1, 2) == 1:
         # One number: the position of the first token.
         length = size(build, x, 2 if by_heads else 1)
         positions = build.Unsqueeze(build.Add(numbered(build, length), positions), axes=[0])

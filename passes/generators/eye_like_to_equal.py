@@ -29,7 +29,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, counted, dtype_of, rewrite
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    counted,
+    dtype_of,
+    need_rank_of,
+    rewrite,
+)
 
 _MOST = 1 << 20
 
@@ -43,8 +52,7 @@ _MOST = 1 << 20
 def eye_like_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare rows and columns, see the module."""
     x = node.need(0)
-    if x.rank != 2:
-        raise Refuse(f"the rank of {x.name} must be 2; it is {x.rank or 'unknown'}")
+    need_rank_of(x, 2)
     elem_type = int(node.attr("dtype", 0)) or x.elem_type
     dtype = dtype_of(elem_type)
     if dtype is None:

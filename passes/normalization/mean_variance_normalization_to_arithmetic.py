@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
+from graphfix.authoring import Builder, NodeView, Value, need_rank_of, need_type, rewrite
 
 _STANDARD = 9  # the opset that took it up
 
@@ -49,8 +49,7 @@ def mean_variance_normalization_to_arithmetic(node: NodeView, build: Builder) ->
     if node.opset < _STANDARD:
         across = bool(node.attr("across_channels", 0))
         axes = [0, 1, 2, 3] if across else [0, 2, 3]
-        if x.rank != len("NCHW"):
-            raise Refuse(f"the rank of {x.name} must be 4; it is {x.rank or 'unknown'}")
+        need_rank_of(x, len("NCHW"))
     else:
         axes = [int(axis) for axis in node.attr("axes", [0, 2, 3])]
     away = build.Sub(x, build.ReduceMean(x, axes=axes, keepdims=1))

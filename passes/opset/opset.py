@@ -35,16 +35,8 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import (
-    NAMED,
-    Editor,
-    Option,
-    Recorded,
-    Refused,
-    StepBlocked,
-    graph_pass,
-    move_to,
-)
+from graphfix.authoring import NAMED, Editor, Option, graph_pass
+from graphfix.passes.opset._moving import moved_to
 
 
 @graph_pass(
@@ -56,13 +48,5 @@ from graphfix.authoring import (
 def opset(editor: Editor) -> None:
     """Move to the opset of option `to`."""
     wanted = editor.option("to")
-    if not wanted:
-        return
-    try:
-        moved = move_to(editor.model, editor.workspace, wanted)
-    except StepBlocked as blocked:
-        editor.refused.extend(Refused(b.node, b.reason) for b in blocked.blockers)
-        return
-    editor.recorded.extend(
-        Recorded(each.site, evidence=each.evidence, computes=each.computes) for each in moved
-    )
+    if wanted:
+        moved_to(editor, wanted)

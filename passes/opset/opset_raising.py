@@ -32,14 +32,8 @@ References:
 
 from __future__ import annotations
 
-from graphfix.authoring import (
-    Editor,
-    Recorded,
-    Refused,
-    StepBlocked,
-    graph_pass,
-    move_to,
-)
+from graphfix.authoring import Editor, graph_pass
+from graphfix.passes.opset._moving import moved_to
 
 _TO = 11
 
@@ -53,13 +47,5 @@ _TO = 11
 )
 def opset_raising(editor: Editor) -> None:
     """Move to opset 11, see the module."""
-    if not editor.model.opset or editor.model.opset >= _TO:
-        return
-    try:
-        moved = move_to(editor.model, editor.workspace, _TO)
-    except StepBlocked as blocked:
-        editor.refused.extend(Refused(b.node, b.reason) for b in blocked.blockers)
-        return
-    editor.recorded.extend(
-        Recorded(each.site, evidence=each.evidence, computes=each.computes) for each in moved
-    )
+    if 0 < editor.model.opset < _TO:
+        moved_to(editor, _TO)

@@ -30,13 +30,11 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.quantization._parameters import zero_at
-from graphfix.passes.quantization._products import Operand, operand
+from graphfix.passes.quantization._products import Operand, operand, real_product
 from graphfix.passes.quantization._qproducts import multiplied
 from graphfix.passes.quantization._ranging import RANGING_EMITS, ranged
 
@@ -44,16 +42,7 @@ _NAME = "com.microsoft::DynamicQuantizeMatMul"
 _LARGEST = 255
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """float32; the rows of the first operand, the columns of the second."""
-    a, b = node.input(0), node.input(1)
-    kind = int(TensorProto.FLOAT)
-    if a is None or b is None or not a.shape or b.shape is None or len(b.shape) != 2:
-        return (InferredType(kind),)
-    return (InferredType(kind, (*a.shape[:-1], b.shape[1])),)
-
-
-@rewrite(_NAME, removes=f"op:{_NAME}", emits=(*RANGING_EMITS, "MatMul Slice"), infer=infer)
+@rewrite(_NAME, removes=f"op:{_NAME}", emits=(*RANGING_EMITS, "MatMul Slice"), infer=real_product)
 def dynamic_quantize_matmul_to_matmul(node: NodeView, build: Builder) -> Value:
     """Quantize, multiply and scale, see the module."""
     x, weights, bias = node.need(0), node.need(1), node.input(4)
