@@ -6,6 +6,7 @@ from pages of other sites, and under names that are not this machine's, are refu
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -99,18 +100,34 @@ class _Pages:
             return self._refused(413, f"the file is larger than the {most} MiB that are taken here")
         if self.desk.full:
             return self._refused(503, "there are too many models already; try again later")
+        refusal: Any = import_module("starlette.exceptions").HTTPException
+        try:
+            return await self._taken(request)
+        except refusal as error:
+            return self._refused(
+                error.status_code, f"the form is none of this page: {error.detail}"
+            )
+        except OSError as error:
+            return self._refused(507, f"the file cannot be kept here: {error.strerror}")
+
+    async def _taken(self, request: Any) -> Any:
+        """Take the model of a form."""
         async with request.form(max_files=1, max_fields=8) as form:
             sent, target = form.get("model"), form.get("target")
             if target not in {name for name, _ in self._targets}:
                 return self._refused(400, "there is no such target")
             if sent is None or isinstance(sent, str) or not sent.filename:
                 return self._refused(400, "no file was chosen")
-            folder = self.desk.folder()
-            with (folder / MODEL).open("wb") as file:
-                while chunk := await sent.read(1 << 20):
-                    file.write(chunk)
             options = ["--allow-lossy"] if form.get("lossy") else []
             name = PurePosixPath(sent.filename.replace("\\", "/")).name[:_NAME_MOST]
+            folder = self.desk.folder()
+            try:
+                with (folder / MODEL).open("wb") as file:
+                    while chunk := await sent.read(1 << 20):
+                        file.write(chunk)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
         piece = self.desk.take(folder, name or MODEL, str(target), options)
         return self._answers.RedirectResponse(f"/models/{piece.key}", 303, headers=_HEADERS)
 

@@ -89,6 +89,44 @@ def test_what_is_no_model_is_said_in_a_line(client: Any, content: bytes) -> None
     assert client.get(f"{place}/result").status_code == 404
 
 
+def test_weights_in_a_file_of_their_own_are_asked_for(client: Any) -> None:
+    model = onnx.load_from_string(NET)
+    model.graph.initializer[0].ClearField("raw_data")
+    model.graph.initializer[0].ClearField("int64_data")
+    model.graph.initializer[0].data_location = onnx.TensorProto.EXTERNAL
+    entry = model.graph.initializer[0].external_data.add()
+    entry.key, entry.value = "location", "weights.bin"
+    answer = _handed_in(client, model.SerializeToString())
+    text = _done(client, answer.headers["location"])
+    assert "weights.bin" in text
+    assert "--data inline" in text
+
+
+def test_what_is_no_form_of_this_page_is_refused_in_a_page(client: Any) -> None:
+    two = [("model", ("a.onnx", NET)), ("model", ("b.onnx", NET))]
+    answer = client.post("/models", data={"target": "trt7.2"}, files=two)
+    assert answer.status_code == 400
+    assert "the form is none of this page" in answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+def test_what_cannot_be_kept_is_refused_and_leaves_nothing(
+    client: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def full(_desk: Desk) -> Path:
+        (tmp_path / "of the model").mkdir()
+        (tmp_path / "of the model" / app.MODEL).symlink_to("/dev/full")
+        return tmp_path / "of the model"
+
+    if not Path("/dev/full").exists():
+        pytest.skip("only Linux has a device that is full")
+    monkeypatch.setattr(Desk, "folder", full)
+    answer = _handed_in(client, NET)
+    assert answer.status_code == 507
+    assert "No space left on device" in answer.text
+    assert not list(tmp_path.iterdir())
+
+
 def test_names_are_text_and_lead_nowhere(client: Any) -> None:
     hostile = "../../<script>alert(1)</script>.onnx"
     text = _done(client, _handed_in(client, NET, hostile).headers["location"])
