@@ -15,7 +15,7 @@ import pytest
 from graphfix.errors import UsageError
 from graphfix.service import app
 from graphfix.service.app import application
-from graphfix.service.desk import Desk, Limits
+from graphfix.service.desk import MODEL, Desk, Limits
 from graphfix.testing import assert_same, outputs_of
 
 MISSING = 'FastAPI is not here: pip install "graphfix[web]" httpx2'
@@ -115,7 +115,7 @@ def test_what_cannot_be_kept_is_refused_and_leaves_nothing(
 ) -> None:
     def full(_desk: Desk) -> Path:
         (tmp_path / "of the model").mkdir()
-        (tmp_path / "of the model" / app.MODEL).symlink_to("/dev/full")
+        (tmp_path / "of the model" / MODEL).symlink_to("/dev/full")
         return tmp_path / "of the model"
 
     if not Path("/dev/full").exists():
