@@ -31,11 +31,10 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.passes.shape._blocks import joined, made_by
 
 _MOST = 5
 
@@ -44,9 +43,9 @@ _MOST = 5
 def transpose_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
     """Transpose what stays together as one, see the module."""
     transposed, last = node.need(0), node.output(0)
-    turn = _made_by(transposed, "Transpose")
+    turn = made_by(transposed, "Transpose")
     split = turn.need(0)
-    first = _made_by(split, "Reshape").need(0)
+    first = made_by(split, "Reshape").need(0)
     if last is None or last.static_shape is None or split.static_shape is None:
         raise Refuse("all sizes must be known; they are not")
     if 0 in split.static_shape:
@@ -56,34 +55,10 @@ def transpose_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
             raise Refuse(f"{end.name} must have {_MOST} dimensions at most; it has {end.rank}")
     shape = split.static_shape
     order = [int(axis) for axis in turn.attr("perm", range(len(shape))[::-1])]
-    sizes, perm = _joined(shape, order)
+    sizes, perm = joined(shape, order)
     if len(sizes) > _MOST:
         raise Refuse(f"{_MOST} dimensions at most must be left; {len(sizes)} are")
     if len(sizes) == len(shape):
         raise Refuse(f"some of the {len(shape)} dimensions must stay together; none do")
     blocks = build.Reshape(first, np.array(sizes, np.int64))
     return build.Reshape(build.Transpose(blocks, perm=perm), np.array(last.static_shape, np.int64))
-
-
-def _made_by(value: Value, op: str) -> NodeView:
-    maker = value.producer
-    if maker is None or maker.op != op or maker.domain:
-        raise Refuse(f"{value.name} must come out of {op}; it does not")
-    if value.is_graph_output or len(value.consumers) != 1:
-        raise Refuse(f"nobody else must read {value.name}")
-    return maker
-
-
-def _joined(shape: Sequence[int], order: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the sizes of blocks that stay together, and how these are transposed."""
-    runs: list[list[int]] = []
-    for axis in (axis for axis in order if shape[axis] != 1):
-        before = range(runs[-1][-1] + 1, axis) if runs else ()
-        if runs and axis > runs[-1][-1] and all(shape[one] == 1 for one in before):
-            runs[-1].append(axis)
-        else:
-            runs.append([axis])
-    starts = sorted(run[0] for run in runs)
-    by_start = {run[0]: run for run in runs}
-    sizes = [int(np.prod([shape[axis] for axis in by_start[start]])) for start in starts]
-    return sizes or [1], [starts.index(run[0]) for run in runs] or [0]

@@ -1,0 +1,38 @@
+"""Dimensions that stay side by side when a tensor is transposed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphfix.authoring import NodeView, Refuse, Value
+
+
+def made_by(value: Value, op: str) -> NodeView:
+    """Return the node that computes a tensor.
+
+    Raises:
+        Refuse: It is none of an operator, or somebody else reads the tensor.
+    """
+    maker = value.producer
+    if maker is None or maker.op != op or maker.domain:
+        raise Refuse(f"{value.name} must come out of {op}; it does not")
+    if value.is_graph_output or len(value.consumers) != 1:
+        raise Refuse(f"nobody else must read {value.name}")
+    return maker
+
+
+def joined(shape: Sequence[int], order: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the sizes of blocks that stay together, and how these are transposed."""
+    runs: list[list[int]] = []
+    for axis in (axis for axis in order if shape[axis] != 1):
+        before = range(runs[-1][-1] + 1, axis) if runs else ()
+        if runs and axis > runs[-1][-1] and all(shape[one] == 1 for one in before):
+            runs[-1].append(axis)
+        else:
+            runs.append([axis])
+    starts = sorted(run[0] for run in runs)
+    by_start = {run[0]: run for run in runs}
+    sizes = [int(np.prod([shape[axis] for axis in by_start[start]])) for start in starts]
+    return sizes or [1], [starts.index(run[0]) for run in runs] or [0]
