@@ -128,11 +128,11 @@ def apply_draft(
         first = next((n for n in draft.nodes if any(t is outputs[0] for t in n.outputs)), None)
         if first is not None:
             first.inherit = doc_holder
+    for domain in {n.domain or "" for n in draft.nodes} - set(node.graph.opsets):
+        workspace.let_import(node.graph, domain)
     for constant in draft.constants:
         if constant.outputs:
             node.graph.initializers.append(constant)
-    for domain in {n.domain or "" for n in draft.nodes} - set(node.graph.opsets):
-        node.graph.opsets[domain] = workspace.version_to_import(domain)
     edit.added.extend(draft.nodes)
     edit.removed.extend(draft.replaced)
     _drop_dead(used_before, edit, refs)

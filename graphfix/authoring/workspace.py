@@ -9,9 +9,10 @@ from graphfix.authoring.declaring import Pass
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.spared_nodes import Spared
 from graphfix.authoring.views import NodeView
+from graphfix.graph import Graph
 from graphfix.model import Model
 from graphfix.report import NodeRef
-from graphfix.schemas import newest_opset_of
+from graphfix.schemas import minimal_ir, newest_opset_of
 
 USUAL_OPSET = 17  # what engines and other tools know widely
 # Pass, scope, operator and outputs of a site.
@@ -103,14 +104,37 @@ class Workspace:
         """Return the version in which a graph that lacks a domain is to import it.
 
         That is the model's where it has one. Of the default domain it is otherwise one that the
-        IR version of the file may carry and that the target takes.
+        IR version of the file may carry and that the target takes. Where the file stores no
+        tensors, so that its IR version says nothing else, it is one that the passes at hand need.
         """
         known = self.model.graph.opsets.get(domain)
         if known is not None:
             return known
         if domain:
             return 1
-        return min(self.opset_limit, USUAL_OPSET, newest_opset_of(self.model.ir_version))
+        carried = newest_opset_of(self.model.ir_version)
+        if not any(graph.initializers for graph in self.model.graphs()):
+            carried = max(carried, self._needed())
+        return min(self.opset_limit, USUAL_OPSET, carried)
+
+    def _needed(self) -> int:
+        return max(
+            (
+                declared.since
+                for graph in self.model.graphs()
+                for node in graph.nodes
+                for declared in self.passes.rewrites_of(node.op)
+                if (node.domain, node.op) in declared.matches
+            ),
+            default=0,
+        )
+
+    def let_import(self, graph: Graph, domain: str) -> None:
+        """Let a graph that lacks a domain import it; see `version_to_import`."""
+        version = self.version_to_import(domain)
+        graph.opsets[domain] = version
+        if not domain:
+            self.model.ir_version = max(self.model.ir_version, minimal_ir(version))
 
     def check_room(self, nodes: int) -> None:
         """Refuse where a site of this many nodes would make the graph outgrow what it may have.

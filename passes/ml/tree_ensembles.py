@@ -144,6 +144,11 @@ def tree_ensemble_classifier_to_gather(
     after, base = node.attr("post_transform", "NONE"), numbers(node, "base_values", kind)
     if count < 2:
         raise Refuse("there must be at least two classes; there is one")
+    numbered = node.attr("classlabels_int64s", [0, 1])
+    if count == 2 and len(set(forest.target.tolist())) == 2 and list(numbered) != [0, 1]:
+        raise Refuse(
+            f"with votes for both of two classes onnxruntime labels them 0 and 1, not {numbered}"
+        )
     if count == 2:
         scores, won = _of_two(build, x, forest, base, after)
     else:
@@ -173,9 +178,11 @@ def _of_two(
 ) -> tuple[Value, Value]:
     """Return scores and 0 or 1, as onnxruntime does for two classes with votes for one of them."""
     voted = set(forest.target.tolist())
+    if voted == {0, 1} and not base.size and _is_mirrored(forest):
+        return _of_mirrored(build, x, forest, after)
     if voted != {0} and voted != {1}:
         raise Refuse(
-            "with two classes the votes must be for one of them; they are for "
+            "with two classes the votes must be for one of them, or opposite; they are for "
             f"{'both, where onnxruntime goes by the sign of the second' if voted else 'none'}"
         )
     if base.size > 1 or (base.size and voted == {1}):
@@ -200,6 +207,34 @@ def _of_two(
         )
     one = build.constant(np.ones(1, forest.weight.dtype))
     return build.Concat(build.Sub(one, total), total, axis=1), label
+
+
+def _is_mirrored(forest: Forest) -> bool:
+    """Whether each leaf votes for one of two classes as much as against the other, once each.
+
+    So does CatBoost. The sign of the second score, which onnxruntime goes by, then tells the
+    higher one.
+    """
+    order = np.lexsort((forest.target, forest.leaf))
+    pairs = order.reshape(-1, 2) if len(order) % 2 == 0 else order[:0].reshape(0, 2)
+    leaf, target, weight = (given[pairs] for given in (forest.leaf, forest.target, forest.weight))
+    return (
+        len(pairs) == forest.leaves
+        and bool((leaf[:, 0] == leaf[:, 1]).all())
+        and bool((target == [0, 1]).all())
+        and bool((weight[:, 0] == -weight[:, 1]).all())
+    )
+
+
+def _of_mirrored(build: Builder, x: Value, forest: Forest, after: str) -> tuple[Value, Value]:
+    """Return scores of two classes of which one is the other with the other sign."""
+    second = forest.target == 1
+    forest.leaf, forest.weight = forest.leaf[second], forest.weight[second]
+    forest.target = np.zeros_like(forest.target[second])
+    total = _summed(build, x, forest, 1, "SUM")
+    won = build.Reshape(build.Greater(total, 0.0), [-1])
+    pair = build.Concat(build.Neg(total), total, axis=1)
+    return transformed(build, pair, after), build.Cast(won, to=TensorProto.INT64)
 
 
 def _read(node: NodeView, build: Builder) -> tuple[Value, np.dtype[Any]]:

@@ -50,6 +50,34 @@ def test_two_classes_with_one_score() -> None:
     assert_rewrite(PASS, classifier([0, 1], **shares), feeds=feeds, **ROUNDED)
 
 
+MIRRORED: dict[str, Any] = {
+    "class_treeids": [0, 0, 0, 0, 0, 0, 1, 1, 1, 1],
+    "class_nodeids": [2, 2, 3, 3, 4, 4, 1, 1, 2, 2],
+    "class_ids": [0, 1, 1, 0, 0, 1, 0, 1, 0, 1],
+    "class_weights": [-0.5, 0.5, 0.0, -0.0, 1.5, -1.5, 0.75, -0.75, -0.25, 0.25],
+}
+
+
+@pytest.mark.parametrize("after", ["NONE", "LOGISTIC", "SOFTMAX"])
+def test_two_classes_with_opposite_scores(after: str) -> None:
+    """CatBoost writes them so."""
+    feeds = [{"x": GRID.astype(np.float32)}]
+    model = classifier([0, 1], post_transform=after, **MIRRORED)
+    done = assert_rewrite(PASS, model, feeds=feeds, **ROUNDED)
+    assert not [node for node in done.after.graph.node if node.domain]
+
+
+def test_two_classes_with_scores_that_are_not_opposite() -> None:
+    votes: dict[str, Any] = {
+        **MIRRORED,
+        "class_weights": [-0.5, 0.25, 0, 0, 1.5, -1.5, 0.75, -0.75, -0.25, 0.25],
+    }
+    assert_refused(PASS, classifier([0, 1], **votes), "by the sign of the second")
+    assert_refused(PASS, classifier([3, 7], **MIRRORED), "labels them 0 and 1")
+    fewer: dict[str, Any] = {name: given[:-2] for name, given in MIRRORED.items()}
+    assert_refused(PASS, classifier([0, 1], **fewer), "by the sign of the second")
+
+
 def test_two_classes_where_onnxruntime_and_onnx_disagree() -> None:
     mixed: dict[str, Any] = {"class_ids": [0] * 5, "class_weights": [1.0, -2.0, 0.5, -4.0, 1.5]}
     assert_refused(PASS, classifier([0, 1], **mixed), "onnxruntime does not do what ONNX says")

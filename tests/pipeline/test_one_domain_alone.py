@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from onnx import TensorProto, helper
 
 import graphfix
 from graphfix.report import Status
@@ -57,11 +58,20 @@ def test_the_version_is_one_that_the_target_takes() -> None:
 
 
 def test_a_rewrite_that_needs_more_than_the_file_may_carry_says_so() -> None:
-    result = graphfix.run(_model("tree", 5, 1), "trt8")
+    model = _model("tree", 5, 1).to_proto()
+    model.graph.initializer.append(helper.make_tensor("kept", TensorProto.FLOAT, [1], [0.0]))
+    result = graphfix.run(model, "trt8")
     (refused,) = [o for o in result.report.outcomes if o.status is Status.REFUSED]
     assert refused.pass_id == "tree-ensemble-regressor-to-gather"
     assert refused.reason == "it needs opset 11, and 10 is the newest that can be imported"
     assert result.exit_code == 1
+
+
+@pytest.mark.parametrize("ir", [3, 4, 5])
+def test_a_file_without_stored_tensors_carries_what_a_rewrite_needs(ir: int) -> None:
+    result = graphfix.run(_model("tree", ir, 1), "trt8")
+    assert result.exit_code == 0
+    assert (result.model.opset, result.model.ir_version) == (11, 6)
 
 
 @pytest.mark.parametrize("name", sorted(BODIES))
