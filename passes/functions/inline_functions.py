@@ -36,6 +36,7 @@ import onnx
 
 from graphfix.authoring import (
     Editor,
+    Model,
     NodeRef,
     NodeView,
     Refuse,
@@ -46,7 +47,6 @@ from graphfix.authoring import (
     normal_domain,
     verdict_of,
 )
-from graphfix.protos import all_nodes
 
 
 @graph_pass(removes="scope:local-function", emits="*::*")
@@ -63,7 +63,7 @@ def inline_functions(editor: Editor) -> None:
         if (node.domain or "", node.op, node.overload) in known
     ]
     try:
-        inlined = inline(_levelled(model.to_proto()))
+        inlined = inline(_levelled(model))
     except (RuntimeError, ValueError, onnx.checker.ValidationError) as error:
         raise Refuse(f"the inliner of onnx fails: {error}") from error
     if len(inlined.functions):
@@ -75,17 +75,19 @@ def inline_functions(editor: Editor) -> None:
         editor.record(NodeRef(), "functions that nothing calls went")
 
 
-def _levelled(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Let functions import the opsets of the model where that changes nothing; return the model."""
-    wanted = {normal_domain(entry.domain): entry.version for entry in model.opset_import}
-    for function in model.functions:
-        for entry in function.opset_import:
+def _levelled(model: Model) -> onnx.ModelProto:
+    """Return the model with functions that import its opsets, where that changes nothing."""
+    proto = model.to_proto()
+    wanted = {normal_domain(entry.domain): entry.version for entry in proto.opset_import}
+    for function, written in zip(model.functions, proto.functions, strict=True):
+        nodes = [node for graph in function.walk() for node in graph.nodes]
+        for entry in written.opset_import:
             domain = normal_domain(entry.domain)
             version = wanted.get(domain, entry.version)
-            operators = {n.op_type for n in all_nodes(function.node) if n.domain == entry.domain}
+            operators = {node.op for node in nodes if normal_domain(node.domain or "") == domain}
             if all(_same(op, domain, entry.version, version) for op in operators):
                 entry.version = version
-    return model
+    return proto
 
 
 def _same(op: str, domain: str, old: int, new: int) -> bool:
