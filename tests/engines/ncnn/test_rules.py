@@ -59,6 +59,11 @@ YES = [
         "io:constant-output",
     ),
     yes(
+        X + "<float[2] k = {1.0, 2.0}> { y = Neg (k) }",
+        "output-without-a-layer",
+        "io:constant-output",
+    ),
+    yes(
         X + "<int64[1] a = {1}> { y = ReduceSum (x, a) }",
         "axes-as-input",
         "form:ReduceSum.axes-input",

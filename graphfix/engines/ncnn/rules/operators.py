@@ -34,12 +34,12 @@ _OF_BATCHES = frozenset(
     source=f"{MEASURED}: ncnn gives nothing for it, or pnnx ends",
 )
 def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
-    """An output is constant, an input, or another output."""
+    """An output follows from constants and sizes alone, or is an input or another output."""
     graph = model.graph
     seen = {id(tensor) for tensor in graph.inputs}
     found: list[Answer] = []
     for tensor in graph.outputs:
-        if Value(tensor).is_constant or id(tensor) in seen:
+        if known_with_sizes(Value(tensor)) or id(tensor) in seen:
             found.append(Yes(message=f"output {tensor.name} is not computed by a layer of its own"))
         seen.add(id(tensor))
     return found
