@@ -62,6 +62,8 @@ def _moved(node: NodeView, result: Value, marks: dict[Value, Marks]) -> Marks | 
     if data is None:
         return None
     known = marks.get(data)
+    if node.op == "Einsum":
+        return _summed(node, marks)
     if node.op == "Gather":
         return _gathered(node, rank, marks)
     if node.op == "Unsqueeze" and known is not None:
@@ -83,6 +85,19 @@ def _moved(node: NodeView, result: Value, marks: dict[Value, Marks]) -> Marks | 
     if node.op == "Concat":
         joined[int(node.attr("axis", 0))] = False
     return tuple(joined)
+
+
+def _summed(node: NodeView, marks: dict[Value, Marks]) -> Marks | None:
+    terms, arrow, result = str(node.attr("equation")).replace(" ", "").partition("->")
+    if not arrow or "." in terms:
+        return None
+    long = {
+        letter
+        for term, value in zip(terms.split(","), node.inputs, strict=False)
+        for letter, marked in zip(term, marks.get(value, ()) if value else (), strict=False)
+        if marked
+    }
+    return tuple(letter in long for letter in result)
 
 
 def _with_new_axes(node: NodeView, rank: int, known: Marks) -> Marks | None:

@@ -101,6 +101,19 @@ YES = [
         "computed-range",
         LIMIT,
     ),
+    reject(
+        LINE + COUNT + 'c = Cast <to = 1> (r) h = Einsum <equation = "i,ik->ik"> (c, x)'
+        " k = Mul (h, x) y = ReduceSum <keepdims = 0> (k, at) }",
+        "computed-range",
+        LIMIT,
+    ),
+    reject(
+        "(float[1,1,2,2] x) => (float[1,1,4,4] y) <float[4] s = {1, 1, 2, 2}>{ y = Resize (x, s) }",
+        "resize-of-opset-10",
+        "form:Resize.10",
+        "NoneType",
+        10,
+    ),
     reject(LINE + COUNT + "g = Gather (x, r) h = Add (g, x)" + SUM, "computed-range", LIMIT),
     reject(
         LINE + COUNT + "c = Cast <to = 1> (r) t = Shape <start = 0, end = 1> (v)"

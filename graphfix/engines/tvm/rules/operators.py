@@ -64,6 +64,19 @@ def scales_and_sizes(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "Resize",
+    feature="form:Resize.10",
+    versions="tvm",
+    severity=REJECT,
+    text="Type <class 'NoneType'> for size is currently unsupported.",
+    source=f"{_WHEEL}: the scales are taken for regions, in both modes",
+)
+def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
+    """Resize of opset 10 has its scales where those of later opsets have regions."""
+    return node.opset == 10
+
+
+@rule(
     ("ScatterElements", "ScatterND"),
     feature="attr:{op}.reduction",
     versions="tvm",
