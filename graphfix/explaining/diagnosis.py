@@ -180,10 +180,19 @@ def _found(text: str, family: str, target: str) -> list[Match]:
     if not matches and _SILENT.search(text):
         matches = _silent(names, family, resolved)
     unique = {(m.message.rule, m.message.cause, m.op, m.node): m for m in reversed(matches)}
-    found = sorted(unique.values(), key=_urgency)
-    if any(_urgency(match)[:3] == (False, False, False) for match in found):
-        found = [match for match in found if match.message.rank]  # generalities say no more
-    return found
+    return _without_generalities(sorted(unique.values(), key=_urgency))
+
+
+def _without_generalities(found: list[Match]) -> list[Match]:
+    """Leave out what is general where another message says more, be it in a note on its node."""
+    if not found or found[0].message.rank:
+        return [match for match in found if match.message.rank]
+    refusing = (m for m in found if m.message.severity is not Severity.WRONG)
+    more = (m for m in refusing if m.message.rank and not m.message.late)
+    about = next((m for m in more if m.op and m.op == found[0].op), None)
+    if about is None:
+        return found
+    return [about, *(m for m in found if m.message.rank and m is not about)]
 
 
 def _hit(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

@@ -158,6 +158,24 @@ def test_what_is_general_is_no_answer_beside_what_says_more() -> None:
     assert (alone.message.rule, alone.message.rank, alone.node) == ("", 0, "/If")
 
 
+def test_a_note_on_the_node_says_more_than_where_the_parser_stopped() -> None:
+    note = "[I] [TRT] No importer registered for op: LayerNorm. Attempting to import as plugin."
+    stop = '[E] [TRT] ModelImporter.cpp:726: While parsing node number 23 [%s -> "y"]:'
+    about = read_log(f"{note}\n{stop % 'LayerNorm'}").matches
+    other = read_log(f"{note}\n{stop % 'TopK'}").matches
+    assert in_order(about) == ("operator-not-supported",)
+    assert in_order(other)[0] == ""
+
+
+def test_messages_of_an_engine_that_another_one_runs_are_read() -> None:
+    log = (
+        "[E:onnxruntime:Default] getPluginCreator could not find plugin: GroupNorm_X version: 1\n"
+        "[ONNXRuntimeError] : 6 : TensorrtExecutionProvider::GetSupportedList was false.\n"
+    )
+    families = {match.message.family for match in read_log(log).matches}
+    assert families == {"trt", "ort"}
+
+
 def test_a_rule_on_other_operators_is_no_answer_for_a_node_that_is_named() -> None:
     log = "[ONNXRuntimeError] : Non-zero status code returned while running %s node. Name:'n'"
     rules = {op: in_order(read_log(log % op).matches) for op in ("Mul", "QLinearAveragePool")}
