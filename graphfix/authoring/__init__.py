@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from graphfix.attributes import AttributeRef as AttributeRef
 from graphfix.authoring.applying import Draft as Draft
+from graphfix.authoring.bits import combined_bits as combined_bits
+from graphfix.authoring.bits import shifted as shifted
 from graphfix.authoring.building import Builder as Builder
 from graphfix.authoring.copying import Values as Values
 from graphfix.authoring.copying import copy_constants as copy_constants
@@ -40,6 +42,7 @@ from graphfix.authoring.padded_rows import fill_outputs as fill_outputs
 from graphfix.authoring.pairwise import MOST_TERMS as MOST_TERMS
 from graphfix.authoring.pairwise import combined as combined
 from graphfix.authoring.pairwise import in_halves as in_halves
+from graphfix.authoring.pairwise import in_quarters as in_quarters
 from graphfix.authoring.pairwise import running as running
 from graphfix.authoring.patterns.match import Match as Match
 from graphfix.authoring.patterns.match import Unmatched as Unmatched

@@ -3,8 +3,8 @@
 What it does:
     Puts the rows of the first operand against the columns of the second, multiplies, and sums over
     the axis that both have: int32 by ReduceSum of int64, int64 by adding one half to the other
-    until one is left. int32 of which the number of terms is unknown is summed as its upper and its
-    lower 16 bits apart.
+    until one is left. Where the number of terms is unknown, 16 bits are summed at a time. A vector
+    is a matrix of one row or column, whose axis goes again.
 
 Why engines need it:
     TensorRT from 7.1 on multiplies no matrices of integers ("Found invalid input type of INT32").
@@ -16,8 +16,8 @@ After:
     y = Cast <to = int32> (ReduceSum <axes = {1}> (Cast <to = int64> (Mul (Unsqueeze (a), b))))
 
 When it refuses:
-    A rank is unknown, an operand is a vector, the elements are no integers of 32 or 64 bits, or the
-    sizes that are known give more than 2**24 products; int64 with an unknown number of terms.
+    A rank is unknown, an operand has none, the elements are no integers of 32 or 64 bits, or the
+    sizes that are known give more than 2**24 products.
 
 Accuracy:
     Exact: what does not fit wraps around as it does in MatMul. ReduceSum of onnxruntime adds
@@ -42,6 +42,7 @@ from graphfix.authoring import (
     Value,
     combined,
     in_halves,
+    in_quarters,
     need_rank,
     rewrite,
 )
@@ -60,7 +61,19 @@ def matmul_of_integers_to_sum(node: NodeView, build: Builder) -> Value:
     first, second = node.need(0), node.need(1)
     if first.type_name not in ("int32", "int64"):
         raise Refuse(f"the elements must be int32 or int64; they are {first.type_name}")
-    ranks = need_rank(first, 2), need_rank(second, 2)
+    row, column = need_rank(first, 1) == 1, need_rank(second, 1) == 1
+    first = build.Unsqueeze(first, axes=[0]) if row else first
+    second = build.Unsqueeze(second, axes=[1]) if column else second
+    found = _multiplied(first, second, build)
+    if not row and not column:
+        return found
+    return build.Squeeze(
+        found, axes=[need_rank(found) - 2] * row + [need_rank(found) - 1] * column
+    )
+
+
+def _multiplied(first: Value, second: Value, build: Builder) -> Value:
+    ranks = need_rank(first), need_rank(second)
     rank = max(ranks)
     common = first.dim(-1) or second.dim(-2) or 1
     known = [first.dim(-2), second.dim(-1)]
@@ -86,5 +99,5 @@ def _sum(products: Value, axis: int, size: int | None, build: Builder) -> Value:
         total = add_up(wide) if size is not None else in_halves(wide, add_up, build)
         return build.Cast(total, to=TensorProto.INT32)
     if not size:
-        raise Refuse("the number of integers of 64 bits that are summed must be known")
+        return in_quarters(products, lambda x: build.ReduceSum(x, axes=[axis], keepdims=0), build)
     return combined("Add", products, axis, size, build)

@@ -2,7 +2,8 @@
 
 What it does:
     Takes the bits of both numbers along a new last axis, combines them by products and sums, and
-    puts the result together. The sign of an int32 is one more bit. BitwiseNot is -1 - x.
+    puts the result together. The sign of an int32 is one more bit; int64 is taken apart into
+    numbers of 16 bits first. BitwiseNot is -1 - x.
 
 Why engines need it:
     No version of TensorRT has bitwise operators.
@@ -16,10 +17,10 @@ After:
     y = ReduceSum (Mul (bits, p), [-1])
 
 When it refuses:
-    The numbers are not int32, int8, int16, uint8 or uint16, or a rank is unknown.
+    The numbers are not int64, int32, int8, int16, uint8 or uint16, or a rank is unknown.
 
 Accuracy:
-    Exact: all steps are done in integers of 32 bits.
+    Exact: all steps are done in integers of 32 bits, or of 64.
 
 References:
     https://onnx.ai/onnx/operators/onnx__BitwiseAnd.html; operators.md of onnx-tensorrt, release 8.6
@@ -30,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, combined_bits, rewrite
 
 Array = np.ndarray[tuple[int], np.dtype[np.int32]]
 # Element type -> bits beside the sign.
@@ -47,14 +48,16 @@ _OPERATORS = ("BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor")
 @rewrite(
     _OPERATORS,
     removes=tuple(f"op:{op}" for op in _OPERATORS),
-    emits="Add Cast Div Less Mod Mul ReduceSum Sub Unsqueeze Where",
+    emits="Add Cast Concat Div Less Mod Mul ReduceSum Slice Squeeze Sub Unsqueeze Where",
 )
 def bitwise_to_bits(node: NodeView, build: Builder) -> Value:
     """Combine bit by bit, see the module."""
     x = node.need(0)
+    if x.elem_type == TensorProto.INT64:
+        return _of_int64(node, build)
     bits = _BITS.get(x.elem_type)
     if bits is None:
-        raise Refuse(f"{x.name} must be an integer of at most 64 bits; it is {x.type_name}")
+        raise Refuse(f"{x.name} must be signed, or of at most 16 bits; it is {x.type_name}")
     signed = bits % 8 == 7
     if node.op == "BitwiseNot":
         highest = np.int32(-1 if signed else (1 << bits) - 1)
@@ -72,6 +75,16 @@ def bitwise_to_bits(node: NodeView, build: Builder) -> Value:
         # The bit of the sign is worth -2^bits.
         result = build.Add(result, build.Mul(sign, np.int32(-(1 << bits))))
     return _narrow(result, x, build)
+
+
+def _of_int64(node: NodeView, build: Builder) -> Value:
+    x = node.need(0)
+    if node.op == "BitwiseNot":
+        return build.Sub(build.constant(np.array(-1)), x)
+    other = node.need(1)
+    if x.rank is None or other.rank is None:
+        raise Refuse("the ranks of the operands must be known")
+    return combined_bits(node.op.removeprefix("Bitwise"), x, other, build)
 
 
 def _wide(value: Value, build: Builder) -> Value:

@@ -55,6 +55,25 @@ def test_not(kind: str) -> None:
 
 
 def test_refuses() -> None:
-    text = written("@y = BitwiseAnd (a, a)", "int64[3] a", "int64[3]", opset=18)
-    assert_refused(PASS, text, "a must be an integer of at most 64 bits; it is int64")
+    text = written("@y = BitwiseAnd (a, a)", "uint64[3] a", "uint64[3]", opset=18)
+    assert_refused(PASS, text, "a must be signed, or of at most 16 bits; it is uint64")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+@pytest.mark.parametrize("operator", ["And", "Or", "Xor"])
+def test_integers_of_64_bits_are_taken_apart(operator: str) -> None:
+    a = np.array([[0, -1, 2**62 + 5, -(2**63)], [7, 65536, -65537, 2**63 - 1]])
+    b = np.array([-1, 12345678901234, -(2**40), 2**33 - 1])
+    body = f"@y = Bitwise{operator} (a, b)"
+    text = written(body, "int64[n, 4] a, int64[4] b", "int64[n, 4]", opset=18)
+    done = assert_rewrite(PASS, text, feeds=[{"a": a, "b": b}])
+    wanted = {"And": a & b, "Or": a | b, "Xor": a ^ b}[operator]
+    assert outputs_of(done.after, {"a": a, "b": b})["y"].tolist() == wanted.tolist()
+
+
+def test_the_complement_of_64_bits() -> None:
+    a = np.array([0, -1, 2**63 - 1])
+    done = assert_rewrite(
+        PASS, written("@y = BitwiseNot (a)", "int64[3] a", "int64[3]", opset=18), feeds=[{"a": a}]
+    )
+    assert outputs_of(done.after, {"a": a})["y"].tolist() == [-1, 0, -(2**63)]
