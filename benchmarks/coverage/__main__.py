@@ -3,13 +3,14 @@
     python -m benchmarks.coverage list                          (needs PyTorch: writes aten.json)
     python -m benchmarks.coverage cells FOLDER                  (needs PyTorch and expecttest)
     python -m benchmarks.coverage judge FOLDER --rows FILE --target trt8.6 [--only NAME ...]
-                                                                [--most CELLS] [--seconds N]
+                                                [--most CELLS] [--seconds N] [--without-proofs]
     python -m benchmarks.coverage table FILE...                 (writes results/coverage-aten.md)
     python -m benchmarks.coverage keep FOLDER PASS...           (adds to fixtures/aten/results.npz)
 
 Cells are made once; `judge` needs no PyTorch and says what is repaired without it, and with it
-where it is installed. It takes one cell of every operator before the second of any and goes on
-behind the rows that are there.
+where it is installed. Runs are as a user's, proofs on; --without-proofs shows what they would take
+back. It takes one cell of every operator before the second of any and goes on behind the rows that
+are there.
 
 The other lists, modules of `benchmarks/coverage/lists`:
 
@@ -58,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     judging.add_argument("--only", nargs="*", default=[], help="operators")
     judging.add_argument("--most", type=int, default=1 << 30, help="cells of one operator")
     judging.add_argument("--seconds", type=float, default=float("inf"))
+    judging.add_argument("--without-proofs", action="store_true")
     table = commands.add_parser("table")
     table.add_argument("rows", type=Path, nargs="+")
     keeping = commands.add_parser("keep")
@@ -133,7 +135,7 @@ def _judge(given: argparse.Namespace) -> int:
             start = time.monotonic()
             if start > end:
                 break
-            row = judged(folder, entry["file"], given.target)
+            row = judged(folder, entry["file"], given.target, proofs=not given.without_proofs)
             wrong += row["verdict"] in ("wrong", "failed")
             head = {"cell": entry["cell"], "target": given.target, "pytorch": has_pytorch()}
             row = {**head, **row, "seconds": round(time.monotonic() - start, 2)}

@@ -17,6 +17,7 @@ from benchmarks.opset.comparison import difference
 from benchmarks.opset.comparison import run as run_in_onnxruntime
 from graphfix import run
 from graphfix.errors import GraphfixError
+from graphfix.report import Verdict
 
 INDEX = "cells.jsonl"
 Row = dict[str, Any]
@@ -49,19 +50,28 @@ def write(folder: Path, cells: Iterator[Cell]) -> int:
     return count
 
 
-def judged(folder: Path, number: int, target: str) -> Row:
+def judged(folder: Path, number: int, target: str, *, proofs: bool = True) -> Row:
     """Repair one cell for a target and compare.
 
+    Args:
+        folder: Where the cells lie.
+        number: The cell.
+        target: The target.
+        proofs: Whether the run proves what it does, as a user's does. What the proofs take back is
+            refused; where they end the run with an error the cell failed, and it is wrong where
+            they say that the result is.
+
     Returns:
-        ``verdict``: equal, wrong, refused (no pass replaces it) or failed (the result does not
-        run); ``by``: the pass; ``left``: whether the target refuses what replaced it; ``why``.
+        ``verdict``: equal, wrong, refused (no pass replaces it, or the target refuses what did) or
+        failed (the result does not run, or the run ended with an error); ``by``: the pass;
+        ``why``; ``proof``: what the comparison of the whole said, where there was one.
     """
     path = folder / f"{number}.onnx"
     with np.load(folder / f"{number}.npz") as arrays:
         feed = {name: arrays[name] for name in arrays.files if name.startswith("x")}
         expected = [arrays[f"e{at}"] for at in range(sum(n[0] == "e" for n in arrays.files))]
     try:
-        result = run(path, target, verify="off")
+        result = run(path, target, verify="auto" if proofs else "off")
     except GraphfixError as error:
         return {"verdict": "failed", "why": str(error)[:200]}
     report = result.report
@@ -71,9 +81,15 @@ def judged(folder: Path, number: int, target: str) -> Row:
     row: Row = {"by": " ".join(sorted({o.pass_id for o in applied}))}
     row["accuracy"] = " ".join(sorted({str(s.accuracy) for o in applied for s in o.sites}))
     if calls:
-        said = [o.reason for o in report.outcomes if o.status.value == "refused"]
+        said = [o.reason for o in report.outcomes if o.status.value in ("failed", "refused")]
         return {**row, "verdict": "refused", "why": (" / ".join(dict.fromkeys(said)))[:400]}
-    row["left"] = sorted({f.rule for f in report.findings_after if f.blocks})[:3]
+    if proofs:
+        row["proof"] = str(report.verification.status)
+        if report.verification.status is Verdict.MISMATCH:
+            return {**row, "verdict": "wrong", "why": report.verification.reason[:200]}
+    left = sorted({f.rule for f in report.findings_after if f.blocks})[:3]
+    if left:
+        return {**row, "verdict": "refused", "why": f"{', '.join(left)} of what replaced it"}
     return {**row, **_compared(proto, feed, expected)}
 
 

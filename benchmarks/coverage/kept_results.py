@@ -20,7 +20,7 @@ from graphfix.registry import shipped_passes
 
 OUTPUT = Path(__file__).resolve().parents[2] / "fixtures" / "aten" / "results.npz"
 _MOST = 7  # calls of a pass
-_SMALL = 200  # elements of one
+_SMALL = 300  # elements of one
 
 
 def keep(folder: Path, passes: Sequence[str]) -> int:

@@ -34,12 +34,13 @@ _HEAD = """# Operators of ATen
 its exporters could write as an ATen node. Cells are the first calls of PyTorch's own operator
 inputs (`torch.testing._internal.common_methods_invocations`, float32 and int64, sizes fixed and
 open) that a trace has as one node, in the layout of the TorchScript exporter. Each is repaired for
-a target, run in onnxruntime, and held to PyTorch's own result: integers to the last digit, float32
-to 1e-3 of the number and 1e-4 of the largest. Proofs are off here: `differs` counts what they
-would take back. Where not all cells were judged they are a sample that a seed draws: one of every
-operator before the second of any. With PyTorch, which is slow, three were judged of operators whose
-first is refused and of which the row without PyTorch has an equal one, and one of every other:
-`all cells equal` is what the first cells say.
+a target as a user does it, with proofs: what they take back is refused. The result is run in
+onnxruntime and held to PyTorch's own: integers to the last digit, float32 to 1e-3 of the number and
+1e-4 of the largest; `shown by the run` counts those that the run itself proved equal before. A cell
+of which the target still refuses something is refused. Where not all cells were judged they are a
+sample that a seed draws: one of every operator before the second of any. With PyTorch, which is
+slow, operators were judged of which the first cell is refused without it; of the others the row
+holds what no PyTorch is asked about, because `aten-by-exporter` comes behind every other pass.
 
 No finite form, and so none of the operators that are counted as having one: what draws at random,
 changes its input, is a gradient, gives numbers that nobody has set (empty and the like), is of
@@ -76,11 +77,12 @@ def _summary(rows: Iterable[Row]) -> list[str]:
     for row in rows:
         groups[_of(row)].append(row)
     lines = [
-        "| target | PyTorch | cells | equal | refused | differs | does not run | operators with a "
-        "finite form | with an equal cell | all cells equal |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| target | PyTorch | cells | equal | shown by the run | refused | differs | does not run "
+        "| operators with a finite form | with an equal cell | all cells equal |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for (target, pytorch), several in sorted(groups.items()):
+    for (target, pytorch), own in sorted({**groups}.items()):
+        several = [*own, *_without_asking(own, groups[target, False])] if pytorch else own
         counts = Counter(str(row["verdict"]) for row in several)
         by: dict[str, set[str]] = defaultdict(set)
         for row in several:
@@ -88,12 +90,23 @@ def _summary(rows: Iterable[Row]) -> list[str]:
                 by[_operator(row)].add(str(row["verdict"]))
         some = sum("equal" in verdicts for verdicts in by.values())
         every = sum(verdicts == {"equal"} for verdicts in by.values())
-        cells = " | ".join(str(counts[v]) for v in ("equal", "refused", "wrong", "failed"))
+        shown = sum(_equal(row) and row.get("proof") == "equal" for row in several)
+        verdicts = (str(counts[v]) for v in ("refused", "wrong", "failed"))
+        cells = " | ".join((str(counts["equal"]), str(shown), *verdicts))
         lines.append(
             f"| {target} | {'installed' if pytorch else 'not installed'} | {len(several)} "
             f"| {cells} | {len(by)} | {some} | {every} |"
         )
     return lines
+
+
+def _without_asking(own: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+    """Return first cells that are equal without PyTorch, of operators that it was not asked of."""
+    asked = {_operator(row) for row in own}
+    first: dict[str, Row] = {}
+    for row in others:
+        first.setdefault(_operator(row), row)
+    return [row for operator, row in first.items() if operator not in asked and _equal(row)]
 
 
 def _answers(rows: Sequence[Row]) -> list[str]:

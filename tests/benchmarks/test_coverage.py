@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,33 @@ def test_a_cell_is_held_to_the_result(call: Traced, verdict: str, tmp_path: Path
     row = judged(tmp_path, 0, "trt8.6")
     assert row["verdict"] == verdict
     assert row["by"] == ("" if verdict == "refused" else "aten-argsort")
+    assert row.get("proof", "") == ("" if verdict == "refused" else "equal")
+    assert "proof" not in judged(tmp_path, 0, "trt8.6", proofs=False)
+
+
+def test_a_row_with_pytorch_holds_what_it_is_not_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "FILE", tmp_path / "table.md")
+    rows = tmp_path / "rows.jsonl"
+    cells_of = [
+        ("argsort", False, "equal"), ("angle", False, "refused"), ("atan2", False, "refused"),
+        ("angle", True, "equal"),
+    ]  # fmt: skip
+    rows.write_text("".join(
+        json.dumps({"cell": f"{name}./float32/1/static", "target": "trt8.6", "pytorch": asked,
+                    "by": "", "verdict": verdict}) + "\n"
+        for name, asked, verdict in cells_of
+    ))  # fmt: skip
+    table.written([rows])
+    text = (tmp_path / "table.md").read_text()
+    assert "| trt8.6 | not installed | 3 | 1 | 0 | 2 | 0 | 0 | 3 | 1 | 1 |" in text
+    assert "| trt8.6 | installed | 2 | 2 | 0 | 0 | 0 | 0 | 2 | 2 | 2 |" in text
 
 
 def test_no_operator_of_the_list_is_without_an_answer(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(table, "FILE", tmp_path / "table.md")
-    head = {"target": "trt8.6", "pytorch": False, "by": "aten-argsort"}
+    head = {"target": "trt8.6", "pytorch": False, "by": "aten-argsort", "proof": "equal"}
     rows = tmp_path / "rows.jsonl"
     rows.write_text(
         '{"cell": "argsort./float32/1/static", "verdict": "equal", '
@@ -81,7 +104,7 @@ def test_no_operator_of_the_list_is_without_an_answer(tmp_path: Path, monkeypatc
     )  # fmt: skip
     assert table.written([rows]) == 0
     text = (tmp_path / "table.md").read_text()
-    assert "| trt8.6 | not installed | 1 | 1 | 0 | 0 | 0 | 1 | 1 | 1 |" in text
+    assert "| trt8.6 | not installed | 1 | 1 | 1 | 0 | 0 | 0 | 1 | 1 | 1 |" in text
     assert "| argsort | `aten-argsort` | 1 of 1 |  |" in text
     listed = read()
     assert len(listed) > 1500
