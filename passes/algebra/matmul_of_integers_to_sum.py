@@ -67,9 +67,7 @@ def matmul_of_integers_to_sum(node: NodeView, build: Builder) -> Value:
     found = _multiplied(first, second, build)
     if not row and not column:
         return found
-    return build.Squeeze(
-        found, axes=[need_rank(found) - 2] * row + [need_rank(found) - 1] * column
-    )
+    return build.Squeeze(found, axes=[need_rank(found) - 2] * row + [need_rank(found) - 1] * column)
 
 
 def _multiplied(first: Value, second: Value, build: Builder) -> Value:

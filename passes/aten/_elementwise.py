@@ -56,6 +56,16 @@ def _trunc(build: Builder, x: Value) -> Value:
     return build.Where(build.Less(x, 0.0), build.Neg(build.Floor(build.Neg(x))), build.Floor(x))
 
 
+def _angle(build: Builder, x: Value) -> Value:
+    pi, zero = (build.constant(np.array(n, np.float32)) for n in (math.pi, 0))
+    number = build.Or(build.Less(x, 1.0), build.Less(zero, x))
+    return build.Where(build.Less(x, 0.0), pi, build.Where(number, zero, x))  # NaN stays
+
+
+def _angle_model(x: Array) -> Any:
+    return np.where(np.isnan(x), x, np.where(x < 0, math.pi, 0.0))
+
+
 def _copysign(build: Builder, x: Value, sign: Value) -> Value:
     # Only the reciprocal tells the two zeros apart.
     negative = build.Or(build.Less(sign, 0.0), build.Less(build.Reciprocal(sign), 0.0))
@@ -116,6 +126,7 @@ UNARY = {
     "rad2deg": Unary(lambda build, x: build.Mul(x, 180 / math.pi), np.rad2deg),
     "trunc": Unary(_trunc, np.trunc),
     "fix": Unary(_trunc, np.trunc),
+    "angle": Unary(_angle, _angle_model),
     "frac": Unary(lambda build, x: build.Sub(x, _trunc(build, x)), lambda x: x - np.trunc(x)),
 }
 BINARY = {
@@ -125,4 +136,4 @@ BINARY = {
     "hypot": Binary(_hypot, np.hypot),
     "logaddexp": Binary(_logaddexp, np.logaddexp),
 }
-EXACT_ONES = frozenset({"trunc", "fix", "frac", "copysign"})
+EXACT_ONES = frozenset({"trunc", "fix", "frac", "copysign", "angle"})

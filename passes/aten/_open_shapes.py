@@ -1,8 +1,10 @@
-"""Shapes of which some sizes are known only at run time, for Reshape and Expand."""
+"""Shapes of which some sizes are known only at run time, and what is made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import numpy as np
 
 from graphfix.authoring import Builder, Refuse, Value
 
@@ -34,3 +36,20 @@ def reshaped(build: Builder, x: Value, parts: Sequence[tuple[str, int]]) -> Valu
         for sizes in (build.Shape(x),)
     ]
     return build.Reshape(x, build.Concat(*pieces, axis=0))
+
+
+def open_diagonal(build: Builder, x: Value, down: int, across: int) -> Value:
+    """Return the diagonal of the last two axes, of which a size is open."""
+    rank = x.rank or 0
+    left, right = (
+        build.Sub(build.Slice(build.Shape(x), starts=[at], ends=[at + 1], axes=[0]), [less])
+        for at, less in ((rank - 2, down), (rank - 1, across))
+    )
+    shorter = build.Where(build.Less(left, right), left, right)
+    count = build.Where(build.Less(shorter, [0]), [0], shorter)
+    rows = build.Slice(x, starts=[down], ends=build.Add(count, [down]), axes=[rank - 2])
+    number = build.Squeeze(count, axes=[0])
+    places = build.Add(build.Range(np.int64(0), number, np.int64(1)), np.int64(across))
+    kept = build.Slice(build.Shape(rows), starts=[0], ends=[rank - 1], axes=[0])
+    spread = build.Expand(build.Unsqueeze(places, axes=[1]), build.Concat(kept, [1], axis=0))
+    return build.Squeeze(build.GatherElements(rows, spread, axis=rank - 1), axes=[rank - 1])

@@ -36,48 +36,75 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._activations import ACTIVATIONS, Activation
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
+from graphfix.passes.aten._arithmetic import held, larger, smaller
 from graphfix.passes.aten._axes import FLOATS
 from graphfix.passes.aten._family import Family, Function
 from graphfix.passes.aten._promoting import result_type, to_float, widest
 
 
-def _function(activation: Activation) -> Function:
+def _function(name: str, activation: Activation) -> Function:
     def write(build: Builder, call: Call) -> Value:
         if build.opset < 11:
             raise Refuse(f"the opset must be at least 11 to compare floats; it is {build.opset}")
         x = call.need("self")
         if call.operator in _KEEP and x.elem_type not in FLOATS:
-            raise Refuse(f"{x.name} must be floating point; it is {x.type_name}")
+            return _of_integers(build, call, x)
         found = activation.write(build, call, widest(build, to_float(build, x)))
         kind = result_type(x)
         return found if found.elem_type == kind else build.Cast(found, to=kind)
 
     def infer(call: Call) -> Sequence[InferredType | None]:
         x = call.need("self")
-        return (InferredType(result_type(x), x.shape) if x.elem_type else None,)
+        kind = x.elem_type if call.operator in _KEEP else result_type(x)
+        return (InferredType(kind, x.shape) if x.elem_type else None,)
 
     def model(call: ArrayCall) -> Any:
         x = call.need("self")
+        if x.dtype.kind == "i" and name in _OF_INTEGERS:
+            return _integer_model(call, x)
         kind = x.dtype if x.dtype.kind == "f" or x.dtype.name == "bfloat16" else np.float32
         return np.asarray(activation.model(call, x.astype(np.float64))).astype(kind)
 
     return Function(activation.schema, write, model, infer)
 
 
+def _of_integers(build: Builder, call: Call, x: Value) -> Value:
+    if call.operator not in _OF_INTEGERS or x.type_name not in ("int32", "int64"):
+        raise Refuse(f"{x.name} must be floating point; it is {x.type_name}")
+    low, high = _limits(call)
+    if call.operator == "threshold":
+        return build.Where(build.Less(held(build, x, low), x), x, held(build, x, high))
+    return smaller(build, larger(build, x, held(build, x, low)), held(build, x, high))
+
+
+def _limits(call: Call | ArrayCall) -> tuple[int, int]:
+    """Return the two numbers of a call; PyTorch cuts off what is behind the point."""
+    first, second = call.schema[1:] or ("", "")
+    if not first:
+        return 0, 6
+    return int(call.number(first, -1)), int(call.number(second, 1))
+
+
+def _integer_model(call: ArrayCall, x: Array) -> Any:
+    low, high = _limits(call)
+    return np.where(x > low, x, high) if "threshold" in call.schema else np.clip(x, low, high)
+
+
+_OF_INTEGERS = frozenset({"hardtanh", "relu6", "threshold"})
 # These give integers for integers.
 _KEEP = frozenset({"hardtanh", "relu6", "threshold", "hardshrink", "softshrink"})
-FAMILY = Family({name: _function(one) for name, one in ACTIVATIONS.items()})
+FAMILY = Family({name: _function(name, one) for name, one in ACTIVATIONS.items()})
 
 
 @rewrite(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Abs Acos Add And Asin Atan Cast Clip Cos Div Equal Erf Exp Less Log Mul Neg Not Pow "
-        "Reciprocal Sigmoid Sin Softplus Sqrt Sub Tan Tanh Where"
+        "Abs Acos Add And Asin Atan Cast Clip Cos Div Equal Erf Exp Less Log Max Min Mul Neg Not "
+        "Pow Reciprocal Sigmoid Sin Softplus Sqrt Sub Tan Tanh Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

@@ -16,9 +16,8 @@ After:
     y = Not (Equal (a, Cast <to = 1> (b)))
 
 When it refuses:
-    A type is unknown, ranks are unknown where types differ, bitwise operators are of integers and
-    the opset is below 18, bits are shifted by a computed number, a tolerance is computed at run
-    time, or PyTorch does not take the types either.
+    A type is unknown, ranks are unknown where types differ, what is shifted is neither int32 nor
+    int64, a tolerance is computed at run time, or PyTorch does not take the types either.
 
 Accuracy:
     Exact. The sign of NaN is not looked at.
@@ -36,7 +35,17 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    combined_bits,
+    rewrite,
+    shifted,
+)
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._arithmetic import (
     Arithmetic,
@@ -48,6 +57,7 @@ from graphfix.passes.aten._arithmetic import (
     two,
 )
 from graphfix.passes.aten._family import Family, Function
+from graphfix.passes.aten._promoting import of_one_type
 
 _ALL = "biuf"
 
@@ -103,26 +113,52 @@ def _bitwise(op: str) -> Write:
         if v[0].dtype.kind == "b":
             return build.node(op, *v)
         if op != "Not":
-            return build.node(f"Bitwise{op}", *v)
+            return _by_bits(build, op, v)
         highest = -1 if v[0].dtype.kind == "i" else int(np.iinfo(v[0].dtype).max)
         return build.Sub(held(build, v[0], highest), v[0])
 
     return write
 
 
+def _by_bits(build: Builder, op: str, v: list[Any]) -> Value:
+    if build.opset >= 18:
+        return build.node(f"Bitwise{op}", *v)
+    x = v[0]
+    if x.dtype.name == "uint64":
+        raise Refuse(f"{x.name} must be of at most 32 bits, or signed; it is {x.dtype}")
+    wide = np.dtype(np.int64 if x.dtype.name in ("int64", "uint32") else np.int32)
+    a, b = (value for value in of_one_type(build, v, wide) if value is not None)
+    if a.rank is None or b.rank is None:
+        raise Refuse("the ranks of the operands must be known")
+    found = combined_bits(op, a, b, build)
+    return found if x.dtype == wide else build.Cast(found, to=x.elem_type)
+
+
 def _shift(*, left: bool) -> Write:
     def write(build: Builder, _: Call, v: list[Any]) -> Value:
         x, by = v
-        bits = build.need_const(by, "the number of bits")
-        width = 8 * bits.dtype.itemsize - 1
-        if x.dtype.kind != "i" or (bits < 0).any() or (bits >= width).any():
-            raise Refuse(f"signed integers must be shifted by less than {width} bits")
+        if x.dtype.name not in ("int32", "int64"):
+            raise Refuse(f"{x.name} must be int32 or int64; it is {x.dtype}")
+        bits = build.const(by)
+        if bits is None or (bits < 0).any() or (bits >= 31).any():
+            return shifted(x, by, build, left=left)
         powers = build.constant(np.left_shift(np.ones_like(bits), bits))
         if left:
             return build.Mul(x, powers)
         return build.Div(build.Sub(x, build.Mod(x, powers)), powers)  # rounds down
 
     return write
+
+
+def _shift_model(function: Any, *, left: bool) -> Model:
+    def model(_: ArrayCall, v: list[Any]) -> Any:
+        x, by = v
+        most = 8 * x.dtype.itemsize - 1
+        outside = (by < 0) | (by > most)
+        found = function(x, np.where(outside, most, by))
+        return np.where(outside, 0, found) if left else found
+
+    return model
 
 
 def _isnan(build: Builder, _: Call, v: list[Any]) -> Value:
@@ -259,8 +295,12 @@ _TABLE = {
     "bitwise_or": two(_bitwise("Or"), _bits(np.bitwise_or), takes="biu"),
     "bitwise_xor": two(_bitwise("Xor"), _bits(np.bitwise_xor), takes="biu"),
     "bitwise_not": one(_bitwise("Not"), lambda _, v: np.invert(v[0]), takes="biu"),
-    "bitwise_left_shift": two(_shift(left=True), _bits(np.left_shift), takes="i"),
-    "bitwise_right_shift": two(_shift(left=False), _bits(np.right_shift), takes="i"),
+    "bitwise_left_shift": two(
+        _shift(left=True), _shift_model(np.left_shift, left=True), takes="i"
+    ),
+    "bitwise_right_shift": two(
+        _shift(left=False), _shift_model(np.right_shift, left=False), takes="i"
+    ),
     "isnan": _asked(_isnan, np.isnan), "isinf": _asked(_isinf, np.isinf),
     "isfinite": _asked(_isfinite, np.isfinite),
     "isposinf": _asked(_is(np.inf), np.isposinf), "isneginf": _asked(_is(-np.inf), np.isneginf),
@@ -285,8 +325,8 @@ FAMILY = Family({name: row.function() for name, row in _TABLE.items()} | _AMONG)
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Abs Add And BitwiseAnd BitwiseOr BitwiseXor Cast Div Equal IsNaN Less Mod Mul Not Or "
-        "Reciprocal ReduceMax Reshape Sub Unsqueeze Where Xor"
+        "Abs Add And BitwiseAnd BitwiseOr BitwiseXor Cast Concat Div Equal Gather IsNaN Less Mod "
+        "Mul Not Or Reciprocal ReduceMax ReduceSum Reshape Slice Squeeze Sub Unsqueeze Where Xor"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

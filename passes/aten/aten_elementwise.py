@@ -2,9 +2,9 @@
 
 What it does:
     sinh, cosh, asinh, acosh and atanh become the operators of these names; expm1 is a polynomial
-    up to 0.5 and Exp minus 1 beyond; sinc, entr, deg2rad, rad2deg, trunc, fix, frac, copysign,
-    xlogy, hypot and logaddexp are written out, in forms that neither overflow nor divide by 0
-    on the way.
+    up to 0.5 and Exp minus 1 beyond; sinc, entr, deg2rad, rad2deg, trunc, fix, frac, angle,
+    copysign, xlogy, hypot and logaddexp are written out, in forms that neither overflow nor divide
+    by 0 on the way.
 
 Why engines need it:
     The exporter has no symbolic for these functions, and no engine an importer for ATen.
@@ -21,8 +21,8 @@ When it refuses:
     below 9, which brought Where.
 
 Accuracy:
-    Exact for trunc, fix, frac and copysign of float32. Approximate for the others: measured in
-    onnxruntime, the error is at most 6e-7 of the value (of max(1, value) for logaddexp, and of
+    Exact for trunc, fix, frac, angle and copysign of float32. Approximate for the others: measured
+    in onnxruntime, the error is at most 6e-7 of the value (of max(1, value) for logaddexp, and of
     1e-37 where hypot or entr take smaller numbers). float16 is computed in float32. NaN as sign
     of copysign, and NaN beside infinity in hypot, are not looked at.
 
@@ -98,8 +98,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     matching(NAMES),
     removes=features(NAMES),
     emits=(
-        "Abs Acosh Add Asinh Atanh Cast Clip Cosh Div Exp Floor Identity Less Log Max Min Mul Neg "
-        "Or Reciprocal Sin Sinh Sqrt Sub Where"
+        "Abs Acosh Add Asinh Atanh Cast Clip Cosh Div Exp Floor Identity Less Log Max Min "
+        "Mul Neg Or Reciprocal Sin Sinh Sqrt Sub Where"
     ),
     accuracy=APPROXIMATE,
     infer=infer,

@@ -54,6 +54,7 @@ NOTE = "off by at most 1e-7 times the square of the degree between -1 and 1"
 _SCHEMA = ("x", "n")
 _ROW = 32
 _HERMITE = 128
+_MOST_STEPS = np.iinfo(np.int32).max - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +161,14 @@ def _in_a_row(
 
 def _in_a_loop(build: Builder, kind: _Kind, t: Value, degree: Value, state: list[Value]) -> Value:
     every = build.Concat(build.Reshape(degree, [-1]), [1], axis=0)
-    trips = build.Sub(build.ReduceMax(every, axes=[0], keepdims=0), np.array(1))
+    highest = build.ReduceMax(every, axes=[0], keepdims=0)
 
-    def step(inner: Builder, at: Value, go: Value, p: Value, q: Value, out: Value) -> list[Value]:
+    def step(inner: Builder, at: Value, _: Value, p: Value, q: Value, out: Value) -> list[Value]:
         d = inner.Add(inner.Cast(at, to=TensorProto.FLOAT), 2.0)
         found = _next(inner, kind, t, d, p, q)
         kept = inner.Where(inner.Less(degree, inner.Add(at, np.array(2))), out, found)
-        return [inner.Identity(go), inner.Identity(q), found, kept]
+        going = inner.Less(inner.Add(at, np.array(2)), highest)
+        return [going, inner.Identity(q), found, kept]
 
     body = build.body(
         [
@@ -176,8 +178,11 @@ def _in_a_loop(build: Builder, kind: _Kind, t: Value, degree: Value, state: list
         ],
         step,
     )
-    always = build.constant(np.array(True))
-    return build.multi("Loop", trips, always, *state, outputs=3, body=body)[2]
+    # The condition ends it: TensorRT takes no number of steps that is computed of floats, and does
+    # not count the steps of a Loop without one, or with the largest of int32.
+    every_step = build.constant(np.array(_MOST_STEPS))
+    some = build.Less(np.array(1), highest)
+    return build.multi("Loop", every_step, some, *state, outputs=3, body=body)[2]
 
 
 def _type(call: Call) -> Sequence[InferredType | None]:

@@ -39,10 +39,11 @@ import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, by_sizes, ranked
+from graphfix.passes.aten._family import Family, Function, Written, by_sizes, like, ranked
 from graphfix.passes.aten._lists import arrays_in, tensors_in
 
 _MOST = 1 << 20
+_ENDLESS = 1 << 62  # elements, where it is not known how many there are
 _MODES: dict[str, Any] = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 Move = Callable[[ArrayCall, list[Array], Any], Any]
 
@@ -319,6 +320,27 @@ _STRIDED = Function(
     _modelled(("self",), _strided),
     _strided_type,
 )
+
+
+def _scatter_written(build: Builder, call: Call) -> Written:
+    x, source = call.need("self"), call.need("src")
+    if x.static_shape is not None:
+        return _SCATTERED.write(build, call)
+    places = _strided_places(_constants(call, _BOTH), _ENDLESS).reshape(-1)
+    if len(np.unique(places)) < places.size:
+        raise Refuse("no place must be written to twice; one is")
+    if places.size > _MOST:
+        raise Refuse(f"at most {_MOST} places must be written to; there are {places.size}")
+    if x.elem_type != source.elem_type:
+        raise Refuse(f"the types must be one; they are {x.type_name} and {source.type_name}")
+    flat, values = (build.Reshape(value, [-1]) for value in (x, source))
+    found = build.ScatterElements(flat, places.astype(np.int64), values, axis=0)
+    return build.Reshape(found, build.Shape(x))
+
+
+_BOTH = ("self", "src")
+_SCATTERED = _function(_strided_scatter, *_BOTH, "size", "stride", "storage_offset", tensors=_BOTH)
+_STRIDED_SCATTER = Function(_SCATTERED.schema, _scatter_written, _SCATTERED.model, like())
 _FUNCTIONS = {
     "diag": _function(_diag, "self", "diagonal"),
     "diagflat": _function(_diag, "self", "offset"),
@@ -326,9 +348,7 @@ _FUNCTIONS = {
     "unfold": _function(_unfold, "self", "dimension", "size", "step"),
     "unfold_copy": _function(_unfold, "self", "dimension", "size", "step"),
     "as_strided": _STRIDED, "as_strided_copy": _STRIDED,
-    "as_strided_scatter": _function(
-        _strided_scatter, "self", "src", "size", "stride", "storage_offset",
-        tensors=("self", "src")),
+    "as_strided_scatter": _STRIDED_SCATTER,
     "diagonal_scatter": _function(
         _diagonal_scatter, "self", "src", "offset", "dim1", "dim2", tensors=("self", "src")),
     "pixel_shuffle": _function(_shuffle, "self", "upscale_factor"),
@@ -347,7 +367,7 @@ FAMILY = Family(_FUNCTIONS, frozenset({"repeat_interleave.Tensor"}))
 @rewrite(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
-    emits="Concat Gather Identity Pad Reshape",
+    emits="Concat Gather Identity Pad Reshape ScatterElements Shape",
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )

@@ -2,8 +2,9 @@
 
 What it does:
     Writes sum, mean, prod, amax, amin, aminmax, max, min, argmax, argmin, all, any, count_nonzero,
-    nansum, nanmean, var, std, var_mean, std_mean, logsumexp and the norms of vectors with the
-    reductions of ONNX, in the type that PyTorch computes in.
+    sum_to_size, nansum, nanmean, var, std, var_mean, std_mean, logsumexp and the norms of vectors
+    with the reductions of ONNX, in the type that PyTorch computes in. As many integers as are known
+    are multiplied one half by the other until one is left.
 
 Why engines need it:
     Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
@@ -29,16 +30,27 @@ References:
 
 from __future__ import annotations
 
-from math import inf
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    combined,
+    in_quarters,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held, larger, smaller, two
-from graphfix.passes.aten._family import Family
+from graphfix.passes.aten._arithmetic import held, is_float, larger, smaller, two
+from graphfix.passes.aten._family import Family, Function, ranked
+from graphfix.passes.aten._norms import norm_of, norm_over
 from graphfix.passes.aten._reductions import Axes, Reduce, Reduction, counted_over, over, reduced
 
 
@@ -185,36 +197,50 @@ def _norm(build: Builder, call: Call, x: Value, axes: Axes, keep: bool) -> Value
     return norm_over(build, x, axes, _order(call), keep=keep)
 
 
-def norm_over(build: Builder, x: Value, axes: Axes, order: float, *, keep: bool) -> Value:
-    """Return the norm of a vector of an order."""
-    size = build.Abs(x)
-    if not axes:
-        if order == 0:
-            return build.Cast(build.Cast(x, to=TensorProto.BOOL), to=x.elem_type)
-        return size
-    if order in (inf, -inf):
-        return over(build, "ReduceMax" if order > 0 else "ReduceMin", size, axes, keep=keep)
-    if order == 0:
-        truth = build.Cast(build.Cast(x, to=TensorProto.BOOL), to=x.elem_type)
-        return over(build, "ReduceSum", truth, axes, keep=keep)
-    if order in (1, 2):
-        return over(build, "ReduceL1" if order == 1 else "ReduceL2", x, axes, keep=keep)
-    total = over(build, "ReduceSum", build.Pow(size, order), axes, keep=keep)
-    return build.Pow(total, 1 / order)
-
-
-def norm_of(x: Array, axes: Axes, order: float, *, keep: bool) -> Any:
-    """Return the same of an array."""
-    size = np.abs(x.astype(np.float64))
-    if order in (inf, -inf):
-        return (np.max if order > 0 else np.min)(size, axis=axes, keepdims=keep)
-    if order == 0:
-        return np.sum(size != 0, axis=axes, keepdims=keep)
-    return np.sum(size**order, axis=axes, keepdims=keep) ** (1 / order)
-
-
 def _norm_model(call: ArrayCall, x: Array, axes: Axes, keep: bool) -> Any:
     return norm_of(x, axes, _order(call), keep=keep)
+
+
+def _to_size(build: Builder, call: Call) -> Value:
+    (x, rank), sizes = ranked(call), call.integers("size") or ()
+    if len(sizes) > rank:
+        raise Refuse(f"size must have at most {rank} entries; it has {len(sizes)}")
+    first = rank - len(sizes)
+    ones = tuple(at for at, size in enumerate(sizes, first) if size == 1 and x.dim(at) != 1)
+
+    def total(part: Value) -> Value:
+        kept = over(build, "ReduceSum", part, ones, keep=True) if ones else part
+        return over(build, "ReduceSum", kept, tuple(range(first)), keep=False)
+
+    if x.type_name == "int64" and (ones or first):
+        return in_quarters(x, total, build)
+    return total(x)
+
+
+def _product(build: Builder, call: Call, x: Value, axes: Axes, keep: bool) -> Value:
+    sizes = {axis: x.dim(axis) for axis in axes}
+    if is_float(x) or not axes or not all(sizes.values()):
+        return over(build, "ReduceProd", x, axes, keep=keep)
+    # ReduceProd of onnxruntime multiplies integers as floats.
+    for axis, size in sorted(sizes.items(), reverse=True):
+        assert size is not None  # looked at above
+        x = combined("Mul", x, axis, size, build)
+    return build.Unsqueeze(x, axes=list(axes)) if keep else x
+
+
+def _to_size_model(call: ArrayCall) -> Any:
+    x, sizes = call.need("self"), [int(n) for n in call.entries("size") or ()]
+    first = x.ndim - len(sizes)
+    ones = tuple(at for at, size in enumerate(sizes, first) if size == 1)
+    found = x.sum(ones, keepdims=True, dtype=x.dtype).sum(tuple(range(first)), dtype=x.dtype)
+    if found.shape != tuple(sizes):
+        raise Refuse(f"the sizes must be {sizes}; they are {found.shape}")  # as PyTorch does
+    return found
+
+
+def _to_size_type(call: Call) -> Sequence[InferredType | None]:
+    x, _ = ranked(call)
+    return (InferredType(x.elem_type, call.integers("size") or ()),)
 
 
 _SUM = Reduction(("self", "dtype"), reduced("ReduceSum"),
@@ -229,7 +255,7 @@ def _over(one: Reduction, *schema: str) -> Reduction:
 _MEAN = Reduction(("self", "dtype"), reduced("ReduceMean"),
                   lambda _, x, a, k: np.mean(x.astype(np.float64), axis=a, keepdims=k),
                   floats=True)  # fmt: skip
-_PROD = Reduction(("self", "dtype"), reduced("ReduceProd"),
+_PROD = Reduction(("self", "dtype"), _product,
                   lambda _, x, a, k: np.prod(x, axis=a, keepdims=k), "sum")  # fmt: skip
 _AMAX = Reduction(("self", "dim", "keepdim"), reduced("ReduceMax"),
                   lambda _, x, a, k: np.max(x, axis=a, keepdims=k))  # fmt: skip
@@ -298,9 +324,12 @@ _OF_TWO = {
     "min.other": two(lambda build, _, v: smaller(build, v[0], v[1]),
                      lambda _, v: np.minimum(v[0], v[1])),
 }  # fmt: skip
+
+
 FAMILY = Family(
     {name: row.function() for name, row in _TABLE.items()}
     | {name: row.function() for name, row in _OF_TWO.items()}
+    | {"sum_to_size": Function(("self", "size"), _to_size, _to_size_model, _to_size_type)}
 )
 
 
@@ -308,9 +337,9 @@ FAMILY = Family(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Abs Add ArgMax ArgMin Cast Div Exp Gather Identity IsNaN Less Log Max Min Mul Not Pow "
-        "ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Reshape Shape Sqrt "
-        "Squeeze Sub Where"
+        "Abs Add ArgMax ArgMin Cast Concat Div Exp Gather Identity IsNaN Less Log Max Min Mul Not "
+        "Pow ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Reshape Shape "
+        "Slice Sqrt Squeeze Sub Unsqueeze Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

@@ -48,6 +48,7 @@ from graphfix.authoring import (
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, axis_in, broadcast, by_sizes, ranked
+from graphfix.passes.aten._open_shapes import open_diagonal
 
 _DIAGONAL = ("self", "offset", "dim1", "dim2")
 
@@ -114,13 +115,15 @@ def _diagonal(build: Builder, call: Call) -> Value:
     if first == second:
         raise Refuse(f"dim1 and dim2 must be two axes; both are {first}")
     offset = int(call.number("offset", 0))
-    rows, columns = _size(x, first), _size(x, second)
     down, across = max(-offset, 0), max(offset, 0)
-    count = max(min(rows - down, columns - across), 0)
     order = [a for a in range(rank) if a not in (first, second)]
     moved = x if [*order, first, second] == list(range(rank)) else build.Transpose(
         x, perm=[*order, first, second]
     )  # fmt: skip
+    rows, columns = x.dim(first), x.dim(second)
+    if rows is None or columns is None:
+        return open_diagonal(build, moved, down, across)
+    count = max(min(rows - down, columns - across), 0)
     if 0 in (rows, columns) or 0 in (x.shape or ()):
         raise Refuse(f"{x.name} must have elements; it has none")
     kept = [moved.dim(at) for at in range(len(order))]
@@ -388,8 +391,8 @@ FAMILY = Family(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Concat Equal Expand Gather GatherElements Identity Mod Range Reshape ScatterElements "
-        "Shape Slice Sub Transpose Where"
+        "Add Concat Equal Expand Gather GatherElements Identity Less Mod Range Reshape "
+        "ScatterElements Shape Slice Squeeze Sub Transpose Unsqueeze Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

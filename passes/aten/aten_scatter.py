@@ -34,7 +34,7 @@ import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held
+from graphfix.passes.aten._arithmetic import held, is_float
 from graphfix.passes.aten._family import Family, Function, axis_in, index_vector, like, ranked
 from graphfix.passes.aten._promoting import of_one_type
 
@@ -104,8 +104,6 @@ def _reduced(
 ) -> Value:
     reduction = _reduction(call)
     mean = "reduce" in call.schema and call.text("reduce", "") == "mean"
-    if mean and (x.dtype is None or x.dtype.kind != "f"):
-        raise Refuse(f"a mean must be of floats; it is of {x.type_name}")
     cleared = _cleared(build, call, x, places, axis)
     total = _scattering(build, cleared, places, source, axis, reduction)
     if not mean:
@@ -113,7 +111,10 @@ def _reduced(
     ones = build.Expand(held(build, x, 1), build.Shape(x))
     every = build.Expand(held(build, x, 1), build.Shape(places))
     counts = _cleared(build, call, ones, places, axis)
-    return build.Div(total, _scattering(build, counts, places, every, axis, "add"))
+    number = _scattering(build, counts, places, every, axis, "add")
+    if not is_float(x):  # rounded down, as PyTorch does
+        total = build.Sub(total, build.Mod(total, number))
+    return build.Div(total, number)
 
 
 def _cleared(build: Builder, call: Call, x: Value, places: Value, axis: int) -> Value:
@@ -171,7 +172,8 @@ def _accumulate(call: ArrayCall, found: Any, where: Any, values: Any) -> None:
         if "include_self" in call.schema and not call.number("include_self", 1):
             counts[where] = 0
         np.add.at(counts, where, 1)
-        found /= np.maximum(counts, 1)
+        counts = np.maximum(counts, 1)
+        found[...] = found // counts if found.dtype.kind in "iu" else found / counts
 
 
 def _spread(build: Builder, call: Call) -> tuple[Value, Value, int]:
@@ -246,7 +248,9 @@ FAMILY = Family({
 @rewrite(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
-    emits="Concat Div Expand Mul Reshape ScatterElements Shape Slice Squeeze Unsqueeze Cast",
+    emits=(
+        "Cast Concat Div Expand Mod Mul Reshape ScatterElements Shape Slice Squeeze Sub Unsqueeze"
+    ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )

@@ -28,11 +28,12 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import FAR, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import (
     Family,
@@ -192,6 +193,17 @@ def _written_model(call: ArrayCall) -> Any:
 
 
 _SLICE = Function(("self", "dim", "start", "end", "step"), _slice, _slice_model, by_sizes(_cut))
+
+
+def _embedded(build: Builder, call: Call) -> Value:
+    return build.Gather(call.need("weight"), call.need("indices"), axis=0)
+
+
+def _embedded_type(call: Call) -> Sequence[InferredType | None]:
+    (x, _), (places, _) = ranked(call, "weight", 1), ranked(call, "indices")
+    return (InferredType(x.elem_type, (*(places.shape or ()), *(x.shape or ())[1:])),)
+
+
 _NARROW = Function(("self", "dim", "start", "length"), _slice, _slice_model, by_sizes(_cut))
 _SELECT = Function(
     ("self", "dim", "index"), _select,
@@ -209,6 +221,10 @@ _FUNCTIONS = {
     "gather": Function((*_AT, "sparse_grad"), _gather, _gather_model, by_sizes(_like_index)),
     "take": Function(("self", "index"), _take,
                      lambda c: c.need("self").reshape(-1)[c.need("index")], by_sizes(_like_index)),
+    "embedding": Function(
+        ("weight", "indices", "padding_idx", "scale_grad_by_freq", "sparse"), _embedded,
+        lambda c: c.need("weight")[c.need("indices")], _embedded_type,
+    ),
     "select_scatter": Function(("self", "src", "dim", "index"), _written, _written_model, like()),
     "slice_scatter": Function(("self", "src", "dim", "start", "end", "step"), _written,
                               _written_model, like()),

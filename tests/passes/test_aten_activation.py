@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphfix.passes.aten.aten_activation import FAMILY
-from graphfix.testing import assert_refused, assert_untouched
+from graphfix.testing import assert_refused, assert_untouched, outputs_of
 from tests.passes.aten_models import aten_model, called, replaced
 
 PASS = "aten-activation"
@@ -61,9 +61,26 @@ def test_other_types(kind: Any) -> None:
         replaced(PASS, FAMILY.evaluate, operator, [x], rtol=close)
 
 
+def test_integers_stay_integers() -> None:
+    x = np.array([-(2**62), -7, -1, 0, 3, 6, 9, 2**62 + 1])
+    for kind in (np.int64, np.int32):
+        for operator, arguments in (
+            ("hardtanh", [-2.9, 5.9]),
+            ("relu6", []),
+            ("threshold", [3, 20]),
+        ):
+            replaced(PASS, FAMILY.evaluate, operator, [x.astype(kind), *arguments])
+    done = replaced(PASS, FAMILY.evaluate, "hardtanh", [x, -2.9, 5.9])
+    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == [-2, -2, -1, 0, 3, 5, 5, 5]
+
+
 def test_refusals() -> None:
-    model, _ = called("relu6", [np.arange(3)], [np.arange(3)])
+    whole = np.arange(3, dtype=np.int64)
+    model, _ = called("softshrink", [whole, 0.5], [whole])
     assert_refused(PASS, model, "x0 must be floating point; it is int64")
+    small = whole.astype(np.int8)
+    model, _ = called("relu6", [small], [small])
+    assert_refused(PASS, model, "x0 must be floating point; it is int8")
     model, _ = called("celu", [X, 1.0], [X], opset=9)
     assert_refused(PASS, model, "the opset must be at least 11 to compare floats; it is 9")
 

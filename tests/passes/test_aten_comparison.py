@@ -59,9 +59,20 @@ def test_bits(operator: str, opset: int) -> None:
         replaced(PASS, FAMILY.evaluate, operator, [K, J], fed=2, opset=opset, overload="Tensor")
 
 
-def test_bits_of_integers_need_opset_18_but_for_their_complement() -> None:
-    model, _ = called("bitwise_and", [K, J], [K], fed=2, overload="Tensor")
-    assert_refused(PASS, model, "opset 17 has no BitwiseAnd")
+@pytest.mark.parametrize("operator", ["bitwise_and", "bitwise_or", "bitwise_xor"])
+def test_bits_of_integers(operator: str) -> None:
+    for dtype in (np.int64, np.int32, np.int8):
+        pair: list[Any] = [K.astype(dtype), J.astype(dtype)]
+        replaced(PASS, FAMILY.evaluate, operator, pair, fed=2, overload="Tensor", dynamic=True)
+    wide = np.array([2**62 + 3, -(2**63), -5, 0])
+    done = replaced(PASS, FAMILY.evaluate, operator, [wide, wide[::-1].copy()], overload="Tensor",
+                    opset=18)  # fmt: skip
+    assert {op for op in done.ops if op.startswith("Bitwise")}
+    model, _ = called(operator, [wide.astype(np.uint64)] * 2, [wide.astype(np.uint64)])
+    assert_refused(PASS, model, "x0 must be of at most 32 bits, or signed; it is uint64")
+
+
+def test_complements_of_bits() -> None:
     for x in (K, K.astype(np.int32), K > 0, np.array([0, 255, 7], np.uint8)):
         replaced(PASS, FAMILY.evaluate, "bitwise_not", [x])
 
@@ -71,8 +82,18 @@ def test_shifts_by_constants() -> None:
         replaced(PASS, FAMILY.evaluate, operator, [K, np.array([0, 2, 5])], overload="Tensor")
     done = replaced(PASS, FAMILY.evaluate, "bitwise_right_shift", [K, 1], overload="Tensor_Scalar")
     assert outputs_of(done.after, {"x0": K})["y0"].tolist() == [[-4, -2, -1], [0, 2, 4]]
-    model, _ = called("bitwise_left_shift", [K, J], [K], fed=2, overload="Tensor")
-    assert_refused(PASS, model, "the number of bits must be a constant")
+
+
+def test_shifts_by_numbers_that_are_computed() -> None:
+    x = np.array([1, -7, 2**40 + 3, -(2**62), 5, -5, 3])
+    by = np.array([62, 1, 15, 31, 64, -1, 0])
+    for dtype in (np.int64, np.int32):
+        for operator in ("bitwise_left_shift", "bitwise_right_shift"):
+            pair: list[Any] = [x.astype(dtype), by.astype(dtype)]
+            replaced(PASS, FAMILY.evaluate, operator, pair, fed=2, overload="Tensor")
+    done = replaced(PASS, FAMILY.evaluate, "bitwise_right_shift", [x, by], fed=2, overload="Tensor")
+    found = outputs_of(done.after, {"x0": x, "x1": by})["y0"].tolist()
+    assert found == [0, -4, 2**25, -(2**31), 0, -1, 3]
 
 
 @pytest.mark.parametrize("equal_nan", [0, 1])

@@ -53,6 +53,7 @@ ONE: dict[str, tuple[Callable[[float], float], float, float]] = {
     "trunc": (math.trunc, -9, 9),
     "fix": (math.trunc, -9, 9),
     "frac": (lambda x: math.fmod(x, 1), -9, 9),
+    "angle": (lambda x: float(np.float32(math.pi)) if x < 0 else 0.0, -9, 9),
 }
 TWO: dict[str, Callable[[float, float], float]] = {
     "copysign": math.copysign,

@@ -69,6 +69,13 @@ def test_pads(operator: str, arguments: list[Any], dynamic: bool) -> None:
 def test_strides_at_open_sizes() -> None:
     arguments = [X, [2, 2], [3, 5], 1]
     replaced(PASS, FAMILY.evaluate, "as_strided", arguments, dynamic=True)
+    source = array_of(2, 2, seed=9)
+    arguments = [X, source, *arguments[1:]]
+    replaced(PASS, FAMILY.evaluate, "as_strided_scatter", arguments, fed=2, dynamic=True)
+    model, _ = called(
+        "as_strided_scatter", [X, source, [2, 2], [0, 1], 0], [X], fed=2, dynamic=True
+    )
+    assert_refused(PASS, model, "no place must be written to twice; one is")
 
 
 def test_the_numbers_of_a_matrix() -> None:

@@ -22,7 +22,7 @@ SUMS: list[tuple[str, str, list[Any], str]] = [
     ("mean", "dim", [[1], 0, None], "f"),
     ("mean", "", [6], "fi"),
     ("prod", "dim_int", [1, 0, None], "fi"),
-    ("prod", "", [None], "f"),
+    ("prod", "", [None], "fi"),
     ("amax", "", [[0, -1], 1], "fi"),
     ("amin", "", [[], 0], "fi"),
     ("aminmax", "", [1, 1], "fi"),
@@ -117,3 +117,21 @@ def test_refusals() -> None:
 
 def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("rot90", [3, 3]))
+
+
+@pytest.mark.parametrize("sizes", [[], [1], [2, 1, 4], [1, 4], [1, 1, 1]])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_sums_to_a_size(sizes: list[int], dynamic: bool) -> None:
+    x = array_of(2, 3, 4)
+    for each in (x, (x * 9).astype(np.int64)):
+        replaced(PASS, FAMILY.evaluate, "sum_to_size", [each, sizes], rtol=1e-5, atol=1e-5,
+                 dynamic=dynamic)  # fmt: skip
+
+
+def test_large_integers_lose_nothing() -> None:
+    x = np.array([[2**61 + 1, 2**61, 3]])
+    done = replaced(PASS, FAMILY.evaluate, "sum_to_size", [x, [1]])
+    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == [2**62 + 4]
+    x = np.array([3**20, 3**19, -1])
+    done = replaced(PASS, FAMILY.evaluate, "prod", [x, None])
+    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == -(3**39)

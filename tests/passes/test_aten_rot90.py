@@ -65,12 +65,21 @@ def test_elements_along_an_axis_broadcast(dynamic: bool) -> None:
     replaced(PASS, FAMILY.evaluate, "take_along_dim", [x, flat, None], fed=2, dynamic=dynamic)
 
 
+@pytest.mark.parametrize("offset", [0, 1, -2, 5])
+@pytest.mark.parametrize("shape", [(3, 4), (4, 2, 3), (0, 3), (3, 0, 2)])
+def test_diagonals_of_open_sizes(shape: tuple[int, ...], offset: int) -> None:
+    x = array_of(*shape)
+    arguments = [x, offset, -1, 0]
+    replaced(PASS, FAMILY.evaluate, "diagonal", arguments, dynamic=True)
+    replaced(PASS, FAMILY.evaluate, "linalg_diagonal", [x, offset, -2, -1], dynamic=True)
+
+
 def test_refusals() -> None:
     x = array_of(2, 3)
     model, _ = called("rot90", [x, 1, [1, -1]], [x])
     assert_refused(PASS, model, "dims must be two different axes; they are [1, 1]")
-    model, _ = called("diagonal", [x, 0, 0, 1], [x[0]], dynamic=True)
-    assert_refused(PASS, model, "the size of axis 0 of x0 must be known; it is open")
+    model, _ = called("channel_shuffle", [array_of(2, 6, 3), 3], [array_of(2, 6, 3)], dynamic=True)
+    assert_refused(PASS, model, "the size of axis 1 of x0 must be known; it is open")
     model, _ = called("roll", [x, [1, 2], [0]], [x])
     assert_refused(PASS, model, "there must be a shift for each axis; there are 2 of 1")
 

@@ -67,3 +67,11 @@ def test_refusals() -> None:
 
 def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("rot90", [3, 3]))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_rows_of_a_table(dynamic: bool) -> None:
+    table = array_of(5, 3)
+    for places in (np.array([[0, 4], [2, 2]]), np.array(3)):
+        arguments = [table, places, -1, False, False]
+        replaced(PASS, FAMILY.evaluate, "embedding", arguments, fed=2, dynamic=dynamic)

@@ -1,0 +1,121 @@
+"""Losses of tensors that broadcast: what one pair costs, and how the costs are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from onnx import helper
+
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
+from graphfix.passes.aten._arguments import ArrayCall, Call
+from graphfix.passes.aten._family import Function, Shape, broadcast
+from graphfix.passes.aten._promoting import common_dtype, of_one_type
+from graphfix.passes.aten._reductions import over
+
+NONE, MEAN, SUM = range(3)
+Shaping = Callable[[Call, Sequence[Shape]], Shape]
+
+
+def joined_as(call: Call | ArrayCall) -> int:
+    """Return how a call joins what its elements cost.
+
+    Raises:
+        Refuse: It is none of PyTorch's three.
+    """
+    how = int(call.number("reduction", MEAN))
+    if how not in (NONE, MEAN, SUM):
+        raise Refuse(f"reduction must be 0, 1 or 2; it is {how}")
+    return how
+
+
+def joined(build: Builder, call: Call, costs: Value) -> Value:
+    """Return costs as they are, their mean or their sum.
+
+    Raises:
+        Refuse: Their rank is unknown.
+    """
+    how = joined_as(call)
+    if costs.rank is None:
+        raise Refuse("the ranks of the operands must be known")
+    if how == NONE or not costs.rank:
+        return costs
+    axes = tuple(range(costs.rank))
+    return over(build, "ReduceMean" if how == MEAN else "ReduceSum", costs, axes, keep=False)
+
+
+def joined_array(call: ArrayCall, costs: Array) -> Any:
+    """Return the same of an array."""
+    how = joined_as(call)
+    return costs if how == NONE else costs.mean() if how == MEAN else costs.sum()
+
+
+def float_operands(build: Builder, given: Sequence[Value | None]) -> list[Any]:
+    """Return operands as floats of one type; one that is None stays None.
+
+    Raises:
+        Refuse: That is float16, which PyTorch computes in float32.
+    """
+    dtype = float_dtype([v for v in given if v is not None])
+    return [*of_one_type(build, given, dtype)]
+
+
+def float_dtype(given: Sequence[Value | Array]) -> np.dtype[Any]:
+    """Return the type of floats that operands are computed in.
+
+    Raises:
+        Refuse: It is float16, which PyTorch computes in float32, or unknown.
+    """
+    dtype = common_dtype(given, to_float=True)
+    if dtype.name not in ("float32", "float64"):
+        raise Refuse(f"the operands must be float32 or float64; they are {dtype}")
+    return dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One loss.
+
+    Attributes:
+        schema: The names of its arguments, in order; ``reduction`` among them.
+        operands: Which of them are brought to one type of floats.
+        write: Builds what each element costs.
+        model: The same of arrays, of float64 unless `cancels`.
+        shape: Makes the shape of the costs of those of the operands.
+        cancels: Whether sums cancel, so that the type that they are computed in shows.
+    """
+
+    schema: tuple[str, ...]
+    operands: tuple[str, ...]
+    write: Callable[[Builder, Call, list[Any]], Value]
+    model: Callable[[ArrayCall, list[Any]], Any]
+    shape: Shaping = lambda _, shapes: reduce(broadcast, shapes)
+    cancels: bool = False
+
+    def function(self) -> Function:
+        """Return the entry of a family."""
+        return Function(self.schema, self._write, self._model, self._infer)
+
+    def _write(self, build: Builder, call: Call) -> Value:
+        values = float_operands(build, [call.tensor(name) for name in self.operands])
+        return joined(build, call, self.write(build, call, values))
+
+    def _model(self, call: ArrayCall) -> Any:
+        given = [call.array(name) for name in self.operands]
+        dtype = float_dtype([a for a in given if a is not None])
+        wide = [
+            None if a is None else a.astype(dtype if self.cancels else np.float64) for a in given
+        ]
+        return np.asarray(joined_array(call, np.asarray(self.model(call, wide)))).astype(dtype)
+
+    def _infer(self, call: Call) -> Sequence[InferredType | None]:
+        given = [v for v in (call.tensor(name) for name in self.operands) if v is not None]
+        kind = helper.np_dtype_to_tensor_dtype(float_dtype(given))
+        if joined_as(call) != NONE:
+            return (InferredType(kind, ()),)
+        if any(v.shape is None for v in given):
+            return (InferredType(kind, None),)
+        return (InferredType(kind, self.shape(call, [tuple(v.shape or ()) for v in given])),)

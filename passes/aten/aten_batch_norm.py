@@ -1,0 +1,172 @@
+"""Replace normalization by batches or instances that torch.onnx leaves as ATen nodes.
+
+What it does:
+    Writes batch_norm, native_batch_norm and instance_norm: with the statistics of the input where
+    the call is told to train, else with those that it is given, as BatchNormalization where all
+    are constants.
+
+Why engines need it:
+    Exporters that are told to write ATen nodes, or to train, write these, and no engine has an
+    importer for them.
+
+Before:
+    y = org.pytorch.aten.ATen <operator = "batch_norm"> (x, w, b, mean, var, False, 0.1, 1e-5, True)
+
+After:
+    y = BatchNormalization <epsilon = 1e-5> (x, w, b, mean, var)
+
+When it refuses:
+    A rank or type is unknown or of less than two axes, a flag is computed at run time, the type is
+    float16 or bfloat16, or there are neither statistics nor are those of the input to be taken.
+
+Accuracy:
+    Exact up to rounding and the order of sums. What a call does to the statistics that it is given
+    is no result of the file.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/Normalization.cpp;
+    https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
+from graphfix.passes.aten._family import Family, Function, ranked
+from graphfix.passes.aten._normalizing import centred
+
+_STATISTICS = ("running_mean", "running_var")
+_EPS = 1e-5
+
+
+def _flag(call: Call | ArrayCall) -> bool:
+    name = "training" if "training" in call.schema else "use_input_stats"
+    return bool(call.number(name, 0))
+
+
+def _needed(call: Call) -> tuple[Value, int]:
+    x, rank = ranked(call, "input", 2)
+    if x.elem_type not in (TensorProto.FLOAT, TensorProto.DOUBLE):
+        raise Refuse(f"{x.name} must be float32 or float64; it is {x.type_name}")
+    for name in ("weight", "bias", *_STATISTICS):
+        value = call.tensor(name)
+        if value is not None and (value.rank != 1 or value.elem_type != x.elem_type):
+            raise Refuse(f"{value.name} must be a vector of {x.type_name}")
+    return x, rank
+
+
+def _channels(build: Builder, value: Value, rank: int) -> Value:
+    return build.Unsqueeze(value, axes=list(range(1, rank - 1))) if rank > 2 else value
+
+
+def _scaled(build: Builder, call: Call, y: Value, rank: int) -> Value:
+    weight, bias = call.tensor("weight"), call.tensor("bias")
+    y = y if weight is None else build.Mul(y, _channels(build, weight, rank))
+    return y if bias is None else build.Add(y, _channels(build, bias, rank))
+
+
+def _of_input(build: Builder, call: Call, axes: Sequence[int]) -> tuple[Value, Value, Value]:
+    x, rank = _needed(call)
+    y, mean, rate = centred(build, x, axes, float(call.number("eps", _EPS)))
+    return _scaled(build, call, y, rank), mean, rate
+
+
+def _given(build: Builder, call: Call) -> Value:
+    x, rank = _needed(call)
+    mean, variance = (call.tensor(name) for name in _STATISTICS)
+    if mean is None or variance is None:
+        raise Refuse(f"{call.operator} must be given statistics, or be told to take the input's")
+    vectors = [call.tensor("weight"), call.tensor("bias"), mean, variance]
+    eps = float(call.number("eps", _EPS))
+    known = [v for v in vectors if v is not None and build.const(v) is not None]
+    if len(known) == len(vectors):
+        return build.BatchNormalization(x, *known, epsilon=eps)
+    rate = build.Sqrt(build.Add(variance, eps))
+    away = build.Sub(x, _channels(build, mean, rank))
+    return _scaled(build, call, build.Div(away, _channels(build, rate, rank)), rank)
+
+
+def _by_batch(build: Builder, call: Call) -> tuple[Value, ...]:
+    x, rank = _needed(call)
+    if not _flag(call):
+        nothing = build.constant(np.zeros(0, x.dtype))
+        return _given(build, call), nothing, nothing
+    y, *both = _of_input(build, call, [0, *range(2, rank)])
+    mean, rate = (build.Reshape(one, [-1]) for one in both)
+    return y, mean, rate
+
+
+def _by_instance(build: Builder, call: Call) -> Value:
+    _, rank = _needed(call)
+    if not _flag(call):
+        return _given(build, call)
+    if rank < 3:
+        raise Refuse(f"the rank must be at least 3 to normalize instances; it is {rank}")
+    return _of_input(build, call, list(range(2, rank)))[0]
+
+
+def _modelled(call: ArrayCall, axes: tuple[int, ...]) -> tuple[Any, Any, Any]:
+    x = call.need("input")
+    wide, eps = x.astype(np.float64), float(call.number("eps", _EPS))
+    lined = (-1,) + (1,) * (x.ndim - 2)
+    own = _flag(call)
+    if own:
+        mean, variance = (f(wide, axis=axes, keepdims=True) for f in (np.mean, np.var))
+    else:
+        mean, variance = (call.need(n).astype(np.float64).reshape(lined) for n in _STATISTICS)
+    rate = 1 / np.sqrt(variance + eps)
+    y = (wide - mean) * rate
+    weight, bias = call.array("weight"), call.array("bias")
+    y = y if weight is None else y * weight.reshape(lined)
+    y = y if bias is None else y + bias.reshape(lined)
+    nothing = np.zeros(0, x.dtype)
+    stats = [one.reshape(-1).astype(x.dtype) if own else nothing for one in (mean, rate)]
+    return y.astype(x.dtype), *stats
+
+
+def _batch_model(call: ArrayCall) -> Any:
+    return _modelled(call, (0, *range(2, call.need("input").ndim)))
+
+
+def _type(call: Call) -> Sequence[InferredType | None]:
+    x, _ = _needed(call)
+    size: Any = (x.shape or ())[1] if _flag(call) else 0
+    stats = InferredType(x.elem_type, (size,))
+    return (InferredType(x.elem_type, x.shape), stats, stats)
+
+
+_ALL = ("input", "weight", "bias", *_STATISTICS)
+FAMILY = Family({
+    "batch_norm": Function(
+        (*_ALL, "training", "momentum", "eps", "cudnn_enabled"), lambda b, c: _by_batch(b, c)[:1],
+        lambda call: _batch_model(call)[0], lambda call: _type(call)[:1],
+    ),
+    "native_batch_norm": Function(
+        (*_ALL, "training", "momentum", "eps"), _by_batch, _batch_model, _type
+    ),
+    "instance_norm": Function(
+        (*_ALL, "use_input_stats", "momentum", "eps", "cudnn_enabled"), _by_instance,
+        lambda call: _modelled(call, tuple(range(2, call.need("input").ndim)))[0],
+        lambda call: _type(call)[:1],
+    ),
+})  # fmt: skip
+
+
+@rewrite(
+    matching(FAMILY.names),
+    removes=features(FAMILY.names),
+    emits=(
+        "Add BatchNormalization Div Mul Reciprocal ReduceMean ReduceSum Reshape Sqrt Sub Unsqueeze"
+    ),
+    infer=FAMILY.infer,
+    evaluate=FAMILY.evaluate,
+)
+def aten_batch_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Normalize, see the module."""
+    return FAMILY.write(node, build)

@@ -1,0 +1,159 @@
+"""Take the factors of an LU decomposition apart.
+
+What it does:
+    Cuts the lower and the upper half out of the matrices of lu_unpack, and carries out the
+    exchanges of rows that the pivots name one by one, on a row of numbers.
+
+Why engines need it:
+    ONNX has no linear algebra, and neither exporter of PyTorch translates it.
+
+Before:
+    p, l, u = org.pytorch.aten.ATen <operator = "lu_unpack"> (a, pivots, True, True)
+
+After:
+    l = Add (Mul (a, below), eye)              # below: 1 below the diagonal, 0 elsewhere
+    u = Mul (a, above)
+    p = Cast (Equal ([[0], [1]], rows))        # rows: [1, 2], after the exchanges
+
+When it refuses:
+    The sizes of the matrices are open or 0, there are more than 32 pivots, a flag is computed at
+    run time, the pivots are not int32, the type is not float32 or float64, or the opset is below
+    11.
+
+Accuracy:
+    Exact, bit by bit.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (lu_unpack), and
+    cpu/BatchLinearAlgebraKernel.cpp (unpack_pivots_cpu_kernel)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
+from graphfix.passes.aten._arithmetic import held
+from graphfix.passes.aten._family import Family, Function, ranked
+
+_MOST = 32
+_SCHEMA = ("LU_data", "LU_pivots", "unpack_data", "unpack_pivots")
+
+
+def _sizes(call: Call) -> tuple[Value, int, int]:
+    x, rank = ranked(call, "LU_data", 2)
+    rows, columns = x.dim(rank - 2), x.dim(rank - 1)
+    if not rows or not columns:
+        raise Refuse(f"the sizes of the matrices of {x.name} must be known and not 0")
+    if min(rows, columns) > _MOST:
+        raise Refuse(f"there must be at most {_MOST} pivots; there are {min(rows, columns)}")
+    if x.elem_type not in (TensorProto.FLOAT, TensorProto.DOUBLE):
+        raise Refuse(f"{x.name} must be float32 or float64; it is {x.type_name}")
+    return x, rows, columns
+
+
+def _flag(call: Call | ArrayCall, name: str) -> bool:
+    return bool(call.number(name, 1))
+
+
+def _write(build: Builder, call: Call) -> tuple[Value, ...]:
+    x, rows, columns = _sizes(call)
+    nothing = build.constant(np.zeros(0, x.dtype))
+    lower = upper = order = nothing
+    if _flag(call, "unpack_data"):
+        lower, upper = _halves(build, x, rows, columns)
+    if _flag(call, "unpack_pivots"):
+        numbers = _exchanged(build, call, rows, min(rows, columns))
+        last = (numbers.rank or 1) - 1
+        down = np.arange(rows).reshape(-1, 1)
+        at = build.Equal(build.constant(down), build.Unsqueeze(numbers, axes=[last]))
+        order = build.Cast(at, to=x.elem_type)
+    return order, lower, upper
+
+
+def _halves(build: Builder, x: Value, rows: int, columns: int) -> tuple[Value, Value]:
+    rank, count = x.rank or 0, min(rows, columns)
+    zero = held(build, x, 0)
+    left = build.Slice(x, starts=[0], ends=[count], axes=[rank - 1])
+    top = build.Slice(x, starts=[0], ends=[count], axes=[rank - 2])
+    below = build.constant(np.tri(rows, count, -1, dtype=np.bool_))
+    above = build.constant(~np.tri(count, columns, -1, dtype=np.bool_))
+    eye = build.constant(np.eye(rows, count, dtype=x.dtype))
+    return build.Where(below, left, eye), build.Where(above, top, zero)
+
+
+def _exchanged(build: Builder, call: Call, rows: int, count: int) -> Value:
+    """Return the row that each one came from, after the exchanges, along the last axis."""
+    pivots, rank = ranked(call, "LU_pivots", 1)
+    if pivots.type_name != "int32":
+        raise Refuse(f"{pivots.name} must be int32; it is {pivots.type_name}")
+    places = build.Sub(build.Cast(pivots, to=TensorProto.INT64), np.array(1))
+    every = np.arange(rows)
+    # In the rank of the pivots, so that each matrix has its own.
+    first = build.Slice(places, starts=[0], ends=[1], axes=[rank - 1])
+    state = build.Add(build.Sub(first, first), build.constant(every))
+    for step in range(count):
+        place = build.Slice(places, starts=[step], ends=[step + 1], axes=[rank - 1])
+        here = build.Equal(build.constant(every), place)
+        there = build.Where(here, state, build.constant(np.array(0)))
+        chosen = build.ReduceSum(there, axes=[rank - 1], keepdims=1)
+        own = build.Slice(state, starts=[step], ends=[step + 1], axes=[rank - 1])
+        moved = build.Where(here, own, state)
+        state = build.Where(build.constant(every == step), chosen, moved)
+    return state
+
+
+def _type(call: Call) -> Sequence[InferredType | None]:
+    x, rows, columns = _sizes(call)
+    batch, count = tuple(x.shape or ())[:-2], min(rows, columns)
+    shapes: list[tuple[Any, ...]] = [(0,), (0,), (0,)]
+    if _flag(call, "unpack_pivots"):
+        shapes[0] = (*batch, rows, rows)
+    if _flag(call, "unpack_data"):
+        shapes[1:] = [(*batch, rows, count), (*batch, count, columns)]
+    return [InferredType(x.elem_type, shape) for shape in shapes]
+
+
+def _model(call: ArrayCall) -> Any:
+    x, pivots = call.need("LU_data"), call.need("LU_pivots")
+    rows, columns = x.shape[-2:]
+    count = min(rows, columns)
+    nothing = np.zeros(0, x.dtype)
+    lower: Array = nothing
+    upper: Array = nothing
+    order: Array = nothing
+    if _flag(call, "unpack_data"):
+        lower = np.tril(x[..., :count], -1) + np.eye(rows, count, dtype=x.dtype)
+        upper = np.triu(x[..., :count, :])
+    if _flag(call, "unpack_pivots"):
+        if ((pivots < 1) | (pivots > rows)).any():
+            raise Refuse("the pivots must be rows; they are not")  # as PyTorch does
+        order = np.zeros((*x.shape[:-2], rows, rows), x.dtype)
+        for at in np.ndindex(*x.shape[:-2]):
+            state = np.arange(rows)
+            for step, place in enumerate(pivots[at] - 1):
+                state[[step, place]] = state[[place, step]]
+            order[at][state, np.arange(rows)] = 1
+    return order, lower, upper
+
+
+FAMILY = Family({"lu_unpack": Function(_SCHEMA, _write, _model, _type)})
+
+
+@rewrite(
+    matching(FAMILY.names),
+    removes=features(FAMILY.names),
+    emits="Add Cast Equal ReduceSum Slice Sub Unsqueeze Where",
+    infer=FAMILY.infer,
+    evaluate=FAMILY.evaluate,
+)
+def aten_lu_unpack(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Cut the halves out and carry out the exchanges, see the module."""
+    if build.opset < 11:
+        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
+    return FAMILY.write(node, build)

@@ -1,0 +1,58 @@
+"""aten-batch-norm: statistics of the input, or those that are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_batch_norm import FAMILY
+from graphfix.testing import assert_refused, assert_untouched
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+
+PASS = "aten-batch-norm"
+X = array_of(4, 3, 5)
+WEIGHT, BIAS, MEAN = (array_of(3, seed=seed) for seed in (1, 2, 3))
+VARIANCE = np.abs(array_of(3, seed=4))
+NEAR: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-5}
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_batches(scaled: bool, dynamic: bool, training: bool) -> None:
+    pair = [WEIGHT, BIAS] if scaled else [None, None]
+    for x in (X, X[:, :, 0].copy(), array_of(2, 3, 2, 4)):
+        arguments = [x, *pair, MEAN, VARIANCE, training, 0.1, 1e-5]
+        for name, further in (("batch_norm", [True]), ("native_batch_norm", [])):
+            for fed in (1, 5):
+                replaced(PASS, FAMILY.evaluate, name, [*arguments, *further], fed=fed,
+                         dynamic=dynamic, **NEAR)  # fmt: skip
+
+
+def test_constant_statistics_stay_one_operator() -> None:
+    arguments = [X, WEIGHT, BIAS, MEAN, VARIANCE, False, 0.1, 1e-5, True]
+    assert replaced(PASS, FAMILY.evaluate, "batch_norm", arguments, **NEAR).ops == [
+        "BatchNormalization"
+    ]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_instances(own: bool) -> None:
+    arguments = [X, WEIGHT, BIAS, MEAN, VARIANCE, own, 0.1, 1e-5, True]
+    replaced(PASS, FAMILY.evaluate, "instance_norm", arguments, fed=5, **NEAR)
+
+
+def test_refused() -> None:
+    arguments = [X, None, None, None, None, False, 0.1, 1e-5, True]
+    model, _ = called("batch_norm", arguments, [X])
+    reason = "batch_norm must be given statistics, or be told to take the input's"
+    assert_refused(PASS, model, reason)
+    half = X.astype(np.float16)
+    model, _ = called("batch_norm", [half, *arguments[1:]], [half])
+    assert_refused(PASS, model, "x0 must be float32 or float64; it is float16")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("rot90", [3, 3]))

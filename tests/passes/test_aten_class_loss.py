@@ -1,0 +1,66 @@
+"""aten-class-loss: what stands at the class of each target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_class_loss import FAMILY
+from graphfix.testing import assert_refused, assert_untouched, outputs_of
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+
+PASS = "aten-class-loss"
+X = array_of(4, 3)
+IMAGE = array_of(2, 3, 2, 2)
+T = np.array([0, 2, -100, 1])
+TARGETS = np.array([[[0, 1], [2, -100]], [[1, 1], [0, 2]]])
+WEIGHT = np.array([0.5, 1, 2], np.float32)
+NEAR: dict[str, Any] = {"rtol": 1e-5, "atol": 1e-6}
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("how", [0, 1, 2])
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_likelihoods(weight: Any, how: int, dynamic: bool) -> None:
+    for x, target in ((X, T), (IMAGE, TARGETS), (X[0], np.array(1))):
+        arguments = [x, target, weight, how, -100]
+        replaced(PASS, FAMILY.evaluate, "nll_loss_nd", arguments, fed=3, dynamic=dynamic, **NEAR)
+        arguments = [x, target, weight, how, -100, 0.0]
+        replaced(PASS, FAMILY.evaluate, "cross_entropy_loss", arguments, fed=3, dynamic=dynamic,
+                 **NEAR)  # fmt: skip
+
+
+@pytest.mark.parametrize("smooth", [0.0, 0.1])
+@pytest.mark.parametrize("how", [0, 1, 2])
+def test_chances(smooth: float, how: int) -> None:
+    chances = np.exp(X) / np.exp(X).sum(1, keepdims=True)
+    for weight in (None, WEIGHT):
+        arguments = [X * 3, chances, weight, how, -100, smooth]
+        replaced(PASS, FAMILY.evaluate, "cross_entropy_loss", arguments, fed=3, **NEAR)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_margins(p: int) -> None:
+    target = np.array([0, 2, 1, 1])
+    for weight in (None, WEIGHT):
+        arguments = [X, target, p, 0.5, weight, 0]
+        replaced(PASS, FAMILY.evaluate, "multi_margin_loss", arguments, fed=2, **NEAR)
+
+
+def test_what_is_ignored_costs_nothing_whatever_stands_there() -> None:
+    x = np.array([[-np.inf, 1, 2], [3, 4, 5]], np.float32)
+    target = np.array([-100, 1])
+    done = replaced(PASS, FAMILY.evaluate, "nll_loss_nd", [x, target, None, 0, -100], fed=2)
+    assert outputs_of(done.after, {"x0": x, "x1": target})["y0"].tolist() == [0, -4]
+
+
+def test_smoothed_class_numbers_are_refused() -> None:
+    model, _ = called("cross_entropy_loss", [X, T, None, 1, -100, 0.1], [X.sum()], fed=2)
+    reason = "labels of class numbers must not be smoothed; they are by 0.1"
+    assert_refused(PASS, model, reason)
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("rot90", [3, 3]))

@@ -1,0 +1,66 @@
+"""aten-distance: distances of vectors, and losses of distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_distance import FAMILY
+from graphfix.testing import assert_refused, assert_untouched, outputs_of
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+
+PASS = "aten-distance"
+A, B, C = (array_of(5, 3, seed=seed) for seed in (1, 2, 3))
+NEAR: dict[str, Any] = {"rtol": 1e-5, "atol": 1e-6}
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0, 3.0, float("inf")])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_norms_of_differences(p: float, dynamic: bool) -> None:
+    for keep in (False, True):
+        arguments = [A, B, p, 1e-6, keep]
+        replaced(PASS, FAMILY.evaluate, "pairwise_distance", arguments, fed=2, dynamic=dynamic,
+                 **NEAR)  # fmt: skip
+    replaced(PASS, FAMILY.evaluate, "dist", [A, B, p], fed=2, dynamic=dynamic, **NEAR)
+    replaced(PASS, FAMILY.evaluate, "renorm", [A, max(p, 0.5), 0, 0.7], dynamic=dynamic, **NEAR)
+
+
+def test_integers_are_subtracted_as_integers() -> None:
+    large = np.array([[2**40 + 1, 2**40]])
+    arguments = [large, large - 3, 2.0, 0.0, False]
+    done = replaced(PASS, FAMILY.evaluate, "pairwise_distance", arguments, fed=2, **NEAR)
+    found = outputs_of(done.after, {"x0": large, "x1": large - 3})["y0"]
+    np.testing.assert_allclose(found, [np.sqrt(18)], rtol=1e-6)
+
+
+def test_pairs_of_rows() -> None:
+    for p in (1.0, 2.0):
+        replaced(PASS, FAMILY.evaluate, "pdist", [A, p], **NEAR)
+    model, _ = called("pdist", [A, 2.0], [A[0]], dynamic=True)
+    assert_refused(PASS, model, "x0 must be a matrix of a known number of rows")
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize("how", [0, 1, 2])
+def test_triplets(swap: bool, how: int) -> None:
+    arguments = [A, B, C, 1.0, 2.0, 1e-6, swap, how]
+    replaced(PASS, FAMILY.evaluate, "triplet_margin_loss", arguments, fed=3, **NEAR)
+
+
+@pytest.mark.parametrize("how", [0, 1, 2])
+def test_angles_of_pairs(how: int) -> None:
+    side = np.array([1, -1, 1, -1, -1], np.float32)
+    arguments = [A, B, side, 0.1, how]
+    replaced(PASS, FAMILY.evaluate, "cosine_embedding_loss", arguments, fed=3, **NEAR)
+
+
+def test_half_precision_is_refused() -> None:
+    half = A.astype(np.float16)
+    model, _ = called("dist", [half, half, 2.0], [half.sum()], fed=2)
+    assert_refused(PASS, model, "the operands must be float32 or float64; they are float16")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("rot90", [3, 3]))

@@ -1,0 +1,52 @@
+"""aten-linspace: lines and powers between ends that are tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_linspace import FAMILY
+from graphfix.report import APPROXIMATE
+from graphfix.testing import assert_refused, assert_untouched, outputs_of
+from tests.passes.aten_models import aten_model, called, replaced
+
+PASS = "aten-linspace"
+LOW, HIGH = np.array(-2, np.float32), np.array(7)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 7, 50])
+@pytest.mark.parametrize("fed", [1, 2])
+def test_lines(fed: int, steps: int) -> None:
+    overload = "Tensor_Tensor"
+    arguments: list[Any] = [LOW, HIGH, steps, 6]
+    replaced(PASS, FAMILY.evaluate, "linspace", arguments, fed=fed, overload=overload, rtol=1e-6,
+             atol=1e-6)  # fmt: skip
+    if steps > 1:
+        arguments = [LOW, HIGH, steps, 2.0, 6]
+        replaced(PASS, FAMILY.evaluate, "logspace", arguments, fed=fed, overload=overload,
+                 rtol=1e-5, accuracy=APPROXIMATE)  # fmt: skip
+
+
+def test_both_ends_are_met() -> None:
+    arguments = [LOW, HIGH, 4, 6]
+    done = replaced(PASS, FAMILY.evaluate, "linspace", arguments, fed=2, overload="Tensor_Tensor")
+    assert outputs_of(done.after, {"x0": LOW, "x1": HIGH})["y0"].tolist() == [-2, 1, 4, 7]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ([LOW, HIGH, 4, 4], "the result must be float32 or float64; it is int64"),
+        ([LOW, HIGH, -1, 6], "steps must be from 0 to 1048576; it is -1"),
+        ([LOW[None], HIGH, 4, 6], "start must have no axes; it has 1"),
+    ],
+)
+def test_refused(arguments: list[Any], reason: str) -> None:
+    model, _ = called("linspace", arguments, [np.zeros(4, np.float32)], fed=2)
+    assert_refused(PASS, model, reason)
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("rot90", [3, 3]))

@@ -1,0 +1,44 @@
+"""aten-matrix: the trace, and the matrix of Vandermonde."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_matrix import FAMILY
+from graphfix.testing import assert_refused, assert_untouched, outputs_of
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+
+PASS = "aten-matrix"
+X = array_of(4, 3)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_traces(dynamic: bool) -> None:
+    for x in (X, X.T.copy(), (X * 9).astype(np.int64), (X * 9).astype(np.int32)):
+        replaced(PASS, FAMILY.evaluate, "trace", [x], rtol=1e-6, dynamic=dynamic)
+
+
+def test_a_trace_of_large_integers_loses_nothing() -> None:
+    x = np.diag([2**62 + 1, 3, -5])
+    done = replaced(PASS, FAMILY.evaluate, "trace", [x])
+    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == 2**62 - 1
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_powers(dynamic: bool) -> None:
+    for count in (1, 2, 5):
+        for x in (X, (X * 3).astype(np.int64)):
+            replaced(PASS, FAMILY.evaluate, "linalg_vander", [x, count], rtol=1e-6, dynamic=dynamic)
+    replaced(PASS, FAMILY.evaluate, "linalg_vander", [X, None], rtol=1e-6)
+
+
+def test_refused() -> None:
+    model, _ = called("trace", [X[0]], [X[0, 0]])
+    assert_refused(PASS, model, "x0 must be a matrix; it has 1 axes")
+    model, _ = called("linalg_vander", [X, None], [X[:, :, None]], dynamic=True)
+    assert_refused(PASS, model, "there must be 1 to 64 powers; there are None")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("rot90", [3, 3]))
