@@ -231,6 +231,7 @@ def table(engine: str, rows: Sequence[Row]) -> str:
         f"{len(known)} models that onnxruntime runs, of {len(rows)} that were tried, in the engine"
         f" itself; {_closeness(engine)}. Made by `python -m"
         f" benchmarks.engines FOLDER --engine {engine}`.",
+        *_note_on_engine(engine),
         *_note_on_sizes(sized),
         *_note_on_consent(known),
         "",
@@ -263,6 +264,11 @@ def _closeness(engine: str) -> str:
     if family_of(engine).arithmetic == "float16":
         return "it computes in float16: floats within 1e-2 of each and of the largest number"
     return "floats within 1e-3 of each and 1e-4 of the largest number"
+
+
+def _note_on_engine(engine: str) -> list[str]:
+    caution = family_of(engine).caution
+    return ["", f"Of the engine is to be known: {caution}."] if caution else []
 
 
 def _note_on_sizes(sized: int) -> list[str]:
