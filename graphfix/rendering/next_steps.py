@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 
+from graphfix.registry import shipped_passes
 from graphfix.rendering.grouping import distinct, node_label
 from graphfix.rendering.style import capped
 from graphfix.rendering.wording import problems
-from graphfix.report import Accuracy, Report, Reproduced, Status, Verdict
+from graphfix.report import Accuracy, Finding, Report, Reproduced, Status, Verdict
+from graphfix.schemas import form_of, newest_opset
 
 UNTYPED = "types-unknown"
 _INPUTS_SHOWN = 3
+_CONTRIB = "com.microsoft"
 _EXAMPLE = 8  # the size that an example begins with; all are different
 _LOSSY = "--allow-lossy"
 _CONSENT = re.compile(r"--allow-(?:lossy|io-change)\b")
@@ -77,6 +81,22 @@ def _consents(report: Report) -> list[str]:
     ]
 
 
+def _aliases(left: Sequence[Finding]) -> Sequence[str]:
+    """Return what operators that no pass knows may be by their names, as --treat-as takes it."""
+    known = {feature for declared in shipped_passes() for feature in declared.removes}
+    found: list[str] = []
+    for finding in left:
+        kind, _, full = finding.feature.partition(":")
+        domain, _, op = full.rpartition("::")
+        if kind not in ("op", "domain") or finding.rule == UNTYPED or finding.removed_by:
+            continue
+        if domain and form_of(op, newest_opset()) is not None:
+            found.append(f"{full}={op}")
+        elif domain != _CONTRIB and f"op:{_CONTRIB}::{op}" in known:
+            found.append(f"{full}={_CONTRIB}::{op}")
+    return distinct(found)
+
+
 def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     """Return sentences, the most useful first; empty when there is nothing to do."""
     steps: list[str] = []
@@ -109,6 +129,12 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
         steps.append(
             f"If your engine has {capped(own, 3)} as a plugin, say so: "
             f"{' '.join(f'`--assume-op {name}`' for name in own[:3])}."
+        )
+    alias = _aliases(left)
+    if alias:
+        steps.append(
+            f"If {'it is' if len(alias) == 1 else 'they are'} what the name says, say so: "
+            f"{' '.join(f'`--treat-as {text}`' for text in alias[:3])}."
         )
     failed = distinct(o.pass_id for o in report.outcomes if o.status is Status.FAILED)
     if failed:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import onnx
+import pytest
 
 import graphfix
 from graphfix.rendering.next_steps import next_steps
@@ -119,3 +120,31 @@ def test_a_problem_that_no_consent_removes_gets_no_such_advice() -> None:
         "trt8",
     )
     assert "--allow-" not in told
+
+
+@pytest.mark.parametrize(
+    ("node", "wanted"),
+    [
+        (
+            "com.microsoft.LayerNormalization (x, s)",
+            "`--treat-as com.microsoft::LayerNormalization=LayerNormalization`",
+        ),
+        ("acme.Relu (x)", "`--treat-as acme::Relu=Relu`"),
+        ("FastGelu (x)", "`--treat-as FastGelu=com.microsoft::FastGelu`"),
+        ("acme.FastGelu (x)", "`--treat-as acme::FastGelu=com.microsoft::FastGelu`"),
+    ],
+)
+def test_a_name_that_others_have_is_offered_as_theirs(node: str, wanted: str) -> None:
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17, "acme" : 1, "com.microsoft" : 1]> '
+        f"g (float[2, 4] x) => (float[2, 4] y) <float[4] s = {{1, 1, 1, 1}}> {{ y = {node} }}"
+    )
+    assert wanted in _steps(proto, "trt8")
+
+
+def test_a_name_that_nobody_has_is_not_offered() -> None:
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[2] x) => (float[2] y) '
+        "{ y = acme.Foo (x) }"
+    )
+    assert "--treat-as" not in _steps(proto, "trt8")
