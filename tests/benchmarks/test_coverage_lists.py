@@ -48,8 +48,8 @@ def test_an_answer_is_taken_repaired_refused_or_a_fault() -> None:
     done = answered(case(CELU, mish, opset=18), "trt8.6")
     assert (done.answer, done.engine) == (EXACTLY, "onnxruntime")
     assert "mish-to-softplus" in done.by
-    text = "g (string[2] x) => (string[2] y) { y = Identity (x) }"
-    assert answered(case(text, X), "trt8.6").answer == REFUSED
+    complex_ = "g (complex64[2] x) => (complex64[2] y) { y = Identity (x) }"
+    assert answered(case(complex_, X), "trt8.6").answer == REFUSED
 
 
 def test_another_interface_is_a_consent() -> None:
@@ -92,8 +92,8 @@ def test_the_page_answers_for_every_entry(tmp_path: Path, monkeypatch: pytest.Mo
 def test_what_has_no_form_of_fixed_sizes_is_counted_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = case("g (string[2] x) => (string[2] y) { y = Identity (x) }", X)
-    monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter([text]))
+    number = case("g (complex64[2] x) => (complex64[2] y) { y = Identity (x) }", X)
+    monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter([number]))
     cases.store("onnx_operators", tmp_path / "cases")
     monkeypatch.setattr(formless, "FOLDER", tmp_path)
     monkeypatch.setattr(page, "RESULTS", tmp_path)
@@ -101,7 +101,7 @@ def test_what_has_no_form_of_fixed_sizes_is_counted_apart(
     answer(tmp_path / "cases", rows, "trt8.6", [], 60)
     found = page.written("onnx_operators", [rows], tmp_path / "cases").read_text()
     assert "| trt8.6 | 1 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 1 | - |" in found
-    assert "| STRING at the ends of the model | trt8.6 | Neg-13 (plain) |" in found
+    assert "| COMPLEX64 at the ends of the model | trt8.6 | Neg-13 (plain) |" in found
     byte = case("g (uint8[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", X, "byte")
     monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter([byte]))
     cases.store("onnx_operators", tmp_path / "cases")
