@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -71,15 +72,22 @@ def measure(
 
     Those that a target rejects come first.
     """
-    end = time.monotonic() + given.seconds
+    end, of = time.monotonic() + given.seconds, _revision()
     missing = list(_without(given.folder, kind, rows))
     missing.sort(key=lambda network: not rows.get(kind + FOUND, network.sha256).get("found"))
     for number, network in enumerate(missing, 1):
         if time.monotonic() > end:
             print(f"{len(missing) - number + 1} are left", file=sys.stderr)
             return
-        rows.keep(kind, network.sha256, **judged(network.at(given.folder)))
+        said = judged(network.at(given.folder))
+        rows.keep(kind, network.sha256, **said, **({"revision": of} if of else {}))
         print(f"[{number}/{len(missing)}] {kind} {network.sha256[:12]}", file=sys.stderr)
+
+
+def _revision() -> str:
+    """Return the commit that is measured; empty outside of a clone."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _without(folder: Path, kind: str, rows: Rows) -> Iterator[Network]:

@@ -87,6 +87,10 @@ def _numbers(target: str, judged: Sequence[_Judged], whole: int) -> Iterator[str
     yield from (f"## {target}", "")
     if len(judged) < whole:
         yield from (f"{len(judged)} of {whole} measured, those that are rejected first.", "")
+    known = Counter(str(j.row.get("revision", "")) for j in judged)
+    if len(known) > 1 or "" not in known:
+        told = (f"{count} of {name or 'an earlier one'}" for name, count in known.most_common())
+        yield from (f"Measured with these revisions of graphfix: {', '.join(told)}.", "")
     asked = [tool for tool in TOOLS if any(tool in j.tools for j in judged)]
     others = ("do-nothing", *asked)
     titles = ("half", "files", "number", "done", f"done with `{CONSENT}`", *others)

@@ -98,3 +98,13 @@ def test_a_rejected_network_whose_run_ended_early_is_no_less_rejected(tmp_path: 
     rows.keep("trt8.6", SEEN, done=False, consent=False, verification="", **early)
     text = page([network(SEEN)], rows)
     assert "| seen | rejected, that run | 1 | 0 of 1 (0.0%) | 0 of 1 (0.0%) | 0 |" in text
+
+
+def test_the_revisions_that_were_measured_are_told_where_any_is_known(tmp_path: Path) -> None:
+    rows, left = Rows(tmp_path / "rows.jsonl"), {"before": [], "after": [], "left_because": []}
+    for sha256, of in ((SEEN, {"revision": "abc1234"}), (UNSEEN, {})):
+        rows.keep("runs", sha256, runs=True)
+        rows.keep("trt8.6", sha256, done=True, consent=True, verification="equal", **left, **of)
+    told = page([network(SEEN), network(UNSEEN)], rows)
+    line = "Measured with these revisions of graphfix: 1 of abc1234, 1 of an earlier one."
+    assert line in told.splitlines()
