@@ -191,6 +191,22 @@ CASES: list[tuple[str, int, int, str, str, dict[str, Any], list[str]]] = [
         ["Unsqueeze", "Div", "Round", "Cast", "Unsqueeze", "Add", "Clip", "Cast"],
     ),
     (
+        "quantize-new-attribute", 19, 18, "(float[2,3,4] x) => (uint8[2,3,4] y)",
+        "s = Constant<value = float {0.25}>() z = Constant<value = uint8 {9}>() "
+        "y = QuantizeLinear<saturate = 1>(x, s, z)", {"x": F},
+        ["QuantizeLinear"],
+    ),
+    (
+        "batch-normalization-new-attribute", 14, 13, "(float[2,3,4] x) => (float[2,3,4] y)",
+        "s = Constant<value = float[3] {1, 2, 3}>() m = Constant<value = float[3] {0, 1, 2}>() "
+        "y = BatchNormalization<training_mode = 0>(x, s, m, m, s)", {"x": F},
+        ["BatchNormalization"],
+    ),
+    (
+        "shape-new-attribute", 15, 14, "(float[2,3,4] x) => (int64[3] y)",
+        "y = Shape<start = 0>(x)", {"x": F}, ["Shape"],
+    ),
+    (
         "quantize-one-scale", 13, 12, "(float[2,3,4] x, float[1] s, int8[1] z) => (int8[2,3,4] y)",
         "y = QuantizeLinear(x, s, z)",
         {"x": F * 20, "s": np.array([0.5], np.float32), "z": np.array([3], np.int8)},

@@ -61,12 +61,15 @@ resize_up = adapter("Resize", 18, 19)(_resize)
 
 @adapter("QuantizeLinear", 19, 18)
 def quantize_down(node: NodeView, build: Builder) -> Adapted:
-    """float16 was not quantized: it is divided in float32, as onnxruntime does it in any case."""
+    """float16 was not quantized: it is divided in float32, as onnxruntime does it in any case.
+
+    The attribute that is new says something of results in float8 alone, which were none either.
+    """
     x, scale = node.need(0), node.need(1)
     if need_elem_type(x) != TensorProto.FLOAT16:
-        return KEEP
+        return respell(node, build, drop=["saturate"]) if node.has("saturate") else KEEP
     wide = [build.Cast(value, to=TensorProto.FLOAT) for value in (x, scale)]
-    return respell(node, build, x=wide[0], y_scale=wide[1])
+    return respell(node, build, drop=["saturate"], x=wide[0], y_scale=wide[1])
 
 
 @adapter("Equal", 19, 18)
