@@ -126,6 +126,12 @@ def _remainder(build: Builder, _: Call, v: list[Any]) -> Value:
     return build.Where(apart, build.Add(rest, b), rest)
 
 
+def _rest(function: Any, v: list[Any]) -> Any:
+    if v[0].dtype.kind != "f" and (v[1] == 0).any():
+        raise Refuse("integers must not be divided by 0; one is")  # as PyTorch does
+    return function(v[0], v[1])
+
+
 def _pow(build: Builder, call: Call, v: list[Any]) -> Value:
     if not is_float(v[0]):
         power = build.const(v[1])
@@ -259,9 +265,9 @@ _TABLE = {
     **dict.fromkeys(("div.Tensor_mode", "div.Scalar_mode"), _MODED),
     **dict.fromkeys(("divide.Tensor_mode", "divide.Scalar_mode"), _MODED),
     "floor_divide": two(_floor_div, _floor_div_model),
-    "remainder": two(_remainder, lambda _, v: np.remainder(v[0], v[1])),
+    "remainder": two(_remainder, lambda _, v: _rest(np.remainder, v)),
     "fmod": two(lambda build, _, v: build.Mod(v[0], v[1], fmod=1),
-                 lambda _, v: np.fmod(v[0], v[1])),
+                 lambda _, v: _rest(np.fmod, v)),
     "pow": _POW,
     "square": one(lambda build, _, v: build.Mul(v[0], v[0]), lambda _, v: v[0] * v[0]),
     "neg": _NEG, "negative": _NEG, "positive": _SAME, "abs": _ABS, "absolute": _ABS,

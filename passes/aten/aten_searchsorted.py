@@ -140,6 +140,8 @@ def _counted_type(call: Call) -> Sequence[InferredType | None]:
 def _search_model(call: ArrayCall) -> Any:
     entries = call.need("sorted_sequence" if "sorter" in call.schema else "boundaries")
     values = call.need("self")
+    if (entries[..., 1:] < entries[..., :-1]).any():
+        raise Refuse("the entries must be sorted; they are not")  # what PyTorch gives is undefined
     text = call.array("side") if "side" in call.schema else None
     right = bool(call.number("right", 0)) or (text is not None and "right" in str(text))
     kind = np.int32 if call.number("out_int32", 0) else np.int64

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphfix.authoring import Refuse
 from graphfix.passes.aten.aten_arithmetic import FAMILY
 from graphfix.report import APPROXIMATE
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
@@ -142,3 +143,10 @@ def test_refusals() -> None:
 
 def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("flatten", [3, 3]))
+
+
+@pytest.mark.parametrize("operator", ["remainder", "fmod"])
+def test_no_model_divides_integers_by_0(operator: str) -> None:
+    call = {"operator": operator, "overload_name": "Tensor"}
+    with pytest.raises(Refuse, match="integers must not be divided by 0; one is"):
+        FAMILY.evaluate([np.array([3]), np.array([0])], call)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from graphfix.authoring import Refuse
 from graphfix.passes.aten.aten_searchsorted import FAMILY
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
@@ -99,3 +100,10 @@ def test_refusals() -> None:
 
 def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("histc", [3, 3]))
+
+
+def test_the_model_says_nothing_of_entries_that_are_not_sorted() -> None:
+    call = {"operator": "bucketize", "overload_name": "Tensor"}
+    entries, right = np.array([2.0, 1.0], np.float32), np.array(False)
+    with pytest.raises(Refuse, match="the entries must be sorted; they are not"):
+        FAMILY.evaluate([np.array([3], np.float32), entries, right, right], call)
