@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ def _reachable(operator: str, kinds: Mapping[str, tuple[str, bool]]) -> bool:
     return plain and operator not in ENDLESS and "empty" not in operator
 
 
-def _summary(rows: Iterable[Row]) -> list[str]:
+def _summary(rows: Sequence[Row]) -> list[str]:
     kinds = read()
     groups: dict[tuple[str, bool], list[Row]] = defaultdict(list)
     for row in rows:
@@ -97,6 +97,17 @@ def _summary(rows: Iterable[Row]) -> list[str]:
             f"| {target} | {'installed' if pytorch else 'not installed'} | {len(several)} "
             f"| {cells} | {len(by)} | {some} | {every} |"
         )
+    for (target, pytorch), own in sorted({**groups}.items()):
+        there = {_operator(row) for row in groups[target, False]} if pytorch else set[str]()
+        held = {_operator(row) for row in (*own, *_without_asking(own, groups[target, False]))}
+        left = sorted(operator for operator in there - held if _reachable(operator, kinds))
+        if left:
+            lines += ["", f"Not judged with PyTorch for {target}, and refused without it: "
+                      f"{len(left)} operators ({', '.join(left)})."]  # fmt: skip
+    early = Counter(_of(row)[0] for row in rows if _equal(row) and "proof" not in row)
+    if early:
+        counts_of = ", ".join(f"{count} of {target}" for target, count in sorted(early.items()))
+        lines += ["", f"Equal cells that were judged without proofs: {counts_of}."]
     return lines
 
 

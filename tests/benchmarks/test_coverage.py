@@ -90,6 +90,8 @@ def test_a_row_with_pytorch_holds_what_it_is_not_asked_about(
     text = (tmp_path / "table.md").read_text()
     assert "| trt8.6 | not installed | 3 | 1 | 0 | 2 | 0 | 0 | 3 | 1 | 1 |" in text
     assert "| trt8.6 | installed | 2 | 2 | 0 | 0 | 0 | 0 | 2 | 2 | 2 |" in text
+    assert "for trt8.6, and refused without it: 1 operators (atan2)." in text
+    assert "Equal cells that were judged without proofs: 2 of trt8.6." in text
 
 
 def test_no_operator_of_the_list_is_without_an_answer(tmp_path: Path, monkeypatch: Any) -> None:
