@@ -101,7 +101,8 @@ def test_a_rejected_network_whose_run_ended_early_is_no_less_rejected(tmp_path: 
 
 
 def test_the_revisions_that_were_measured_are_told_where_any_is_known(tmp_path: Path) -> None:
-    rows, left = Rows(tmp_path / "rows.jsonl"), {"before": [], "after": [], "left_because": []}
+    rows = Rows(tmp_path / "rows.jsonl")
+    left: dict[str, Any] = {"before": [], "after": [], "left_because": []}
     for sha256, of in ((SEEN, {"revision": "abc1234"}), (UNSEEN, {})):
         rows.keep("runs", sha256, runs=True)
         rows.keep("trt8.6", sha256, done=True, consent=True, verification="equal", **left, **of)
