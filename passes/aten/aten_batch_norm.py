@@ -126,8 +126,9 @@ def _modelled(call: ArrayCall, axes: tuple[int, ...]) -> tuple[Any, Any, Any]:
     y = y if weight is None else y * weight.reshape(lined)
     y = y if bias is None else y + bias.reshape(lined)
     nothing = np.zeros(0, x.dtype)
-    stats = [one.reshape(-1).astype(x.dtype) if own else nothing for one in (mean, rate)]
-    return y.astype(x.dtype), *stats
+    if not own:
+        return y.astype(x.dtype), nothing, nothing
+    return y.astype(x.dtype), mean.reshape(-1).astype(x.dtype), rate.reshape(-1).astype(x.dtype)
 
 
 def _batch_model(call: ArrayCall) -> Any:
@@ -136,7 +137,7 @@ def _batch_model(call: ArrayCall) -> Any:
 
 def _type(call: Call) -> Sequence[InferredType | None]:
     x, _ = _needed(call)
-    size: Any = (x.shape or ())[1] if _flag(call) else 0
+    size: Any = tuple(x.shape or ())[1] if _flag(call) else 0
     stats = InferredType(x.elem_type, (size,))
     return (InferredType(x.elem_type, x.shape), stats, stats)
 

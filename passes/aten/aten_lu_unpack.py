@@ -119,6 +119,14 @@ def _type(call: Call) -> Sequence[InferredType | None]:
     return [InferredType(x.elem_type, shape) for shape in shapes]
 
 
+def _row_order(pivots: Sequence[int], rows: int) -> list[int]:
+    """Return the row that each one came from, after the exchanges."""
+    state = list(range(rows))
+    for step, pivot in enumerate(pivots):
+        state[step], state[pivot - 1] = state[pivot - 1], state[step]
+    return state
+
+
 def _model(call: ArrayCall) -> Any:
     x, pivots = call.need("LU_data"), call.need("LU_pivots")
     rows, columns = x.shape[-2:]
@@ -135,10 +143,8 @@ def _model(call: ArrayCall) -> Any:
             raise Refuse("the pivots must be rows; they are not")  # as PyTorch does
         order = np.zeros((*x.shape[:-2], rows, rows), x.dtype)
         for at in np.ndindex(*x.shape[:-2]):
-            state = np.arange(rows)
-            for step, place in enumerate(pivots[at] - 1):
-                state[[step, place]] = state[[place, step]]
-            order[at][state, np.arange(rows)] = 1
+            for place, row in enumerate(_row_order(pivots[at].tolist(), rows)):
+                order[at][row, place] = 1
     return order, lower, upper
 
 

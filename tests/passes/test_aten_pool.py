@@ -15,7 +15,12 @@ PASS = "aten-pool"
 SHAPES = {1: (2, 3, 9), 2: (1, 3, 9, 8), 3: (1, 2, 6, 5, 7)}
 NEAR: dict[str, Any] = {"rtol": 1e-5, "atol": 1e-6}
 # Kernel, stride, padding, ceil mode.
-WINDOWS = [(3, [], 0, False), (3, [2], 1, False), (2, [3], 1, True), (4, [3], 2, True)]
+WINDOWS: list[tuple[int, list[int], int, bool]] = [
+    (3, [], 0, False),
+    (3, [2], 1, False),
+    (2, [3], 1, True),
+    (4, [3], 2, True),
+]
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
