@@ -52,10 +52,12 @@ class Variable:
         info: The ValueInfoProto it came with; None for new ones.
         output_count: How many graphs list it as an output.
         draft: The node that will produce it while a rewrite is only tried; None otherwise.
+        drafted_reader: Whether it has a reader in what is only tried, which `outputs` does not say.
     """
 
     __slots__ = (
         "draft",
+        "drafted_reader",
         "elem_type",
         "info",
         "inputs",
@@ -83,6 +85,7 @@ class Variable:
         self.info: ValueInfoProto | None = None
         self.output_count = 0
         self.draft: Node | None = None
+        self.drafted_reader = False
         if info is not None:
             self.set_info(info)
 

@@ -232,6 +232,7 @@ def attach_node(node: Node, graph: Graph) -> None:
     for tensor in outputs:
         if isinstance(tensor, Variable):
             tensor.draft = None
+            tensor.drafted_reader = False
     for _, body in node.graphs():
         body.parent = node
         body.opsets = graph.opsets

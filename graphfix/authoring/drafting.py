@@ -104,8 +104,24 @@ def drafted(
         view.node, list(build.nodes), list(build.constants), list(results), shapes, further
     )
     prune(draft)
+    _tell_readers(draft)
     check_draft(draft, build, by)
     return draft
+
+
+def _tell_readers(draft: Draft) -> None:
+    """Note what is read of what the draft computes.
+
+    Drafted nodes are held without telling their tensors: a pass that is asked about one of them
+    would take an output for unused, and leave it out, that another of them reads.
+    """
+    read = [tensor for node in all_nodes(draft.nodes) for tensor in node.inputs]
+    for old, new in zip(draft.outputs, draft.results, strict=False):
+        if new is not None and Value(old).is_used:
+            read.append(new.tensor)
+    for tensor in read:
+        if isinstance(tensor, Variable) and tensor.draft is not None:
+            tensor.drafted_reader = True
 
 
 def prune(draft: Draft) -> Draft:

@@ -113,8 +113,11 @@ class Value:
 
     @property
     def is_used(self) -> bool:
-        """Whether a node uses the value or a graph gives it out."""
-        return bool(self.tensor.outputs) or self.tensor.output_count > 0
+        """Whether a node uses the value, be it in the graph or a draft, or a graph gives it out."""
+        tensor = self.tensor
+        if isinstance(tensor, Variable) and tensor.drafted_reader:
+            return True
+        return bool(tensor.outputs) or tensor.output_count > 0
 
     @property
     def is_graph_output(self) -> bool:
