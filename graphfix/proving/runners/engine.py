@@ -36,3 +36,10 @@ class MissingOperator(EngineFailed):
         """Name the operator as (domain, op)."""
         super().__init__(message)
         self.key = key
+
+
+class MissingForm(MissingOperator):
+    """An engine has an operator, but not what it is asked of it; other sizes may be another thing.
+
+    That says nothing of the model.
+    """

@@ -12,6 +12,7 @@ import onnx.external_data_helper
 
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.protos import all_nodes, copied
+from graphfix.proving.runners.engine import MissingForm
 from graphfix.proving.runners.evaluators import Evaluators, attribute_value, call, key_of
 from graphfix.proving.runners.old_forms import (
     later_form,
@@ -24,6 +25,7 @@ from graphfix.proving.values.kinds import Feed, Value
 
 _LONGEST_TEXT = 2000
 _NEWER = 99
+_UNIMPLEMENTED = "not implemented"
 _OLDEST = 7  # the forms of earlier opsets are in `old_forms`
 
 
@@ -137,7 +139,11 @@ class ReferenceEngine:
         return self._at
 
     def run(self, feed: Feed) -> dict[str, Value]:
-        """Run once; see `graphfix.proving.runners.engine.Engine`."""
+        """Run once; see `graphfix.proving.runners.engine.Engine`.
+
+        Raises:
+            MissingForm: The evaluator says of a node that it has not implemented it.
+        """
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
@@ -146,8 +152,24 @@ class ReferenceEngine:
             raise
         except Exception as error:  # as above
             text = f"{error} {error.__cause__ or ''}"
-            raise EngineFailed(" ".join(text.split())[:_LONGEST_TEXT], where=self.name) from error
+            told = " ".join(text.split())[:_LONGEST_TEXT]
+            if self._at and _is_unimplemented(error):
+                raise MissingForm(key_of(self._at[0]), told) from error
+            raise EngineFailed(told, where=self.name) from error
         return dict(zip(self._evaluator.output_names, results, strict=True))
+
+
+def _is_unimplemented(error: BaseException | None) -> bool:
+    """Say whether an operator of the evaluator calls itself unfinished.
+
+    Most raise NotImplementedError; Upsample, MaxPool, Scan and OneHotEncoder a RuntimeError that
+    says so (onnx 1.23, onnx/reference/ops), and a body wraps what its nodes raise.
+    """
+    while error is not None:
+        if isinstance(error, NotImplementedError) or _UNIMPLEMENTED in str(error).lower():
+            return True
+        error = error.__cause__
+    return False
 
 
 def _readable(model: onnx.ModelProto) -> onnx.ModelProto:

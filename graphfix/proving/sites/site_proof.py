@@ -13,7 +13,7 @@ import onnx
 from graphfix.errors import EngineFailed
 from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
-from graphfix.proving.runners.engine import Engine, MissingOperator
+from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.sites.parameters import driven, parameters_of
@@ -218,7 +218,8 @@ class _Proof:
         for number, style in enumerate(self._styles):
             drawn = samples.next(number)
             if drawn is None:
-                if isinstance(samples.last_error, MissingOperator):
+                error = samples.last_error
+                if isinstance(error, MissingOperator) and not isinstance(error, MissingForm):
                     break
                 continue
             feed, expected = drawn

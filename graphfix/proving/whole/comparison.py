@@ -294,6 +294,8 @@ class _Comparison:
             return False
         try:
             self._run_after(feed)
+        except MissingOperator:
+            return False  # of another engine
         except EngineFailed:
             return True
         return False

@@ -14,7 +14,7 @@ from graphfix.errors import EngineFailed
 from graphfix.proving.inputs import sizes
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
 from graphfix.proving.inputs.user import read_inputs
-from graphfix.proving.runners.engine import Engine, MissingOperator
+from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 from graphfix.proving.verdict.numbers import widened
 
@@ -76,12 +76,10 @@ class Samples:
                     feed |= self._overrides(sample)
                 self.last_feed = feed
                 outputs = self._engine.run(feed)
-            except MissingOperator as error:
-                # No other size brings an operator.
-                self.last_error = error
-                return None
             except EngineFailed as error:
                 self.last_error = error
+                if isinstance(error, MissingOperator) and not isinstance(error, MissingForm):
+                    return None  # no other size brings an operator
                 continue
             if attempt not in self._known:
                 self._known.append(attempt)
