@@ -15,7 +15,7 @@ from graphfix.graph import Constant, Function, Graph, Node, Shape, Tensor, Varia
 from graphfix.model import Model
 from graphfix.protos import normal_domain
 from graphfix.schemas import Form, form_of
-from graphfix.shape_inference import infer_shapes
+from graphfix.shape_inference import infer_shapes, read_by_inference
 from graphfix.storage.weights import type_name
 
 SMALL_ELEMENTS = 64
@@ -112,9 +112,10 @@ def infer_node(
         if constant is not None:
             data[tensor.name] = constant
     imports = [onnx.helper.make_opsetid(d, v) for d, v in node.graph.opsets.items()]
+    proto = read_by_inference(export_node(node))
     try:
         inferred = onnx.shape_inference.infer_node_outputs(
-            form.schema, export_node(node), types, data, opset_imports=imports
+            form.schema, proto, types, data, opset_imports=imports
         )
     except (
         onnx.shape_inference.InferenceError,

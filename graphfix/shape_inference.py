@@ -4,6 +4,9 @@ A few operators of onnx read the type of their input without asking whether ther
 (defs/generator/utils.h and defs/traditionalml/defs.cc, onnx 1.23); GatherND takes any number for
 batch_dims. Where that would end the process, such a node is hidden from inference until what it
 reads has a type.
+
+STFT without `onesided` is 1 of it (its page and schema), which inference takes for 0
+(defs/math/defs.cc, onnx 1.23): it is shown the node with the default written out.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto
 
-from graphfix.protos import all_nodes, bodies_of, nodes_of_model
+from graphfix.protos import all_nodes, bodies_of, copied, nodes_of_model
 
 _LARGE = 1 << 20  # bytes of a model from which on its memory is worth a look
 _HIDDEN = "graphfix.hidden/"
@@ -33,6 +36,7 @@ _READS_A_TYPE = frozenset(
 )
 # Where none of these names is in a file no node of it is at risk.
 _NAMES = tuple(op.encode() for op in (*sorted({op for _, op in _READS_A_TYPE}), "GatherND"))
+_MISREAD, _SPELLED = "STFT", onnx.helper.make_attribute("onesided", 1)
 
 
 def infer_shapes(model: ModelProto | bytes, **options: bool) -> ModelProto:
@@ -47,8 +51,40 @@ def infer_shapes(model: ModelProto | bytes, **options: bool) -> ModelProto:
         onnx.shape_inference.InferenceError: As there.
     """
     raw = model if isinstance(model, bytes) else model.SerializeToString()
+    del model
+    if _MISREAD.encode() not in raw:
+        return _inferred(raw, options)
+    shown = ModelProto.FromString(raw)
+    spelled = [_lacks_default(node) for node in nodes_of_model(shown)]
+    for node, lacking in zip(nodes_of_model(shown), spelled, strict=True):
+        if lacking:
+            node.attribute.append(_SPELLED)
+    inferred = _inferred(shown.SerializeToString(), options)
+    for node, lacking in zip(nodes_of_model(inferred), spelled, strict=True):
+        if lacking:
+            del node.attribute[-1]
+    return inferred
+
+
+def read_by_inference(node: NodeProto) -> NodeProto:
+    """Return a node as inference is to read it: itself, or a copy with its default written out."""
+    if not _lacks_default(node):
+        return node
+    spelled = copied(node)
+    spelled.attribute.append(_SPELLED)
+    return spelled
+
+
+def _lacks_default(node: NodeProto) -> bool:
+    return (
+        node.op_type == _MISREAD
+        and node.domain in ("", "ai.onnx")
+        and all(attribute.name != _SPELLED.name for attribute in node.attribute)
+    )
+
+
+def _inferred(raw: bytes, options: dict[str, bool]) -> ModelProto:
     if not any(name in raw for name in _NAMES):
-        del model
         _give_back(raw)
         try:
             return onnx.shape_inference.infer_shapes(raw, **options)

@@ -98,3 +98,17 @@ def test_a_type_found_on_the_way_is_used_in_every_scope() -> None:
     assert shapes(inferred)["e"] == [2, 3]
     then = inferred.graph.node[2].attribute[0].g
     assert [d.dim_value for d in then.output[0].type.tensor_type.shape.dim] == [2, 3]
+
+
+@pytest.mark.parametrize(("attributes", "bins"), [({}, 9), ({"onesided": 0}, 16)])
+def test_a_spectrum_has_one_side_by_default(attributes: dict[str, int], bins: int) -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2, 64, 1] x) => (float[2, M] y) <int64 step = {4}, int64 n = {16}>
+        { s = STFT (x, step, "", n) y = Flatten (s) }"""
+    )
+    node = model.graph.node[0]
+    node.attribute.extend(helper.make_attribute(k, v) for k, v in attributes.items())
+    inferred = infer_shapes(model)
+    assert shapes(inferred)["s"] == [2, 13, bins, 2]
+    assert [a.name for a in inferred.graph.node[0].attribute] == list(attributes)

@@ -12,6 +12,7 @@ from graphfix.graph import Constant, Node, Tensor, Variable, shape_of_type
 from graphfix.inference import shapes_contradict, small_constant, type_text
 from graphfix.protos import normal_domain
 from graphfix.schemas import Form
+from graphfix.shape_inference import read_by_inference
 from graphfix.validity.complaint import Complaint, called, named
 from graphfix.validity.element_types import Types
 
@@ -49,7 +50,7 @@ def inferred_types(
     try:
         found = dict(
             onnx.shape_inference.infer_node_outputs(
-                form.schema, proto, given, data, opset_imports=imports
+                form.schema, read_by_inference(proto), given, data, opset_imports=imports
             )
         )
         return _without_rounded(node, found, types), None

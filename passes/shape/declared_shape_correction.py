@@ -1,13 +1,14 @@
 """Correct a declared shape that the model itself proves wrong.
 
 What it does:
-    Where there is an If whose condition is known, or a SplitToSequence into single elements that
-    does not keep the axis, infers all shapes anew from the inputs and constants alone: only the
-    branch that runs counts, the single elements have no axis, and what the file declares of other
-    tensors is not believed. Where the result contradicts a declared shape (another rank or another
-    number), the declaration is corrected. The values stay what they are; for an output of the
-    model the report says old and new under "Interface changes". The measure that it lowers is the
-    number of declarations that contradict the graph.
+    Where there is an If whose condition is known, a SplitToSequence into single elements that does
+    not keep the axis, or an STFT without `onesided`, infers all shapes anew from the inputs and
+    constants alone: only the branch that runs counts, the single elements have no axis, a spectrum
+    has one side, and what the file declares of other tensors is not believed. Where the result
+    contradicts a declared shape (another rank or another number), the declaration is corrected.
+    The values stay what they are; for an output of the model the report says old and new under
+    "Interface changes". The measure that it lowers is the number of declarations that contradict
+    the graph.
 
 Why engines need it:
     PyTorch's exporter declares the output of an If by the branch that never runs
@@ -15,7 +16,8 @@ Why engines need it:
     inference and checker refuse the file, and whatever believes the declaration reckons wrong.
     It writes torch.unbind in scripted code as SplitToSequence <keepdims = 0> (x, 1): onnxruntime
     drops the axis, as PyTorch does, while ONNX's inference ignores `keepdims` beside a length, and
-    what the exporter declares comes from that inference.
+    what the exporter declares comes from that inference. STFT without `onesided` has one side by
+    its page and in onnxruntime, and two in ONNX's inference.
 
 Before:
     y: float[15]                   x: float[3, 5], c = false
@@ -26,8 +28,8 @@ After:
 
 When it refuses:
     It leaves alone what inference does not know or does not contradict, every declaration of an
-    input (inputs are what the proof rests on), and files without such an If or SplitToSequence,
-    where a wrong declaration is in no repair's way.
+    input (inputs are what the proof rests on), and files without such a node, where a wrong
+    declaration is in no repair's way.
 
 Accuracy:
     Exact: nothing that is computed changes.
@@ -70,7 +72,7 @@ def declared_shape_correction(editor: Editor) -> None:
     """Prove shapes where an If has nothing to decide; see the module."""
     model = editor.model
     untaken, single = _untaken(model), _single(model)
-    if not untaken and not single:
+    if not untaken and not single and not any(_is_one_sided(node) for node in model.nodes()):
         return
     proto = model.light_proto()
     for function in proto.functions:
@@ -119,6 +121,11 @@ def _single(model: Model) -> frozenset[int]:
         if alone and not int(view.attr("keepdims", 1)):
             found.add(id(node))
     return frozenset(found)
+
+
+def _is_one_sided(node: Node) -> bool:
+    """Say whether a node is an STFT of the sides that it has by default."""
+    return node.op == "STFT" and not node.domain and NodeView(node).attr("onesided") is None
 
 
 def _named(shape: Shape, symbols: set[str]) -> Shape:

@@ -156,6 +156,34 @@ def scatter(declared: str) -> ModelProto:
     )
 
 
+def spectrum(attributes: str, bins: int, *, between: bool = False) -> ModelProto:
+    """Return an STFT of 13 frames of 16, whose spectra are declared to have so many bins."""
+    inner = f"<float[2, 13, {bins}, 2] s>" if between else ""
+    out = "float[2, M] y" if between else f"float[2, 13, {bins}, 2] s"
+    last = "y = Flatten (s)" if between else ""
+    head = f"g (float[2, 64, 1] x) => ({out}) <int64 step = {{4}}, int64 n = {{16}}>"
+    if inner:
+        head = head[:-1] + f", {inner[1:]}"
+    return text(f'{head} {{ s = STFT {attributes} (x, step, "", n) {last} }}', 17)
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_a_spectrum_has_one_side_by_default(between: bool) -> None:
+    after = corrected(spectrum("", 16, between=between))
+    infos = {info.name: info for info in (*after.graph.value_info, *after.graph.output)}
+    assert dims(infos["s"]) == [2, 13, 9, 2]
+    x = np.random.default_rng(0).standard_normal((2, 64, 1)).astype(np.float32)
+    found = outputs_of(after, {"x": x})["y" if between else "s"]
+    assert found.shape == ((2, 234) if between else (2, 13, 9, 2))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "bins"), [("", 9), ("<onesided = 1>", 9), ("<onesided = 0>", 16)]
+)
+def test_a_spectrum_of_the_declared_sides_is_left_alone(attributes: str, bins: int) -> None:
+    assert_untouched(PASS, spectrum(attributes, bins))
+
+
 @pytest.mark.parametrize("verify", ["auto", "sites"])
 def test_a_whole_run_says_what_was_wrong(verify: str) -> None:
     result: Any = graphfix.run(scatter("float[15]"), target="trt8", verify=verify)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import graphfix
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
@@ -54,6 +56,30 @@ def test_against_numpy() -> None:
     result = outputs_of(done.after, feed)["y"]
     np.testing.assert_allclose(result[..., 0], wanted.real, atol=1e-4)
     np.testing.assert_allclose(result[..., 1], wanted.imag, atol=1e-4)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_one_side_where_the_attribute_is_absent(place: str) -> None:
+    model = text(4, 16, place=place).replace("<onesided = 1>", "")
+    assert "onesided" not in model
+    feed = feed_of(33, place=place)
+    done = assert_rewrite(PASS, model, feeds=[feed], rtol=1e-4, atol=1e-4)
+    assert outputs_of(done.after, feed)["y"].shape == (2, 5, 9, 2)
+
+
+def test_a_whole_run_repairs_one_side_by_default() -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2, 64, 1] x) => (float[2, M] y) <int64 step = {4}, int64 n = {16}>
+        { s = STFT (x, step, "", n) y = Flatten (s) }"""
+    )
+    result = graphfix.run(model, "trt8.6", verify="full")
+    assert result.exit_code == 0
+    verdict = result.report.verification
+    assert verdict is not None
+    assert str(verdict.status) == "equal"
+    assert verdict.method.startswith("onnxruntime")
+    assert "Conv" in [node.op_type for node in result.model.to_proto().graph.node]
 
 
 def test_both_sides_of_real_and_complex_signals() -> None:
