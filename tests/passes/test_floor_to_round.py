@@ -1,0 +1,80 @@
+"""floor-to-round: the nearest whole number, corrected by a comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "floor-to-round"
+VALUES = [0, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999997, 2.4, -2.6, -1e-30, 3, -3, 8388609.0, 1e30]
+OPS = ["Floor", "Ceil"]
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [11, 13, 22])
+def test_ties_and_the_rest(opset: int, place: str, op: str) -> None:
+    text = written(f"@y = {op} (x)", "float[N] x", "float[N]", opset=opset, place=place)
+    feed: dict[str, Any] = {"x": np.array([*VALUES, np.inf, -np.inf, np.nan], np.float32)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    wanted = np.floor(feed["x"]) if op == "Floor" else np.ceil(feed["x"])
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+
+
+@pytest.mark.parametrize("op", OPS)
+@given(st.lists(st.floats(), min_size=1, max_size=6))
+def test_any_numbers(op: str, values: list[float]) -> None:
+    text = written(f"@y = {op} (x)", "double[N] x", "double[N]")
+    assert_rewrite(PASS, text, feeds=[{"x": np.array(values)}])
+
+
+def test_floor_keeps_the_sign_of_a_zero() -> None:
+    text = written("@y = Floor (x)", "double[N] x", "double[N]")
+    feed: dict[str, Any] = {"x": np.array([0.0, -0.0, 0.25])}
+    found = outputs_of(assert_rewrite(PASS, text, feeds=[feed]).after, feed)["y"]
+    assert np.signbit(found).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(("release", "used"), [("1.10", True), ("1.13", True), ("1.14", False)])
+@pytest.mark.parametrize("op", OPS)
+def test_a_release_without_the_kernel_gets_round(op: str, release: str, used: bool) -> None:
+    text = written(f"@y = {op} (x)", "double[N] x", "double[N]", opset=13)
+    result: Any = graphfix.run(onnx.parser.parse_model(text), f"ort-{release}", verify="full")
+    assert result.exit_code == 0
+    assert ("Round" in [n.op_type for n in result.model.to_proto().graph.node]) is used
+
+
+def test_images_sampled_at_coordinates_of_float64_reach_an_old_release() -> None:
+    text = written(
+        "@y = GridSample <align_corners = 0> (x, g)",
+        "float[1, 2, 5, 6] x, double[1, 3, 4, 2] g",
+        "float[1, 2, 3, 4]",
+        opset=16,
+    )
+    result: Any = graphfix.run(onnx.parser.parse_model(text), "ort-1.10", verify="full")
+    assert result.exit_code == 0
+    ops = [n.op_type for n in result.model.to_proto().graph.node]
+    assert "GridSample" not in ops
+    assert "Floor" not in ops
+
+
+def test_refuses_an_unknown_dtype() -> None:
+    text = written(
+        "@h = custom.Op (x)\n@y = Floor (@h)", "float[2] x", "float[2]", imports=', "custom" : 1'
+    )
+    assert_refused(PASS, text, "unknown")
+
+
+def test_leaves_other_operators_alone() -> None:
+    assert_untouched(PASS, written("@y = Round (x)", "float[3] x", "float[3]"))
