@@ -62,7 +62,7 @@ class WholeRanges(Struct):
         place = next((i for i, out in enumerate(node.outputs) if out == value), 0)
         if PLACES.get(node.op) == place:
             return _positions(node)
-        if node.op in MOVES_FIRST or node.op in ("ReduceMax", "ReduceMin", "Cast"):
+        if node.op in MOVES_FIRST or node.op == "Cast" or _is_extreme(node):
             return self.of(node.input(0), depth)
         operands = self._operands(node)
         ranges = [self.of(operand, depth) for operand in operands]
@@ -76,6 +76,12 @@ class WholeRanges(Struct):
         if node.op in several:
             return node.inputs
         return node.inputs[:1] if node.op in ("Abs", "Neg", "ReduceSum", "Sign") else ()
+
+
+def _is_extreme(node: NodeView) -> bool:
+    """Say whether the result is one of the elements: that of none is a limit of the type."""
+    shape = node.need(0).static_shape if node.op in ("ReduceMax", "ReduceMin") else None
+    return shape is not None and 0 not in shape
 
 
 def _positions(node: NodeView) -> Range | None:

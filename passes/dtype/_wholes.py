@@ -43,4 +43,9 @@ def rest_of(build: Builder, first: Value, second: Value, rest: Value) -> Value:
     opposite = build.Relu(build.Neg(build.Mul(build.Sign(first), build.Sign(second))))
     turned = build.Mul(build.Sign(rest), opposite)
     gap = build.Sub(build.Abs(second), build.Add(rest, rest))
-    return build.Mul(build.Sign(second), build.Add(rest, build.Mul(turned, gap)))
+    return product(build, build.Sign(second), build.Add(rest, build.Mul(turned, gap)))
+
+
+def product(build: Builder, first: Value, second: Value) -> Value:
+    """Return a product without -0, which integers do not have: taken off 0, both zeros give 0."""
+    return build.Sub(0.0, build.Mul(build.Sub(0.0, first), second))

@@ -3,7 +3,8 @@
 What it does:
     All nodes that pass such tensors to each other are written in float32, constants included.
     A quotient is rounded, and set right by what is left over; a remainder is what is left over
-    then; what comes from floats is cut off.
+    then; what comes from floats is cut off. Where a product may be -0, which integers do not have,
+    its opposite is taken off 0.
 
 Why engines need it:
     ncnn has one type of numbers: what reads integers there reads their bits as floats.
@@ -52,7 +53,7 @@ from graphfix.authoring import (
 )
 from graphfix.passes.dtype._integers import MOVES, SUMS, WRAPPING
 from graphfix.passes.dtype._retyping import Operands, Retyping, filled, retype, told, unchanged
-from graphfix.passes.dtype._wholes import divided, left_over, rest_of
+from graphfix.passes.dtype._wholes import divided, left_over, product, rest_of
 
 _TYPES = (TensorProto.INT32, TensorProto.INT64)
 _NARROW = frozenset(map(int, _TYPES))
@@ -85,18 +86,21 @@ def large_integers_to_float32(editor: Editor) -> None:
 
 
 def _compute_in_floats(editor: Editor, *, proved: bool) -> None:
+    ranges = WholeRanges()
     retype(
         editor,
         Retyping(
             narrow=_NARROW,
             wide=_FLOAT,
-            refused=partial(_refused, WholeRanges(), proved),
+            refused=partial(_refused, ranges, proved),
             forms={
                 "Cast": _cast,
                 "ConstantOfShape": filled(_FLOAT),
                 "Div": _quotient,
                 "Equal": _equal,
                 "Mod": _remainder,
+                "Mul": partial(_product, ranges),
+                "Neg": _opposite,
             },
             wrapped=lambda view, result, elem_type, build: result,
             constant=lambda array: array.astype(np.float32),
@@ -136,12 +140,19 @@ def _refused(ranges: WholeRanges, proved: bool, view: NodeView) -> str:
     for value in (*values, *view.outputs) if proved else ():
         if value is not None and value.elem_type in _NARROW and not _is_small(ranges, value):
             return f"{value.name} must be shown to be below 2^24; it may be larger"
+    if proved and view.op == "Sum" and not _is_small_on_the_way(ranges, view):
+        return "what a Sum adds up on the way must be shown to be below 2^24; it may be larger"
     return ""
 
 
 def _is_small(ranges: WholeRanges, value: Value) -> bool:
     found = ranges.of(value)
     return found is not None and found[0] > -_LIMIT and found[1] < _LIMIT
+
+
+def _is_small_on_the_way(ranges: WholeRanges, view: NodeView) -> bool:
+    found = [ranges.of(value) for value in view.inputs]
+    return sum(max(-each[0], each[1]) for each in found if each is not None) < _LIMIT
 
 
 def _not_to_cast(ranges: WholeRanges, view: NodeView) -> str:
@@ -170,13 +181,29 @@ def _cast(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ..
         data = build.Cast(data, to=_FLOAT)
     if source.dtype is None or source.dtype.kind in "biu":
         return (data,)
-    return (build.Mul(build.Sign(data), build.Floor(build.Abs(data))),)
+    return (product(build, build.Sign(data), build.Floor(build.Abs(data))),)
+
+
+def _opposite(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
+    (data,) = operands
+    assert data is not None
+    return (build.Sub(0.0, data),)
+
+
+def _product(
+    ranges: WholeRanges, view: NodeView, operands: Operands, build: Builder
+) -> tuple[Value, ...]:
+    found = [ranges.of(value) for value in view.inputs]
+    if all(each is not None and each[0] >= 0 for each in found):
+        return unchanged(view, operands, build)
+    return (product(build, *_both(operands)),)
 
 
 def _quotient(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
     first, second = _both(operands)
     sign = build.Mul(build.Sign(first), build.Sign(second))
-    return (build.Mul(sign, divided(build, build.Abs(first), build.Abs(second))),)
+    whole = divided(build, build.Abs(first), build.Abs(second))
+    return (product(build, sign, whole),)
 
 
 def _remainder(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ...]:
@@ -184,7 +211,7 @@ def _remainder(view: NodeView, operands: Operands, build: Builder) -> tuple[Valu
     over, under = build.Abs(first), build.Abs(second)
     rest = left_over(build, over, under)
     if view.attr("fmod", 0):
-        return (build.Mul(build.Sign(first), rest),)
+        return (product(build, build.Sign(first), rest),)
     return (rest_of(build, first, second, rest),)
 
 

@@ -99,3 +99,36 @@ def test_sizes_and_axes_are_no_numbers() -> None:
         "{ r = Reshape (x, s) z = Neg (r) }"
     )
     assert_untouched(PASS, text)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "r = Neg (p)",
+        "s = Sub (zero, q) r = Mul (p, s)",
+        "s = Sub (zero, p) r = Div (s, two)",
+        "s = Sub (zero, q) r = Mod (p, s)",
+        "s = Sub (zero, q) r = Mod <fmod = 1> (s, q)",
+        "f = Cast <to = 1> (p) h = Mul (f, part) r = Cast <to = 7> (h)",
+    ],
+)
+def test_no_zero_gets_a_sign_which_integers_do_not_have(body: str) -> None:
+    constants = "<int64 zero = {0}, int64 two = {2}, float part = {-0.001}> "
+    text = BYTES + constants + WIDE + body + " y = Cast <to = 1> (r) z = Reciprocal (y) }"
+    feed = {"a": np.array([0, 0, 1, 18], np.uint8), "b": np.array([3, 7, 9, 9], np.uint8)}
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_what_a_sum_adds_up_on_the_way_is_looked_at() -> None:
+    constants = "<int64 most = {16776000}> "
+    body = WIDE + "r = Add (p, most) s = Sub (q, most) t = Sum (r, r, s) z = Cast <to = 1> (t) }"
+    reason = "what a Sum adds up on the way must be shown to be below 2^24; it may be larger"
+    assert_refused(PASS, BYTES + constants + body, reason)
+
+
+def test_the_largest_of_none_is_no_small_number() -> None:
+    text = (
+        HEAD + "(uint8[2, N] a) => (float[2] z) { p = Cast <to = 7> (a) "
+        "r = ReduceMax <axes = [1], keepdims = 0> (p) z = Cast <to = 1> (r) }"
+    )
+    assert_refused(PASS, text, "r must be shown to be below 2^24; it may be larger")
