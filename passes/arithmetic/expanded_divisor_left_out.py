@@ -37,7 +37,7 @@ def expanded_divisor_left_out(node: NodeView, build: Builder) -> Value:
     """Leave the Expand out, see the module."""
     x, divisor = node.need(0), node.need(1)
     maker = divisor.producer
-    if maker is None or maker.op != "Expand":
+    if maker is None or maker.op != "Expand" or maker.domain:
         raise Refuse(f"{divisor.name} must come out of Expand; it does not")
     small = maker.need(0)
     shapes = [value.static_shape for value in (x, divisor, small)]

@@ -9,6 +9,37 @@ import numpy as np
 from graphfix.authoring import NodeView, Refuse, Value
 
 
+def turned_between(node: NodeView, most: int) -> tuple[Value, list[int], list[int], list[int]]:
+    """Return what a Transpose between two Reshapes turns.
+
+    Args:
+        node: The last Reshape.
+        most: How many dimensions the tensors at both ends may have.
+
+    Returns:
+        What the first Reshape reads, the sizes that it gives, the order into which these are
+        transposed, and the sizes that the last one gives.
+
+    Raises:
+        Refuse: There are no such nodes, somebody else reads what lies between, a size is unknown
+            or 0, or an end has more dimensions.
+    """
+    transposed, last = node.need(0), node.output(0)
+    turn = made_by(transposed, "Transpose")
+    split = turn.need(0)
+    first = made_by(split, "Reshape").need(0)
+    if last is None or last.static_shape is None or split.static_shape is None:
+        raise Refuse("all sizes must be known; they are not")
+    if 0 in split.static_shape:
+        raise Refuse(f"{split.name} must hold numbers; it has a size of 0")
+    for end in (first, last):
+        if end.rank is None or end.rank > most:
+            raise Refuse(f"{end.name} must have {most} dimensions at most; it has {end.rank}")
+    shape = list(split.static_shape)
+    order = [int(axis) for axis in turn.attr("perm", range(len(shape))[::-1])]
+    return first, shape, order, list(last.static_shape)
+
+
 def made_by(value: Value, op: str) -> NodeView:
     """Return the node that computes a tensor.
 

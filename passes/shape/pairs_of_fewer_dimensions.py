@@ -89,7 +89,8 @@ def _blocks(full: Sequence[Sequence[int]]) -> list[list[int]]:
 def _source(value: Value) -> Value:
     """Return the tensor that an operand is a Reshape of, where it has fewer dimensions itself."""
     maker = value.producer
-    source = maker.need(0) if maker is not None and maker.op in ("Reshape", "Unsqueeze") else value
+    apart = maker is not None and not maker.domain and maker.op in ("Reshape", "Unsqueeze")
+    source = maker.need(0) if maker is not None and apart else value
     if source.rank is None or source.rank > _MOST:
         raise Refuse(f"{source.name} must have {_MOST} dimensions at most; it has {source.rank}")
     return source

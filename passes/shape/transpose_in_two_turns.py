@@ -37,7 +37,7 @@ from itertools import permutations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.shape._blocks import joined, made_by
+from graphfix.passes.shape._blocks import joined, turned_between
 
 _MOST = 4
 _FAR = 6  # dimensions whose orders are all tried
@@ -47,23 +47,11 @@ Turn = tuple[list[int], list[int]]
 @rewrite("Reshape", removes="rank:Reshape.* rank:Transpose.*", emits="Reshape Transpose", since=5)
 def transpose_in_two_turns(node: NodeView, build: Builder) -> Value:
     """Transpose twice, see the module."""
-    transposed, last = node.need(0), node.output(0)
-    turn = made_by(transposed, "Transpose")
-    split = turn.need(0)
-    first = made_by(split, "Reshape").need(0)
-    if last is None or last.static_shape is None or split.static_shape is None:
-        raise Refuse("all sizes must be known; they are not")
-    if 0 in split.static_shape:
-        raise Refuse(f"{split.name} must hold numbers; it has a size of 0")
-    for end in (first, last):
-        if end.rank is None or end.rank > _MOST:
-            raise Refuse(f"{end.name} must have {_MOST} dimensions at most; it has {end.rank}")
-    shape = split.static_shape
-    order = [int(axis) for axis in turn.attr("perm", range(len(shape))[::-1])]
+    first, shape, order, last = turned_between(node, _MOST)
     value = first
     for sizes, perm in _turns(*joined(shape, order)):
         value = build.Transpose(build.Reshape(value, np.array(sizes, np.int64)), perm=perm)
-    return build.Reshape(value, np.array(last.static_shape, np.int64))
+    return build.Reshape(value, np.array(last, np.int64))
 
 
 def _turns(sizes: Sequence[int], order: Sequence[int]) -> tuple[Turn, Turn]:

@@ -34,7 +34,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.shape._blocks import joined, made_by
+from graphfix.passes.shape._blocks import joined, turned_between
 
 _MOST = 5
 
@@ -42,23 +42,11 @@ _MOST = 5
 @rewrite("Reshape", removes="rank:Reshape.* rank:Transpose.*", emits="Reshape Transpose", since=5)
 def transpose_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
     """Transpose what stays together as one, see the module."""
-    transposed, last = node.need(0), node.output(0)
-    turn = made_by(transposed, "Transpose")
-    split = turn.need(0)
-    first = made_by(split, "Reshape").need(0)
-    if last is None or last.static_shape is None or split.static_shape is None:
-        raise Refuse("all sizes must be known; they are not")
-    if 0 in split.static_shape:
-        raise Refuse(f"{split.name} must hold numbers; it has a size of 0")
-    for end in (first, last):
-        if end.rank is None or end.rank > _MOST:
-            raise Refuse(f"{end.name} must have {_MOST} dimensions at most; it has {end.rank}")
-    shape = split.static_shape
-    order = [int(axis) for axis in turn.attr("perm", range(len(shape))[::-1])]
+    first, shape, order, last = turned_between(node, _MOST)
     sizes, perm = joined(shape, order)
     if len(sizes) > _MOST:
         raise Refuse(f"{_MOST} dimensions at most must be left; {len(sizes)} are")
     if len(sizes) == len(shape):
         raise Refuse(f"some of the {len(shape)} dimensions must stay together; none do")
     blocks = build.Reshape(first, np.array(sizes, np.int64))
-    return build.Reshape(build.Transpose(blocks, perm=perm), np.array(last.static_shape, np.int64))
+    return build.Reshape(build.Transpose(blocks, perm=perm), np.array(last, np.int64))

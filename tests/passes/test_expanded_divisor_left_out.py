@@ -39,3 +39,11 @@ def test_refuses_what_grows_and_what_is_not_expanded() -> None:
     assert_refused(PASS, text, "d must give no more than x has; it does")
     text = HEAD + "(float[3] x, float[3] z) => (float[3] y) { d = Abs (z) y = Div (x, d) }"
     assert_refused(PASS, text, "d must come out of Expand; it does not")
+
+
+def test_refuses_an_expand_of_another_domain() -> None:
+    text = HEAD.replace('["" : 11]', '["" : 11, "own" : 1]') + (
+        "(float[2,3] x, float[1,3] z) => (float[2,3] y) <int64[2] s = {2, 3}, float[2,3] d> "
+        "{ d = own.Expand (z, s) y = Div (x, d) }"
+    )
+    assert_refused(PASS, text, "d must come out of Expand; it does not")

@@ -32,3 +32,13 @@ def test_refuses_what_is_read_twice_and_what_cannot_be_joined() -> None:
         " => (float[72] y) <int64[1] l = {72}> { s = Add (a, b) y = Reshape (s, l) }"
     )
     assert_refused(PASS, apart, "4 dimensions at most must be left; 5 are")
+
+
+def test_refuses_a_reshape_of_another_domain() -> None:
+    text = (
+        HEAD.replace('["" : 17]', '["" : 17, "own" : 1]').replace(
+            "<int64", "<float[6,2,2,3,1] p, int64"
+        )
+        + "s = Add (p, q) y = Reshape (s, l) }"
+    ).replace("Unsqueeze (a", "own.Reshape (a")
+    assert_refused(PASS, text, "p must have 4 dimensions at most; it has 5")
