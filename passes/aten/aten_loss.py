@@ -13,7 +13,8 @@ Before:
     y = org.pytorch.aten.ATen <operator = "soft_margin_loss"> (x, t, 1)
 
 After:
-    y = ReduceMean (Softplus (Neg (Mul (x, t))))
+    z = Neg (Mul (x, t))
+    y = ReduceMean (Max (Softplus (z), Log (Exp (z))))
 
 When it refuses:
     A rank or type is unknown, the type is float16, which PyTorch computes in float32, or the opset
@@ -153,7 +154,14 @@ def _poisson_model(call: ArrayCall, v: list[Any]) -> Any:
 
 
 def _soft(build: Builder, _: Call, v: list[Any]) -> Value:
-    return build.Softplus(build.Neg(build.Mul(v[0], v[1])))
+    away = build.Neg(build.Mul(v[0], v[1]))
+    # PyTorch's exponential overflows, and the loss is infinite then; Softplus stays finite.
+    return larger(build, build.Softplus(away), build.Log(build.Exp(away)))
+
+
+def _soft_model(_: ArrayCall, v: list[Any]) -> Any:
+    with np.errstate(over="ignore"):
+        return np.log1p(np.exp(-v[0] * v[1]))
 
 
 _PAIR = ("self", "target")
@@ -179,7 +187,7 @@ FAMILY = Family({
             _poisson, _poisson_model,
         ),
         "soft_margin_loss": Loss(
-            (*_PAIR, "reduction"), _PAIR, _soft, lambda _, v: np.logaddexp(0, -v[0] * v[1])
+            (*_PAIR, "reduction"), _PAIR, _soft, _soft_model, cancels=True
         ),
     }.items()
 })  # fmt: skip

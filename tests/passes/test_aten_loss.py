@@ -69,3 +69,9 @@ def test_half_precision_and_other_ways_to_join_are_refused() -> None:
 
 def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("rot90", [3, 3]))
+
+
+def test_a_soft_margin_overflows_where_pytorch_does() -> None:
+    x, target = np.array([-200, 80, -80], np.float32), np.ones(3, np.float32)
+    done = replaced(PASS, FAMILY.evaluate, "soft_margin_loss", [x, target, 0], fed=2, rtol=1e-5)
+    assert outputs_of(done.after, {"x0": x, "x1": target})["y0"].tolist()[::2] == [np.inf, 80]
