@@ -85,7 +85,10 @@ class _Texts(Struct):
 
 
 def _text(given: object) -> str:
-    return given.decode() if isinstance(given, bytes) else str(given)
+    try:
+        return given.decode() if isinstance(given, bytes) else str(given)
+    except UnicodeDecodeError as error:
+        raise Refuse(f"texts must be UTF-8; {given!r} is not") from error
 
 
 @graph_pass(
@@ -257,5 +260,6 @@ def _numbered(node: NodeView, texts: _Texts, build: Builder) -> tuple[Value | No
     values = node.attr("cats_int64s", None) or list(range(len(numbers)))
     table = np.full(len(texts.labels) + 1, node.attr("default_int64", _UNKNOWN), np.int64)
     table[numbers] = values
-    listed = build.Min(node.need(0), np.array(len(texts.labels), np.int64))
+    given, beyond = node.need(0), build.constant(np.array(len(texts.labels), np.int64))
+    listed = build.Where(build.Less(given, beyond), given, beyond)  # Min of integers is of opset 12
     return build.Gather(table, listed, axis=0)

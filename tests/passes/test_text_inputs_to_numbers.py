@@ -167,3 +167,20 @@ def test_it_needs_consent() -> None:
     report = run(one_hot(), "trt8.6", verify="off").report
     assert report.io_changes == ()
     assert "io:string-input" in {str(finding.feature) for finding in report.findings_after}
+
+
+def test_before_min_took_integers() -> None:
+    given = mapped()
+    given.opset_import[0].version = 11
+    result = fixed(given)
+    assert result.report.verification.status.value == "equal"
+    told = outputs_of(result.model.to_proto(), {"x": np.array([[2], [3], [0], [9]])})["y"]
+    assert told.tolist() == [[6], [1], [4], [1]]
+
+
+def test_refuses_texts_that_are_not_utf8() -> None:
+    given = mapped()
+    (texts,) = (one for one in given.graph.node[0].attribute if one.name == "cats_strings")
+    texts.strings[0] = b"\xff"
+    reasons = [outcome.reason for outcome in fixed(given).report.outcomes]
+    assert "texts must be UTF-8; b'\\xff' is not" in reasons
