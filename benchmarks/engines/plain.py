@@ -6,7 +6,8 @@ Where `benchmarks.engines.kernels` draws sizes and attributes, here everything b
 is as plain as it can be, so that what is refused is refused for its type. Operators that are not in
 the table of forms are loaded as a bare node: what the engine says tells one that it lacks from one
 that it has. Writes ``facts/plain.json`` of the family: for each target, the operators that it lacks
-(``missing``), and operator -> element type -> ``refused``, ``crashed`` or ``wrong`` (``types``).
+(``missing``), operator -> element type -> ``refused``, ``crashed`` or ``wrong`` (``types``), and
+operator of com.microsoft -> the worst of these, or ``equal`` (``contrib``; `quantized_forms`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from onnx.reference import ReferenceEvaluator
 
 from benchmarks import ROOT
 from benchmarks.engines.kernels import Asker
+from benchmarks.engines.quantized_forms import quantized
 from graphfix.engines.engine import engine_of
 from graphfix.engines.targets import load_target
 from graphfix.errors import EngineFailed
@@ -35,6 +37,7 @@ from graphfix.errors import EngineFailed
 Array = np.ndarray[Any, Any]
 TYPES = ("float", "double", "float16", "int8", "uint8", "int32", "int64", "bool")
 _OPSET = 17
+_WORST = ("equal", "wrong", "refused", "crashed")
 
 _PAIRS = "Add Sub Mul Div Max Min"
 _COMPARED = "Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor"
@@ -142,6 +145,7 @@ def asked(target: str) -> dict[str, Any]:
     asker = Asker(target)
     types: dict[str, dict[str, str]] = {}
     missing: set[str] = set()
+    contrib: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         for op, name, model in models():
@@ -152,6 +156,10 @@ def asked(target: str) -> dict[str, Any]:
             path.write_bytes(model.SerializeToString())
             verdict, _ = asker.verdict(path, feed, expected)
             types.setdefault(op, {})[name] = verdict
+        for op, model, feed, expected in quantized():
+            path.write_bytes(model.SerializeToString())
+            verdict, _ = asker.verdict(path, feed, expected)
+            contrib[op] = max(verdict, contrib.get(op, "equal"), key=_WORST.index)
         for schema in onnx.defs.get_all_schemas():
             if schema.domain or schema.name in _FORMS or schema.deprecated:
                 continue
@@ -165,7 +173,11 @@ def asked(target: str) -> dict[str, Any]:
         for op, found in sorted(types.items())
         if op not in missing
     }
-    return {"missing": sorted(missing), "types": {op: found for op, found in bad.items() if found}}
+    return {
+        "missing": sorted(missing),
+        "types": {op: found for op, found in bad.items() if found},
+        "contrib": contrib,
+    }
 
 
 def _words(target: str, path: Path) -> str:

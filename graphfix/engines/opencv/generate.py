@@ -3,7 +3,8 @@
     python -m graphfix.engines.opencv.generate
 
 Facts: ``facts/plain.json``, measured by `benchmarks.engines.plain`: the operators that a release
-has no layer for, and the element types that it refuses or computes otherwise.
+has no layer for, the element types that it refuses or computes otherwise, and what it makes of
+the operators of bytes that onnxruntime's quantizer writes.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _NOTES = (
 )
 # What rules say instead, as it is not so of operands that are known at import.
 _JUDGED = {("Div", "wrong")}
+_READ = ("equal", "wrong")  # the wrong ones are a rule's
 _NAMES = {"float": "float32", "double": "float64"}
 
 
@@ -47,7 +49,8 @@ def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
                 "version": version,
                 "title": f"OpenCV {version}",
                 "source": f"measured on the wheel opencv-python-headless {version}",
-                "domains": ["", "ai.onnx"],
+                "domains": ["", "ai.onnx", "com.microsoft"],
+                "contrib": [op for op, said in found["contrib"].items() if said in _READ],
                 "functions": False,
                 "notes": list(_NOTES),
                 "opset": {"min": _OLDEST, "max": _NEWEST, "rejects_above": False},

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import onnx
 import pytest
 
 from graphfix.engines.engine import engine_of
@@ -208,3 +212,55 @@ def test_the_node_that_a_message_names() -> None:
     assert engine.blamed(said) == ("Resize", "/m/up/Resize")
     assert engine.blamed("Node [Add@ai.onnx]:(onnx_node_output_0!z) parse error") == ("Add", "z")
     assert engine.blamed("the net is empty") == ("", "")
+
+
+def bytes_of(call: str, size: int = 4) -> onnx.ModelProto:
+    """Return an operator of com.microsoft between bytes, such as ``QLinearAdd (q, s, z)``."""
+    model = model_of(
+        f"(float[1,2,{size},{size}] x) => (uint8[a,b,c,d] r) <float s = {{0.25}}, uint8 z = {{3}}> "
+        f"{{ q = QuantizeLinear (x, s, z) r = com.microsoft.{call} }}"
+    )
+    model.opset_import.add(domain="com.microsoft", version=1)
+    return model
+
+
+def said_of_bytes(call: str, target: str, size: int = 4) -> list[tuple[str, str, str]]:
+    found = [f for f in check(bytes_of(call, size), target) if f.rule != "quantize"]
+    return [(f.rule, f.feature, f.severity) for f in found if not f.feature.startswith("io:")]
+
+
+@pytest.mark.parametrize("target", ["opencv4.8", OLD, NEW])
+def test_what_was_measured_of_operators_of_bytes_is_said(target: str) -> None:
+    facts = Path(__file__).parents[3] / "graphfix" / "engines" / "opencv" / "facts" / "plain.json"
+    measured = json.loads(facts.read_text(encoding="utf-8"))[target]["contrib"]
+    assert measured["QLinearGlobalAveragePool"] == "equal"
+    for op, verdict in measured.items():
+        attributes = "<kernel_shape = [2,2], strides = [2,2]>" if op.endswith("gePool") else ""
+        said = said_of_bytes(f"{op} {attributes} (q, s, z, s, z)", target)
+        wanted = {"equal": [], "wrong": ["wrong"], "refused": ["reject"]}[verdict]
+        assert [severity for _, _, severity in said] == wanted, op
+        assert {feature for _, feature, _ in said} <= {f"op:com.microsoft::{op}"}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "size", "wrong"),
+    [
+        ("strides = [2,2]", 4, False),
+        ("strides = [2,2]", 5, True),
+        ("strides = [2,2], ceil_mode = 1", 5, False),
+        ("pads = [1,1,1,1]", 4, True),
+        ("pads = [1,1,1,1], count_include_pad = 1", 4, False),
+        ("strides = [2,2], channels_last = 1", 4, True),
+    ],
+)
+def test_windows_of_bytes_in_opencv_5(attributes: str, size: int, wrong: bool) -> None:
+    call = f"QLinearAveragePool <kernel_shape = [2,2], {attributes}> (q, s, z, s, z)"
+    feature = "op:com.microsoft::QLinearAveragePool"
+    wanted = [("average-of-bytes", feature, "wrong")] if wrong else []
+    assert said_of_bytes(call, NEW, size) == wanted
+
+
+def test_another_operator_of_onnxruntime_is_still_unknown() -> None:
+    assert said_of_bytes("QLinearWhere (q, s, z)", NEW) == [
+        ("stated-operator", "op:com.microsoft::QLinearWhere", "reject")
+    ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.opencv.unread import is_cut_off
 from graphfix.engines.pool_windows import (
     ends_of_full_windows,
+    pool_windows,
     window_begins_behind,
     window_is_larger,
+    window_sticks_out,
 )
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
@@ -102,3 +105,24 @@ def pool_indices(node: NodeView, target: Target) -> Answer:
 def pool_window(node: NodeView, target: Target) -> Answer:
     """The window of {op} is larger than the padded input."""
     return window_is_larger(node)
+
+
+@rule(
+    "com.microsoft::QLinearAveragePool",
+    feature="op:com.microsoft::QLinearAveragePool",
+    versions="opencv5.0..",
+    severity=WRONG,
+    source="measured on 5.0.0: [1,2,4,4] with windows of 3, strides of 1 and 2 and pads of 0 and 1;"
+    " with channels_last",
+)
+def average_of_bytes(node: NodeView, target: Target) -> Answer:
+    """QLinearAveragePool counts its padding, rounds its size up, and has its channels first."""
+    padded = _is_padded(node)
+    if node.attr("channels_last", 0) or (padded and not node.attr("count_include_pad", 0)):
+        return True
+    if node.attr("ceil_mode", 0) and not padded:
+        return False
+    data = node.input(0)
+    if pool_windows(node) is None and data is not None:
+        return Unknown(f"sizes of {data.name}")
+    return window_sticks_out(node)

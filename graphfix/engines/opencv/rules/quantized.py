@@ -31,3 +31,32 @@ def quantize(node: NodeView, target: Target) -> Answer:
 def layers_of_bytes(node: NodeView, target: Target) -> Answer:
     """Networks with {op} become layers of int8, which compute something else."""
     return True
+
+
+@rule(
+    ("com.microsoft::QLinearConcat", "com.microsoft::QLinearLeakyRelu"),
+    feature="op:com.microsoft::{op}",
+    versions="opencv5.0..",
+    severity=WRONG,
+    source="measured on 5.0.0 (benchmarks.engines.plain): the last bit of some numbers",
+)
+def rounded_bytes(node: NodeView, target: Target) -> Answer:
+    """{op} rounds otherwise."""
+    return True
+
+
+@rule(
+    (
+        "com.microsoft::QLinearAdd",
+        "com.microsoft::QLinearAveragePool",
+        "com.microsoft::QLinearMul",
+        "com.microsoft::QLinearSoftmax",
+    ),
+    feature="op:com.microsoft::{op}",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.8.1 and 4.10.0 (benchmarks.engines.plain): with zero points, or without",
+)
+def arithmetic_of_bytes(node: NodeView, target: Target) -> Answer:
+    """{op} of OpenCV 4 computes something else."""
+    return True
