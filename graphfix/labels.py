@@ -56,8 +56,7 @@ class Labels(Struct, frozen=True):
         known = np.array([*self.labels, *others], object)
         if array.size and not 0 <= int(array.min()) <= int(array.max()) < len(known):
             return array
-        texts: npt.NDArray[Any] = known[array]
-        return texts
+        return np.asarray(known[array], object)  # one of a scalar is no array
 
     def write(self, texts: npt.NDArray[Any], others: dict[str, int]) -> npt.NDArray[np.int64]:
         """Return the numbers of texts.

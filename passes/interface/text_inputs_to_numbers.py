@@ -23,7 +23,8 @@ When it refuses:
     words, normalised, parsed as a number, or read in a body.
 
 Accuracy:
-    Exact: the list and the number tell the text.
+    Exact: the list and the number tell the text. A Gather moves all texts, as its page says;
+    onnxruntime's moves some (`graphfix.proving.runners.texts`).
 
 References:
     https://onnx.ai/onnx/operators/onnx_aionnxml_OneHotEncoder.html,

@@ -143,6 +143,58 @@ def test_texts_that_come_out_again() -> None:
     assert outputs_of(after, {"x": np.array([[4], [0]])})["y"].tolist() == [[4], [0]]
 
 
+MOVED = np.array([f"t{n % 7}" for n in range(24)], object).reshape(2, 3, 4)
+# Each mover of texts, what numpy makes of them, and the size of the result.
+MOVES: list[tuple[str, Any]] = [
+    ("Identity (x)", MOVED),
+    ("Gather <axis = 0> (x, one)", MOVED[[1]]),
+    ("Gather <axis = 1> (x, swapped)", MOVED[:, [1, 0]]),
+    ("Gather <axis = 2> (x, swapped)", MOVED[:, :, [1, 0]]),
+    ("Gather <axis = -3> (x, scalar)", MOVED[1]),
+    ("GatherElements <axis = 0> (x, places)", MOVED[:1]),
+    ("GatherND (x, pairs)", MOVED[[1, 0], [0, 2]]),
+    ("Slice (x, one, end, one, back)", MOVED[:, 1::-1]),
+    ("Concat <axis = 1> (x, x)", np.concatenate([MOVED, MOVED], 1)),
+    ("Concat <axis = 0> (x, words)", np.concatenate([MOVED, np.full((1, 3, 4), "t3", object)])),
+    ("Transpose <perm = [2, 0, 1]> (x)", MOVED.transpose(2, 0, 1)),
+    ("Reshape (x, sizes)", MOVED.reshape(4, 6)),
+    ("Flatten <axis = 2> (x)", MOVED.reshape(6, 4)),
+    ("Where (flags, x, word)", np.where([True, False, True, False], MOVED, "t3")),
+    ("Expand (x, wide)", np.broadcast_to(MOVED, (2, 2, 3, 4))),
+    ("Tile (x, times)", np.tile(MOVED, (1, 2, 1))),
+    ("Unsqueeze (x, one)", MOVED[:, None]),
+    ("Squeeze (row)", MOVED[:1, :1, 0].reshape(())),
+]
+
+
+def moved(text: str, shape: tuple[int, ...]) -> onnx.ModelProto:
+    given = onnx.parser.parse_model(f"""
+    <ir_version: 8, opset_import: ["" : 17]>
+    g (string[2, 3, 4] x) => (string{list(shape)} y)
+    <int64[1] one = {{1}}, int64 scalar = {{1}}, int64[2] swapped = {{1, 0}}, int64[1] end = {{-9}},
+     int64[1] back = {{-1}}, int64[1, 3, 4] places = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+     int64[2, 2] pairs = {{1, 0, 0, 2}}, int64[2] sizes = {{4, 6}}, int64[4] wide = {{2, 2, 3, 4}},
+     int64[3] times = {{1, 2, 1}}, int64[3] ones = {{1, 1, 1}}, int64[3] none = {{0, 0, 0}},
+     bool[4] flags = {{1, 0, 1, 0}}>
+    {{ row = Slice (x, none, ones) y = {text} }}""")
+    for name, words in (("word", np.array(["t3"], object)), ("words", np.full((1, 3, 4), "t3"))):
+        given.graph.initializer.append(numpy_helper.from_array(words.astype(object), name))
+    return given
+
+
+@pytest.mark.parametrize(("text", "wanted"), MOVES, ids=[text for text, _ in MOVES])
+def test_texts_are_moved_as_numpy_moves_them(text: str, wanted: Any) -> None:
+    """What is right is what numpy says: onnxruntime's Gather of texts loses some."""
+    result = fixed(moved(text, wanted.shape))
+    assert result.report.verification.status.value == "equal"
+    after = result.model.to_proto()
+    labels = labelled_inputs(after)["x"]
+    assert labelled_outputs(after) == {"y": labels}
+    others: dict[str, int] = {}
+    numbers = outputs_of(after, {"x": labels.write(MOVED, others)})["y"]
+    assert np.asarray(labels.read(numbers, tuple(others))).tolist() == np.asarray(wanted).tolist()
+
+
 def test_a_text_that_is_cut_into_words_stays() -> None:
     nodes = [
         helper.make_node("Reshape", ["x", "ends"], ["flat"]),

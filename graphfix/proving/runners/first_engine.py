@@ -22,6 +22,7 @@ from graphfix.proving.runners.evaluators import Evaluators, OpKey, operators_of
 from graphfix.proving.runners.ort_engine import OrtEngine, TooNew
 from graphfix.proving.runners.profiled_engine import ProfiledEngine
 from graphfix.proving.runners.reference_engine import ReferenceEngine
+from graphfix.proving.runners.texts import GATHER, gathers_texts
 from graphfix.proving.runners.turns import Turns
 
 # onnxruntime computes these by their function body in ONNX, which says another thing than their
@@ -104,6 +105,8 @@ def _opened(model: RunnableModel, *, mapped: bool = False) -> Engine: ...
 def _opened(model: RunnableModel, *, mapped: bool = False, scratch: Path | None = None) -> Engine:
     operators = operators_of(model.proto)
     foreign = {key for key in operators if key in model.evaluators or key in _MISREAD}
+    if GATHER in operators and gathers_texts(model.proto):
+        foreign.add(GATHER)
     in_pieces = partial(_in_pieces, model, mapped=mapped, scratch=scratch)
     if foreign:
         return _first(lambda: in_pieces(foreign), model.open_reference)
