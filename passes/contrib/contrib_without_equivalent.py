@@ -29,10 +29,6 @@ from __future__ import annotations
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _DOMAIN = "com.microsoft"
-_FUSED = (
-    "save the model from onnxruntime or its optimiser without this fusion (a lower "
-    "graph_optimization_level, or the model before it was optimised)"
-)
 _BEFORE = "start from the model before it was quantized"
 # What stands in the way, what to do, and the operators.
 _REASONS: tuple[tuple[str, str, str], ...] = (
@@ -74,8 +70,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "it moves the state of a running generation between buffers of one processor",
         "export the step of the network alone, with past and present as inputs and outputs",
-        "ConvStateReplay GatedDeltaNetStateReplay Mamba2Verify VarlenCausalConvWithState "
-        "GatedDeltaNet",
+        "ConvStateReplay GatedDeltaNetStateReplay Mamba2Verify VarlenCausalConvWithState",
     ),
     (
         "the tokens of several sequences are packed without padding, and its sizes depend on them",
@@ -120,11 +115,6 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
         "it is a recurrence with attention in each step",
         "export the model again with LSTM and attention as operators of ONNX",
         "AttnLSTM",
-    ),
-    (
-        "it is a fusion of a few layers that nothing here takes apart",
-        _FUSED,
-        "HyperConnectionLowRankMix MoEGroupRouter RMSNormRotary RouterGateUpProj",
     ),
 )
 _BY_OPERATOR = {op: (why, what) for why, what, ops in _REASONS for op in ops.split()}

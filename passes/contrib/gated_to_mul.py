@@ -27,12 +27,10 @@ References:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from graphfix.authoring import (
-    Array,
     Builder,
     InferredType,
     NodeView,
@@ -41,8 +39,9 @@ from graphfix.authoring import (
     like_first,
     rewrite,
 )
-from graphfix.passes.contrib._gelu import silu, silu_of
+from graphfix.passes.contrib._gelu import silu
 from graphfix.passes.contrib._means import EMITS, divided, like, wide
+from graphfix.passes.contrib._swiglu import swiglu, swiglu_of
 from graphfix.passes.contrib._typing import need_float
 
 _SILU, _SWIGLU = "com.microsoft::ScaledSiLU", "com.microsoft::SwiGLU"
@@ -64,18 +63,6 @@ def scaled_silu_to_mul(node: NodeView, build: Builder) -> Value:
     return like(build, x, silu(build, data))
 
 
-def swiglu(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """Compute in float64."""
-    gate, up = (np.asarray(x, np.float64) for x in inputs[:2])
-    limit = float(attributes.get("limit", 0.0))
-    if limit > 0:
-        gate, up = np.minimum(gate, limit), np.clip(up, -limit, limit)
-    alpha, beta = (
-        float(attributes.get(f"activation_{n}", d)) for n, d in (("alpha", 1), ("beta", 0))
-    )
-    return ((silu_of(gate, alpha) * (up + beta)).astype(np.asarray(inputs[0]).dtype),)
-
-
 @rewrite(
     _SWIGLU,
     removes=f"op:{_SWIGLU}",
@@ -89,15 +76,7 @@ def swiglu_to_mul(node: NodeView, build: Builder) -> Value:
     need_float(x)
     if other is None or int(node.attr("round_activation", 0)):
         raise Refuse("both halves must be given, and the gate not be rounded; one is otherwise")
-    gate, up = wide(build, x), wide(build, other)
-    limit = float(node.attr("limit", 0.0))
-    if limit > 0:
-        low, high = np.float32(-limit), np.float32(limit)
-        gate = build.Min(gate, limit)
-        up = build.Clip(up, min=low, max=high)
-    beta = float(node.attr("activation_beta", 0.0))
-    active = silu(build, gate, float(node.attr("activation_alpha", 1.0)))
-    return like(build, x, build.Mul(active, build.Add(up, beta) if beta else up))
+    return like(build, x, swiglu_of(node, build, wide(build, x), wide(build, other)))
 
 
 @rewrite(_ADD, removes=f"op:{_ADD}", emits="Add Mul", infer=like_first)

@@ -82,14 +82,6 @@ def _gates() -> Iterator[Form]:
         [np.float32, np.float32],
     )
     yield Form("LinearAttentionGate", "decay", [_X, _BIAS, const(-np.abs(real(8, seed=2)))])
-    yield Form(
-        "RouterGateUpProj",
-        "plain",
-        [_X, const(real(8, 10, seed=1))],
-        [np.float32, np.float32],
-        {"router_size": 4},
-        runs=False,
-    )
 
 
 def _streams() -> Iterator[Form]:
@@ -113,14 +105,6 @@ def _streams() -> Iterator[Form]:
     )
     inputs = [flat, real(2, 3, 8, seed=1), real(2, 3, 4, 1, seed=2), real(2, 3, 4, 4, seed=3)]
     yield Form("HyperConnectionPostMix", "flat-open", inputs, [np.float32], count, (0, 1))
-    yield Form(
-        "HyperConnectionLowRankMix",
-        "plain",
-        [real(2, 3, 32), const(real(32, seed=1)), const(real(32, 4, seed=2))],
-        [np.float32, np.float32],
-        {"num_branches": 4},
-        runs=False,
-    )
     keys = real(2, 3, 4, 8, seed=1)
     scales = [const(real(4, 8, seed=at)) for at in (3, 4)]
     gate = [keys, streams, real(2, 3, 8, seed=2), *scales]

@@ -277,11 +277,7 @@ def _recurrent() -> Iterator[Form]:
     yield Form(op, "open", [x, w, b, past[:, :, :3].copy()], both, free=(0, (0, 2)))
     last = [x.transpose(0, 2, 1).copy(), w, b, past[:, :, :3].transpose(0, 2, 1).copy()]
     yield Form(op, "channels-last", last, both, {"channels_last": 1})
-    rows = real(5, 2, 8)
     lengths = np.array([0, 2, 5], np.int32)
-    yield Form(
-        "GatedDeltaNet", "linear", [rows, rows, rows, lengths], both, {"update_rule": "linear"}
-    )
     flat = [real(5, 8), const(real(8, 4, seed=1)), lengths]
     yield Form("VarlenCausalConvWithState", "plain", flat, both, runs=False)
     for operator, count in (("ConvStateReplay", 3), ("GatedDeltaNetStateReplay", 3)):

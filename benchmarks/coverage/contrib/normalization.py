@@ -80,20 +80,6 @@ def _roots() -> Iterator[Form]:
         [real(2, 3, 32), const(real(32, seed=1))],
         attributes={"num_branches": 4},
     )
-    yield Form(
-        "RMSNormRotary",
-        "plain",
-        [
-            real(1, 3, 2, 16, dtype=np.float16),
-            const(real(16, seed=1)),
-            whole(0, 4, 1, 3),
-            const(real(4, 8, seed=2)),
-            const(real(4, 8, seed=3)),
-        ],
-        [np.float16],
-        {"rotary_embedding_dim": 16},
-        runs=False,
-    )
 
 
 def _embeddings() -> Iterator[Form]:

@@ -128,9 +128,6 @@ def _experts() -> Iterator[Form]:
     yield Form(
         "QMoE", "normalized", inputs, attributes={**quantized, "normalize_routing_weights": 1}
     )
-    routed = {"top_k": 2, "n_group": 2, "topk_group": 1}
-    outputs = [np.float32, np.float32, np.float32]
-    yield Form("MoEGroupRouter", "plain", [real(5, 8), const(real(8, seed=1))], outputs[:1], routed)
     packed_form = {"gate_type": 2, "down_type": 2}
     blob = const(np.zeros((4, 8, 64), np.uint8))
     yield Form(
