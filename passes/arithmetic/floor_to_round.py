@@ -1,8 +1,8 @@
 """Replace Floor and Ceil by Round and a comparison.
 
 What it does:
-    Takes 1 from the nearest whole number where it is above the number for Floor, and adds 1
-    where it is below the number for Ceil. Which way halves go makes no difference.
+    Takes 1 from the nearest whole number where it is above the number for Floor; Ceil is the
+    opposite of the Floor of the opposite. Which way halves go makes no difference.
 
 Why engines need it:
     onnxruntime has a kernel of Floor and Ceil for float64 from 1.14 on, and of Round always.
@@ -18,7 +18,7 @@ When it refuses:
     The dtype is not a floating point type.
 
 Accuracy:
-    Exact: no step rounds. Infinities and NaN stay; Ceil loses the sign of a zero.
+    Exact: no step rounds. Infinities, NaN and the sign of a zero stay.
 
 References:
     https://onnx.ai/onnx/operators/onnx__Floor.html, https://onnx.ai/onnx/operators/onnx__Ceil.html;
@@ -37,7 +37,7 @@ _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 @rewrite(
     "Floor Ceil",
     removes="op:Floor dtype:Floor.* op:Ceil dtype:Ceil.*",
-    emits="Add Cast Less Round Sub",
+    emits="Cast Less Neg Round Sub",
     claims="nan inf",
     since=11,
 )
@@ -45,7 +45,9 @@ def floor_to_round(node: NodeView, build: Builder) -> Value:
     """Correct what Round gives, see the module."""
     x = node.need(0)
     need_type(x, _FLOATS)
+    return _floor(build, x) if node.op == "Floor" else build.Neg(_floor(build, build.Neg(x)))
+
+
+def _floor(build: Builder, x: Value) -> Value:
     near = build.Round(x)
-    if node.op == "Floor":
-        return build.Sub(near, build.Cast(build.Less(x, near), to=x.elem_type))
-    return build.Add(near, build.Cast(build.Less(near, x), to=x.elem_type))
+    return build.Sub(near, build.Cast(build.Less(x, near), to=x.elem_type))

@@ -39,11 +39,18 @@ def test_any_numbers(op: str, values: list[float]) -> None:
     assert_rewrite(PASS, text, feeds=[{"x": np.array(values)}])
 
 
-def test_floor_keeps_the_sign_of_a_zero() -> None:
-    text = written("@y = Floor (x)", "double[N] x", "double[N]")
-    feed: dict[str, Any] = {"x": np.array([0.0, -0.0, 0.25])}
+@pytest.mark.parametrize(
+    ("op", "numbers", "signs"),
+    [
+        ("Floor", [0.0, -0.0, 0.25], [False, True, False]),
+        ("Ceil", [0.0, -0.0, -0.25, -0.5], [False, True, True, True]),
+    ],
+)
+def test_a_zero_keeps_its_sign(op: str, numbers: list[float], signs: list[bool]) -> None:
+    text = written(f"@y = {op} (x)", "double[N] x", "double[N]")
+    feed: dict[str, Any] = {"x": np.array(numbers)}
     found = outputs_of(assert_rewrite(PASS, text, feeds=[feed]).after, feed)["y"]
-    assert np.signbit(found).tolist() == [False, True, False]
+    assert np.signbit(found).tolist() == signs
 
 
 @pytest.mark.parametrize(("release", "used"), [("1.10", True), ("1.13", True), ("1.14", False)])
