@@ -356,17 +356,14 @@ FAMILY = Family(
         ),
         **{
             name: Function(
-                ("self", first, second),
+                ("self", one, two),
                 _swapaxes,
                 lambda c: np.swapaxes(
                     c.need("self"), int(c.number(c.schema[1])), int(c.number(c.schema[2]))
                 ).copy(),
                 by_sizes(_swapped_shape),
             )
-            for name, first, second in (
-                ("swapaxes", "axis0", "axis1"),
-                ("swapdims", "dim0", "dim1"),
-            )
+            for name, one, two in (("swapaxes", "axis0", "axis1"), ("swapdims", "dim0", "dim1"))
         },
         "mT": Function(
             _SELF,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,11 +11,10 @@ import onnx
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.inlining import inline
 from graphfix.proving.inputs import draws, features, roles, sizes, thresholds
+from graphfix.proving.inputs.known_sizes import declared_sizes, known_sizes
 from graphfix.proving.inputs.ranges import Range, drawn_from
 from graphfix.proving.inputs.uses import Use, consumers, uses_of
-from graphfix.proving.inputs.weights import without_weights
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
-from graphfix.shape_inference import infer_shapes
 
 _GUESSED_RANKS = (2, 4, 3, 1, 0, 5)
 # Sizes that differ, and then square images.
@@ -75,7 +73,7 @@ class FeedMaker:
                 )
         flat = _inlined(self.model)
         self._readers = consumers(flat.graph)
-        self._shapes = _known_shapes(flat)
+        self._shapes = known_sizes(flat)
         self._constants = thresholds.small_numbers(flat.graph)
         self._stored = {tensor.name: tensor for tensor in flat.graph.initializer}
         self._pairs = thresholds.compared_pairs(names, self._readers)
@@ -86,7 +84,7 @@ class FeedMaker:
 
     def _check_binding(self, info: onnx.ValueInfoProto) -> None:
         bound = self.bindings.get(info.name)
-        declared = _declared(info.type)
+        declared = declared_sizes(info.type)
         if bound is None or declared is None:
             return
         fixed = [size for size in declared if isinstance(size, int)]
@@ -166,7 +164,7 @@ class FeedMaker:
         """Return the dims of an input: numbers, names, and made-up names for unnamed ones."""
         if name in self.bindings:
             return list(self.bindings[name])
-        declared = _declared(kind)
+        declared = declared_sizes(kind)
         if declared is None:
             return None
         limit = self.limits.get(name)
@@ -197,7 +195,7 @@ class FeedMaker:
         """Return sizes of dimension names that a binding or the other model decides."""
         pinned: dict[str, int] = {}
         for info in self._inputs:
-            declared = _declared(info.type)
+            declared = declared_sizes(info.type)
             fixed = self._shape_of(info.name, info.type)
             if declared is None or fixed is None or len(fixed) != len(declared):
                 continue
@@ -347,30 +345,11 @@ def _concrete(size: int | str, chosen: Mapping[str, int]) -> int:
     return 1 if known is None else known
 
 
-def _declared(kind: onnx.TypeProto) -> list[int | str] | None:
-    """Return declared dims: numbers, names, "" for unnamed; None for an unknown rank."""
-    if kind.WhichOneof("value") == "optional_type":
-        return _declared(kind.optional_type.elem_type)
-    if kind.WhichOneof("value") == "sequence_type":
-        return _declared(kind.sequence_type.elem_type)
-    tensor = kind.tensor_type
-    if kind.WhichOneof("value") != "tensor_type" or not tensor.HasField("shape"):
-        return None
-    # A negative dim_value is how some exporters write "unknown". 0 is a size: onnxruntime 1.32
-    # refuses what is not empty there.
-    return [
-        dim.dim_value
-        if dim.WhichOneof("value") == "dim_value" and dim.dim_value >= 0
-        else dim.dim_param
-        for dim in tensor.shape.dim
-    ]
-
-
 def static_limits(model: onnx.ModelProto) -> dict[str, list[int | None]]:
     """Return the static dims of the inputs of a model, None for each dynamic one."""
     result: dict[str, list[int | None]] = {}
     for info in required_inputs(model.graph):
-        declared = _declared(info.type)
+        declared = declared_sizes(info.type)
         if declared is not None:
             result[info.name] = [size if isinstance(size, int) else None for size in declared]
     return result
@@ -383,21 +362,3 @@ def _inlined(model: onnx.ModelProto) -> onnx.ModelProto:
         return inline(model)
     except Exception:  # an invalid function costs hints about its inputs, nothing else
         return model
-
-
-def _known_shapes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
-    """Return what is known of the shape of each tensor; shape inference fills gaps."""
-    # It refuses some valid models; declared shapes remain.
-    with contextlib.suppress(Exception):
-        model = infer_shapes(without_weights(model))
-    graph = model.graph
-    result: dict[str, list[int | str] | None] = {
-        info.name: _declared(info.type) for info in [*graph.value_info, *graph.output, *graph.input]
-    }
-    for tensor in graph.initializer:
-        result[tensor.name] = list(tensor.dims)
-    for node in graph.node:
-        for attribute in node.attribute:
-            if node.op_type == "Constant" and attribute.name == "value":
-                result[node.output[0]] = list(attribute.t.dims)
-    return result
