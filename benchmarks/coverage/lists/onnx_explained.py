@@ -38,9 +38,8 @@ EXPLAINED: Mapping[str, str] = {
     "Attention-23/attention_4d_with_past_and_present_qk_matmul_bias_4d_mask_causal": _CAUSAL,
     "DepthToSpace-11/uint8--1-0": _NO_KERNEL,
     "DepthToSpace-13/uint8--1-0": _NO_KERNEL,
-    "Gather-1/string": _LOST,
-    "Gather-11/string": _LOST,
-    "Gather-13/string": _LOST,
+    "Gather-1/string--1-0": _LOST,
+    "Gather-11/string--1-0": _LOST,
     "GlobalLpPool-22/plain": "nothing that runs here has the operator: onnxruntime has a kernel of "
     "its opset 2 alone, onnx's evaluator none. TensorRT imports it by name, so the model is left "
     "as it is; lowered for `ort-` targets, the same form is exact",
