@@ -3,8 +3,9 @@
 What it does:
     Handles adaptive_avg_pool1d, 2d and 3d. One value per channel becomes GlobalAveragePool,
     windows that divide the input AveragePool, and everything else one product with a constant
-    matrix along each axis (ReduceMean along an axis of unknown size that keeps one value): the
-    mean over a box is the mean over its rows of the means over its columns.
+    matrix along each axis (ReduceMean along an axis of unknown size that keeps one value, a matrix
+    that is made at run time where it keeps more): the mean over a box is the mean over its rows of
+    the means over its columns.
 
 Why engines need it:
     ONNX has no adaptive pooling. PyTorch writes AveragePool itself where the windows divide the
@@ -19,7 +20,7 @@ After:
 
 When it refuses:
     The output size is computed at run time, a pooled axis has no known size and keeps more than
-    one value, rank or dtype are unknown, or the type is not floating point.
+    one value below opset 11, rank or dtype are unknown, or the type is not floating point.
 
 Accuracy:
     Exact up to the order of summation and the rounding of the weights 1/n. float16 and bfloat16
@@ -41,6 +42,7 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Value, rewrite
+from graphfix.passes.aten._adaptive import open_means
 from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import along_axis, batched, boxed, widened, windows
 from graphfix.passes.aten._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
@@ -79,7 +81,10 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits="AveragePool Cast GlobalAveragePool MatMul ReduceMean Squeeze Transpose Unsqueeze",
+    emits=(
+        "Add And AveragePool Cast Div Gather GlobalAveragePool Less MatMul Mul Not Range "
+        "ReduceMean Shape Slice Squeeze Sub Transpose Unsqueeze"
+    ),
     infer=infer,
     evaluate=evaluate,
 )
@@ -112,6 +117,10 @@ def _products(build: Builder, x: Value, pooling: Pooling) -> Value:
             continue
         if pooling.sizes[position] == (None, 1):
             x = build.ReduceMean(x, axes=[axis], keepdims=1)
+            continue
+        size, output = pooling.sizes[position]
+        if size is None and output:
+            x = open_means(build, x, axis, output)
             continue
         x = along_axis(build, x, axis, _means(*pooling.known(position)))
     return x

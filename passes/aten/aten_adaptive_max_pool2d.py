@@ -4,7 +4,8 @@ What it does:
     Handles adaptive_max_pool1d, 2d and 3d. One value per channel becomes GlobalMaxPool, windows
     that divide the input MaxPool. Else each axis by itself: the windows have two or three
     different lengths, so a MaxPool of stride 1 for each length gives all windows that start
-    anywhere, and one Gather with constant indices takes those that are wanted.
+    anywhere, and one Gather with constant indices takes those that are wanted. Where the indices of
+    the maxima are used, a Gather reads every window in a row, and ArgMax says where in it.
 
 Why engines need it:
     ONNX has no adaptive pooling. PyTorch writes MaxPool itself where the windows divide the
@@ -20,8 +21,8 @@ After:
     ...                                                        # the same along axis 3
 
 When it refuses:
-    The indices of the maxima are used, the output size is computed at run time, a pooled axis has
-    no known size and keeps more than one value, rank or dtype are unknown, or the type is not
+    The output size is computed at run time, a pooled axis has no known size and keeps more than one
+    value or the indices of the maxima are used, rank or dtype are unknown, or the type is not
     floating point.
 
 Accuracy:
@@ -43,7 +44,8 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Value, rewrite
+from graphfix.passes.aten._adaptive import maxima_and_places
 from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import batched, boxed, windows
 from graphfix.passes.aten._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
@@ -81,16 +83,17 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits="Concat Gather GlobalMaxPool MaxPool ReduceMax Squeeze Unsqueeze",
+    emits="Add ArgMax Concat Gather GlobalMaxPool MaxPool ReduceMax Reshape Squeeze Unsqueeze",
     infer=infer,
     evaluate=evaluate,
 )
 def aten_adaptive_max_pool2d(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Pool with fixed windows, see the module."""
     indices = node.output(1)
-    if indices is not None and indices.is_used:
-        raise Refuse("the indices of the maxima must not be used; they are")
     pooling = pooling_of(node, NAMES)
+    if indices is not None and indices.is_used:
+        known = [pooling.known(position) for position in range(len(pooling.sizes))]
+        return maxima_and_places(build, pooling.x, known)
     pooled = batched(build, pooling.x, len(pooling.sizes), lambda x: _pool(build, x, pooling))
     return (pooled, *([None] * (len(node.outputs) - 1)))
 

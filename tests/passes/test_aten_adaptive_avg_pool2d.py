@@ -138,8 +138,18 @@ def test_dynamic_sizes() -> None:
     becomes(PASS, model, {"x": x}, pooled(x, (1, 1)), ops=["GlobalAveragePool"], **CLOSE)
     model = aten_model("adaptive_avg_pool2d", ["N", "C", "H", 7], [ints(1, 3)])
     becomes(PASS, model, {"x": x}, pooled(x, (1, 3)), ops=["MatMul", "ReduceMean"], **CLOSE)
-    model = aten_model("adaptive_avg_pool2d", ["N", "C", "H", 7], [ints(2, 3)])
-    assert_refused(PASS, model, "the size of pooled axis 0 of x must be known")
+    model = aten_model("adaptive_avg_pool2d", ["N", "C", "H", 7], [ints(2, 3)], opset=10)
+    assert_refused(PASS, model, "the opset must be at least 11 for Range; it is 10")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 7), (5, 7), (12, 4), (13, 11)])
+def test_windows_of_open_axes_are_laid_at_run_time(size: tuple[int, int]) -> None:
+    x = array_of(2, 3, *size)
+    model = aten_model("adaptive_avg_pool2d", ["N", "C", "H", "W"], [ints(5, 4)])
+    becomes(PASS, model, {"x": x}, pooled(x, (5, 4)), **CLOSE)
+    line = x.reshape(-1, *size[1:])
+    model = aten_model("adaptive_avg_pool1d", ["C", "L"], [ints(3)])
+    becomes(PASS, model, {"x": line}, pooled(line, (3,)), **CLOSE)
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,30 @@ def test_other_ranks(operator: str, shape: tuple[int, ...], output: tuple[int, .
     becomes(PASS, max_model(shape, output, operator=operator), {"x": x}, pooled(x, output))
 
 
+@pytest.mark.parametrize(
+    ("operator", "shape", "output"),
+    [
+        ("adaptive_max_pool1d", (2, 3, 10), (4,)),
+        ("adaptive_max_pool2d", (2, 3, 4, 6), (2, 3)),
+        ("adaptive_max_pool2d", (3, 7, 11), (3, 5)),
+        ("adaptive_max_pool3d", (1, 2, 5, 7, 8), (2, 3, 3)),
+    ],
+)
+def test_indices_that_are_used(
+    operator: str, shape: tuple[int, ...], output: tuple[int, ...]
+) -> None:
+    x = np.round(array_of(*shape))  # equal maxima: the first counts
+    model = max_model(shape, output, operator=operator, used=2)
+    expected = evaluate([x, np.array(output)], {})
+    becomes(PASS, model, {"x": x}, [np.asarray(one) for one in expected])
+
+
+def test_indices_of_an_open_batch() -> None:
+    x = array_of(4, 3, 5, 7)
+    model = max_model(["N", "C", 5, 7], (3, 4), used=2)
+    becomes(PASS, model, {"x": x}, [*evaluate([x, np.array([3, 4])], {})])
+
+
 def test_infinities_stay_in_their_windows() -> None:
     x = array_of(1, 1, 5, 7)
     x[0, 0, 2, 3], x[0, 0, 0, :] = np.inf, -np.inf
@@ -132,8 +156,13 @@ def test_in_a_branch() -> None:
 def test_refusals() -> None:
     assert_refused(
         PASS,
-        max_model([1, 2, 5, 7], (3, 4), used=2),
-        "the indices of the maxima must not be used; they are",
+        max_model([1, 2, "H", 7], (3, 4), used=2),
+        "the size of pooled axis 0 of x must be known",
+    )
+    assert_refused(
+        PASS,
+        max_model([1, 1, 1024, 1024], (1000, 1000), used=2),
+        "all windows must have at most 1048576 elements",
     )
     whole = max_model([1, 2, 5, 7], (3, 4), dtype=TensorProto.INT32)
     assert_refused(PASS, whole, "int32")
