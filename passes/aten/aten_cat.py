@@ -18,7 +18,7 @@ After:
 
 When it refuses:
     A list is computed at run time or is the result, a rank or type is unknown, an axis or a size is
-    computed at run time, or an open axis is cut at places counted from its end.
+    computed at run time, or an open axis is cut at constant places counted from its end.
 
 Accuracy:
     Exact, bit by bit; operands of several types are brought to one as PyTorch does.
@@ -159,16 +159,20 @@ def _axis(call: Call) -> tuple[Value, int]:
 
 
 def _lengths(call: Call) -> tuple[str, Sequence[int]]:
-    """Return (by what it is cut, the numbers): step, chunks, sizes, sections or places."""
-    name, numbers = call.schema[1], call.integers(call.schema[1])
+    """Return (step, chunks, sizes, sections, places or computed; the numbers)."""
+    name = call.schema[1]
+    value = call.tensor(name)
+    if name == "sections" and value is not None and not value.is_constant:
+        return ("computed", []) if value.rank != 0 else (name, [len(call.node.outputs)])
+    numbers = call.integers(name)
     if numbers is None:
         raise Refuse(f"{name} must be given")
     if name in ("chunks", "split_sizes"):
         return name.removeprefix("split_"), numbers
     if name == "split_size":
-        single = call.overload in ("", "Tensor") and len(numbers) == 1
-        return ("step" if single else "sizes"), numbers
-    value = call.tensor(name)
+        return (
+            "step" if call.overload in ("", "Tensor") and len(numbers) == 1 else "sizes"
+        ), numbers
     return ("sections" if value is not None and value.rank == 0 else "places"), numbers
 
 
@@ -183,7 +187,7 @@ def _cuts(call: Call, size: int | None) -> Cuts | None:
     if rule == "step" or (rule == "chunks" and size is not None):
         step = numbers[0] if rule == "step" else -(-whole // numbers[0])
         return [(min(at * step, whole), min((at + 1) * step, whole)) for at in range(count)]
-    if size is None and (rule != "places" or any(n < 0 for n in numbers)):
+    if rule == "computed" or (size is None and (rule != "places" or any(n < 0 for n in numbers))):
         return None
     if rule == "places":
         places = [n + whole if n < 0 else min(n, whole) for n in numbers]
@@ -196,6 +200,8 @@ def _cuts(call: Call, size: int | None) -> Cuts | None:
 def _computed_cuts(build: Builder, call: Call, x: Value, axis: int) -> Cuts:
     """Return the same where the size is known at run time alone."""
     rule, numbers = _lengths(call)
+    if rule == "computed":
+        return _read_cuts(build, call.need("sections"), len(call.node.outputs))
     if rule == "places":
         raise Refuse(f"the size of axis {axis} of {x.name} must be known; it is open")
     size = build.Slice(build.Shape(x), starts=[axis], ends=[axis + 1], axes=[0])
@@ -210,6 +216,15 @@ def _computed_cuts(build: Builder, call: Call, x: Value, axis: int) -> Cuts:
         first = [build.Where(build.Less(more, at), more, np.array([at], np.int64)) for at in ends]
         places = [build.Add(build.Mul(least, at), one) for at, one in zip(ends, first, strict=True)]
     return list(itertools.pairwise(places))
+
+
+def _read_cuts(build: Builder, places: Value, count: int) -> Cuts:
+    """Return them where the places are computed: one fewer than there are results."""
+    if places.rank != 1 or places.dim(0) not in (None, count - 1):
+        raise Refuse(f"sections must be {count - 1} places; they are {places.shape}")
+    bounds = build.Concat(places, np.array([FAR]), axis=0)
+    ends = [build.Slice(bounds, starts=[n], ends=[n + 1], axes=[0]) for n in range(count)]
+    return list(zip([0, *ends[:-1]], ends, strict=True))
 
 
 def _split(build: Builder, call: Call) -> tuple[Value | None, ...]:
@@ -233,9 +248,10 @@ def _split_type(call: Call) -> Sequence[InferredType | None]:
     size = x.dim(axis)
     shape = list(x.shape or ())
     found: list[InferredType | None] = []
-    for start, end in _cuts(call, size) or [(0, 0)] * len(call.node.outputs):
+    cuts = _cuts(call, size)
+    for start, end in cuts or [(0, 0)] * len(call.node.outputs):
         part = None
-        if size is not None and isinstance(start, int) and isinstance(end, int):
+        if cuts and size is not None and isinstance(start, int) and isinstance(end, int):
             part = max(end - start, 0)
         found.append(InferredType(x.elem_type, (*shape[:axis], part, *shape[axis + 1 :])))
     return found

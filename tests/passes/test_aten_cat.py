@@ -70,6 +70,26 @@ def test_places_from_the_end_need_the_size() -> None:
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("places", [[2, 5], [-2, 40], [4, 1]])
+def test_taken_apart_at_places_that_are_computed(places: list[int], dynamic: bool) -> None:
+    how: dict[str, Any] = {"overload": "tensor_indices_or_sections", "dynamic": dynamic}
+    inputs = [X, np.array(places), 0]
+    replaced(PASS, FAMILY.evaluate, "tensor_split", inputs, fed=2, **how)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_a_computed_number_of_parts_is_that_of_the_results(dynamic: bool) -> None:
+    how: dict[str, Any] = {"overload": "tensor_indices_or_sections", "dynamic": dynamic}
+    replaced(PASS, FAMILY.evaluate, "tensor_split", [X, np.array(3), 0], fed=2, **how)
+
+
+def test_computed_places_of_another_number_than_results_are_refused() -> None:
+    how: dict[str, Any] = {"overload": "tensor_indices_or_sections", "fed": 2}
+    model, _ = called("tensor_split", [X, np.array([1, 2, 3]), 0], [X, X], **how)
+    assert_refused(PASS, model, "sections must be 1 places; they are (3,)")
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
 def test_tensors_of_one_shape(dynamic: bool) -> None:
     several = [array_of(3, 1), array_of(4), array_of(2, 1, 1)]
     replaced(PASS, FAMILY.evaluate, "broadcast_tensors", [several], dynamic=dynamic)
