@@ -51,6 +51,7 @@ def copy_nodes(
         operands = [None if is_empty(t) else value_of(t, values) for t in node.inputs]
         results = known(build, view, operands) if known is not None else None
         if results is None:
+            _refuse_sequences(node)
             attributes = {
                 name: _body(build, value, values, known) if isinstance(value, Graph) else value
                 for name, value in node.attrs.items()
@@ -63,6 +64,16 @@ def copy_nodes(
         for old, new in zip(node.outputs, results, strict=True):
             if not is_empty(old):
                 values[id(old)] = new
+
+
+def _refuse_sequences(node: Node) -> None:
+    """Refuse a Loop that carries a sequence: a body is written with tensors as its inputs."""
+    if any(True for _ in node.graphs()):
+        for tensor in node.inputs:
+            if tensor.opaque is not None:
+                raise Refuse(
+                    f"the inner body must take tensors; it takes the sequence {tensor.name}"
+                )
 
 
 def _take_over(old: Tensor, new: Tensor) -> None:
