@@ -65,6 +65,8 @@ def export(folder: Path, request: ExportRequest, _: Limits) -> None:
 
 def _exported(call: OperatorCall) -> ModelProto:
     torch: Any = importlib.import_module("torch")
+    # Where an index names a place twice, threads race for it: which number stays is then by chance.
+    torch.set_num_threads(1)
     logging.disable(logging.CRITICAL)
     operator = bound(call)
     _refuse_drawing(torch, operator.overload)
@@ -129,14 +131,11 @@ def _hold_to_pytorch(torch: Any, module: Any, proto: ModelProto, given: list[Arg
     names = [info.name for info in session.get_inputs()]
     compared = False
     for number, (first, sizes) in enumerate(_sizes_to_try(given)):
-        generator = torch.Generator().manual_seed(number)
-        drawn = [_drawn(torch, _sample(torch, one, sizes, first), generator) for one in given]
-        try:
-            made: Any = module(*drawn)
-            several: list[Any] = [*made] if isinstance(made, tuple | list) else [made]
-            wanted: list[Array] = [one.numpy() for one in several]
-        except Exception:  # PyTorch does not take these sizes or numbers, or numpy not the type
+        samples = [_sample(torch, one, sizes, first) for one in given]
+        called = _called(torch, module, samples, number)
+        if called is None:
             continue
+        drawn, wanted = called
         compared = True
         try:
             feed = {n: t.numpy() for n, t in zip(names, drawn, strict=True) if n in names}
@@ -150,6 +149,26 @@ def _hold_to_pytorch(torch: Any, module: Any, proto: ModelProto, given: list[Arg
             _hold_to_declared(info, result)
     if not compared:
         raise EngineFailed("PyTorch takes no numbers that what its exporter writes is compared on")
+
+
+def _called(
+    torch: Any, module: Any, samples: list[Any], seed: int
+) -> tuple[list[Any], list[Array]] | None:
+    """Return numbers that PyTorch takes and what it makes of them; None where it takes none.
+
+    Where whole numbers up to 2 are too large, as places or classes of what is small, they are 0.
+    """
+    for most in (2, 0):
+        generator = torch.Generator().manual_seed(seed)
+        drawn = [_drawn(torch, sample, generator, most) for sample in samples]
+        try:
+            made: Any = module(*drawn)
+            several: list[Any] = [*made] if isinstance(made, tuple | list) else [made]
+            wanted: list[Array] = [one.numpy() for one in several]
+        except Exception:  # PyTorch does not take these sizes or numbers, or numpy not the type
+            continue
+        return drawn, wanted
+    return None
 
 
 def _hold_to_declared(info: onnx.ValueInfoProto, result: Array) -> None:
@@ -191,12 +210,12 @@ def _key(given: Argument, at: int) -> object:
     return dim if dim is not None else (id(given), at)
 
 
-def _drawn(torch: Any, sample: Any, generator: Any) -> Any:
-    """Return numbers in the shape and type of a sample: floats to both sides of 0, else 0 to 2."""
+def _drawn(torch: Any, sample: Any, generator: Any, most: int) -> Any:
+    """Return numbers as a sample has them: floats to both sides of 0, others from 0 to `most`."""
     if sample.dtype.is_floating_point:
         return torch.randn(sample.shape, generator=generator).to(sample.dtype)
-    high = 2 if sample.dtype == torch.bool else 3
-    return torch.randint(0, high, sample.shape, generator=generator).to(sample.dtype)
+    high = min(most, 1) if sample.dtype == torch.bool else most
+    return torch.randint(0, high + 1, sample.shape, generator=generator).to(sample.dtype)
 
 
 def _is_near(one: Array, other: Array) -> bool:

@@ -218,3 +218,17 @@ def test_what_the_exporter_gets_wrong_is_refused(
     given = (Argument(elem_type=TensorProto.FLOAT, dims=(1, 2, 6, 6)), *arguments)
     with pytest.raises(EngineFailed, match=reason):
         translated(OperatorCall(operator, "", given), 17)
+
+
+@needs_pytorch
+def test_places_and_classes_that_are_small_are_tried_with_zeros() -> None:
+    """A loss over one class takes the class 0 alone."""
+    given = (
+        Argument(elem_type=TensorProto.FLOAT, dims=()),
+        Argument(elem_type=TensorProto.INT64, dims=()),
+    )
+    made = translated(OperatorCall("multi_margin_loss", "", given), 18)
+    assert [i.type.tensor_type.elem_type for i in made.graph.input] == [
+        TensorProto.FLOAT,
+        TensorProto.INT64,
+    ]
