@@ -9,6 +9,10 @@ from graphfix.authoring.views import Value
 # Operators that give sizes of a tensor, and those whose sizes depend on numbers.
 _MEASURES = frozenset({"Shape", "Size"})
 _COUNTS = frozenset({"Compress", "NonMaxSuppression", "NonZero", "Unique"})
+# Operators that pick, join and multiply sizes.
+_ARRANGES = frozenset(
+    {"Cast", "Concat", "Gather", "Identity", "Mul", "Slice", "Squeeze", "Unsqueeze"}
+)
 
 
 def of_shapes_alone(value: Value) -> bool:
@@ -21,6 +25,26 @@ def of_shapes_alone(value: Value) -> bool:
         if found.is_constant:
             continue
         if maker is None or (_measures(found) and not _is_sized_early(maker.need(0))):
+            return False
+    return True
+
+
+def sized_with(value: Value, data: Value) -> bool:
+    """Say whether a value is made of constants and sizes, all of which `data` has a part in.
+
+    Numbers may decide on these sizes, but only such as decide on the sizes of `data` too.
+    """
+    known = _counts(data)
+    for found in _behind(value, _measures):
+        maker = found.producer
+        if found.is_constant:
+            continue
+        if maker is None or maker.domain:
+            return False
+        if _measures(found):
+            if not _counts(maker.need(0)) <= known:
+                return False
+        elif maker.op not in _ARRANGES:
             return False
     return True
 
@@ -43,9 +67,17 @@ def _measures(value: Value) -> bool:
 
 def _is_sized_early(value: Value) -> bool:
     """Say whether numbers that are fed have no part in the sizes of a tensor."""
-    walked = _behind(value, _is_sized)
-    makers = (found.producer for found in walked if not _is_sized(found))
-    return not any(maker is not None and maker.op in _COUNTS for maker in makers)
+    return not _counts(value)
+
+
+def _counts(value: Value) -> frozenset[int]:
+    """Return the tensors, by identity, whose count numbers decide on and that size a tensor."""
+    return frozenset(
+        id(found.tensor)
+        for found in _behind(value, _is_sized)
+        for maker in (found.producer,)
+        if maker is not None and maker.op in _COUNTS and not maker.domain and not _is_sized(found)
+    )
 
 
 def _is_sized(value: Value) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from graphfix.authoring.declared_types import declared_in_symbols
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_early import of_shapes_alone
+from graphfix.engines.known_early import of_shapes_alone, sized_with
 from graphfix.engines.operands import has_negative_pads, has_rank, holds_negatives, is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
@@ -46,6 +46,8 @@ _NEEDED: dict[str, tuple[int, ...]] = {
     "Tile": (1,),
     "Unsqueeze": (1,),
 }
+# Those that also take sizes that numbers decide on, where their data has them as well.
+_SIZED_AT_RUN = frozenset({"Expand", "Reshape"})
 
 
 @model_rule(
@@ -226,7 +228,8 @@ def nonzero_of_a_scalar(node: NodeView, target: Target) -> Answer:
     text="shape input is variable; Expect padding to be constant; Need axes to be a constant; "
     "Params are not const; y_scale must be a const; Neither sizes nor scales makes sense",
     source=f"{_WHEEL}: a model for each, with the parameter as an input; what is computed of "
-    "sizes alone is taken",
+    "sizes alone is taken, and by Reshape and Expand what is made of the count of what NonZero or"
+    " NonMaxSuppression finds, where their data has that size too",
 )
 def parameter_known_late(node: NodeView, target: Target) -> Answer:
     """{op} has a parameter that depends on numbers that are fed, not on shapes alone."""
@@ -234,6 +237,9 @@ def parameter_known_late(node: NodeView, target: Target) -> Answer:
     for place in _NEEDED[node.op]:
         value = node.input(place)
         if value is None or form is None or is_stored(value) or of_shapes_alone(value):
+            continue
+        data = node.need(0)
+        if node.op in _SIZED_AT_RUN and sized_with(value, data):
             continue
         name = form.schema.inputs[place].name
         return Yes(

@@ -102,6 +102,33 @@ YES = [
         "shape input is variable",
         T,
     ),
+    Yes(  # the count of something else
+        "(float[6] x) => (int64[A,B] y) { r = Relu (x) n = NonZero (x) o = NonZero (r) "
+        "s = Shape (o) y = Reshape (n, s) }",
+        "parameter-known-late",
+        "const:Reshape.shape",
+        "reject",
+        "shape input is variable",
+        T,
+    ),
+    Yes(  # a product by a reduction
+        "(float[6] x) => (int64[A] y) { n = NonZero (x) s = Shape (n) "
+        "p = ReduceProd <axes = [0]> (s) y = Reshape (n, p) }",
+        "parameter-known-late",
+        "const:Reshape.shape",
+        "reject",
+        "shape input is variable",
+        T,
+    ),
+    Yes(  # an end may lie behind the last, which ends tract
+        "(float[6] x) => (int64[A,B] y) <int64[1] i = {1}, int64[1] j = {2}, int64[1] z = {0}> "
+        "{ n = NonZero (x) s = Shape (n) e = Slice (s, i, j) y = Slice (n, z, e, i) }",
+        "parameter-known-late",
+        "const:Slice.ends",
+        "reject",
+        "shape input is variable",
+        T,
+    ),
     Yes(
         "(float[6] x, float s) => (uint8[6] y) { y = QuantizeLinear (x, s) }",
         "parameter-known-late",
@@ -202,6 +229,25 @@ NO = [
         11,
     ),
     No("(float[2,3] x) => (float[2,3] y) <int64 a = {1}> { y = CumSum (x, a) }", "cumsum-axis", T),
+    No(
+        "(float[6] x) => (int64[A,B] y) <int64[1] m = {-1}> { n = NonZero (x) s = Shape (n) "
+        "u = Concat <axis = 0> (s, m) y = Reshape (n, u) }",
+        "parameter-known-late",
+        T,
+    ),
+    No(
+        "(float[1,9,4] x, float[1,1,9] c) => (int64[A,B] y) <int64 k = {3}, int64[1] i = {0}, "
+        "int64[1] m = {-1}> { n = NonMaxSuppression (x, c, k) s = Shape (n) g = Gather (s, i) "
+        "u = Concat <axis = 0> (g, m) y = Reshape (n, u) }",
+        "parameter-known-late",
+        T,
+    ),
+    No(
+        "(float[6] x) => (int64[A,B] y) { n = NonZero (x) o = Max (n) s = Shape (o) "
+        "y = Expand (n, s) }",
+        "parameter-known-late",
+        T,
+    ),
     No(
         "(float[A,3] x) => (float[B,C] y) <int64[1] m = {-1}> { s = Shape (x) t = Slice (s, m, e) "
         "u = Concat <axis = 0> (t, m) y = Reshape (x, u) }".replace(
