@@ -20,8 +20,8 @@ from graphfix.engines.versioned import unpacked, write_profiles
 FACTS = Path(__file__).parent / "facts"
 _NAME = "tvm0.27"
 _NEWEST = 26  # the newest opset that was asked for
-# Whether it takes these depends on inputs and attributes that were drawn, which limits judge.
-_DRAWN = ("OneHot", "Pad", "Reshape", "Resize", "Split", "TopK")
+# Whether it takes these depends on inputs and attributes that were drawn: limits and rules judge.
+_DRAWN = ("MaxUnpool", "OneHot", "Pad", "Reshape", "Resize", "Split", "TopK")
 # These may be computed of sizes, which rules judge.
 _OF_SIZES = ("ConstantOfShape input", "Resize sizes")
 # apache/tvm@5d4dc87213 python/tvm/relax/frontend/onnx/onnx_frontend.py, _get_convert_map

@@ -37,6 +37,11 @@ NUMBER = (
 )
 COUNT = "{ s = Shape <start = 0, end = 1> (x) n = Squeeze (s) r = Range (zero, n, one) "
 
+UNPOOLED = (
+    "(float[1,1,2,2] x, int64[1,1,2,2] i) => (float[A,B,C,D] y) <int64[4] o = {{1,1,4,4}}> "
+    "{{ y = MaxUnpool <kernel_shape = [2,2], strides = [2,2]{}> ({}) }}"
+)
+
 
 def reject(graph: str, rule: str, feature: str, text: str = "", opset: int = 17) -> Yes:
     return Yes(graph, rule, feature, "reject", text, T, opset)
@@ -180,6 +185,27 @@ YES = [
         "attr:ScatterElements.reduction=max",
         opset=16,
     ),
+    reject(
+        "(float[1,2,6,6] x) => (float[1,2,3,3] p, int64[1,2,3,3] i) "
+        "{ p, i = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) }",
+        "pool-with-places",
+        "form:MaxPool.indices",
+        "Missing outputs during conversion",
+    ),
+    reject(
+        UNPOOLED.format("", "x, i, o"),
+        "shape-of-unpooled",
+        "op:MaxUnpool",
+        "has no attribute 'tolist'",
+    ),
+    Yes(
+        UNPOOLED.format(", pads = [0,0,1,1]", "x, i"),
+        "pads-of-unpooled",
+        "op:MaxUnpool",
+        "wrong",
+        "",
+        T,
+    ),
     Yes(
         BOXES + "{ y = NonMaxSuppression (b, s, k, i) }",
         "no-score-threshold",
@@ -197,6 +223,18 @@ def test_yes(case: Yes) -> None:
 
 
 NO = [
+    *(
+        No(UNPOOLED.format(pads, "x, i"), rule, T, opset)
+        for rule in ("shape-of-unpooled", "pads-of-unpooled", "stated-form")
+        for pads in ("", ", pads = [1,1,1,1]")
+        for opset in (9, 17)
+    ),
+    No(
+        "(float[1,2,6,6] x) => (float[1,2,3,3] p) "
+        "{ p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) }",
+        "pool-with-places",
+        T,
+    ),
     No(
         PLACED.format("g = GatherND (x, t) y = ScatterND (x, t, g)"),
         "updates-counted-elsewhere",

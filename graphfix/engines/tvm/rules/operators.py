@@ -177,6 +177,51 @@ def sampled_at_other_floats(node: NodeView, target: Target) -> Answer:
     return Yes(feature=f"dtype:GridSample.{grid.type_name}")
 
 
+@rule(
+    "MaxPool",
+    feature="form:MaxPool.indices",
+    versions="tvm",
+    severity=REJECT,
+    text="Missing outputs during conversion. Expected 2 but Got 1 in MaxPool.",
+    source=_WHEEL,
+)
+def pool_with_places(node: NodeView, target: Target) -> Answer:
+    """MaxPool gives its indices, too."""
+    return node.output(1) is not None
+
+
+@rule(
+    "MaxUnpool",
+    feature="op:MaxUnpool",
+    versions="tvm",
+    severity=REJECT,
+    text="object has no attribute 'tolist'; Node cannot handle ShapeExpr inputs",
+    source=f"{_WHEEL}: stored, fed and as the Shape of something; without it all of one to three"
+    " axes are taken",
+)
+def shape_of_unpooled(node: NodeView, target: Target) -> Answer:
+    """MaxUnpool is given the shape of its result."""
+    return node.input(2) is not None
+
+
+@rule(
+    "MaxUnpool",
+    feature="op:MaxUnpool",
+    versions="tvm",
+    severity=WRONG,
+    source=f"{_WHEEL}: pads of 0, 0, 1, 1 make [1,1,5,3] of what is [1,1,4,4]; equal where the sums"
+    " of neighbours are those of the axes",
+)
+def pads_of_unpooled(node: NodeView, target: Target) -> Answer:
+    """The pads of MaxUnpool are read axis by axis, each begin beside its end."""
+    pads = [int(size) for size in node.attr("pads", ())]
+    half = len(pads) // 2
+    return any(
+        pads[axis] + pads[axis + half] != pads[2 * axis] + pads[2 * axis + 1]
+        for axis in range(half)
+    )
+
+
 @model_rule(
     feature="model:unsorted",
     versions="tvm",
