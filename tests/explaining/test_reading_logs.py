@@ -170,7 +170,7 @@ def test_a_note_on_the_node_says_more_than_where_the_parser_stopped() -> None:
 def test_messages_of_an_engine_that_another_one_runs_are_read() -> None:
     log = (
         "[E:onnxruntime:Default] getPluginCreator could not find plugin: GroupNorm_X version: 1\n"
-        "[ONNXRuntimeError] : 6 : TensorrtExecutionProvider::GetSupportedList was false.\n"
+        "[ONNXRuntimeError] : 6 : NnapiExecutionProvider could not compile its part.\n"
     )
     families = {match.message.family for match in read_log(log).matches}
     assert families == {"trt", "ort"}
