@@ -97,7 +97,7 @@ def test_a_body_with_a_sequence_is_refused() -> None:
             l = Max (k, x)
         }>
     """
-    assert_refused(PASS, graph(body), "it takes the sequence a")
+    assert_refused(PASS, graph(body), "it takes the sequence s")
 
 
 @pytest.mark.parametrize("opset", [10, 17])
