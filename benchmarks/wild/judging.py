@@ -33,8 +33,8 @@ TOOLS: dict[str, Sequence[str]] = {
     "onnxsim": ("-m", "onnxsim", "IN", "OUT"),
     "OnnxSlim": ("-m", "onnxslim", "IN", "OUT"),
     "polygraphy": (
-        "-m",
-        "polygraphy",
+        "-c",  # it is no module that -m runs
+        "from polygraphy.tools import main; main()",
         "surgeon",
         "sanitize",
         "IN",
