@@ -26,6 +26,7 @@ class Model:
         path: The file it was read from; None when it was made in memory.
         base_dir: The folder that external data is looked up in; empty in memory.
         sha256: Of the .onnx file; empty when made in memory.
+        is_text: Whether it came as a text, and no pass has seen to it.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Model:
         sha256: str = "",
         size: int = 0,
         base_dir: str | None = None,
+        is_text: bool = False,
     ) -> None:
         """Import `proto`, which must not be changed afterwards.
 
@@ -45,6 +47,7 @@ class Model:
             sha256: Of that file.
             size: Of that file, in bytes.
             base_dir: The folder of the external data; None for that of `path`.
+            is_text: Whether that file has the text form of the model.
 
         Raises:
             InvalidModel: A name is used that nothing defines.
@@ -57,6 +60,7 @@ class Model:
         self.base_dir = base_dir
         self.sha256 = sha256
         self.size = size
+        self.is_text = is_text
         self.ir_version: int = proto.ir_version
         self.metadata: dict[str, str] = {}
         self.functions: list[Function] = [
@@ -140,6 +144,7 @@ class Model:
             )
         else:
             fresh = Model(proto, base_dir=self.base_dir)
+        fresh.is_text = self.is_text
         keep_places(self.graphs(), fresh.graphs())
         return fresh
 

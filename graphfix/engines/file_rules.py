@@ -141,6 +141,11 @@ NOT_OPENED = file_rule(
     NOTE,
     source="the engine that is installed here, asked where it is the target's version",
 )
+TEXT_FORM = file_rule(
+    "text-form",
+    "The file is the text form of a model.",
+    source="onnxruntime 1.32 refuses to load it: Protobuf parsing failed",
+)
 REPEATED_NODE_NAME = file_rule(
     "repeated-node-name",
     "Two nodes of one graph have the same name.",

@@ -31,7 +31,13 @@ def load(source: str | Path | ModelProto) -> Model:
     else:
         read = read_model(Path(source))
         try:
-            model = Model(read.proto, path=read.path, sha256=read.sha256, size=read.size)
+            model = Model(
+                read.proto,
+                path=read.path,
+                sha256=read.sha256,
+                size=read.size,
+                is_text=read.is_text,
+            )
         except InvalidModel as error:
             raise error.at(str(source)) from None
     check_acyclic(model)

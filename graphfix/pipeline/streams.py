@@ -10,6 +10,7 @@ from graphfix.errors import InvalidModel, UsageError
 from graphfix.model import Model
 from graphfix.pipeline.model_files import check_acyclic, save
 from graphfix.storage.reading import MAX_BYTES, parse_model, walk_tensors
+from graphfix.storage.text_form import is_text
 from graphfix.storage.weights import is_external
 
 STANDARD = Path("-")
@@ -36,7 +37,9 @@ def model_of_stream(raw: bytes) -> Model:
             hint="give the path of the file",
         )
     try:
-        model = Model(proto, sha256=hashlib.sha256(raw).hexdigest(), size=len(raw))
+        model = Model(
+            proto, sha256=hashlib.sha256(raw).hexdigest(), size=len(raw), is_text=is_text(raw)
+        )
         check_acyclic(model)
     except InvalidModel as error:
         raise error.at(INPUT) from None

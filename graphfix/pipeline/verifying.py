@@ -23,6 +23,7 @@ from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict, Verification
 from graphfix.storage.reading import walk_tensors
 from graphfix.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline
+from graphfix.storage.text_form import HEAD, is_text
 from graphfix.storage.weights import is_external
 
 _ENGINE_SAMPLES = 3  # an engine may have to be built for each
@@ -163,6 +164,8 @@ def original_on_disk(before: Original, prepared: ModelProto | None = None) -> Ge
 def as_it_came(proto: ModelProto, path: Path | None, sha256: str, base_dir: str) -> Generator[Path]:
     """Give a model that nothing has touched as a file: its own where that is still the same.
 
+    A model that came as a text is written in the binary form, which engines read.
+
     Args:
         proto: The model.
         path: The file that it was read from; None for none.
@@ -180,6 +183,9 @@ def _still_there(path: Path, sha256: str) -> bool:
     """Say whether a file holds what was read from it; it may have been overwritten since."""
     try:
         with path.open("rb") as stream:
+            if is_text(stream.read(HEAD)):
+                return False
+            stream.seek(0)
             return hashlib.file_digest(stream, "sha256").hexdigest() == sha256
     except OSError:
         return False

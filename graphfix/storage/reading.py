@@ -16,6 +16,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.errors import InvalidModel
 from graphfix.protos import bodies_of
+from graphfix.storage.text_form import is_text, parse_text
 from graphfix.storage.vetting import vet
 from graphfix.storage.weights import external_span, is_external, stored_bytes, type_name
 
@@ -31,6 +32,7 @@ class ModelFile(Struct, frozen=True):
     path: Path
     sha256: str
     size: int
+    is_text: bool = False
 
 
 def read_model(path: Path) -> ModelFile:
@@ -44,7 +46,7 @@ def read_model(path: Path) -> ModelFile:
     raw = read_bytes(path)
     proto = parse_model(raw, where)
     check_external(proto, path)
-    return ModelFile(proto, path, hashlib.sha256(raw).hexdigest(), len(raw))
+    return ModelFile(proto, path, hashlib.sha256(raw).hexdigest(), len(raw), is_text(raw))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -97,6 +99,10 @@ def parse_model(raw: bytes, where: str) -> ModelProto:
         raise InvalidModel(
             "the file is empty", where=where, hint="the export or the download was interrupted"
         )
+    if is_text(raw):
+        proto = parse_text(raw, where)
+        check_proto(proto, where)
+        return proto
     try:
         proto = onnx.load_model_from_string(raw)
     except (DecodeError, ValueError, RuntimeError):
@@ -133,8 +139,6 @@ def _guess(raw: bytes) -> str:
     for magic, name in kinds:
         if raw.startswith(magic):
             return f": it looks like {name}"
-    if raw[:64].lstrip().startswith((b"ir_version", b"producer_name", b"graph {")):
-        return ": it is the text form of one; convert it with onnx.parser or protoc first"
     return ""
 
 

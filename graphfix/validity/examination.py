@@ -103,6 +103,8 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
         if inference and any(_is_scaled(node) for node in model.graph.nodes):
             _, inference = _inferred(_without_scales(model, raw), check_types=False)
     complaints = [*_numbers(model), *name_complaints(model), *data_complaints(model)]
+    if model.is_text:
+        complaints.append(Complaint("text-form", "engines read the binary form of a model alone"))
     complaints += [*node_name_complaints(model), *declaration_complaints(model)]
     if checker or typed or foreign or inferred is None:
         complaints += _walked(model, inference)

@@ -22,6 +22,7 @@ from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.verdict.numbers import cap_of
 from graphfix.proving.whole import randomness
+from graphfix.proving.whole.changed_alike import Pair, agreeing
 from graphfix.proving.whole.drawing import Chance, Drawing, judged_draws
 from graphfix.proving.whole.interface import Interface, compare_interfaces
 from graphfix.proving.whole.options import RESULT_FAILS, ComparisonOptions
@@ -30,6 +31,7 @@ from graphfix.report import OutputDifference, Verdict, Verification
 from graphfix.storage.weights import dtype_of
 
 _WATCHED = 0.3  # the part of the time in which a run is watched
+_ALIKE = 0.1  # the part of it for changing constants of both
 
 
 @dataclass(slots=True)
@@ -205,6 +207,7 @@ class _Comparison:
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []
         self._edges = 0
+        self._moved: set[str] = set()
         self._dependent = observed.dependent_outputs(task.before.proto)
         self._bounded = observed.bounded_outputs(task.before.proto)
 
@@ -316,11 +319,24 @@ class _Comparison:
                 found[name] = reason
         return found
 
+    def _left_silent(self, silent: dict[str, str]) -> dict[str, str]:
+        """Return which of these outputs say nothing with other weights either."""
+        task = self._task
+        if task.before.turns is not None or self._chance is not None or self._other_kernels:
+            return silent
+        feeds = [(feed, self._interface.fed(feed)) for feed in self._feeds]
+        pair = Pair(task.before, task.after, feeds, self._interface.read)
+        bounded = {name: name in self._bounded for name in silent}
+        self._moved = agreeing(pair, bounded, _ALIKE * task.options.timeout)
+        return {name: why for name, why in silent.items() if name not in self._moved}
+
     def _method(self) -> str:
         names = dict.fromkeys((self._before.name, self._after.name))
         text = f"{' against '.join(names)}, {len(self._feeds)} samples"
         if self._edges:
             text += f" and {self._edges} with sizes of 0 or 1"
+        if self._moved:
+            text += f", {', '.join(sorted(self._moved))} with weights changed alike in both"
         if self._judge.noise_used:
             text += ", tolerance from the original's own noise"
         if self._other_kernels:
@@ -352,6 +368,8 @@ class _Comparison:
                 Verdict.EQUAL, "compared on every input with which the original runs"
             )
         silent = self._silent()
+        if silent:
+            silent = self._left_silent(silent)
         if silent:
             text = "; ".join(f"output {name} {reason}" for name, reason in silent.items())
             return self._result(Verdict.INCONCLUSIVE, text, frozenset(silent))

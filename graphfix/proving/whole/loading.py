@@ -13,6 +13,7 @@ from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.memory import COPIES, weight_bytes
 from graphfix.proving.runners.outside_weights import bytes_inside, outlined
 from graphfix.proving.runners.turns import Turns
+from graphfix.storage.text_form import is_text, parse_text
 from graphfix.worker.limits import gibibytes
 
 # What takes turns is held once, and once more while it is read from its file.
@@ -73,7 +74,10 @@ def read_model(path: Path) -> ModelProto:
         InvalidModel: The file is missing or not a model.
     """
     try:
-        model: ModelProto = ModelProto.FromString(path.read_bytes())
+        raw = path.read_bytes()
+        model = parse_text(raw, str(path)) if is_text(raw) else ModelProto.FromString(raw)
+    except InvalidModel:
+        raise
     except Exception as error:  # protobuf's and the file system's errors alike
         raise InvalidModel(f"is not a model: {error}", where=str(path)) from None
     if not model.HasField("graph"):
