@@ -95,19 +95,26 @@ def node_lines(change: NodeChange) -> list[str]:
 def weight_lines(change: WeightChange) -> list[str]:
     """Return a stored tensor that differs, with how far and who reads it."""
     sign = {Presence.CHANGED: "~", Presence.ADDED: "+", Presence.REMOVED: "-"}[change.presence]
+    name, *said = weight_sentences(change)
+    lines = wrap(name, "      ", f"  {sign} ")
+    return lines + [line for sentence in said for line in wrap(sentence, "      ")]
+
+
+def weight_sentences(change: WeightChange) -> list[str]:
+    """Return the name and type of a stored tensor that differs, how far, and who reads it."""
     name = printable(change.name)
     if change.presence is Presence.CHANGED and change.new_name != change.name:
         name = f"{name} -> {printable(change.new_name)}"
     kind = change.old or change.new
     if change.old and change.new and change.old != change.new:
         kind = f"{change.old} -> {change.new}"
-    lines = wrap(f"{name}  {kind}", "      ", f"  {sign} ")
+    sentences = [f"{name}  {kind}"]
     if change.statistics is not None:
-        lines += wrap(_statistics(change.statistics), "      ")
+        sentences.append(_statistics(change.statistics))
     if change.used_by:
         readers = [node_text(node) for node in change.used_by]
-        lines += wrap(f"read by {capped(readers, _READERS_SHOWN)}", "      ")
-    return lines
+        sentences.append(f"read by {capped(readers, _READERS_SHOWN)}")
+    return sentences
 
 
 def _statistics(found: Statistics) -> str:

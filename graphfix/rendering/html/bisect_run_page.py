@@ -37,21 +37,22 @@ def bisect_run_page(model: str, proto: ModelProto, found: RunBisection) -> Page:
     cards = tuple(_card(each, at, places) for at, each in enumerate(blamed, 1))
     tone = _TONES.get(found.status, Tone.CAREFUL)
     told = found.verification
-    looked = f"{count(found.sites, 'site')}, {count(found.comparisons, 'comparison')}."
+    looked = f"{count(found.sites, 'site')}, {count(found.comparisons, 'comparison')}"
+    looked = printable(f"{looked}: {told.method}." if told.method else f"{looked}.")
     return Page(
         title=printable(f"{basename(model)} for {found.target}" if found.target else model),
         word=str(found.status).upper(),
         tone=tone,
         sentence=printable(told.reason) or f"The outputs are {told.status}.",
         answers=(
-            Answer("Do repairs break it?", str(found.status), printable(told.reason), tone),
+            Answer("Do repairs break it?", _broken(found.status), printable(told.reason), tone),
             Answer(
                 "Which one?",
                 cards[0].title if cards else "None was found",
                 f"Wrong from site {found.place} on." if found.place else "",
                 Tone.BAD if cards else tone,
             ),
-            Answer("How was it looked for?", printable(told.method) or "by runs", looked, tone),
+            Answer("How was it looked for?", "By running both", looked, tone),
         ),
         facts=(("Model", printable(model)), ("Target", found.target or "none")),
         sections=(
@@ -67,6 +68,11 @@ def bisect_run_page(model: str, proto: ModelProto, found: RunBisection) -> Page:
         ),
         version=__version__,
     )
+
+
+def _broken(status: Verdict) -> str:
+    same = {Verdict.EQUAL: "No", Verdict.MISMATCH: "Yes", Verdict.LOSSY: "Within a loss"}
+    return same.get(status, f"That was not shown ({status})")
 
 
 def _card(blamed: Blamed, at: int, places: Places) -> Card:

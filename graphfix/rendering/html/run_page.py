@@ -146,7 +146,7 @@ def _trusted(result: Result) -> Answer:
     text = printable(trust(report))
     if proofs:
         text += f" {len(equal)} of {count(len(proofs), 'repair')} proved equal one by one"
-        text += f", worst error {number(worst)} relative." if worst is not None else "."
+        text += f", {_worst(worst)}." if worst is not None else "."
     status = report.verification.status
     all_sites = bool(proofs) and len(equal) == len(proofs)
     if status in _SURE:
@@ -158,6 +158,10 @@ def _trusted(result: Result) -> Answer:
     if all_sites:
         return Answer("Can I trust it?", "Each repair was proved", text, Tone.GOOD)
     return Answer("Can I trust it?", "That was not shown", text, Tone.CAREFUL)
+
+
+def _worst(error: float) -> str:
+    return f"worst error {number(error)} relative" if error else "none with any difference"
 
 
 def _facts(report: Report, code: int) -> tuple[tuple[str, str], ...]:

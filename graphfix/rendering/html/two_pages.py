@@ -11,7 +11,7 @@ from graphfix._version import __version__
 from graphfix.diffing.difference import Difference, FieldChange, Presence, WeightChange
 from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.proving.layers.divergence import Bisection, Divergence
-from graphfix.rendering.diff_text import node_text, weight_lines
+from graphfix.rendering.diff_text import node_text, weight_sentences
 from graphfix.rendering.html.finding_cards import node_links
 from graphfix.rendering.html.gauge import gauge
 from graphfix.rendering.html.marks import marked
@@ -25,6 +25,7 @@ from graphfix.rendering.wording import Tone
 from graphfix.report import NodeRef, Verdict
 
 _TONES = {Verdict.EQUAL: Tone.GOOD, Verdict.MISMATCH: Tone.BAD}
+_SAID = {Verdict.EQUAL: "Yes", Verdict.MISMATCH: "No", Verdict.LOSSY: "Within a loss"}
 _READ = ("Read it column by column.",)
 
 
@@ -80,11 +81,10 @@ def diff_page(
         ),
         facts=(("First", printable(before)), ("Second", printable(after))),
         sections=(
-            Section("metadata", "Metadata", table=_fields(found.metadata)),
             Section("interface", "Inputs and outputs", table=_fields(found.interface)),
+            Section("changed", "Changed nodes", cards=nodes),
             Section("removed", "Removed nodes", table=_nodes(found.removed)),
             Section("added", "Added nodes", table=_nodes(found.added)),
-            Section("changed", "Changed nodes", cards=nodes),
             Section("weights", "Weights", cards=weights),
             Section("types", "Recorded types", table=_fields(found.types)),
             Section("renamed", "Renamed", table=_fields(found.renamed_interface)),
@@ -105,6 +105,7 @@ def diff_page(
                 _READ,
                 overview=overview(protos[1].graph, come, "m", fixed="added"),
             ),
+            Section("metadata", "Metadata", table=_fields(found.metadata)),
         ),
         version=__version__,
     )
@@ -146,12 +147,12 @@ def _numbers(
         tone=tone,
         sentence=printable(told.reason) or f"The outputs are {told.status}.",
         answers=(
-            Answer("Do they compute the same?", str(status), printable(told.reason), tone),
+            Answer("Do they compute the same?", said(status), printable(told.reason), tone),
             _answer("Where do they part?", not wrong, "Nowhere that was seen", where, inside),
             Answer(
                 "How was it compared?",
-                printable(told.method) or "it was not",
-                printable(found.layers_reason) or f"{count(len(rows), 'output')} compared.",
+                "By running both" if told.method else "It was not",
+                _compared(found, len(rows)),
                 Tone.GOOD if told.method and not found.layers_reason else Tone.CAREFUL,
             ),
         ),
@@ -186,6 +187,17 @@ def _numbers(
     )
 
 
+def said(status: Verdict) -> str:
+    """Return the answer to whether two models compute the same."""
+    return _SAID.get(status, f"That was not shown ({status})")
+
+
+def _compared(found: Comparison, outputs: int) -> str:
+    why = found.layers_reason or f"{count(outputs, 'output')} compared"
+    method = found.verification.method
+    return printable(f"{f'{method}; {why}' if method else why}.")
+
+
 def first_cards(sections: Iterable[Section]) -> tuple[Card, ...]:
     """Return the cards of some sections."""
     return tuple(card for section in sections for card in section.cards)
@@ -200,9 +212,7 @@ def _divergence(found: Divergence, places: Places) -> Card:
         ("reads", operands),
         ("only in the first, before it", unseen),
     )
-    weights = tuple(
-        printable(" ".join(" ".join(weight_lines(change)).split())) for change in found.weights
-    )
+    weights = tuple(map(_weight_text, found.weights))
     inner = tuple(node_text(change.before) for change in found.inner)
     return Card(
         "first-node",
@@ -234,12 +244,16 @@ def _layer(layer: Layer, at: int, places: Places) -> Card:
     )
 
 
+def _weight_text(change: WeightChange) -> str:
+    name, *sentences = weight_sentences(change)
+    return printable(": ".join((f"{change.presence} weight {name}", *sentences[:1])))
+
+
 def _weight(change: WeightChange, at: int, places: Places) -> Card:
-    name, *lines = weight_lines(change)
+    name, *sentences = weight_sentences(change)
     tone = Tone.BAD if change.presence is Presence.REMOVED else Tone.CAREFUL
     links = node_links(change.used_by, places) if change.presence is not Presence.ADDED else ()
-    said = tuple(" ".join(line.split()) for line in lines)
-    return Card(f"w{at}", name.strip(), (str(change.presence),), tone, said, links=links)
+    return Card(f"w{at}", name, (str(change.presence),), tone, tuple(sentences), links=links)
 
 
 def _fields(changes: Iterable[FieldChange]) -> Table:

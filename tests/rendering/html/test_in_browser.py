@@ -89,9 +89,56 @@ def test_search_filters_cards_and_finds_nodes_on_the_map(opened: Opened) -> None
     assert opened.shown() == ["f1"]
     opened.page.fill("#find", "relu")
     opened.page.locator(".map .found").wait_for(state="attached")
-    assert opened.page.inner_text("#shown").endswith("1 nodes on the map")
+    assert opened.page.inner_text("#shown").endswith("1 node on the map")
     opened.page.press("#find", "Escape")
     assert opened.shown() == before
+
+
+def test_search_filters_tables_and_leaves_out_chapters_without_a_hit(opened: Opened) -> None:
+    shown = "() => [...document.querySelectorAll('.chapter')].filter(c => !c.hidden).map(c => c.id)"
+    before = opened.page.evaluate(shown)
+    assert {"problems", "repairs", "map", "verification", "time"} <= set(before)
+    opened.page.fill("#find", "certify")
+    opened.page.locator("#s1").wait_for(state="hidden")
+    after = opened.page.evaluate(shown)
+    assert {"map", "time"} <= set(after)
+    assert not {"problems", "repairs", "verification"} & set(after)
+    assert opened.page.locator("#time tbody tr:visible").count() == 1
+    assert "1 row" in opened.page.inner_text("#shown")
+    opened.page.press("#find", "Escape")
+    assert opened.page.evaluate(shown) == before
+
+
+def test_a_searched_node_stays_readable_and_in_sight(opened: Opened) -> None:
+    ink = "getComputedStyle(document.querySelector('#n0 text')).fill"
+    before = opened.page.evaluate(ink)
+    opened.page.fill("#find", "relu")
+    opened.page.locator(".map .found").wait_for(state="attached")
+    outline = "getComputedStyle(document.querySelector('.map .found rect'))"
+    assert opened.page.evaluate(f"{outline}.vectorEffect") == "non-scaling-stroke"
+    for _ in range(6):
+        opened.page.click("[data-zoom='1.5']")
+    frame, spot = (opened.page.locator(at).bounding_box() for at in (".map", ".map .found rect"))
+    assert frame["x"] <= spot["x"] <= frame["x"] + frame["width"] - spot["width"]
+    assert frame["y"] <= spot["y"] <= frame["y"] + frame["height"] - spot["height"]
+    opened.page.press("#find", "Escape")
+    assert opened.page.evaluate(ink) == before
+
+
+def test_the_map_moves_with_the_mouse(opened: Opened) -> None:
+    for _ in range(6):
+        opened.page.click("[data-zoom='1.5']")
+    place = "((map) => [map.scrollLeft, map.scrollTop])(document.querySelector('.map'))"
+    opened.page.locator(".map").scroll_into_view_if_needed()
+    before = opened.page.evaluate(place)
+    box = opened.page.locator(".map").bounding_box()
+    mouse, x, y = opened.page.mouse, box["x"] + box["width"] / 2, box["y"] + 60
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + 40, y + 20, steps=4)
+    mouse.up()
+    assert opened.page.evaluate(place) == [before[0] - 40, max(before[1] - 20, 0)]
+    assert opened.page.evaluate("location.hash") == ""
 
 
 def test_a_tag_shows_its_cards_alone(opened: Opened) -> None:

@@ -90,6 +90,9 @@ def test_where_two_models_part(
     found = page(tmp_path / "r.html", capsys, "bisect", *pair)
     ((_, card),) = found.of("details", id="first-node")
     assert card.startswith("Add ")
+    assert "changed weight w float32[4]: 1 of 4 elements differ" in card
+    assert not [attrs for attrs, told in found.of("table") if "first second" in told]
+    assert next(told for _, told in found.of("article")).startswith("Do they compute the same? No")
     assert "1 of 4 elements differ" in card
 
 

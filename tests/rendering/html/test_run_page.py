@@ -177,3 +177,12 @@ def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert html.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "m.onnx for trt8.4" in html.read_text(encoding="utf-8")
     assert markdown.read_text(encoding="utf-8").startswith("# FIXED")
+
+
+def test_what_stands_between_backticks_is_code_and_escaped() -> None:
+    shown = run_page(repaired())
+    said = f"see `graphfix targets {HOSTILE}`, not ` this"
+    found = Elements(rendered(replace(shown, sentence=said)))
+    assert f"graphfix targets {HOSTILE}" in [told for _, told in found.of("code")]
+    assert len(list(found.of("script"))) == 1
+    assert not list(found.of("img"))
