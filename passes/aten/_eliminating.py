@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import FAR, Builder, Refuse, Value
+from graphfix.authoring import FAR, Builder, Refuse, Value, need_rank
 from graphfix.passes.aten._pivoting import (
     cut,
     only_row,
@@ -24,37 +24,49 @@ from graphfix.passes.aten._pivoting import (
 
 LARGEST_CONSTANT = 1 << 14
 EMITS = (
-    "Abs Add ArgMax Cast Concat ConstantOfShape Div Equal Expand Gather Loop Mul Range "
-    "ReduceMax ReduceMin ReduceSum Reshape Shape Slice Sub Where"
+    "Abs Add ArgMax Cast Concat ConstantOfShape Div Equal Expand Gather Identity Loop Mul Range "
+    "ReduceMax ReduceMin ReduceSum Reshape Shape Slice Squeeze Sub Where"
 )
 
 
 def eliminated(build: Builder, x: Value, beside: Value | None, most: int) -> Value:
-    """Return X with x X = beside, in the type of the matrices; float16 is computed in float32.
+    """Return X with x X = beside, see `with_pivots`."""
+    return with_pivots(build, x, beside, most, pivots=False)[0]
+
+
+def with_pivots(
+    build: Builder, x: Value, beside: Value | None, most: int, *, pivots: bool = True
+) -> tuple[Value, Value]:
+    """Return X with x X = beside, in the type of the matrices, and the pivots, [..., N].
+
+    float16 is computed in float32.
 
     Args:
         build: The builder.
         x: Square matrices, [..., N, N].
         beside: [..., N, K] of the same type and the same sizes in front; None for the identity.
         most: The largest N that is eliminated without a Loop.
+        pivots: Whether the pivots are wanted; without, what is given for them does not count.
 
     Raises:
-        Refuse: The matrices are not square floats, or empty, or their size is open below opset 11.
+        Refuse: The matrices are not square floats, or their size is open below opset 11.
     """
     size = square_matrices(x)
-    if size == 0:
-        raise Refuse("the matrices must not be empty; they are")
+    if size == 0:  # nothing to compute: as many elements as there are
+        found = build.Identity(x if beside is None else beside)
+        axes = [need_rank(x) - 2]
+        return found, build.ReduceSum(x, axes=axes, keepdims=0) if pivots else found
     half = x.elem_type == TensorProto.FLOAT16
     work = build.Cast(x, to=TensorProto.FLOAT) if half else x
     other = build.Cast(beside, to=TensorProto.FLOAT) if half and beside is not None else beside
     if size is not None and size <= most:
-        found = _unrolled(build, work, other, size)
+        found, heads = _unrolled(build, work, other, size)
     else:
-        found = _looped(build, work, other, size)
-    return build.Cast(found, to=TensorProto.FLOAT16) if half else found
+        found, heads = _looped(build, work, other, size, pivots=pivots)
+    return build.Cast(found, to=TensorProto.FLOAT16) if half else found, heads
 
 
-def _unrolled(build: Builder, x: Value, beside: Value | None, size: int) -> Value:
+def _unrolled(build: Builder, x: Value, beside: Value | None, size: int) -> tuple[Value, Value]:
     rank = x.rank
     assert rank is not None
     if beside is None:
@@ -62,16 +74,18 @@ def _unrolled(build: Builder, x: Value, beside: Value | None, size: int) -> Valu
     across = beside.dim(rank - 1)
     matrix = build.Concat(x, beside, axis=rank - 1)
     width = FAR if across is None else size + across
+    heads: list[Value] = []
     for step in range(size):
         pivot, rest, _ = pull_pivot(build, matrix, size - step, size)
-        row = build.Div(cut(build, pivot, rank - 1, 1, width), cut(build, pivot, rank - 1, 0, 1))
+        heads.append(cut(build, pivot, rank - 1, 0, 1))
+        row = build.Div(cut(build, pivot, rank - 1, 1, width), heads[-1])
         if size == 1:
-            return row
+            return row, build.Squeeze(heads[0], axes=[rank - 2])
         factor = cut(build, rest, rank - 1, 0, 1)
         others = build.Sub(cut(build, rest, rank - 1, 1, width), build.Mul(factor, row))
         matrix = build.Concat(others, row, axis=rank - 2)
         width = width if across is None else width - 1
-    return matrix
+    return matrix, build.Squeeze(build.Concat(*heads, axis=rank - 1), axes=[rank - 2])
 
 
 def _identity(build: Builder, x: Value, size: int) -> Value:
@@ -94,11 +108,13 @@ def _spread(build: Builder, eye: Value, x: Value) -> Value:
     return build.Add(build.Mul(x, 0.0), eye)
 
 
-def _looped(build: Builder, x: Value, beside: Value | None, size: int | None) -> Value:
+def _looped(
+    build: Builder, x: Value, beside: Value | None, size: int | None, *, pivots: bool
+) -> tuple[Value, Value]:
     """Eliminate in a Loop; columns are rotated, so that the state keeps its shape."""
     rank = x.rank
     assert rank is not None
-    numbers, trips, ends = _counting(build, x, size)
+    numbers, trips, ends = counting(build, x, size)
     if size is not None:
         eye = _identity(build, x, size) if beside is None else beside
         live = build.constant(np.ones((size, 1), dtype=x.dtype))
@@ -113,9 +129,11 @@ def _looped(build: Builder, x: Value, beside: Value | None, size: int | None) ->
     later = cut(build, numbers, 0, 1)
     state = build.Concat(x, eye, axis=rank - 1)
     zero = np.zeros((1, 1), dtype=x.dtype)
+    # Only the shape counts, [..., 1, N].
+    heads = [build.ReduceSum(x, axes=[rank - 2], keepdims=1)] if pivots else []
 
     def step(inner: Builder, *inputs: Value) -> Sequence[Value]:
-        _, going, matrix, alive = inputs
+        _, going, matrix, alive, *found = inputs
         # Finished rows count less than any entry, so that they are never the pivot.
         size_of = inner.Mul(inner.Abs(cut(inner, matrix, rank - 1, 0, 1)), alive)
         score = inner.Sub(size_of, inner.Sub(inner.constant(np.ones((), x.dtype)), alive))
@@ -124,13 +142,16 @@ def _looped(build: Builder, x: Value, beside: Value | None, size: int | None) ->
         pivot = only_row(inner, inner.Mul(matrix, here), rank - 2)
         head, tail = cut(inner, matrix, rank - 2, 0, 1), cut(inner, matrix, rank - 2, 1)
         rest = pick(inner, inner.Equal(place, later), head, tail)
-        row = inner.Div(pivot, cut(inner, pivot, rank - 1, 0, 1))
+        first = cut(inner, pivot, rank - 1, 0, 1)
+        row = inner.Div(pivot, first)
         others = inner.Sub(rest, inner.Mul(cut(inner, rest, rank - 1, 0, 1), row))
         moved = inner.Concat(others, row, axis=rank - 2)
         turned = inner.Concat(
             cut(inner, moved, rank - 1, 1), cut(inner, moved, rank - 1, 0, 1), axis=rank - 1
         )
-        return inner.Identity(going), turned, inner.Concat(cut(inner, alive, 0, 1), zero, axis=0)
+        found = [inner.Concat(cut(inner, f, rank - 1, 1), first, axis=rank - 1) for f in found]
+        left = inner.Concat(cut(inner, alive, 0, 1), zero, axis=0)
+        return inner.Identity(going), turned, left, *found
 
     body = build.body(
         [
@@ -138,19 +159,27 @@ def _looped(build: Builder, x: Value, beside: Value | None, size: int | None) ->
             ("going", TensorProto.BOOL, ()),
             ("matrix", x.elem_type, state.shape),
             ("live", x.elem_type, live.shape),
+            *(("pivots", x.elem_type, head.shape) for head in heads),
         ],
         step,
     )
     # TensorRT refuses a body that reads a condition which is not given.
     always = build.constant(np.array(True))
-    result = build.multi("Loop", trips, always, state, live, outputs=2, body=body)[0]
+    result, *others = build.multi(
+        "Loop", trips, always, state, live, *heads, outputs=2 + len(heads), body=body
+    )
     if beside is not None:
         width = beside.dim(rank - 1)
         ends = [width] if width is not None else cut(build, build.Shape(beside), 0, rank - 1, rank)
-    return build.Slice(result, starts=[0], ends=ends, axes=[rank - 1])
+    found = build.Slice(result, starts=[0], ends=ends, axes=[rank - 1])
+    if not pivots:
+        return found, found
+    # Nothing says the rank of what a Loop gives; 0 copies a size.
+    named = build.Reshape(others[1], [0] * rank)
+    return found, build.Squeeze(named, axes=[rank - 2])
 
 
-def _counting(build: Builder, x: Value, size: int | None) -> tuple[Value, Value, Any]:
+def counting(build: Builder, x: Value, size: int | None) -> tuple[Value, Value, Any]:
     """Return 0..N-1 as a column, N as a scalar, and N as a list for Slice."""
     if size is not None:
         numbers = build.constant(row_numbers(2, 0, size))

@@ -19,15 +19,19 @@ After:
     ...
     y = Mul (Concat (columns), mask)
 
+    Matrices larger than the option `max_unrolled`, and those whose size is not known, are factored
+    in a Loop, whose state is turned by a row and a column each time and so keeps its shape.
+
 When it refuses:
-    The rank or dtype is unknown, the matrices are not square, larger than the option
-    `max_unrolled` allows or of dynamic size, the type is not float16, float32 or float64, or the
-    error counts of linalg_cholesky_ex are used.
+    The rank or dtype is unknown, the matrices are not square, the type is not float16, float32 or
+    float64, or matrices are factored in a Loop below opset 9 (11 where their size is not known).
 
 Accuracy:
     Exact up to rounding, as LAPACK's factorisation which PyTorch uses. float16 is computed in
     float32. A matrix that is not positive definite, for which PyTorch raises an error, gives NaN
-    or infinities in its own entry of the stack.
+    or infinities in its own entry of the stack. Approximate where the error counts of
+    linalg_cholesky_ex are used: rounding decides whether the pivot of a matrix that is nearly
+    singular is above 0, and PyTorch leaves open what the factor is where it is not.
 
 References:
     pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_cholesky_ex);
@@ -36,11 +40,14 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 
 from graphfix.authoring import (
+    APPROXIMATE,
     Array,
     Builder,
     NodeView,
@@ -51,7 +58,10 @@ from graphfix.authoring import (
 )
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
 from graphfix.passes.aten._axes import widened
-from graphfix.passes.aten._pivoting import like_matrices, square_matrices
+from graphfix.passes.aten._eliminating import EMITS, counting
+from graphfix.passes.aten._error_counts import DECIDED, first_that_fails
+from graphfix.passes.aten._error_counts import EMITS as COUNTING
+from graphfix.passes.aten._pivoting import cut, like_matrices, square_matrices
 
 NAMES = ("linalg_cholesky", "linalg_cholesky_ex", "cholesky")
 SCHEMA = ("self", "upper", "check_errors")
@@ -74,32 +84,87 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits="Cast Concat Div Mul Slice Sqrt Sub Transpose",
-    options={"max_unrolled": Option(int, 16, "Largest matrix, about 10 nodes a row.")},
+    emits=f"{EMITS} {COUNTING} Less Sqrt Transpose",
+    options={
+        "max_unrolled": Option(
+            int, 16, "Largest matrix that is factored without a Loop, about 10 nodes a row."
+        )
+    },
     infer=like_matrices,
     evaluate=evaluate,
 )
 def aten_linalg_cholesky(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Factor column by column, see the module."""
     call = call_of(node, dict.fromkeys(NAMES, SCHEMA))
-    info = node.output(1)
-    if info is not None and info.is_used:
-        raise Refuse("the error counts of linalg_cholesky_ex must not be used; they are")
     x, upper = call.need("self"), bool(call.number("upper", 0))
-    size = square_matrices(x)
-    if size is None:
-        raise Refuse("the size of the matrices must be known; it is dynamic")
-    if not 0 < size <= build.option("max_unrolled"):
-        raise Refuse(f"the matrices must have 1 to max_unrolled rows; they have {size}")
+    size, most = square_matrices(x), build.option("max_unrolled")
     rank = x.rank
     assert rank is not None  # square_matrices has looked
     turn = [*range(rank - 2), rank - 1, rank - 2]
 
     def work(matrix: Value) -> Value:
-        lower = _factor(build, build.Transpose(matrix, perm=turn) if upper else matrix, size)
+        matrix = build.Transpose(matrix, perm=turn) if upper else matrix
+        if size is not None and 0 < size <= most:
+            lower = _factor(build, matrix, size)
+        else:
+            lower = _looped(build, matrix, size)
         return build.Transpose(lower, perm=turn) if upper else lower
 
-    return (widened(build, x, work), *([None] * (len(node.outputs) - 1)))
+    found, info = widened(build, x, work), node.output(1)
+    if info is None or not info.is_used:
+        return (found, *([None] * (len(node.outputs) - 1)))
+    build.declare(APPROXIMATE, DECIDED)
+    return found, _counts(build, found, size)
+
+
+def _counts(build: Builder, factor: Value, size: int | None) -> Value:
+    """Return the first root on the diagonal that is not above 0."""
+    if build.opset < 9:
+        raise Refuse(f"the opset must be at least 9 for the error counts; it is {build.opset}")
+    rank = factor.rank
+    assert rank is not None
+    numbers, _, _ = counting(build, factor, size)
+    eye = build.Equal(numbers, build.Reshape(numbers, [1, -1]))
+    zero = build.constant(np.zeros((), factor.dtype))
+    roots = build.ReduceSum(build.Where(eye, factor, zero), axes=[rank - 1], keepdims=0)
+    return first_that_fails(build, build.Not(build.Greater(roots, zero)))
+
+
+def _looped(build: Builder, matrix: Value, size: int | None) -> Value:
+    """Return the lower factor, in a Loop; the state is turned by a row and a column each time."""
+    if build.opset < 9:
+        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
+    rank = matrix.rank
+    assert rank is not None
+    turn = [*range(rank - 2), rank - 1, rank - 2]
+    numbers, trips, _ = counting(build, matrix, size)
+    zero = build.constant(np.zeros((), matrix.dtype))
+
+    def step(inner: Builder, *inputs: Value) -> Sequence[Value]:
+        number, going, state = inputs
+        # Rows above the diagonal are behind those that are left.
+        live = inner.Less(inner.Add(numbers, number), trips)
+        root = inner.Sqrt(inner.Slice(state, starts=[0, 0], ends=[1, 1], axes=[rank - 2, rank - 1]))
+        column = inner.Where(live, inner.Div(cut(inner, state, rank - 1, 0, 1), root), zero)
+        rest = inner.Sub(state, inner.Mul(column, inner.Transpose(column, perm=turn)))
+        # The columns that are finished lose nothing: theirs are the rows behind.
+        wide = inner.Concat(cut(inner, rest, rank - 1, 1), column, axis=rank - 1)
+        head, tail = cut(inner, wide, rank - 2, 0, 1), cut(inner, wide, rank - 2, 1)
+        return inner.Identity(going), inner.Concat(tail, head, axis=rank - 2)
+
+    body = build.body(
+        [
+            ("step", TensorProto.INT64, ()),
+            ("going", TensorProto.BOOL, ()),
+            ("state", matrix.elem_type, matrix.shape),
+        ],
+        step,
+    )
+    # TensorRT refuses a body that reads a condition which is not given.
+    always = build.constant(np.array(True))
+    found = build.multi("Loop", trips, always, matrix, outputs=1, body=body)[0]
+    # Nothing says the rank of what a Loop gives; 0 copies a size.
+    return build.Reshape(found, [0] * rank) if found.rank is None else found
 
 
 def _factor(build: Builder, matrix: Value, size: int) -> Value:

@@ -26,8 +26,7 @@ After:
 
 When it refuses:
     The rank or dtype is unknown, the matrices are not square, the type is not float16, float32 or
-    float64, the second output of linalg_inv_ex is used, or the size is dynamic below opset 11
-    (which brought Range).
+    float64, or the size is dynamic below opset 11 (which brought Range).
 
 Accuracy:
     Exact up to rounding: measured on random, nearly singular (condition 1e4), permuted, zero
@@ -35,7 +34,9 @@ Accuracy:
     torch.linalg.inv. float16 is computed in float32. A closed form (adjugate by determinant) is
     not used, because it loses digits on ill-conditioned matrices. A singular matrix, for which
     PyTorch raises an error, gives infinities or NaN in its own entry of the stack. What a matrix
-    with infinities or NaN gives may differ from PyTorch, in its own entry as well.
+    with infinities or NaN gives may differ from PyTorch, in its own entry as well. Approximate
+    where the error counts of linalg_inv_ex are used: rounding decides whether the pivot of a matrix
+    that is nearly singular is 0, and where it is PyTorch leaves open what its inverse is.
 
 References:
     pytorch/pytorch aten/src/ATen/native/native_functions.yaml (linalg_inv, inverse,
@@ -51,16 +52,18 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import (
+    APPROXIMATE,
     Array,
     Builder,
     NodeView,
     Option,
-    Refuse,
     Value,
     rewrite,
 )
 from graphfix.passes.aten._arguments import call_of, features, matching
-from graphfix.passes.aten._eliminating import EMITS, eliminated
+from graphfix.passes.aten._eliminating import EMITS, eliminated, with_pivots
+from graphfix.passes.aten._error_counts import DECIDED, zero_pivots
+from graphfix.passes.aten._error_counts import EMITS as COUNTING
 from graphfix.passes.aten._pivoting import like_matrices
 
 NAMES = ("linalg_inv", "inverse", "linalg_inv_ex")
@@ -105,7 +108,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     (*matching(NAMES), "com.microsoft::Inverse", "Inverse"),
     removes=(*features(NAMES), "op:com.microsoft::Inverse op:Inverse"),
-    emits=EMITS,
+    emits=f"{EMITS} {COUNTING}",
     options={
         "max_unrolled": Option(
             int, 8, "Largest matrix that is eliminated without a Loop, about 19 nodes a row."
@@ -117,9 +120,9 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 def aten_linalg_inv(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Invert by elimination, see the module."""
     call = call_of(node, SCHEMAS)
-    info = node.output(1)
-    if info is not None and info.is_used:
-        raise Refuse("the error counts of linalg_inv_ex must not be used; they are")
-    x = call.need(call.schema[0])
-    inverse = eliminated(build, x, None, build.option("max_unrolled"))
-    return (inverse, *([None] * (len(node.outputs) - 1)))
+    x, most, info = call.need(call.schema[0]), build.option("max_unrolled"), node.output(1)
+    if info is None or not info.is_used:
+        return (eliminated(build, x, None, most), *([None] * (len(node.outputs) - 1)))
+    build.declare(APPROXIMATE, DECIDED)
+    inverse, pivots = with_pivots(build, x, None, most)
+    return inverse, zero_pivots(build, pivots)

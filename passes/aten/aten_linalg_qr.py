@@ -1,9 +1,9 @@
-"""Replace factorisations of small matrices: slogdet, logdet, lu_factor, qr and lstsq.
+"""Replace slogdet, logdet, qr and lstsq of small matrices.
 
 What it does:
-    Takes the logarithms of the pivots of an elimination for slogdet and logdet, keeps rows and
-    multipliers of the elimination for lu_factor, and reflects by Householder's vectors for qr,
-    step by step, for matrices up to the option `max_unrolled`. lstsq solves R x = Q' b.
+    Takes the logarithms of the pivots of an elimination for slogdet and logdet, and reflects by
+    Householder's vectors for qr, step by step, for matrices up to the option `max_unrolled`. lstsq
+    solves R x = Q' b; with fewer rows than columns the least solution is Q R'^-1 b of A' = Q R.
 
 Why engines need it:
     ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer one does not
@@ -18,27 +18,27 @@ After:
 
 When it refuses:
     The rank or dtype is unknown, the sizes are open, zero, or larger than the option allows, the
-    type is not float32 or float64, another output of lstsq than the solution is used, or lstsq has
-    fewer rows than columns.
+    type is not float32 or float64, or an output of lstsq is used that needs the rank or singular
+    values: the rank and residuals with a driver other than gels, singular values with gelss, gelsd.
 
 Accuracy:
     Exact up to rounding, with the signs and pivots of LAPACK. A singular matrix has minus
     infinity as logarithm and 0 as sign. lstsq takes matrices of full rank, as the default driver
-    of PyTorch does on a GPU; others give infinities or NaN.
+    of PyTorch does on a GPU; others give infinities or NaN. Residuals that should be 0 are what
+    rounding leaves of them.
 
 References:
-    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_slogdet, linalg_lu_factor,
-    linalg_qr, linalg_lstsq); LAPACK dgetrf, dgeqrf, dlarfg (the sign);
+    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_slogdet, linalg_qr,
+    linalg_lstsq_out); LAPACK dgetrf, dgeqrf, dgels, dlarfg (the sign);
     Golub and Van Loan, Matrix Computations, 3.4 and 5.2
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import (
     Array,
@@ -51,35 +51,14 @@ from graphfix.authoring import (
     rewrite,
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, ranked, unused
+from graphfix.passes.aten._family import INT64, Family, Function, ranked, unused
+from graphfix.passes.aten._lu import matrices_of, sizes_of, steps_of, substituted
 from graphfix.passes.aten._pivoting import (
-    COMPUTED,
     cut,
-    pull_pivot,
     row_numbers,
     signed_pivots,
     square_matrices,
 )
-
-
-def _sizes(build: Builder, call: Call) -> tuple[Value, int, int, int]:
-    """Return the matrices, their rank, and how many rows and columns they have.
-
-    Raises:
-        Refuse: Something is unknown, or they are too large.
-    """
-    x, rank = ranked(call, call.schema[0], 2)
-    if x.dtype not in COMPUTED:
-        raise Refuse(f"{x.name} must be float32 or float64; it is {x.type_name}")
-    rows, columns = x.dim(-2), x.dim(-1)
-    most = build.option("max_unrolled")
-    if not rows or not columns or max(rows, columns) > most:
-        raise Refuse(
-            f"the matrices must have 1 to {most} rows and columns; they have {rows}, {columns}"
-        )
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
-    return x, rank, rows, columns
 
 
 def _single(build: Builder, x: Value, rank: int) -> Value:
@@ -88,7 +67,7 @@ def _single(build: Builder, x: Value, rank: int) -> Value:
 
 
 def _slogdet(build: Builder, call: Call) -> tuple[Value, ...]:
-    x, rank, rows, _ = _sizes(build, call)
+    x, rank, rows, _ = matrices_of(build, call, call.schema[0])
     square_matrices(x)
     pivots = signed_pivots(build, x, rows)
     sign: Value | None = None
@@ -105,51 +84,6 @@ def _slogdet(build: Builder, call: Call) -> tuple[Value, ...]:
         negative = build.Less(sign, build.constant(np.zeros((), x.dtype)))
         return (_single(build, build.Where(negative, none, total), rank),)
     return _single(build, sign, rank), _single(build, total, rank)
-
-
-def _lu(build: Builder, call: Call) -> tuple[Value, ...]:
-    x, rank, rows, columns = _sizes(build, call)
-    unused(call, 2, "the error counts")
-    if rows != columns:
-        raise Refuse(f"the matrices must be square; they are {rows} by {columns}")
-    if not call.number("pivot", 1):
-        raise Refuse("rows must be exchanged; pivot is False")
-    # Rows are exchanged whole, multipliers in front of what is left of the matrix.
-    finished: list[Value] = []
-    places: list[Value] = []
-    matrix = x
-    for step in range(rows):
-        left = rows - step
-        if step:
-            front = cut(build, matrix, rank - 1, 0, step)
-            body = cut(build, matrix, rank - 1, step, columns)
-            turned = build.Concat(body, front, axis=rank - 1)
-        else:
-            turned = matrix
-        row, rest, place = pull_pivot(build, turned, left, left)
-        here = np.full((1,) * rank, step + 1, np.int64)
-        places.append(
-            build.Add(place, here) if place is not None else _full(build, row, rank, step + 1)
-        )
-        pivot, ahead = cut(build, row, rank - 1, 0, 1), cut(build, row, rank - 1, 1, left)
-        parts = [cut(build, row, rank - 1, left, columns)] if step else []
-        finished.append(build.Concat(*parts, cut(build, row, rank - 1, 0, left), axis=rank - 1))
-        if left == 1:
-            break
-        share = build.Div(cut(build, rest, rank - 1, 0, 1), pivot)
-        below = build.Sub(cut(build, rest, rank - 1, 1, left), build.Mul(share, ahead))
-        parts = [cut(build, rest, rank - 1, left, columns)] if step else []
-        matrix = build.Concat(*parts, share, below, axis=rank - 1)
-    lu = finished[0] if rows == 1 else build.Concat(*finished, axis=rank - 2)
-    joined = places[0] if rows == 1 else build.Concat(*places, axis=rank - 1)
-    pivots = build.Cast(build.Squeeze(joined, axes=[rank - 2]), to=TensorProto.INT32)
-    return lu, pivots
-
-
-def _full(build: Builder, row: Value, rank: int, number: int) -> Value:
-    """Return a number for each matrix, [..., 1, 1], int64."""
-    first = build.ArgMax(row, axis=rank - 1, keepdims=1)
-    return build.Add(build.Sub(first, first), np.full((1,) * rank, number, np.int64))
 
 
 def _reflected(build: Builder, x: Value, rows: int, columns: int) -> tuple[list[Value], Value]:
@@ -199,7 +133,7 @@ def _triangle(build: Builder, x: Value, rows: int, columns: int) -> Value:
 
 
 def _qr(build: Builder, call: Call) -> tuple[Value, ...]:
-    x, rank, rows, columns = _sizes(build, call)
+    x, rank, rows, columns = matrices_of(build, call, call.schema[0])
     if "mode" in call.schema:
         mode = call.text("mode", "reduced")
     else:
@@ -223,57 +157,89 @@ def _clean(build: Builder, zero: Value) -> Value:
 
 
 def _lstsq(build: Builder, call: Call) -> tuple[Value, ...]:
-    x, rank, rows, columns = _sizes(build, call)
+    x, rank, rows, columns = matrices_of(build, call, "self")
     b, own = ranked(call, "b", 2)
-    for output, what in ((1, "residuals"), (2, "the rank"), (3, "singular values")):
-        unused(call, output, what)
-    if rows < columns or own != rank or b.elem_type != x.elem_type:
-        raise Refuse(
-            "there must be as many rows as columns, and right sides of one rank and type; there "
-            f"are {rows} rows of {columns}"
-        )
+    if own != rank or b.elem_type != x.elem_type:
+        raise Refuse(f"{b.name} must have the type and the rank of {x.name}")
+    further = _further(build, call, x, rows > columns)
+    if rows < columns:
+        return _least(build, x, b, rows, columns), *further
     vectors, r = _reflected(build, x, rows, columns)
     for vector in vectors:
         b = _reflect(build, vector, b, rank)
-    found: list[Value] = []
-    for at in reversed(range(columns)):
-        line = cut(build, b, rank - 2, at, at + 1)
-        for other, value in zip(range(columns - 1, at, -1), found, strict=True):
-            factor = _entry(build, r, rank, at, other)
-            line = build.Sub(line, build.Mul(factor, value))
-        found.append(build.Div(line, _entry(build, r, rank, at, at)))
-    if columns == 1:
-        return (found[0],)
-    return (build.Concat(*found[::-1], axis=rank - 2),)
+    if further and rows > columns:
+        rest = cut(build, b, rank - 2, columns, rows)
+        square = build.ReduceSum(build.Mul(rest, rest), axes=[rank - 2], keepdims=0)
+        further = (square, *further[1:])
+    top = cut(build, b, rank - 2, 0, columns) if rows > columns else b
+    return substituted(build, r, top, columns, lower=False), *further
 
 
-def _entry(build: Builder, x: Value, rank: int, row: int, column: int) -> Value:
-    return build.Slice(
-        x, starts=[row, column], ends=[row + 1, column + 1], axes=[rank - 2, rank - 1]
-    )
+def _least(build: Builder, x: Value, b: Value, rows: int, columns: int) -> Value:
+    """Return the least of the many solutions, Q R'^-1 b of x' = Q R."""
+    rank = x.rank
+    assert rank is not None
+    turn = [*range(rank - 2), rank - 1, rank - 2]
+    vectors, r = _reflected(build, build.Transpose(x, perm=turn), columns, rows)
+    factor = build.Transpose(r, perm=turn)
+    found = substituted(build, factor, b, rows, lower=True)
+    pads = [0] * (2 * rank)
+    pads[-2] = columns - rows
+    found = build.Pad(found, pads=pads, mode="constant")
+    for vector in reversed(vectors):
+        found = _reflect(build, vector, found, rank)
+    return found
 
 
-Shapes = Callable[[tuple[Any, ...], Any, Any, Call], Sequence[tuple[Any, ...]]]
+def _further(build: Builder, call: Call, x: Value, over: bool) -> tuple[Value, ...]:
+    """Return what PyTorch gives besides the solution where that is empty, if it is used.
+
+    Raises:
+        Refuse: It is computed of singular values or of the rank.
+    """
+    driver = call.text("driver", "gelsy")
+    if driver != "gels":
+        unused(call, 2, "the rank")
+    if driver not in ("gels", "gelsy"):
+        unused(call, 1, "residuals")
+        unused(call, 3, "singular values")
+    shown = [call.node.output(at) for at in (1, 2, 3)]
+    if not any(value is not None and value.is_used for value in shown):
+        return ()
+    if over and driver == "gelsy":
+        unused(call, 1, "residuals")
+    nothing = build.constant(np.zeros(0, x.dtype))
+    return nothing, build.constant(np.zeros(0, np.int64)), nothing
 
 
-def _inferred(shapes: Shapes) -> Callable[[Call], Sequence[InferredType | None]]:
-    def infer(call: Call) -> Sequence[InferredType | None]:
-        x, _ = ranked(call, call.schema[0], 2)
-        shape = tuple(x.shape or ())
-        found = shapes(shape[:-2], shape[-2], shape[-1], call)
-        whole = "lu" in call.operator
-        kinds = [x.elem_type, TensorProto.INT32 if whole else x.elem_type, TensorProto.INT32]
-        return [InferredType(k, s) for k, s in zip(kinds, found, strict=False)]
-
-    return infer
+def _slogdet_type(call: Call) -> Sequence[InferredType | None]:
+    x, _ = ranked(call, call.schema[0], 2)
+    front = tuple(x.shape or ())[:-2]
+    return InferredType(x.elem_type, front), InferredType(x.elem_type, front)
 
 
-def _qr_shapes(front: Any, rows: Any, columns: Any, call: Call) -> Sequence[tuple[Any, ...]]:
+def _qr_type(call: Call) -> Sequence[InferredType | None]:
+    x, _ = ranked(call, call.schema[0], 2)
+    front, rows, columns = sizes_of(x)
     mode = call.text("mode", "reduced") if "mode" in call.schema else ""
     whole = mode == "complete" or ("some" in call.schema and not call.number("some", 1))
-    known = isinstance(rows, int) and isinstance(columns, int)
-    kept = rows if whole else min(rows, columns) if known else None
-    return (*front, rows, kept), (*front, kept, columns)
+    kept = rows if whole else steps_of(rows, columns)
+    shapes = (*front, rows, kept), (*front, kept, columns)
+    return [InferredType(x.elem_type, shape) for shape in shapes]
+
+
+def _lstsq_type(call: Call) -> Sequence[InferredType | None]:
+    x, _ = ranked(call, "self", 2)
+    front, rows, columns = sizes_of(x)
+    wide, driver = call.need("b").dim(-1), call.text("driver", "gelsy")
+    over = isinstance(rows, int) and isinstance(columns, int) and rows > columns
+    left = (*front, wide) if over and driver == "gels" else (0,)
+    return (
+        InferredType(x.elem_type, (*front, columns, wide)),
+        InferredType(x.elem_type, left if driver in ("gels", "gelsy") else None),
+        InferredType(INT64, (0,) if driver == "gels" else front),
+        InferredType(x.elem_type, (0,) if driver in ("gels", "gelsy") else None),
+    )
 
 
 def _slogdet_model(call: ArrayCall) -> Any:
@@ -288,22 +254,6 @@ def _logdet_model(call: ArrayCall) -> Any:
     return np.where(sign < 0, np.nan, size).astype(x.dtype)
 
 
-def _lu_model(call: ArrayCall) -> Any:
-    x = call.need("A")
-    size = x.shape[-1]
-    work: Array = x.reshape(-1, size, size).astype(np.float64)
-    pivots: Array = np.zeros((len(work), size), np.int32)
-    each = np.arange(len(work))
-    for k in range(size):
-        place = k + np.abs(work[:, k:, k]).argmax(axis=1)
-        pivots[:, k] = place + 1
-        work[each, k], work[each, place] = work[each, place], work[each, k].copy()
-        work[:, k + 1 :, k] /= work[:, k, k][:, None]
-        work[:, k + 1 :, k + 1 :] -= work[:, k + 1 :, k : k + 1] * work[:, k : k + 1, k + 1 :]
-    shape = (*x.shape[:-2], size)
-    return np.asarray(work.reshape(x.shape), x.dtype), pivots.reshape(shape)
-
-
 def _qr_model(call: ArrayCall) -> Any:
     x = call.need(call.schema[0])
     if "mode" in call.schema:
@@ -316,27 +266,29 @@ def _qr_model(call: ArrayCall) -> Any:
 
 def _lstsq_model(call: ArrayCall) -> Any:
     x, b = call.need("self"), call.need("b")
-    inverse: Array = np.linalg.pinv(x.astype(np.float64))
-    return np.asarray(inverse @ b.astype(np.float64), x.dtype)
+    wide, sides = x.astype(np.float64), b.astype(np.float64)
+    inverse: Array = np.linalg.pinv(wide)
+    found = inverse @ sides
+    given = call.array("driver")
+    driver, nothing = "gelsy" if given is None else str(given), np.zeros(0, x.dtype)
+    rest = nothing
+    if driver != "gelsy" and x.shape[-2] > x.shape[-1]:
+        rest = np.sum((sides - wide @ found) ** 2, axis=-2).astype(x.dtype)
+    ranks = np.zeros(0, np.int64)
+    if driver != "gels":
+        ranks = np.asarray(np.linalg.matrix_rank(wide), np.int64)
+    return np.asarray(found, x.dtype), rest, ranks, nothing
 
 
-_SLOGDET = _inferred(lambda front, _, __, ___: (front, front))
-_QR = _inferred(_qr_shapes)
-_LU = _inferred(lambda front, rows, columns, _: ((*front, rows, columns), (*front, rows), front))
 FAMILY = Family(
     {
-        "linalg_slogdet": Function(("A",), _slogdet, _slogdet_model, _SLOGDET),
-        "slogdet": Function(("self",), _slogdet, _slogdet_model, _SLOGDET),
-        "logdet": Function(("self",), _slogdet, _logdet_model, _SLOGDET),
-        "linalg_lu_factor": Function(("A", "pivot"), _lu, _lu_model, _LU),
-        "linalg_lu_factor_ex": Function(("A", "pivot", "check_errors"), _lu, _lu_model, _LU),
-        "linalg_qr": Function(("A", "mode"), _qr, _qr_model, _QR),
-        "qr": Function(("self", "some"), _qr, _qr_model, _QR),
+        "linalg_slogdet": Function(("A",), _slogdet, _slogdet_model, _slogdet_type),
+        "slogdet": Function(("self",), _slogdet, _slogdet_model, _slogdet_type),
+        "logdet": Function(("self",), _slogdet, _logdet_model, _slogdet_type),
+        "linalg_qr": Function(("A", "mode"), _qr, _qr_model, _qr_type),
+        "qr": Function(("self", "some"), _qr, _qr_model, _qr_type),
         "linalg_lstsq": Function(
-            ("self", "b", "rcond", "driver"),
-            _lstsq,
-            _lstsq_model,
-            _inferred(lambda front, _, columns, call: ((*front, columns, call.need("b").dim(-1)),)),
+            ("self", "b", "rcond", "driver"), _lstsq, _lstsq_model, _lstsq_type
         ),
     }
 )
@@ -346,8 +298,8 @@ FAMILY = Family(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Abs Add ArgMax Cast Concat Div Equal Greater Less Log MatMul Mul Neg ReduceMax ReduceMin "
-        "ReduceSum Sign Slice Sqrt Squeeze Sub Transpose Where"
+        "Abs Add ArgMax Cast Concat Div Equal Greater Less Log MatMul Mul Neg Pad ReduceMax "
+        "ReduceMin ReduceSum Sign Slice Sqrt Squeeze Sub Transpose Where"
     ),
     options={"max_unrolled": Option(int, 8, "Largest number of rows or columns.")},
     infer=FAMILY.infer,

@@ -19,12 +19,14 @@ After:
 
 When it refuses:
     A rank or dtype is unknown, the matrices are not square, the type is not float16, float32 or
-    float64, it cannot be told whether B is a vector, the other outputs are used, or the size is
-    open below opset 11.
+    float64, it cannot be told whether B is a vector, the error counts are used of a B that is
+    shared by several matrices, or the size is open below opset 11.
 
 Accuracy:
     Exact up to rounding, as the elimination of LAPACK that PyTorch uses; a singular matrix, for
     which PyTorch raises an error, gives infinities or NaN. float16 is computed in float32.
+    Approximate where the error counts of linalg_solve_ex are used: rounding decides whether the
+    pivot of a matrix that is nearly singular is 0.
 
 References:
     pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_solve, solve_triangular,
@@ -38,8 +40,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 
 from graphfix.authoring import (
+    APPROXIMATE,
     Array,
     Builder,
     InferredType,
@@ -51,8 +55,10 @@ from graphfix.authoring import (
     rewrite,
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._eliminating import EMITS, eliminated
-from graphfix.passes.aten._family import Family, Function, broadcast, like, ranked, unused
+from graphfix.passes.aten._eliminating import EMITS, eliminated, with_pivots
+from graphfix.passes.aten._error_counts import DECIDED, zero_pivots
+from graphfix.passes.aten._error_counts import EMITS as COUNTING
+from graphfix.passes.aten._family import Family, Function, broadcast, like, ranked
 from graphfix.passes.aten._pivoting import square_matrices
 
 _MOST_POWER = 64
@@ -82,17 +88,38 @@ def _spread(build: Builder, x: Value, over: Value) -> Value:
 
 
 def _solved(build: Builder, a: Value, b: Value) -> Value:
+    return _with_pivots(build, a, b, pivots=False)[0]
+
+
+def _with_pivots(build: Builder, a: Value, b: Value, *, pivots: bool) -> tuple[Value, Value]:
     if a.elem_type != b.elem_type:
         raise Refuse(f"the types must be one; they are {a.type_name} and {b.type_name}")
     a, b = _aligned(build, a, b)
-    found = eliminated(build, a, b, build.option("max_unrolled"))
+    found, heads = with_pivots(build, a, b, build.option("max_unrolled"), pivots=pivots)
     # Nothing says the rank of what a Loop gives; 0 copies a size.
-    return build.Reshape(found, [0] * (b.rank or 0)) if found.rank is None else found
+    return (build.Reshape(found, [0] * (b.rank or 0)) if found.rank is None else found), heads
 
 
 def _from_right(build: Builder, a: Value, b: Value) -> Value:
     """Solve X A = B, which is A' X' = B'."""
     return _turned(build, _solved(build, _turned(build, a), _turned(build, b)))
+
+
+def _counted(build: Builder, call: Call, a: Value, b: Value) -> tuple[Value, Value]:
+    """Solve A X = B or X A = B, and count the errors, which are those of A.
+
+    Raises:
+        Refuse: A and B have not the same sizes in front, so that counts would be repeated.
+    """
+    if a.rank != b.rank or (a.rank != 2 and (a.shape or ())[:-2] != (b.shape or ())[:-2]):
+        raise Refuse("there must be one right side for each matrix for the error counts")
+    build.declare(APPROXIMATE, DECIDED)
+    if call.number("left", 1):
+        found, pivots = _with_pivots(build, a, b, pivots=True)
+        return found, zero_pivots(build, pivots)
+    # The pivots of the matrix, not of its transpose.
+    pivots = with_pivots(build, a, None, build.option("max_unrolled"))[1]
+    return _from_right(build, a, b), zero_pivots(build, pivots)
 
 
 def _is_vector(a: Value, b: Value) -> bool:
@@ -109,16 +136,22 @@ def _is_vector(a: Value, b: Value) -> bool:
     raise Refuse(f"the sizes of {a.name} and {b.name} must tell whether it holds vectors")
 
 
-def _solve(build: Builder, call: Call) -> Value:
+def _solve(build: Builder, call: Call) -> Value | tuple[Value, Value]:
     a, rank = ranked(call, "A", 2)
     b, own = ranked(call, "B", 1)
-    unused(call, 1, "the error counts")
     square_matrices(a)
-    left = bool(call.number("left", 1))
+    left, info = bool(call.number("left", 1)), call.node.output(1)
+    several = info is not None and info.is_used
     if _is_vector(a, b):
         if not left:
             raise Refuse("vectors must stand on the right; left is False")
-        return build.Squeeze(_solved(build, a, build.Unsqueeze(b, axes=[own])), axes=[rank - 1])
+        b = build.Unsqueeze(b, axes=[own])
+        if several:
+            found, counts = _counted(build, call, a, b)
+            return build.Squeeze(found, axes=[rank - 1]), counts
+        return build.Squeeze(_solved(build, a, b), axes=[rank - 1])
+    if several:
+        return _counted(build, call, a, b)
     if left:
         return _solved(build, a, b)
     return _from_right(build, a, b)
@@ -204,7 +237,7 @@ def _solve_type(call: Call) -> Sequence[InferredType | None]:
         shape = (*broadcast(front, tuple(b.shape or ())[:-1]), b.dim(-1))
     else:
         shape = (*broadcast(front, tuple(b.shape or ())[:-2]), b.dim(-2), b.dim(-1))
-    return (InferredType(a.elem_type, shape),)
+    return InferredType(a.elem_type, shape), InferredType(TensorProto.INT32, front)
 
 
 def _two(first: str, second: str) -> Any:
@@ -229,9 +262,10 @@ def _numpy_solve(a: Array, b: Array, *, left: bool = True) -> Array:
 
 def _solve_model(call: ArrayCall) -> Any:
     a, b, left = call.need("A"), call.need("B"), bool(call.number("left", 1))
+    fine = np.zeros(a.shape[:-2], np.int32)
     if b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1]):
-        return _numpy_solve(a, b[..., None])[..., 0]
-    return _numpy_solve(a, b, left=left)
+        return _numpy_solve(a, b[..., None])[..., 0], fine
+    return _numpy_solve(a, b, left=left), fine
 
 
 def _numpy_half(a: Array, *, upper: bool, unit: bool) -> Array:
@@ -299,7 +333,7 @@ FAMILY = Family(
 @rewrite(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
-    emits=f"{EMITS} Identity Less MatMul Squeeze Transpose Unsqueeze",
+    emits=f"{EMITS} {COUNTING} Identity Less MatMul Squeeze Transpose Unsqueeze",
     options={
         "max_unrolled": Option(
             int, 8, "Largest matrix that is eliminated without a Loop, about 19 nodes a row."

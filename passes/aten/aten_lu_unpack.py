@@ -38,8 +38,8 @@ from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held
 from graphfix.passes.aten._family import Family, Function, ranked
+from graphfix.passes.aten._lu import halves, permutation, row_order
 
 _MOST = 32
 _SCHEMA = ("LU_data", "LU_pivots", "unpack_data", "unpack_pivots")
@@ -66,46 +66,18 @@ def _write(build: Builder, call: Call) -> tuple[Value, ...]:
     nothing = build.constant(np.zeros(0, x.dtype))
     lower = upper = order = nothing
     if _flag(call, "unpack_data"):
-        lower, upper = _halves(build, x, rows, columns)
+        lower, upper = halves(build, x, rows, columns)
     if _flag(call, "unpack_pivots"):
-        numbers = _exchanged(build, call, rows, min(rows, columns))
-        last = (numbers.rank or 1) - 1
-        down = np.arange(rows).reshape(-1, 1)
-        at = build.Equal(build.constant(down), build.Unsqueeze(numbers, axes=[last]))
-        order = build.Cast(at, to=x.elem_type)
+        numbers = row_order(build, _pivots(call), rows, min(rows, columns))
+        order = permutation(build, numbers, rows, x.elem_type)
     return order, lower, upper
 
 
-def _halves(build: Builder, x: Value, rows: int, columns: int) -> tuple[Value, Value]:
-    rank, count = x.rank or 0, min(rows, columns)
-    zero = held(build, x, 0)
-    left = build.Slice(x, starts=[0], ends=[count], axes=[rank - 1])
-    top = build.Slice(x, starts=[0], ends=[count], axes=[rank - 2])
-    below = build.constant(np.tri(rows, count, -1, dtype=np.bool_))
-    above = build.constant(~np.tri(count, columns, -1, dtype=np.bool_))
-    eye = build.constant(np.eye(rows, count, dtype=x.dtype))
-    return build.Where(below, left, eye), build.Where(above, top, zero)
-
-
-def _exchanged(build: Builder, call: Call, rows: int, count: int) -> Value:
-    """Return the row that each one came from, after the exchanges, along the last axis."""
-    pivots, rank = ranked(call, "LU_pivots", 1)
+def _pivots(call: Call) -> Value:
+    pivots, _ = ranked(call, "LU_pivots", 1)
     if pivots.type_name != "int32":
         raise Refuse(f"{pivots.name} must be int32; it is {pivots.type_name}")
-    places = build.Sub(build.Cast(pivots, to=TensorProto.INT64), np.array(1))
-    every = np.arange(rows)
-    # In the rank of the pivots, so that each matrix has its own.
-    first = build.Slice(places, starts=[0], ends=[1], axes=[rank - 1])
-    state = build.Add(build.Sub(first, first), build.constant(every))
-    for step in range(count):
-        place = build.Slice(places, starts=[step], ends=[step + 1], axes=[rank - 1])
-        here = build.Equal(build.constant(every), place)
-        there = build.Where(here, state, build.constant(np.array(0)))
-        chosen = build.ReduceSum(there, axes=[rank - 1], keepdims=1)
-        own = build.Slice(state, starts=[step], ends=[step + 1], axes=[rank - 1])
-        moved = build.Where(here, own, state)
-        state = build.Where(build.constant(every == step), chosen, moved)
-    return state
+    return pivots
 
 
 def _type(call: Call) -> Sequence[InferredType | None]:

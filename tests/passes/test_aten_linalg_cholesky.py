@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
 from graphfix.passes.aten.aten_linalg_cholesky import evaluate
-from graphfix.report import Status
+from graphfix.report import APPROXIMATE, Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.aten_models import LAYOUTS, Array, Output, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -88,9 +88,6 @@ def test_other_names(operator: str) -> None:
     arguments = [np.array(True), np.array(False)][: 2 if several else 1]
     model = aten_model(operator, [2, 3, 3], arguments, outputs=outputs if several else None)
     becomes(PASS, model, {"x": x}, factor_of(x, True), **CLOSE)
-    if several:
-        used = aten_model(operator, [2, 3, 3], arguments, outputs=outputs, used=2)
-        assert_refused(PASS, used, "error counts")
 
 
 @pytest.mark.parametrize(
@@ -123,12 +120,46 @@ def test_in_a_branch() -> None:
     np.testing.assert_allclose(y, factor_of(x), **CLOSE)
 
 
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize(
+    ("given", "shape"),
+    [(["N", "N"], (5, 5)), ([2, 17, 17], (2, 17, 17)), (["B", "N", "N"], (3, 1, 1)),
+     ([0, 0], (0, 0)), (["N", "N"], (0, 0))],
+)  # fmt: skip
+def test_large_and_open_sizes(given: list[Any], shape: tuple[int, ...], upper: bool) -> None:
+    x = positive(*shape)
+    becomes(PASS, model_of(given, upper), {"x": x}, factor_of(x, upper), **CLOSE)
+
+
+def test_a_loop_reads_one_triangle_and_harms_no_other() -> None:
+    x = np.stack([positive(4, 4), -np.eye(4, dtype=np.float32), positive(4, 4, seed=6)])
+    expected = factor_of(x[[0, 2]])
+    x[:, *np.triu_indices(4, 1)] = np.nan
+    y = outputs_of(run_pass(PASS, model_of(["B", "N", "N"])).after, {"x": x})["y"]
+    np.testing.assert_allclose(y[[0, 2]], expected, **CLOSE)
+    assert np.isnan(y[1]).any()
+
+
+@pytest.mark.parametrize("given", [[3, 3, 3], ["B", "N", "N"]])
+@pytest.mark.parametrize("upper", [False, True])
+def test_the_first_pivot_that_is_not_positive_is_told(given: list[Any], upper: bool) -> None:
+    x = np.stack([positive(3, 3), -np.eye(3, dtype=np.float32), np.zeros((3, 3), np.float32)])
+    x[2] = [[4, 2, 2], [2, 1, 1], [2, 1, 5]]  # the second one is 0
+    outputs: dict[str, Output] = {"y": (None, None), "info": (TensorProto.INT32, 1)}
+    arguments = [np.array(upper), np.array(False)]
+    model = aten_model("linalg_cholesky_ex", given, arguments, outputs=outputs, used=2)
+    done = run_pass(PASS, model)
+    (site,) = [site for outcome in done.outcomes for site in outcome.sites]
+    assert site.accuracy == APPROXIMATE
+    given_back = outputs_of(done.after, {"x": x})
+    assert given_back["info"].tolist() == [0, 1, 2]
+    np.testing.assert_allclose(given_back["y"][0], factor_of(x[0], upper), **CLOSE)
+
+
 def test_refusals() -> None:
     assert_refused(PASS, model_of(None), "the rank of x must be known")
-    assert_refused(PASS, model_of(["N", "N"]), "dynamic")
-    assert_refused(
-        PASS, model_of([2, 17, 17]), "the matrices must have 1 to max_unrolled rows; they have 17"
-    )
+    assert_refused(PASS, model_of(["N", "N"], opset=9), "or the opset at least 11; it is 9")
+    assert_refused(PASS, model_of([17, 17], opset=7), "the opset must be at least 9")
     assert_refused(PASS, model_of([2, 3]), "the matrices must be square; they are 2 by 3")
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper, parser
 
 from graphfix.passes.aten.aten_linalg_inv import evaluate
-from graphfix.report import Status
+from graphfix.report import APPROXIMATE, Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.aten_models import LAYOUTS, Array, Output, array_of, aten_model, becomes
 from tests.passes.resize_models import in_branch
@@ -203,15 +204,33 @@ def test_numpy_model_raises_on_singular_matrices() -> None:
         evaluate([np.zeros((2, 2), dtype=np.float32)], {})
 
 
-def _ex(used: int) -> ModelProto:
+def _ex(used: int, shape: Sequence[int | str] = (2, 3, 3)) -> ModelProto:
     outputs: dict[str, Output] = {"y": (None, None), "info": (TensorProto.INT32, 1)}
-    return aten_model("linalg_inv_ex", [2, 3, 3], [np.array(False)], outputs=outputs, used=used)
+    return aten_model("linalg_inv_ex", shape, [np.array(False)], outputs=outputs, used=used)
 
 
 def test_error_counts_are_dropped_where_nothing_uses_them() -> None:
     x = solid(2, 3, 3)
     becomes(PASS, _ex(1), {"x": x}, inverse_of(x), **CLOSE)
-    assert_refused(PASS, _ex(2), "error counts")
+
+
+@pytest.mark.parametrize("shape", [[3, 3, 3], ["B", "N", "N"]])
+def test_the_first_pivot_that_is_0_is_told(shape: list[Any]) -> None:
+    x = np.stack([solid(3, 3), np.zeros((3, 3)), np.ones((3, 3))]).astype(np.float32)
+    done = run_pass(PASS, _ex(2, shape))
+    (site,) = [site for outcome in done.outcomes for site in outcome.sites]
+    assert site.accuracy == APPROXIMATE
+    given_back = outputs_of(done.after, {"x": x})
+    assert given_back["info"].tolist() == [0, 1, 2]  # as torch.linalg.inv_ex
+    np.testing.assert_allclose(given_back["y"][0], inverse_of(x[0]), **CLOSE)
+
+
+@pytest.mark.parametrize("shape", [[0, 0], [2, 0, 0], ["N", "N"]])
+def test_nothing_is_the_inverse_of_nothing(shape: list[Any]) -> None:
+    x = np.zeros((2, 0, 0)[-len(shape) :], np.float32)
+    given_back = outputs_of(run_pass(PASS, _ex(2, shape)).after, {"x": x})
+    assert given_back["y"].shape == x.shape
+    assert given_back["info"].tolist() == np.zeros(x.shape[:-2]).tolist()
 
 
 def test_refusals() -> None:
@@ -225,7 +244,6 @@ def test_refusals() -> None:
         aten_model("linalg_inv", [2, "N", "N"], opset=10),
         "the size of the matrices must be known, or the opset at least 11; it is 10",
     )
-    assert_refused(PASS, aten_model("linalg_inv", [0, 0]), "empty")
     complex64 = aten_model("linalg_inv", [3, 3], dtype=TensorProto.COMPLEX64)
     assert_refused(PASS, complex64, "complex64")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphfix.passes.aten.aten_linalg_qr import FAMILY
-from graphfix.testing import assert_refused, assert_untouched
+from graphfix.testing import assert_refused, assert_untouched, outputs_of
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 
 PASS = "aten-linalg-qr"
@@ -47,13 +47,6 @@ def test_a_singular_matrix_has_no_sign() -> None:
     replaced(PASS, FAMILY.evaluate, "slogdet", [x], **CLOSE)
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 8])
-def test_rows_that_are_exchanged_with_their_multipliers(size: int) -> None:
-    x = array_of(3, size, size)
-    replaced(PASS, FAMILY.evaluate, "linalg_lu_factor", [x, True], **CLOSE)
-    replaced(PASS, FAMILY.evaluate, "linalg_lu_factor", [x[0], True], **CLOSE)
-
-
 @pytest.mark.parametrize(("rows", "columns"), [(3, 3), (6, 2), (4, 1)])
 def test_least_squares(rows: int, columns: int) -> None:
     a, b = array_of(2, rows, columns), array_of(2, rows, 3, seed=8)
@@ -68,16 +61,38 @@ def test_least_squares(rows: int, columns: int) -> None:
     replaced(PASS, FAMILY.evaluate, "linalg_lstsq", [a, b, None, None], fed=2, used=1, **CLOSE)
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (1, 4), (2, 5, 8)])
+def test_the_least_of_many_solutions(shape: tuple[int, ...]) -> None:
+    a, b = array_of(*shape), array_of(*shape[:-1], 3, seed=8)
+    found = FAMILY.evaluate([a, b], {"operator": "linalg_lstsq"})[0]
+    np.testing.assert_allclose(a @ found, b, rtol=1e-3, atol=1e-4)
+    replaced(PASS, FAMILY.evaluate, "linalg_lstsq", [a, b, None, None], fed=2, used=1, **CLOSE)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 3), (5, 2), (2, 6, 3)])
+def test_what_is_left_of_least_squares(shape: tuple[int, ...]) -> None:
+    a, b = array_of(*shape), array_of(*shape[:-1], 4, seed=8)
+    arguments = [a, b, None, "gels"]
+    done = replaced(PASS, FAMILY.evaluate, "linalg_lstsq", arguments, fed=2, **CLOSE)
+    given = outputs_of(done.after, {"x0": a, "x1": b})
+    solve: Any = np.linalg.lstsq
+    if shape == (5, 2):
+        np.testing.assert_allclose(given["y1"], solve(a, b, rcond=None)[1], rtol=1e-4)
+    assert given["y1"].size == (b[..., 0, :].size if shape[-2] > shape[-1] else 0)
+    assert given["y2"].size == given["y3"].size == 0
+
+
 def test_refusals() -> None:
     x = array_of(3, 3)
     model, _ = called("qr", [x, True], [x, x], dynamic=True)
     assert_refused(PASS, model, "1 to 8 rows and columns; they have None, None")
-    model, _ = called("linalg_lu_factor", [array_of(2, 3), True], [x])
-    assert_refused(PASS, model, "the matrices must be square; they are 2 by 3")
-    model, _ = called("linalg_lu_factor", [x, False], [x])
-    assert_refused(PASS, model, "rows must be exchanged; pivot is False")
-    model, _ = called("linalg_lstsq", [array_of(2, 3), array_of(2, 1), None, None], [x], fed=2)
-    assert_refused(PASS, model, "there must be as many rows as columns")
+    model, _ = called("linalg_lstsq", [x[None], x, None, None], [x], fed=2)
+    assert_refused(PASS, model, "x1 must have the type and the rank of x0")
+    numbers: list[Any] = [np.zeros(0, np.float32), np.zeros(0, np.int64), np.zeros(3, np.float32)]
+    model, _ = called("linalg_lstsq", [x, x, None, "gelsd"], [x, *numbers], fed=2)
+    assert_refused(PASS, model, "the rank of linalg_lstsq must not be used; it is")
+    model, _ = called("linalg_lstsq", [x, x, None, None], [x, *numbers], fed=2)
+    assert_refused(PASS, model, "the rank of linalg_lstsq must not be used; it is")
 
 
 def test_other_operators_are_left_alone() -> None:

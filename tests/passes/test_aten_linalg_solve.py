@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from graphfix.passes.aten.aten_linalg_solve import FAMILY
-from graphfix.testing import assert_refused, assert_untouched
+from graphfix.report import APPROXIMATE
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 
 PASS = "aten-linalg-solve"
@@ -69,6 +70,26 @@ def test_powers(power: int) -> None:
     replaced(PASS, FAMILY.evaluate, "linalg_matrix_power", [x, power], **CLOSE)
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("left", [True, False])
+def test_error_counts(left: bool, dynamic: bool) -> None:
+    a, b = matrices(2, 3, 3), array_of(2, 3, 3, seed=8)
+    arguments = [a, b, left, False]
+    how: dict[str, Any] = {"fed": 2, "accuracy": APPROXIMATE, "dynamic": dynamic, **CLOSE}
+    done = replaced(PASS, FAMILY.evaluate, "linalg_solve_ex", arguments, **how)
+    a[1] = [[1, 2, 3], [2, 4, 6], [4, 8, 12]]
+    assert outputs_of(done.after, {"x0": a, "x1": b})["y1"].tolist() == [0, 2]
+    vector = [a[0], array_of(3), True, False]
+    replaced(PASS, FAMILY.evaluate, "linalg_solve_ex", vector, **how)
+
+
+def test_nothing_to_invert() -> None:
+    nothing = np.zeros((0, 0), np.float32)
+    model, _ = called("cholesky_inverse", [nothing, False], [nothing])
+    done = run_pass(PASS, model)
+    assert outputs_of(done.after, {"x0": nothing})["y0"].shape == (0, 0)
+
+
 def test_float64() -> None:
     a, b = matrices(3, 3).astype(np.float64), array_of(3, 2).astype(np.float64)
     replaced(PASS, FAMILY.evaluate, "linalg_solve", [a, b, True], fed=2, rtol=1e-9, atol=1e-9)
@@ -78,9 +99,10 @@ def test_refusals() -> None:
     a, b = matrices(3, 3), array_of(3, 2)
     model, _ = called("linalg_solve", [array_of(2, 3), b, True], [b], fed=2)
     assert_refused(PASS, model, "the matrices must be square; they are 2 by 3")
-    counts = np.zeros((), np.int32)
-    model, _ = called("linalg_solve_ex", [a, b, True, False], [b, counts], fed=2)
-    assert_refused(PASS, model, "the error counts of linalg_solve_ex must not be used; it is")
+    counts = np.zeros(2, np.int32)
+    several = np.stack([a, a])
+    model, _ = called("linalg_solve_ex", [several, b, True, False], [several, counts], fed=2)
+    assert_refused(PASS, model, "one right side for each matrix for the error counts")
     model, _ = called("linalg_matrix_power", [a, 65], [a])
     assert_refused(PASS, model, "the power must be at most 64; it is 65")
     model, _ = called("linalg_solve", [a, b.astype(np.float64), True], [b], fed=2)

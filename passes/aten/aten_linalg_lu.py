@@ -1,0 +1,246 @@
+"""Replace LU decompositions, and systems that are solved with them, by their steps.
+
+What it does:
+    Takes the row with the largest entry as pivot, divides, and keeps the multipliers, for
+    linalg_lu_factor, linalg_lu_factor_ex and _lu_with_info; linalg_lu takes the factors apart.
+    lu_solve and linalg_lu_solve exchange the rows and substitute. Matrices up to the option
+    `max_unrolled`.
+
+Why engines need it:
+    ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer one does not
+    translate them either.
+
+Before:
+    p, l, u = org.pytorch.aten.ATen <operator = "linalg_lu"> (a, True)     # a: float[2, 2]
+
+After:
+    place = ArgMax (Abs (a[:, 0]))                       # and so on, as aten-linalg-det
+    u = Where ([[True, True], [False, True]], lu, 0)
+    l = Where ([[False, False], [True, False]], lu, [[1, 0], [0, 1]])
+    p = Cast (Equal ([[0], [1]], rows))                  # rows: after the exchanges
+
+When it refuses:
+    The rank or dtype is unknown, the sizes are open, zero, or larger than the option allows, the
+    type is not float32 or float64, rows must not be exchanged (pivot is False, which PyTorch does
+    not compute on a CPU either), or pivots are not int32.
+
+Accuracy:
+    Exact up to rounding, with the pivots of LAPACK. A pivot of 0 is left, with the zeros below.
+    Approximate where the error counts are used: rounding decides whether the pivot of a matrix
+    that is nearly singular is 0. Pivots out of range give a matrix where PyTorch gives an error.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_lu_factor_ex, linalg_lu,
+    linalg_lu_solve); LAPACK dgetrf, dgetrs; Golub and Van Loan, Matrix Computations, 3.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import (
+    APPROXIMATE,
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Option,
+    Refuse,
+    Value,
+    rewrite,
+)
+from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
+from graphfix.passes.aten._error_counts import DECIDED, zero_pivots
+from graphfix.passes.aten._error_counts import EMITS as COUNTING
+from graphfix.passes.aten._family import Family, Function, broadcast, ranked
+from graphfix.passes.aten._lu import (
+    EMITS,
+    factorised,
+    halves,
+    matrices_of,
+    permutation,
+    row_order,
+    sizes_of,
+    steps_of,
+    substituted,
+)
+from graphfix.passes.aten._pivoting import square_matrices
+
+
+def _exchanging(call: Call) -> None:
+    if not call.number("pivot", 1):
+        raise Refuse("rows must be exchanged; pivot is False")
+
+
+def _factor(build: Builder, call: Call) -> tuple[Value, ...]:
+    x, _, rows, columns = matrices_of(build, call, call.schema[0])
+    _exchanging(call)
+    lu, places, heads = factorised(build, x, rows, columns)
+    pivots = build.Cast(places, to=TensorProto.INT32)
+    info = call.node.output(2)
+    if info is None or not info.is_used:
+        return lu, pivots
+    build.declare(APPROXIMATE, DECIDED)
+    return lu, pivots, zero_pivots(build, heads)
+
+
+def _apart(build: Builder, call: Call) -> tuple[Value, ...]:
+    x, _, rows, columns = matrices_of(build, call, "A")
+    _exchanging(call)
+    lu, places, _ = factorised(build, x, rows, columns)
+    order = row_order(build, places, rows, min(rows, columns))
+    return permutation(build, order, rows, x.elem_type), *halves(build, lu, rows, columns)
+
+
+def _turned(build: Builder, x: Value) -> Value:
+    assert x.rank is not None
+    return build.Transpose(x, perm=[*range(x.rank - 2), x.rank - 1, x.rank - 2])
+
+
+def _solve(build: Builder, call: Call) -> Value:
+    named = "LU" in call.schema
+    lu, rank, size, _ = matrices_of(build, call, "LU" if named else "LU_data")
+    square_matrices(lu)
+    pivots, own = ranked(call, "pivots" if named else "LU_pivots", 1)
+    b, other = ranked(call, "B" if named else "self", 2)
+    if pivots.type_name != "int32" or own != rank - 1 or pivots.dim(-1) not in (None, size):
+        raise Refuse(f"{pivots.name} must be int32, {size} of them for each matrix")
+    if b.elem_type != lu.elem_type or other != rank:
+        raise Refuse(f"{b.name} must have the type and the rank of {lu.name}")
+    left = not named or bool(call.number("left", 1))
+    adjoint = named and bool(call.number("adjoint", 0))
+    # X A = B is A' X' = B'.
+    b = b if left else _turned(build, b)
+    order = permutation(build, row_order(build, pivots, size, size), size, lu.elem_type)
+    if adjoint is left:
+        turned = _turned(build, lu)
+        inner = substituted(build, turned, b, size, lower=True)
+        found = build.MatMul(order, substituted(build, turned, inner, size, lower=False, unit=True))
+    else:
+        b = build.MatMul(_turned(build, order), b)
+        inner = substituted(build, lu, b, size, lower=True, unit=True)
+        found = substituted(build, lu, inner, size, lower=False)
+    return found if left else _turned(build, found)
+
+
+def _factor_type(call: Call) -> Sequence[InferredType | None]:
+    x, _ = ranked(call, call.schema[0], 2)
+    front, rows, columns = sizes_of(x)
+    count = steps_of(rows, columns)
+    return (
+        InferredType(x.elem_type, x.shape),
+        InferredType(TensorProto.INT32, (*front, count)),
+        InferredType(TensorProto.INT32, front),
+    )
+
+
+def _apart_type(call: Call) -> Sequence[InferredType | None]:
+    x, _ = ranked(call, "A", 2)
+    front, rows, columns = sizes_of(x)
+    count = steps_of(rows, columns)
+    shapes = ((*front, rows, rows), (*front, rows, count), (*front, count, columns))
+    return [InferredType(x.elem_type, shape) for shape in shapes]
+
+
+def _solve_type(call: Call) -> Sequence[InferredType | None]:
+    named = "LU" in call.schema
+    lu, _ = ranked(call, "LU" if named else "LU_data", 2)
+    b, _ = ranked(call, "B" if named else "self", 2)
+    front = broadcast(tuple(lu.shape or ())[:-2], tuple(b.shape or ())[:-2])
+    return (InferredType(b.elem_type, (*front, b.dim(-2), b.dim(-1))),)
+
+
+def _packed(x: Array) -> tuple[Array, Array, Array]:
+    """Return what LAPACK's getrf gives of a stack: the factors, the pivots, the first that is 0."""
+    rows, columns = x.shape[-2:]
+    count = min(rows, columns)
+    work: Array = x.reshape(-1, rows, columns).astype(np.float64)
+    pivots: Array = np.zeros((len(work), count), np.int32)
+    info: Array = np.zeros(len(work), np.int32)
+    each = np.arange(len(work))
+    for k in range(count):
+        place = k + np.abs(work[:, k:, k]).argmax(axis=1)
+        pivots[:, k] = place + 1
+        work[each, k], work[each, place] = work[each, place], work[each, k].copy()
+        head = work[:, k, k]
+        info[(head == 0) & (info == 0)] = k + 1
+        work[:, k + 1 :, k] /= np.where(head == 0, 1, head)[:, None]
+        work[:, k + 1 :, k + 1 :] -= work[:, k + 1 :, k : k + 1] * work[:, k : k + 1, k + 1 :]
+    front = x.shape[:-2]
+    lu = work.reshape(x.shape).astype(x.dtype)
+    return lu, pivots.reshape(*front, count), info.reshape(front)
+
+
+def _permuted(pivots: Array, rows: int) -> Array:
+    """Return the matrices P of pivots, of float64."""
+    order: Array = np.zeros((*pivots.shape[:-1], rows, rows))
+    for at in np.ndindex(*pivots.shape[:-1]):
+        state = list(range(rows))
+        for step, pivot in enumerate(pivots[at].tolist()):
+            state[step], state[pivot - 1] = state[pivot - 1], state[step]
+        order[at][state, list(range(rows))] = 1
+    return order
+
+
+def _factors(lu: Array) -> tuple[Array, Array]:
+    rows, columns = lu.shape[-2:]
+    count = min(rows, columns)
+    lower = np.tril(lu[..., :count], -1) + np.eye(rows, count, dtype=lu.dtype)
+    return lower, np.triu(lu[..., :count, :])
+
+
+def _apart_model(call: ArrayCall) -> Any:
+    x = call.need("A")
+    lu, pivots, _ = _packed(x)
+    return _permuted(pivots, x.shape[-2]).astype(x.dtype), *_factors(lu)
+
+
+def _solve_model(call: ArrayCall) -> Any:
+    named = "LU" in call.schema
+    lu, pivots = call.need("LU" if named else "LU_data"), call.need(call.schema[1 if named else 2])
+    b = call.need("B" if named else "self")
+    lower, upper = _factors(lu.astype(np.float64))
+    whole = _permuted(pivots, lu.shape[-1]) @ lower @ upper
+    if named and call.number("adjoint", 0):
+        whole = whole.swapaxes(-1, -2)
+    wide = b.astype(np.float64)
+    if not named or call.number("left", 1):
+        return np.linalg.solve(whole, wide).astype(b.dtype)
+    turned = np.linalg.solve(whole.swapaxes(-1, -2), wide.swapaxes(-1, -2))
+    return turned.swapaxes(-1, -2).astype(b.dtype)
+
+
+def _factoring(*schema: str) -> Function:
+    model: Callable[[ArrayCall], Any] = lambda call: _packed(call.need(call.schema[0]))  # noqa: E731
+    return Function(schema, _factor, model, _factor_type)
+
+
+FAMILY = Family(
+    {
+        "linalg_lu_factor": _factoring("A", "pivot"),
+        "linalg_lu_factor_ex": _factoring("A", "pivot", "check_errors"),
+        "_lu_with_info": _factoring("self", "pivot", "check_errors"),
+        "linalg_lu": Function(("A", "pivot"), _apart, _apart_model, _apart_type),
+        "lu_solve": Function(("self", "LU_data", "LU_pivots"), _solve, _solve_model, _solve_type),
+        "linalg_lu_solve": Function(
+            ("LU", "pivots", "B", "left", "adjoint"), _solve, _solve_model, _solve_type
+        ),
+    }
+)
+
+
+@rewrite(
+    matching(FAMILY.names),
+    removes=features(FAMILY.names),
+    emits=f"{EMITS} {COUNTING} MatMul Transpose Unsqueeze",
+    options={"max_unrolled": Option(int, 8, "Largest number of rows or columns.")},
+    infer=FAMILY.infer,
+    evaluate=FAMILY.evaluate,
+)
+def aten_linalg_lu(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Factorise step by step, see the module."""
+    return FAMILY.write(node, build)
