@@ -301,6 +301,20 @@ def _take(graph: Graph, proto: onnx.GraphProto) -> None:
                     if isinstance(tensor, Variable):
                         merge_type(tensor, info.type)
                 _take(body, inner)
+                if any(map(_hangs_on_a_constant, body.nodes)):
+                    infer_walk(body)
+
+
+def _hangs_on_a_constant(node: Node) -> bool:
+    """Say whether a constant may give the shape of what a node computes, which is not known.
+
+    ONNX's inference of a body does not see the values of constants around it.
+    """
+    return (
+        any(tensor.elem_type and tensor.shape is None for tensor in node.outputs)
+        and all(tensor.shape is not None for tensor in node.inputs if tensor.name)
+        and any(small_constant(tensor) is not None for tensor in node.inputs if tensor.name)
+    )
 
 
 def infer_walk(graph: Graph) -> None:
