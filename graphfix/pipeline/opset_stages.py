@@ -140,10 +140,23 @@ def _steps_out(run: Run) -> Callable[[Finding], int]:
         since = what.partition(".")[2]
         if kind == "form" and since.isdecimal():  # of an opset, which the one before it has not
             return max(0, run.model.opset - int(since) + 1)
+        if kind == "form" and since.endswith("-input"):
+            return _steps_to_an_attribute(what.partition(".")[0], run.model.opset)
         first = first_opset(what) if kind == "op" else 0
         return max(0, run.model.opset - first + 1) if _is_written_out(what, first) else 0
 
     return steps
+
+
+def _steps_to_an_attribute(op: str, opset: int) -> int:
+    """Return how many steps down the last input is none: it was an attribute before; else 0."""
+    form = here = form_of(op, opset)
+    while form is not None:
+        below = form.schema.since_version - 1
+        form = form_of(op, below) if below > 0 else None
+        if form is not None and len(form.schema.inputs) < len(here.schema.inputs if here else ()):
+            return opset - below
+    return 0
 
 
 def _is_written_out(op: str, first: int) -> bool:

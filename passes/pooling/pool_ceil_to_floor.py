@@ -4,8 +4,8 @@ What it does:
     Leaves out ceil_mode where the sizes of the output are those without it.
 
 Why engines need it:
-    OpenCV counts a window that begins behind the input, which ONNX leaves out: its output is larger
-    by one, without a word.
+    OpenCV and TensorRT count a window that begins behind the input, which ONNX leaves out: their
+    output is larger by one, without a word.
 
 Before:
     y = MaxPool <kernel_shape = [2, 2], strides = [3, 3], ceil_mode = 1> (x)      # x: [1, 1, 9, 9]
@@ -31,7 +31,10 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrit
 
 @rewrite(
     ("AveragePool", "MaxPool"),
-    removes="attr:AveragePool.ceil_mode attr:MaxPool.ceil_mode",
+    removes=(
+        "attr:AveragePool.ceil_mode attr:MaxPool.ceil_mode "
+        "form:AveragePool.ceil_mode form:MaxPool.ceil_mode"
+    ),
     emits="AveragePool MaxPool",
     claims="nan inf",
 )

@@ -35,6 +35,27 @@ def fourier_matrix(
     return np.stack([real, imaginary], axis=1).reshape(rows * 2, bins * 2)
 
 
+def real_inverse_matrix(rows: int, length: int) -> Array:
+    """Return the float64 matrix that takes one side of a spectrum to its real signal.
+
+    The other side is the conjugate of this one; of the bin of no frequency, and of half the
+    length, only the real part counts.
+
+    Args:
+        rows: How many bins there are, ``length // 2 + 1``.
+        length: The length of the signal.
+
+    Returns:
+        [rows * 2, length], for pairs as bins.
+    """
+    bins = np.arange(rows)
+    angle = (np.outer(bins, np.arange(length)) % length) * (2 * np.pi / length)
+    alone = 2 * bins % length == 0
+    real = np.where(alone, 1, 2)[:, None] * np.cos(angle) / length
+    imaginary = np.where(alone, 0, -2)[:, None] * np.sin(angle) / length
+    return np.stack([real, imaginary], axis=1).reshape(rows * 2, length)
+
+
 def axis_of(node: NodeView, build: Builder, rank: int) -> int:
     """Return the axis that a DFT transforms.
 

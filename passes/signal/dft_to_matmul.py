@@ -3,7 +3,8 @@
 What it does:
     The axis is moved to the end, real and imaginary parts lie side by side, and one MatMul with
     the cosines and sines of the transform gives the spectrum. Forward and inverse, real and
-    complex signals, one-sided spectra, shorter and longer transforms than the signal.
+    complex signals, one-sided spectra and real signals from them, shorter and longer transforms
+    than the signal.
 
 Why engines need it:
     TensorRT and most other engines have no DFT.
@@ -16,8 +17,9 @@ After:
 
 When it refuses:
     The length of the axis or of the transform, the axis, the rank or the type is not known, the
-    matrix would have more than max_elements elements, or a one-sided transform is inverse or of
-    complex numbers.
+    matrix would have more than max_elements elements, a one-sided transform is of complex numbers,
+    or the inverse of one is of real numbers, of no length, or of other than half the length and
+    one bins: ONNX leaves bins out or fills them up then, and onnxruntime computes something else.
 
 Accuracy:
     Exact up to rounding: the matrix is computed in float64 and rounded to the type, and sums run
@@ -43,16 +45,16 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
-from graphfix.passes.signal._fourier import axis_of, fourier_matrix
+from graphfix.passes.signal._fourier import axis_of, fourier_matrix, real_inverse_matrix
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *_LOW)
 
 
-def _length(node: NodeView, build: Builder, size: int) -> int:
+def _length(node: NodeView, build: Builder, size: int, *, to_real: bool) -> int:
     given = node.input(1)
     if given is None:
-        return size
+        return 2 * (size - 1) if to_real else size
     return int(build.need_const(given, "the length of the transform").reshape(()))
 
 
@@ -71,17 +73,31 @@ def dft_to_matmul(node: NodeView, build: Builder) -> Value:
     size, parts = x.dim(axis), x.dim(-1)
     if not size or parts not in (1, 2):
         raise Refuse(f"the length of axis {axis} and the number of parts must be known")
-    length = _length(node, build, size)
     inverse, half = bool(node.attr("inverse", 0)), bool(node.attr("onesided", 0))
-    if half and (inverse or parts == 2):
-        raise Refuse("a one-sided transform must be of real numbers and not inverse")
-    bins, rows = length // 2 + 1 if half else length, min(size, length)
-    if rows * parts * bins * 2 > build.option("max_elements"):
+    to_real = half and inverse
+    length = _length(node, build, size, to_real=to_real)
+    if half and parts != 1 + inverse:
+        wanted = "an inverse one-sided transform must be of pairs; these are real numbers"
+        forward = "a one-sided transform must be of real numbers; these are complex"
+        raise Refuse(wanted if inverse else forward)
+    one_side = length // 2 + 1
+    if to_real and (length < 1 or size != one_side):
+        raise Refuse(
+            "the bins must be those of one side of a signal; for a length of "
+            f"{length} there are {size}"
+        )
+    bins = one_side if half and not inverse else length
+    rows = size if to_real else min(size, length)
+    kept = 1 if to_real else 2
+    if rows * parts * bins * kept > build.option("max_elements"):
         raise Refuse(
             "the matrix must have at most max_elements elements; it would have "
-            f"{rows * parts * bins * 2}"
+            f"{rows * parts * bins * kept}"
         )
-    matrix = fourier_matrix(rows, length, bins, complex_input=parts == 2, inverse=inverse)
+    if to_real:
+        matrix = real_inverse_matrix(rows, length)
+    else:
+        matrix = fourier_matrix(rows, length, bins, complex_input=parts == 2, inverse=inverse)
     wide = build.Cast(x, to=TensorProto.FLOAT) if x.elem_type in _LOW else x
     if rows < size:
         wide = build.Slice(wide, starts=[0], ends=[rows], axes=[axis])
@@ -94,7 +110,7 @@ def dft_to_matmul(node: NodeView, build: Builder) -> Value:
     flat = build.Reshape(wide, [*front, rows * parts])
     weights = matrix.reshape(*(1,) * (rank - 3), *matrix.shape)
     result = build.MatMul(flat, weights.astype(wide.dtype or np.float32))
-    result = build.Reshape(result, [*front, bins, 2])
+    result = build.Reshape(result, [*front, bins, kept])
     if moved:
         result = build.Transpose(result, perm=[order.index(k) for k in range(rank)])
     return build.Cast(result, to=x.elem_type) if x.elem_type in _LOW else result

@@ -18,6 +18,8 @@ PASS = "dft-to-matmul"
 
 def spectrum(x: Array, axis: int, *, length: int | None, inverse: int, onesided: int) -> Array:
     """Return what numpy makes of [..., parts]."""
+    if inverse and onesided:
+        return np.fft.irfft(x[..., 0] + 1j * x[..., 1], n=length, axis=axis)[..., None]
     signal = x[..., 0] + 1j * x[..., 1] if x.shape[-1] == 2 else x[..., 0].astype(complex)
     result = (np.fft.ifft if inverse else np.fft.fft)(signal, n=length, axis=axis)
     if onesided:
@@ -39,7 +41,9 @@ def check(
         body += f"@y = DFT <axis = {axis}, {flags}> (x{', ' + extra if extra else ''})"
     known = ", ".join(["B", *map(str, shape[1:])])
     unknown = ", ".join(f"d{k}" for k in range(len(shape) - 1))
-    text = written(body, f"{dtype}[{known}] x", f"{dtype}[{unknown}, 2]", opset=opset, place=place)
+    parts = 1 if inverse and onesided else 2
+    ends = f"{dtype}[{known}] x", f"{dtype}[{unknown}, {parts}]"
+    text = written(body, *ends, opset=opset, place=place)
     kind = {"float": np.float32, "double": np.float64, "float16": np.float16}[dtype]
     x = np.random.default_rng(1).standard_normal(shape).astype(kind)
     feed: dict[str, Any] = {"x": x}
@@ -62,6 +66,20 @@ def test_one_sided(opset: int, place: str) -> None:
     check((2, 16, 1), 1, onesided=1, opset=opset, place=place)
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [17, 19, 20, 22])
+def test_real_signals_from_one_side(opset: int, place: str) -> None:
+    check((2, 9, 2), 1, inverse=1, onesided=1, opset=opset, place=place)
+
+
+@pytest.mark.parametrize("length", [2, 3, 8, 9, 16])
+@pytest.mark.parametrize("axis", [1, 2, -2])
+def test_real_signals_of_a_length(axis: int, length: int) -> None:
+    bins = length // 2 + 1
+    shape = (2, bins, 3, 2) if axis == 1 else (2, 3, bins, 2)
+    check(shape, axis, length=length, inverse=1, onesided=1)
+
+
 @pytest.mark.parametrize("parts", [1, 2])
 @pytest.mark.parametrize("inverse", [0, 1])
 @pytest.mark.parametrize("axis", [1, 2, -2, -3])
@@ -78,6 +96,7 @@ def test_longer_and_shorter_than_the_signal(length: int) -> None:
 @pytest.mark.parametrize("dtype", ["float", "double", "float16"])
 def test_types(dtype: str) -> None:
     check((2, 12, 1), 1, onesided=1, dtype=dtype)
+    check((2, 5, 2), 1, onesided=1, inverse=1, dtype=dtype)
 
 
 def test_refusals() -> None:
@@ -89,6 +108,23 @@ def test_refusals() -> None:
     )
     text = written("@y = DFT <axis = 2> (x)", "float[2, 8, 1] x", "float[2, 8, 2]")
     assert_refused(PASS, text, "the axis must lie in rank 3, before the last; it is 2")
+    one_side = "@y = DFT <onesided = 1, inverse = %d> (x)"
+    text = written(one_side % 0, "float[2, 8, 2] x", "float[2, 5, 2]")
+    assert_refused(PASS, text, "a one-sided transform must be of real numbers; these are complex")
+    text = written(one_side % 1, "float[2, 5, 1] x", "float[2, 8, 1]")
+    assert_refused(
+        PASS, text, "an inverse one-sided transform must be of pairs; these are real numbers"
+    )
+    text = written(one_side % 1, "float[2, 1, 2] x", "float[2, 0, 1]")
+    assert_refused(PASS, text, "for a length of 0 there are 1")
+    text = written(
+        "@n = Constant <value = int64 {7}> ()\n@y = DFT <onesided = 1, inverse = 1> (x, @n)",
+        "float[2, 5, 2] x", "float[2, 7, 1]",
+    )  # fmt: skip
+    assert_refused(
+        PASS, text,
+        "the bins must be those of one side of a signal; for a length of 7 there are 5",
+    )  # fmt: skip
     done = run_pass(PASS, written("@y = DFT (x)", "float[2, 8, 1] x", "float[2, 8, 2]"),
                     options={"max_elements": 100})  # fmt: skip
     assert done.reasons == ["the matrix must have at most max_elements elements; it would have 128"]

@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphfix.api import run
+from graphfix.report import Status
 from graphfix.testing import (
     assert_refused,
     assert_rewrite,
     assert_same,
     assert_untouched,
     outputs_of,
+    parse,
     run_pass,
 )
 from tests.passes.lowering_models import written
@@ -86,6 +89,13 @@ def test_only_where_the_sizes_stay(size: int, kernel: int, step: int, pad: int) 
 )
 def test_refused(body: str, inputs: str, reason: str) -> None:
     assert_refused(PASS, written(body, inputs, "float[1,2,A,B]"), reason)
+
+
+@pytest.mark.parametrize("op", ["AveragePool", "MaxPool"])
+def test_tensorrt_gets_the_windows_that_onnx_counts(op: str) -> None:
+    result = run(parse(written(pool(op), *ENDS)), "trt10.10", verify="full")
+    assert result.exit_code == 0, result.report.findings_after
+    assert [o.pass_id for o in result.report.outcomes if o.status is Status.APPLIED] == [PASS]
 
 
 def test_leaves_others_alone() -> None:

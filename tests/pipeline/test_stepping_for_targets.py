@@ -65,6 +65,24 @@ def test_an_operator_gets_an_older_form_however_far_down_that_is() -> None:
     assert result.model.opset == 21  # the form of 22 has no kernel
 
 
+@pytest.mark.parametrize(("op", "opset"), [("ReduceLogSumExp", 22), ("ReduceLogSumExp", 28)])
+def test_what_is_an_input_becomes_an_attribute_however_far_down_that_is(
+    op: str, opset: int
+) -> None:
+    text = (
+        f'<ir_version: 10, opset_import: ["" : {opset}]> g (float[2, 3] x) => (float[2, 1] y) '
+        f"<int64[1] a = {{1}}> {{ y = {op} (x, a) }}"
+    )
+    assert [f.feature for f in check(parse(text), "trt10.10") if f.blocks] == [
+        f"form:{op}.axes-input"
+    ]
+    result = run(parse(text), "trt10.10", verify="full")
+    assert result.exit_code == 0, result.report.findings_after
+    assert result.model.opset == 17  # the axes are an input from 18 on
+    node = result.model.to_proto().graph.node[0]
+    assert [list(a.ints) for a in node.attribute if a.name == "axes"] == [[1]]
+
+
 def test_an_old_operator_that_is_missing_stays_where_it_is() -> None:
     model = parse(
         '<ir_version: 10, opset_import: ["" : 20]> g (float[4] x) => (int64[1, n] y) '
