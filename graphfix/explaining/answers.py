@@ -94,7 +94,7 @@ def _answer(
         command = shlex.join(["graphfix", "run", name, "--target", reading.target])
     cause = found[0].message if found else _filled(match.message.cause, match)
     advice = match.message.advice
-    if not seen and not match.message.rank and not advice and reading.target:
+    if not seen and not passes and not advice and reading.target:
         words = ["graphfix", "check", name, "--target", reading.target]
         advice = f"`{shlex.join(words)}` says what is at that node"
     if seen and not found and not advice and match.message.rule:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from math import log
+from math import log, sqrt
 
 from onnx import defs
 
@@ -43,7 +43,9 @@ _WARNING = re.compile(
     r"\[[^\]\n]{0,40} (?:WARNING|VERBOSE|INFO)\]|\S{10} \S{8,20} \[[WIV]:"
 )
 _PLACES = 20  # of one message are looked at
-_NEAR = 0.45  # the share of the weight of a text's words that a log must have to be near it
+_NEAR = 0.15  # how alike a line and a message have to be, of 1, to be near each other
+_STEM = 5  # letters of a word that count: reduction is near ReduceMean, scales near scale
+_LINES = 400  # of a log without a known message are looked at for near ones, from its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def read_log(text: str, target: str = "") -> Reading:
         family = _family(text)
         name = _target(family, text) if family else ""
     found = _found(text, family, name)
-    return Reading(family, name, tuple(found), () if found else tuple(_nearest(text, family, name)))
+    return Reading(family, name, tuple(found), () if found else tuple(_nearest(text, family)))
 
 
 def _families(text: str) -> dict[str, int]:
@@ -180,7 +182,17 @@ def _found(text: str, family: str, target: str) -> list[Match]:
     if not matches and _SILENT.search(text):
         matches = _silent(names, family, resolved)
     unique = {(m.message.rule, m.message.cause, m.op, m.node): m for m in reversed(matches)}
-    return _without_generalities(sorted(unique.values(), key=_urgency))
+    return _without_generalities(_told_once(sorted(unique.values(), key=_urgency)))
+
+
+def _told_once(found: list[Match]) -> list[Match]:
+    """Leave out a message without a node where another one of its rule names one.
+
+    The first of a rule keeps its place: it is the message that names most.
+    """
+    named = {m.message.rule: m for m in reversed(found) if m.message.rule and (m.op or m.node)}
+    kept = (m if m.op or m.node else named.get(m.message.rule, m) for m in found)
+    return list(dict.fromkeys(kept))
 
 
 def _without_generalities(found: list[Match]) -> list[Match]:
@@ -250,22 +262,40 @@ def _importers(hit: re.Match[str], text: str) -> set[str]:
     return {found[1] for found in _IMPORTER.finditer(around) if found[1] in _operators()}
 
 
-def _nearest(text: str, family: str, target: str) -> list[Match]:
-    """Return the messages whose words a log has most of, at most three."""
-    words = Counter(word.lower() for word in _WORD.findall(text))
-    weights, size = _weights()
+def _nearest(text: str, family: str) -> list[Match]:
+    """Return the messages that some line of a log shares most words with, at most three."""
+    lines = list(enumerate(text.splitlines(), 1))[-_LINES:]
+    weights = _weights()
+    said = [(number, line, _words(line) & weights.keys()) for number, line in lines]
     found: list[tuple[float, Match]] = []
-    for message in messages():
-        if message.family != (family or message.family):
+    for message, own in _vocabulary():
+        if message.family not in ("", family or message.family):
             continue
-        own = {word.lower() for word in _WORD.findall(f"{message.text} {message.cause}")}
-        whole = sum(log(size / weights[word]) for word in own)
-        shared = sum(log(size / weights[word]) for word in own if word in words)
-        if own and shared / whole >= _NEAR:
-            found.append((shared / whole, Match(message, 1, "", exact=False)))
+        if message.severity is Severity.WRONG:
+            continue  # an engine that computes something else says nothing
+        near, number, line = max(
+            ((_alike(words, own), number, line) for number, line, words in said),
+            default=(0.0, 0, ""),
+        )
+        if near >= _NEAR:
+            found.append((near, Match(message, number, line.strip(), exact=False)))
     found.sort(key=lambda pair: -pair[0])
     unique = {match.message.rule: match for _, match in reversed(found)}
     return [match for _, match in found if unique[match.message.rule] is match][:3]
+
+
+def _alike(words: frozenset[str] | set[str], own: frozenset[str]) -> float:
+    """Return the cosine of two sets of words, of which rare ones weigh more; 0 for one word."""
+    shared = words & own
+    if len(shared) < 2:
+        return 0.0
+    weights = _weights()
+    weight, one, other = (sum(weights[w] for w in part) for part in (shared, words, own))
+    return weight / sqrt(one * other)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower()[:_STEM] for word in _WORD.findall(text))
 
 
 def operators_in(text: str) -> Counter[str]:
@@ -280,12 +310,17 @@ def _operators() -> frozenset[str]:
 
 
 @cache
-def _weights() -> tuple[Counter[str], int]:
-    texts = [f"{message.text} {message.cause}" for message in messages()]
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update({word.lower() for word in _WORD.findall(text)})
-    return counts, len(texts) + 1
+def _vocabulary() -> tuple[tuple[Message, frozenset[str]], ...]:
+    """Return each message with the words of its text and of its cause."""
+    return tuple((m, _words(f"{m.text} {m.cause}")) for m in messages())
+
+
+@cache
+def _weights() -> dict[str, float]:
+    """Return how much each word of a message tells: what few messages have tells most."""
+    counts = Counter(word for _, own in _vocabulary() for word in own)
+    size = len(_vocabulary()) + 1
+    return {word: log(size / many) for word, many in counts.items()}
 
 
 def in_order(matches: Sequence[Match]) -> tuple[str, ...]:

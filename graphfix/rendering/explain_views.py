@@ -41,8 +41,11 @@ def _lines(answer: Answer, style: Style) -> list[str]:
     if match.said:
         lines += labelled("log", f"line {match.line}: {printable(match.said[:_LINE])}")
     nodes = [node_label(node) for node in answer.nodes if node_label(node)]
-    named = printable(" ".join(filter(None, (match.op, match.node))))
-    lines += labelled("node", capped(nodes, _NODES_SHOWN) if nodes else named)
+    if nodes or match.node:
+        named = printable(" ".join(filter(None, (match.op, match.node))))
+        lines += labelled("node", capped(nodes, _NODES_SHOWN) if nodes else named)
+    else:
+        lines += labelled("operator", printable(match.op))
     lines += labelled("cause", printable(answer.cause))
     lines += labelled("removed", f"by {capped(answer.passes, 4)}" if answer.passes else "")
     lines += labelled("advice", printable(answer.advice))

@@ -275,3 +275,36 @@ def test_each_text_of_a_rule_is_found_as_it_is_printed() -> None:
         if rule.text and known and not any(m.pattern.search(text) for m in known):
             lost.append(rule.id)
     assert lost == []
+
+
+@pytest.mark.parametrize(
+    ("log", "rule", "line"),
+    [
+        ("[I] built\n[E] [TRT] the axes of the reduction are no constant", "log-sum-exp-axes", 2),
+        ("[E] [TRT] Slice: starts tensor is not constant", "slice-inputs", 1),
+        (
+            "OpenCV(4.10.0) error: (-215:Assertion failed) inputs.size() == 3",
+            "layer-of-constants",
+            1,
+        ),
+    ],
+)
+def test_an_unknown_message_of_an_engine_is_near_known_ones(log: str, rule: str, line: int) -> None:
+    found = read_log(log)
+    assert not found.matches
+    near = {match.message.rule: match for match in found.nearest}
+    assert 0 < len(near) <= 3
+    assert near[rule].line == line
+    assert near[rule].said == log.splitlines()[line - 1]
+    assert all(match.message.family in ("", found.family) for match in found.nearest)
+
+
+def test_a_message_without_a_node_is_told_by_the_one_that_names_it() -> None:
+    log = (
+        '[8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and '
+        'namespace correct?"\n[I] No importer registered for op: Mod. Attempting to import it.'
+    )
+    assert [(m.message.rule, m.op) for m in read_log(log).matches] == [
+        ("operator-not-supported", "Mod")
+    ]
+    assert [m.op for m in read_log(log.splitlines()[0]).matches] == [""]
