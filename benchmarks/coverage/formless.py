@@ -3,8 +3,9 @@
 Two sources, neither of which looks at what graphfix made of a form:
 
 * facts of the model and of the target: an input or output has a type that the engine's own rules
-  do not take, so that no file with this interface is taken; for engines that fix sizes also what
-  `benchmarks.tensorrt.repairs.beyond` tells;
+  do not take, or that is newer than the IR version that it reads, so that no file with this
+  interface is taken; for engines that fix sizes also what `benchmarks.tensorrt.repairs.beyond`
+  tells;
 * a list, ``formless/LIST.json`` beside this file: rows of a reason, the targets that it holds for
   and the forms, as patterns of `fnmatch`. For what one model does not show: nothing computes the
   operator, it draws, its kernel is not a function.
@@ -30,7 +31,9 @@ from benchmarks.coverage.cases import stored
 from benchmarks.coverage.outcomes import CLOSELY, CONSENT, EXACTLY, REFUSED
 from benchmarks.tensorrt.repairs import beyond
 from graphfix.api import check
+from graphfix.engines.targets import load_target
 from graphfix.errors import GraphfixError
+from graphfix.opset.formats import ir_of_type
 from graphfix.storage.weights import type_name
 
 Row = Mapping[str, Any]
@@ -148,6 +151,7 @@ def _of_model(data: bytes, target: str) -> str:
     """Return what a model and the rules of a target say."""
     model = onnx.load_from_string(data)
     why = "" if target.startswith("ort") else beyond(model)
+    why = why or _newer_than_read(model, target)
     if why:
         return why
     try:
@@ -156,3 +160,23 @@ def _of_model(data: bytes, target: str) -> str:
         return ""
     kinds = sorted({m[1] for f in findings if f.blocks and (m := _END.fullmatch(f.feature))})
     return _SAME_INTERFACE.format(" or ".join(kinds)) if kinds else ""
+
+
+def _newer_than_read(model: onnx.ModelProto, target: str) -> str:
+    """Return which types at the ends came with a later IR version than the target reads."""
+    limit = load_target(target).ir_max
+    if limit is None:
+        return ""
+    ends = [_element(value.type) for value in (*model.graph.input, *model.graph.output)]
+    newer = sorted({type_name(kind) for kind in ends if ir_of_type(kind) > limit})
+    if not newer:
+        return ""
+    said = " or ".join(newer)
+    return f"{said} at the ends of the model, which files of IR version {limit} do not have"
+
+
+def _element(kind: onnx.TypeProto) -> int:
+    """Return the element type of a tensor, or of the tensors of a sequence or optional."""
+    while (field := kind.WhichOneof("value")) in ("sequence_type", "optional_type"):
+        kind = getattr(kind, str(field)).elem_type
+    return kind.tensor_type.elem_type

@@ -1,4 +1,4 @@
-"""Which IR version a model needs."""
+"""Which IR version a model or an element type needs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def needed_ir(model: Model) -> int:
     for root in model.roots():
         needed = max(needed, minimal_ir(root.opsets.get("", 1)))
         for graph in root.walk():
-            needed = max(needed, max(map(_type_version, _elem_types(graph)), default=0))
+            needed = max(needed, max(map(ir_of_type, _elem_types(graph)), default=0))
     if model.functions:
         needed = max(needed, 8)
     if any(function.overload for function in model.functions):
@@ -40,7 +40,8 @@ def needed_ir(model: Model) -> int:
     return needed
 
 
-def _type_version(elem_type: int) -> int:
+def ir_of_type(elem_type: int) -> int:
+    """Return the IR version that an element type came with; 0 where the first had it."""
     return _TYPES.get(elem_type, 0)
 
 

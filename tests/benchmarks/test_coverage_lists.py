@@ -122,6 +122,20 @@ def test_what_has_no_form_of_fixed_sizes_is_counted_apart(
     }
 
 
+def test_types_newer_than_the_files_that_a_release_reads_have_no_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = "g (float[2] x) => (float8e4m3fn[2] y) { y = Cast <to = 17> (x) }"
+    monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter([case(graph, X, opset=19)]))
+    cases.store("onnx_operators", tmp_path / "cases")
+    monkeypatch.setattr(formless, "FOLDER", tmp_path)
+    why = "float8e4m3fn at the ends of the model, which files of IR version 8 do not have"
+    for target, said in (("ort-1.10", why), ("ort-1.31", None)):
+        row = {"case": "Neg-13/plain", "target": target, "answer": "refused"}
+        found = formless.formless("onnx_operators", [row], tmp_path / "cases")
+        assert found.get((target, "Neg-13/plain")) == said
+
+
 def test_a_list_says_what_has_no_form_and_cannot_hide_what_is_repaired(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
