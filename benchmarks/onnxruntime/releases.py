@@ -65,9 +65,9 @@ def _base(minor: str) -> str:
     if not _old(minor):
         return sys.executable
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    found = shutil.which("python3.8") or next(
-        (str(path) for path in sorted(pyenv.glob("3.8.*/bin/python"))), None
-    )
+    # First there: what pyenv has on the path runs only where the version is chosen.
+    installed = sorted(str(path) for path in pyenv.glob("3.8.*/bin/python"))
+    found = installed[0] if installed else shutil.which("python3.8")
     if found is None:
         raise RuntimeError(f"onnxruntime {minor} needs Python 3.8, and there is none")
     return found

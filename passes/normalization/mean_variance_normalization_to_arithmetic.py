@@ -6,7 +6,8 @@ What it does:
     say over what, and whether it is divided; nothing is added to the root there.
 
 Why engines need it:
-    TensorRT has an importer for MeanVarianceNormalization from 8.5 on.
+    TensorRT has an importer for MeanVarianceNormalization from 8.5 on; onnxruntime up to 1.15 takes
+    no fewer than four dimensions.
 
 Before:
     y = MeanVarianceNormalization (x)
@@ -39,7 +40,7 @@ _STANDARD = 9  # the opset that took it up
 
 @rewrite(
     "MeanVarianceNormalization",
-    removes="op:MeanVarianceNormalization",
+    removes="op:MeanVarianceNormalization rank:MeanVarianceNormalization.*",
     emits="Add Div Mul ReduceMean Sqrt Sub",
 )
 def mean_variance_normalization_to_arithmetic(node: NodeView, build: Builder) -> Value:

@@ -47,6 +47,15 @@ def test_for_targets(target: str) -> None:
     assert done.exit_code == 0, done.report.findings_after
 
 
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_fewer_dimensions_for_an_old_onnxruntime(rank: int) -> None:
+    kind = f"float[{', '.join('NKM'[:rank])}]"
+    text = written("@y = MeanVarianceNormalization <axes = [0]> (x)", f"{kind} x", kind, opset=13)
+    done = graphfix.run(parse(text), "ort-1.10", verify="full")
+    assert done.exit_code == 0, done.report.findings_after
+    assert "MeanVarianceNormalization" not in [n.op for n in done.model.nodes()]
+
+
 @pytest.mark.parametrize("across", [0, 1])
 @pytest.mark.parametrize("divided", [0, 1])
 def test_the_experiment_before_opset_9(across: int, divided: int) -> None:
