@@ -9,7 +9,8 @@
 The list is ``benchmarks/wild.toml``; the models are not committed, and what is not in FOLDER is
 passed over. A run goes on behind the rows of the last, and stops after ``--seconds``. ``tools``
 wants a Python that has onnxsim, OnnxSlim and polygraphy. Half of the networks, by hash, may be
-looked into; of the other half the page tells the numbers alone. It is ``results/wild.md``.
+looked into; of the other half the page tells the numbers alone. It is ``results/wild.md``, where
+``page`` keeps what stands there of targets that have no row.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -66,15 +68,19 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
 
 
 def measure(
-    given: argparse.Namespace, kind: str, rows: Rows, judged: Callable[[Path], Fact]
+    given: argparse.Namespace,
+    kind: str,
+    rows: Rows,
+    judged: Callable[[Path], Fact],
+    targets: Sequence[str] = (),
 ) -> None:
     """Keep a row for each network of a folder that has none yet, until time is over.
 
-    Those that a target rejects come first.
+    Those that one of the targets rejects come first.
     """
     end, of = time.monotonic() + given.seconds, _revision()
     missing = list(_without(given.folder, kind, rows))
-    missing.sort(key=lambda network: not rows.get(kind + FOUND, network.sha256).get("found"))
+    missing.sort(key=lambda network: not _rejected(network, rows, targets))
     for number, network in enumerate(missing, 1):
         if time.monotonic() > end:
             print(f"{len(missing) - number + 1} are left", file=sys.stderr)
@@ -82,6 +88,10 @@ def measure(
         said = judged(network.at(given.folder))
         rows.keep(kind, network.sha256, **said, **({"revision": of} if of else {}))
         print(f"[{number}/{len(missing)}] {kind} {network.sha256[:12]}", file=sys.stderr)
+
+
+def _rejected(network: Network, rows: Rows, targets: Sequence[str]) -> bool:
+    return any(rows.get(target + FOUND, network.sha256).get("found") for target in targets)
 
 
 def _revision() -> str:
@@ -104,7 +114,9 @@ def main(words: Sequence[str]) -> int:
     if given.command == "gather":
         return _gather(given)
     if given.command == "page":
-        given.output.write_text(page(networks(), Rows(given.rows)), encoding="utf-8")
+        earlier = given.output.read_text(encoding="utf-8") if given.output.is_file() else ""
+        text = page(networks(), Rows(given.rows), earlier)
+        given.output.write_text(text, encoding="utf-8")
         print(f"written: {given.output}")
         return 0
     there = sum(network.at(given.folder).is_file() for network in networks())
@@ -112,21 +124,25 @@ def main(words: Sequence[str]) -> int:
         print(f"no network of the list is in {given.folder}; `fetch` brings them", file=sys.stderr)
         return 0
     rows = Rows(given.rows)
+    names = [load_target(t).name for t in (TARGETS if given.command == "tools" else [given.target])]
+    for name in names:
+        measure(given, name + FOUND, rows, partial(_found, name))
+    measure(given, "runs", rows, runs)
     if given.command == "run":
-        main_of_graphfix, name = graphfix_main(), load_target(given.target).name
-        measure(given, name + FOUND, rows, lambda path: {"found": blocking(path, name)})
-        measure(given, "runs", rows, runs)
-        measure(given, name, rows, lambda path: with_graphfix(path, name, main_of_graphfix))
+        main_of_graphfix, (name,) = graphfix_main(), names
+        measure(given, name, rows, lambda p: with_graphfix(p, name, main_of_graphfix), names)
         return 0
     running = {row["sha256"] for row in rows.of("runs") if row["runs"]}
-    names = [load_target(target).name for target in TARGETS]
-    measure(
-        given,
-        "tools",
-        rows,
-        lambda path: with_tools(path, names, given.python) if path.stem in running else {},
-    )
+
+    def of_tools(path: Path) -> Fact:
+        return with_tools(path, names, given.python) if path.stem in running else {}
+
+    measure(given, "tools", rows, of_tools, names)
     return 0
+
+
+def _found(target: str, path: Path) -> Fact:
+    return {"found": blocking(path, target)}
 
 
 def _gather(given: argparse.Namespace) -> int:

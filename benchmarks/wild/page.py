@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from benchmarks.corpus.cells import cell, share
 from benchmarks.wild.judging import CONSENT, TOOLS
@@ -17,6 +18,7 @@ _HALVES: dict[str, Callable[[Network], bool]] = {
     "unseen": lambda network: not network.seen,
 }
 _SHOWN = 2
+_TOOLS = "The other tools, of the networks that run"
 
 
 @dataclass(frozen=True)
@@ -24,19 +26,20 @@ class _Judged:
     network: Network
     runs: bool
     row: Fact
-    tools: dict[str, bool]
     rejected: bool
 
 
-def page(networks: Sequence[Network], rows: Rows) -> str:
+def page(networks: Sequence[Network], rows: Rows, earlier: str = "") -> str:
     """Return the whole page.
 
     Args:
         networks: The list.
         rows: What was measured; targets without a row for each network of it are told so.
+        earlier: The page as it was; what it says of targets that have no row now is kept.
     """
     kinds = [kind for kind in rows.kinds() if kind not in ("runs", "tools")]
     targets = [kind for kind in kinds if not kind.endswith(FOUND)]
+    found = [kind for kind in kinds if kind.endswith(FOUND)]
     repositories = {network.repository for network in networks}
     lines = [
         "# Networks of public repositories",
@@ -53,12 +56,22 @@ def page(networks: Sequence[Network], rows: Rows) -> str:
         "again with that. do-nothing: nothing found in the file as it is. The other tools: "
         "nothing found in what they write, and its outputs equal.",
         "",
-        *_rejected(networks, rows, [kind for kind in kinds if kind.endswith(FOUND)]),
+        *_rejected(networks, rows, found),
+        *_of_other_tools(networks, rows, [kind.removesuffix(FOUND) for kind in found]),
     ]
+    sections = _sections(earlier)
     for target in targets:
         judged = [j for n in networks if (j := _judged(n, rows, target)) is not None]
-        lines += [*_numbers(target, judged, len(networks)), *_not_done(judged)]
+        told = (*_numbers(target, judged, len(networks)), *_not_done(judged))
+        sections[target] = "\n".join(told)
+    lines += [f"## {target}\n{sections[target]}" for target in sorted(sections)]
     return "\n".join(lines)
+
+
+def _sections(earlier: str) -> dict[str, str]:
+    """Return what a page says of each target."""
+    parts = (part.partition("\n") for part in f"\n{earlier}".split("\n## ")[1:])
+    return {title: f"{text.rstrip()}\n" for title, _, text in parts if title != _TOOLS}
 
 
 def _rejected(networks: Sequence[Network], rows: Rows, kinds: Sequence[str]) -> Iterator[str]:
@@ -72,28 +85,47 @@ def _rejected(networks: Sequence[Network], rows: Rows, kinds: Sequence[str]) -> 
     yield ""
 
 
+def _of_other_tools(
+    networks: Sequence[Network], rows: Rows, targets: Sequence[str]
+) -> Iterator[str]:
+    """Yield what the other tools make of the networks that run, where any was asked."""
+    known = {
+        n: row for n in networks if TOOLS.keys() <= (row := rows.get("tools", n.sha256)).keys()
+    }
+    if not known:
+        return
+    yield from (f"## {_TOOLS}", "")
+    yield f"| for | half | files | asked of | do-nothing | {' | '.join(TOOLS)} |"
+    yield "|---" * (len(TOOLS) + 5) + "|"
+    for target, (half, belongs) in product(targets, _HALVES.items()):
+        mine = [n for n in known if belongs(n) and all(target in known[n][tool] for tool in TOOLS)]
+        rejected = [n for n in mine if rows.get(target + FOUND, n.sha256).get("found")]
+        for name, group in (("all", mine), ("rejected", rejected)):
+            done = [sum(known[n][tool][target] for n in group) for tool in TOOLS]
+            idle = sum(n not in rejected for n in group)
+            cells = [target, half, name, str(len(group)), *map(str, (idle, *done))]
+            yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
 def _judged(network: Network, rows: Rows, target: str) -> _Judged | None:
     row, runs = rows.get(target, network.sha256), rows.get("runs", network.sha256)
     if not row or not runs:
         return None
-    said = rows.get("tools", network.sha256)
-    tools = {name: bool(said[name][target]) for name in TOOLS if target in said.get(name, {})}
     # The row of a run that ended early (out of time, a damaged file) has nothing before it.
     rejected = bool(rows.get(target + FOUND, network.sha256).get("found") or row["before"])
-    return _Judged(network, bool(runs["runs"]), row, tools, rejected)
+    return _Judged(network, bool(runs["runs"]), row, rejected)
 
 
 def _numbers(target: str, judged: Sequence[_Judged], whole: int) -> Iterator[str]:
-    yield from (f"## {target}", "")
+    yield ""
     if len(judged) < whole:
         yield from (f"{len(judged)} of {whole} measured, those that are rejected first.", "")
     known = Counter(str(j.row.get("revision", "")) for j in judged)
     if len(known) > 1 or "" not in known:
         told = (f"{count} of {name or 'an earlier one'}" for name, count in known.most_common())
         yield from (f"Measured with these revisions of graphfix: {', '.join(told)}.", "")
-    asked = [tool for tool in TOOLS if any(tool in j.tools for j in judged)]
-    others = ("do-nothing", *asked)
-    titles = ("half", "files", "number", "done", f"done with `{CONSENT}`", *others)
+    titles = ("half", "files", "number", "done", f"done with `{CONSENT}`", "do-nothing")
     yield f"| {' | '.join(titles)} |"
     yield "|---" * len(titles) + "|"
     for half, belongs in _HALVES.items():
@@ -107,17 +139,11 @@ def _numbers(target: str, judged: Sequence[_Judged], whole: int) -> Iterator[str
         for name, group in groups.items():
             done = sum(j.row["done"] for j in group)
             idle = sum(not j.rejected for j in group)
-            tools = [_told(tool, group) for tool in asked]
             agreed = sum(j.row["consent"] for j in group)
             shares = [share(part, len(group)) for part in (done, agreed)]
-            cells = [str(len(group)), *shares, str(idle), *tools]
+            cells = [str(len(group)), *shares, str(idle)]
             yield f"| {half} | {name} | {' | '.join(cells)} |"
     yield ""
-
-
-def _told(tool: str, group: Sequence[_Judged]) -> str:
-    known = [j.tools[tool] for j in group if tool in j.tools]
-    return f"{sum(known)} of {len(known)}"
 
 
 def _not_done(judged: Sequence[_Judged]) -> Iterator[str]:

@@ -59,18 +59,33 @@ def test_of_the_half_that_is_not_looked_into_only_numbers_are_told(tmp_path: Pat
 
 def test_other_tools_are_told_of_where_they_were_asked(tmp_path: Path) -> None:
     rows = Rows(tmp_path / "rows.jsonl")
-    left: dict[str, Any] = {"before": [], "after": [], "left_because": [], "reason": "", "code": 0}
-    for sha256 in (SEEN, UNSEEN):
-        rows.keep("runs", sha256, runs=True)
-        rows.keep("trt8.6", sha256, done=True, consent=True, verification="equal", **left)
-    answer = {"trt8.6": True}
-    rows.keep("tools", SEEN, onnxsim=answer, OnnxSlim={"trt8.6": False}, polygraphy=answer)
-    text = page([network(SEEN), network(UNSEEN)], rows)
-    assert "do-nothing | onnxsim | OnnxSlim | polygraphy |" in text
+    for target in ("trt8.6", "trt7.2"):
+        rows.keep(f"{target} found", SEEN, found=["op:Foo"] if target == "trt7.2" else [])
+    yes, no = dict.fromkeys(("trt8.6", "trt7.2"), True), {"trt8.6": False, "trt7.2": True}
+    rows.keep("tools", SEEN, onnxsim=yes, OnnxSlim=no, polygraphy=yes)
+    rows.keep("tools", UNSEEN, revision="abc1234")  # it does not run
+    lines = page([network(SEEN), network(UNSEEN)], rows).splitlines()
     assert (
-        "| all | that run | 2 | 2 of 2 (100.0%) | 2 of 2 (100.0%) | 2 | 1 of 1 | 0 of 1 |" in text
+        "| for | half | files | asked of | do-nothing | onnxsim | OnnxSlim | polygraphy |" in lines
     )
-    assert "| unseen | all | 1 | 1 of 1 (100.0%) | 1 of 1 (100.0%) | 1 | 0 of 0 |" in text
+    assert "| trt7.2 | all | rejected | 1 | 0 | 1 | 1 | 1 |" in lines
+    assert "| trt8.6 | seen | all | 1 | 1 | 1 | 0 | 1 |" in lines
+    assert "| trt8.6 | unseen | all | 0 | 0 | 0 | 0 | 0 |" in lines
+
+
+def test_what_the_page_says_of_targets_that_are_not_measured_anew_is_kept(tmp_path: Path) -> None:
+    rows = Rows(tmp_path / "rows.jsonl")
+    rows.keep("runs", SEEN, runs=True)
+    left: dict[str, Any] = {"before": [], "after": [], "left_because": [], "verification": "equal"}
+    rows.keep("trt8.6", SEEN, done=True, consent=True, revision="abc1234", **left)
+    first = page([network(SEEN)], rows)
+    newer = Rows(tmp_path / "newer.jsonl")
+    newer.keep("runs", SEEN, runs=True)
+    newer.keep("trt7.2", SEEN, done=True, consent=True, revision="def5678", **left)
+    second = page([network(SEEN)], newer, first)
+    assert second.endswith(first[first.index("## trt8.6") :])
+    assert "## trt7.2\n\nMeasured with these revisions of graphfix: 1 of def5678." in second
+    assert page([network(SEEN)], newer, second) == second
 
 
 def test_what_is_rejected_is_told_for_each_target_and_for_any_of_them(tmp_path: Path) -> None:
