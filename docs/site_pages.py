@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import cache
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -102,15 +103,20 @@ def comparison_page() -> str:
     lines = [
         "# Beside other tools",
         "",
+        "All figures are those of the pages under Benchmarks, each of which names its command.",
+        "",
+        "## Networks in real engines",
+        "",
+        "`python -m benchmarks.engines FOLDER --engine NAME`",
+        "",
         "Networks that onnxruntime runs, given to the real engine as they are, after onnxsim, and",
         "after `graphfix run --target` of that engine. Equal: the engine takes the file and",
         "computes what onnxruntime computes of the original. Wrong: it takes the file without a",
         "word and computes something else. Each row links to its page, which has the command that",
         "made it, the tolerance, and every network that is not equal.",
         "",
-        "| engine | networks | equal as they are | after onnxsim | after graphfix "
-        "| wrong as they are | after onnxsim | after graphfix |",
-        "|---|---|---|---|---|---|---|---|",
+        "| engine | networks | equal as they are | after onnxsim | after graphfix |",
+        "|---|---|---|---|---|",
     ]
     results = ROOT / "benchmarks" / "results"
     for path in sorted(results.glob("engines-*.md")):
@@ -119,14 +125,52 @@ def comparison_page() -> str:
         rows = [forms[name] for name in ("as it is", "onnxsim", "graphfix")]
         name = path.stem.removeprefix("engines-")
         cells = [f"[{name}](benchmarks/{path.name})", str(sum(rows[0]))]
-        cells += [f"{row[0]} ({row[0] / sum(row):.0%})" for row in rows]
-        cells += [str(row[1]) for row in rows]
+        cells += [f"{row[0]} ({row[0] / sum(row):.0%}), {row[1]} wrong" for row in rows]
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
         "TensorRT has no engine without a GPU but TensorRT for RTX, which parses and builds:",
         "[rtx-builds](benchmarks/rtx-builds.md) has what it builds of the files that are called",
-        "fixed, [corpus-trt8](benchmarks/corpus-trt8.md) what the rules of its parser leave. Time",
-        "and memory beside polygraphy: [speed](benchmarks/speed.md).",
+        "fixed, [corpus-trt8](benchmarks/corpus-trt8.md) what the rules of its parser leave.",
+        "[wild](benchmarks/wild.md) has networks that nobody here has made.",
+        "",
+        "## Time, memory and nodes left: polygraphy",
+        "",
+        "`python -m benchmarks.speed`: a graph of 20,000 nodes is simplified for TensorRT 8",
+        "([all of it](benchmarks/speed.md)).",
+        "",
+        *_rows(results / "speed.md", "polygraphy", "n20000.onnx"),
+        "",
+        "## Editing without loss: onnx-graphsurgeon, onnx.utils, onnx.compose",
+        "",
+        "`python -m benchmarks.surgery FOLDER`: what is lost when an input is renamed, a part",
+        "extracted, a model joined to another ([file by file](benchmarks/surgery.md)).",
+        "",
+        *_rows(results / "surgery.md"),
+        "",
+        "The examples of onnx-graphsurgeon, with both: [side by side](graphsurgeon-examples.md).",
+        "",
+        "## Half precision: onnxconverter-common",
+        "",
+        "`python -m benchmarks.precision FOLDER --converter PYTHON`: how far outputs move, of the",
+        "largest number in them ([and which nodes stay in float32](benchmarks/float16.md)).",
+        "",
+        *_rows(results / "float16.md"),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _rows(page: Path, *wanted: str) -> list[str]:
+    """Return the head of the first table of a page, and its rows that hold one of some texts.
+
+    Args:
+        page: The page.
+        wanted: The texts; all rows are meant where there are none.
+    """
+    lines = dropwhile(_outside, page.read_text(encoding="utf-8").splitlines())
+    head, rule, *rows = takewhile(lambda line: not _outside(line), lines)
+    return [head, rule, *(row for row in rows if not wanted or any(w in row for w in wanted))]
+
+
+def _outside(line: str) -> bool:
+    return not line.startswith("|")

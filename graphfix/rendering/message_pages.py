@@ -14,7 +14,7 @@ from graphfix.checking import filled
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Rule, all_rules
-from graphfix.engines.targets import load_target, target_names
+from graphfix.engines.targets import load_target, resolve_briefly, target_names
 from graphfix.pipeline.removers import passes_removing
 from graphfix.registry import shipped_passes
 from graphfix.rendering.grouping import SEVERITY_MEANS
@@ -25,6 +25,9 @@ _SILENT = "The engine takes the model without a word, and computes something els
 _SAME = "What the engine says of it differs, or is what it says of other faults too."
 _SLUG_MOST = 60
 _TARGETS_SHOWN = 8
+_ANY_OPERATOR = "op:unknown"
+_OPERATOR = r"(?P<op>[\w.:*]+)"
+_OP_FEATURE = f"op:{_OPERATOR}"
 
 
 def pages() -> Mapping[str, str]:
@@ -144,11 +147,15 @@ def _some_targets(held: Sequence[Target]) -> str:
 
 def _cure(rule: Rule, held: Sequence[Target]) -> Iterator[str]:
     if held:
+        target = _usual(held)
         yield "```sh"
-        yield f"graphfix check model.onnx --target {held[-1].name}"
-        yield f"graphfix run model.onnx --target {held[-1].name}"
+        yield f"graphfix check model.onnx --target {target}"
+        yield f"graphfix run model.onnx --target {target}"
         yield "```"
         yield ""
+    if not rule.ops and ("{op}" in rule.feature or rule.feature == _ANY_OPERATOR):
+        yield from _by_operator(rule)
+        return
     able = _removers(rule)
     if not able:
         yield "No pass removes it; `graphfix run` says what stands in the way, node by node."
@@ -156,8 +163,44 @@ def _cure(rule: Rule, held: Sequence[Target]) -> Iterator[str]:
     yield "| repair | what it does | accuracy |"
     yield "|---|---|---|"
     for known in able:
-        linked = f"[{known.id}](../passes/{known.id}.md)" if known.family else f"`{known.id}`"
-        yield f"| {linked} | {cell(known.summary)} | {known.accuracy} |"
+        yield f"| {_linked(known)} | {cell(known.summary)} | {known.accuracy} |"
+
+
+def _usual(held: Sequence[Target]) -> str:
+    """Return the target that commands name: the usual one of the first engine that has the rule."""
+    first = [target.name for target in held if target.family == held[0].family]
+    usual = resolve_briefly(engine_of(held[0].family).example)[0].name
+    return usual if usual in first else first[-1]
+
+
+def _linked(known: Pass) -> str:
+    return f"[{known.id}](../passes/{known.id}.md)" if known.family else f"`{known.id}`"
+
+
+def _by_operator(rule: Rule) -> Iterator[str]:
+    """Yield the repairs of a rule on every operator: by operator where the passes name them."""
+    wanted = re.escape(rule.feature).replace(re.escape("{op}"), _OPERATOR)
+    pattern = re.compile(_OP_FEATURE if rule.feature == _ANY_OPERATOR else wanted)
+    plain: dict[str, list[Pass]] = {}
+    others: dict[str, set[str]] = {}
+    for known in shipped_passes():
+        for feature in () if known.last_resort else known.removes:
+            match = pattern.fullmatch(feature)
+            if match is None:
+                continue
+            domain, _, op = match["op"].rpartition("::")
+            if domain or "*" in op:
+                others.setdefault(domain, set()).add(op)
+            else:
+                plain.setdefault(op, []).append(known)
+    yield "Which repair there is depends on the operator; the first command says it of each node."
+    if plain:
+        yield from ("", "| operator | repairs |", "|---|---|")
+        for op, able in sorted(plain.items()):
+            yield f"| `{op}` | {', '.join(map(_linked, able))} |"
+    for domain, ops in sorted(others.items()):
+        listed = ", ".join(f"`{op}`" for op in sorted(ops))
+        yield from ("", f"Operators of `{domain or 'ai.onnx'}` with a repair: {listed}.")
 
 
 def _removers(rule: Rule) -> list[Pass]:

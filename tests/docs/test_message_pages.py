@@ -68,3 +68,14 @@ def test_a_rule_without_a_text_says_whether_the_engine_is_silent() -> None:
     targets = [load_target(name) for name in target_names()]
     text = message_pages.page([silent], targets)
     assert "without a word, and computes something else." in text
+
+
+def test_the_page_of_every_operator_names_the_repairs_of_each() -> None:
+    (text,) = (text for text in made().values() if "| rule | `operator-not-supported` |" in text)
+    _, _, part = text.partition("| rule | `operator-not-supported` |")
+    assert "graphfix run model.onnx --target trt8.6" in part
+    assert "No pass removes it" not in part
+    (row,) = (line for line in part.splitlines() if line.startswith("| `Mod` |"))
+    assert "(../passes/mod-elimination.md)" in row
+    (aten,) = (line for line in part.splitlines() if line.startswith("Operators of `aten`"))
+    assert "`linalg_inv`" in aten

@@ -54,3 +54,14 @@ def test_the_comparison_is_what_was_measured(site: Any) -> None:
             for form in ("as it is", "onnxsim", "graphfix")
         ]
         assert [cell.split(" ")[0] for cell in row.split(" | ")[2:5]] == equal
+
+
+def test_the_comparison_has_the_tables_of_other_tools_as_they_were_measured(site: Any) -> None:
+    lines = site.comparison_page().splitlines()
+    for name, row, rows in (("speed", "| `graphfix / ", 1), ("surgery", "| rename:", 3)):
+        measured = (ROOT / "benchmarks" / "results" / f"{name}.md").read_text(encoding="utf-8")
+        shown = [line for line in lines if line.startswith(row)]
+        assert len(shown) == rows
+        assert set(shown) <= set(measured.splitlines())
+    assert any("onnxconverter-common" in line and line.startswith("| network") for line in lines)
+    assert not [line for line in lines if "python -m" in line and "benchmarks." not in line]
