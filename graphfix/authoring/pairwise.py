@@ -8,6 +8,7 @@ CumSum and MatMul of integers wrap around, as the engines that count in 32 bits 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.views import Array, Value
 
 EMITS = "Add Concat Gather Mul Slice Squeeze Sub"
+EMITS_OF_ANY_SIZE = f"{EMITS} Equal Less Range Shape Where"
 # Sums of so many integers of 32 bits, signed or not, are below 2^53 in size.
 MOST_TERMS = 1 << 21
 _HALF = 1 << 16
+_LONGEST = 1 << 31
 
 
 def in_halves(x: Value, add_up: Callable[[Value], Value], build: Builder) -> Value:
@@ -79,7 +82,14 @@ def combined(op: str, x: Value, axis: int, size: int, build: Builder) -> Value:
 
 
 def running(
-    op: str, x: Value, axis: int, size: int, build: Builder, *, reverse: bool, exclusive: bool
+    op: str,
+    x: Value,
+    axis: int,
+    size: int | None,
+    build: Builder,
+    *,
+    reverse: bool,
+    exclusive: bool,
 ) -> Value:
     """Sum or multiply what comes before each place; after each step twice as many numbers are in.
 
@@ -87,18 +97,20 @@ def running(
         op: ``Add`` or ``Mul``.
         x: Numbers.
         axis: The axis, not negative.
-        size: How many there are along it.
+        size: How many there are along it; None where that is known at run time only. Then there are
+            as many steps as the longest axis of an engine needs.
         build: The builder.
         reverse: Whether what comes after counts instead.
         exclusive: Whether the number at the place itself does not count.
     """
-    if not size:
+    if size == 0:
         return x
     neutral = _neutral(op, x, axis, build)
-    total = _moved(x, neutral, axis, _places(size, 1, reverse), build) if exclusive else x
+    places = partial(_places, size, reverse) if size else _places_of_any(x, axis, build, reverse)
+    total = _moved(x, neutral, axis, places(1), build) if exclusive else x
     step = 1
-    while step < size:
-        moved = _moved(total, neutral, axis, _places(size, step, reverse), build)
+    while step < (size or _LONGEST):
+        moved = _moved(total, neutral, axis, places(step), build)
         total = build.multi(op, total, moved)[0]
         step *= 2
     return total
@@ -111,16 +123,33 @@ def _neutral(op: str, x: Value, axis: int, build: Builder) -> Value:
     if x.rank == 1:  # a constant, so that a shape can be computed
         return build.constant(np.full(1, number, x.dtype))
     first = build.Slice(x, starts=[0], ends=[1], axes=[axis])
+    if x.dtype.kind == "f":  # an infinity less itself is no number
+        same, filled = build.Equal(first, first), np.full((), number, x.dtype)
+        return build.Where(same, filled, filled)
     none = build.Sub(first, first)
     return build.Add(none, np.ones((), x.dtype)) if number else none
 
 
-def _places(size: int, step: int, reverse: bool) -> Array:
+def _places(size: int, reverse: bool, step: int) -> Array:
     """Return where each place is read after a move, 0 being the neutral slice in front."""
     places = np.arange(size)
     source = places + step if reverse else places - step
     return np.where((source >= 0) & (source < size), source + 1, 0).astype(np.int64)
 
 
-def _moved(x: Value, neutral: Value, axis: int, places: Array, build: Builder) -> Value:
+def _places_of_any(x: Value, axis: int, build: Builder, reverse: bool) -> Callable[[int], Value]:
+    """Return what `_places` gives for each step, computed from the size at run time."""
+    sizes = build.Slice(build.Shape(x), starts=[axis], ends=[axis + 1], axes=[0])
+    size = build.Squeeze(sizes, axes=[0])
+    numbers = build.Range(np.int64(1), build.Add(size, np.int64(1)), np.int64(1))
+
+    def places(step: int) -> Value:
+        source = build.Add(numbers, np.int64(step if reverse else -step))
+        outside = build.Less(size, source) if reverse else build.Less(source, np.int64(0))
+        return build.Where(outside, np.int64(0), source)
+
+    return places
+
+
+def _moved(x: Value, neutral: Value, axis: int, places: Array | Value, build: Builder) -> Value:
     return build.Gather(build.Concat(neutral, x, axis=axis), places, axis=axis)

@@ -3,7 +3,8 @@
 What it does:
     Puts the data beside itself once for each position along the axis, leaves in each copy what
     comes before that position, and sums. `exclusive` and `reverse` are other masks. Integers are
-    added to themselves moved by 1, 2, 4, ... places instead, without a second dimension.
+    added to themselves moved by 1, 2, 4, ... places instead, without a second dimension, and so is
+    all along an axis whose size is not known: in 31 steps, as many as the longest axis needs.
 
 Why engines need it:
     TensorRT has an importer for CumSum from 7.2 on. It makes a loop, which cannot compute a
@@ -22,7 +23,7 @@ After:
     y = Add (a, Gather (Concat (0, a), {0, 0, 1}))
 
 When it refuses:
-    The axis is computed at run time, the size along it is unknown or above `max_size`, or the
+    The axis is computed at run time, the size along it is above `max_size`, or the rank or the
     dtype is unknown.
 
 Accuracy:
@@ -44,7 +45,7 @@ from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, pairwis
 @rewrite(
     "CumSum",
     removes="op:CumSum const:CumSum.* dtype:CumSum.* attr:CumSum.* shape:CumSum.*",
-    emits=(pairwise.EMITS, "ReduceSum Unsqueeze Where"),
+    emits=(pairwise.EMITS_OF_ANY_SIZE, "ReduceSum Unsqueeze"),
     since=11,
     options={"max_size": Option(int, 1024, "Longer axes are refused.")},
 )
@@ -58,12 +59,10 @@ def cumsum_to_sum(node: NodeView, build: Builder) -> Value:
         raise Refuse(f"the axis must lie in rank {x.rank}; it is {axis}")
     axis %= x.rank
     size = x.dim(axis)
-    if size is None or size > build.option("max_size"):
-        raise Refuse(
-            f"the size of axis {axis} must be known and at most max_size; it is {size or 'unknown'}"
-        )
+    if size is not None and size > build.option("max_size"):
+        raise Refuse(f"the size of axis {axis} must be at most max_size; it is {size}")
     reverse, exclusive = bool(node.attr("reverse", 0)), bool(node.attr("exclusive", 0))
-    if x.dtype.kind in "iu":
+    if size is None or x.dtype.kind in "iu":
         return running("Add", x, axis, size, build, reverse=reverse, exclusive=exclusive)
     # Element [i, j]: whether number j is a part of sum i.
     before = np.arange(size)[None, :] - np.arange(size)[:, None]

@@ -118,8 +118,41 @@ def test_lengths_that_end_in_a_shape() -> None:
     np.testing.assert_array_equal(y, np.arange(4))
 
 
-def test_refuses_an_unknown_size() -> None:
-    assert_refused(PASS, written(body(0), "float[N] x", "float[N]"), "the size of axis 0")
+@pytest.mark.parametrize("kind", ["float", "float16", "int32", "int64"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize(("exclusive", "reverse"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_an_axis_of_any_size(axis: int, exclusive: int, reverse: int, kind: str) -> None:
+    shape, opset = f"{kind}[A, B, C]", 14 if kind == "float16" else 11
+    text = written(body(axis, exclusive, reverse), f"{shape} x", shape, opset=opset)
+    dtype = np.dtype("float32" if kind == "float" else kind)
+    shapes = [(2, 3, 4), (1, 9, 2), (5, 1, 0), (17, 2, 1)]
+    feeds = [
+        {"x": (np.arange(np.prod(shape)).reshape(shape) - 7).astype(dtype)} for shape in shapes
+    ]
+    done = assert_rewrite(PASS, text, feeds=feeds)  # small whole numbers: floats are exact too
+    assert "ReduceSum" not in {node.op_type for node in done.after.graph.node}
+    for feed in feeds:
+        wanted = np.flip(feed["x"], axis) if reverse else feed["x"]
+        wanted = np.cumsum(wanted, axis, dtype=dtype) - (wanted if exclusive else 0)
+        wanted = np.flip(wanted, axis) if reverse else wanted
+        np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+
+
+@pytest.mark.parametrize("place", ["main", "branch"])
+def test_infinities_and_sums_that_wrap_around_along_an_axis_of_any_size(place: str) -> None:
+    feed: dict[str, Any] = {"c": np.array(True)} if place == "branch" else {}
+    feed["x"] = np.array([[1, np.inf, 2], [np.inf, 1, -np.inf], [np.nan, 1, 0]], np.float32)
+    text = written(body(1), "float[N, M] x", "float[N, M]", place=place)
+    assert_rewrite(PASS, text, feeds=[feed], no_small_sides="told by another test")
+    feed["x"] = np.array([[2**62, 2**62, 2**62, 5], [2**53, 1, 1, 1]])
+    text = written(body(1), "int64[N, M] x", "int64[N, M]", place=place)
+    done = assert_rewrite(PASS, text, feeds=[feed], no_small_sides="told by another test")
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], np.cumsum(feed["x"], 1))
+
+
+def test_refuses_a_long_axis() -> None:
+    text = written(body(0), "float[1025] x", "float[1025]")
+    assert_refused(PASS, text, "the size of axis 0 must be at most max_size; it is 1025")
 
 
 def test_refuses_a_computed_axis() -> None:
