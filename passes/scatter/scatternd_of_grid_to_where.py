@@ -21,9 +21,10 @@ After:
     y = Where (hit, Gather <axis = 1> (Gather <axis = 0> (Pad (u), last_0), last_1), x)
 
 When it refuses:
-    Tuples that are no grid (the n-th column must vary along the n-th axis alone), a grid of one
-    axis, a ``reduction``, an unknown rank, strings, and more than 2**24 pairs of index and position
-    along an axis of known sizes.
+    Tuples that are no grid (the n-th column must vary along the n-th axis alone; one list of
+    indices always is one), a ``reduction``, an unknown rank, strings, more than 2**24 pairs of an
+    index and a position along an axis of known sizes, and a list along an axis of more than 4096
+    or of an unknown size: what a slot of a cache costs would not be bounded.
 
 Accuracy:
     Exact: elements are moved. ONNX leaves it open which of two updates of one element stays; it is
@@ -46,6 +47,7 @@ from graphfix.passes.scatter._matching import check_size, counted_from_start
 
 _BY_ELEMENT = ("Add", "Cast", "Identity", "Less", "Mul", "Sub", "Where")
 _DEPTH = 12
+_MOST = 4096
 _END = np.iinfo(np.int64).max
 
 
@@ -62,15 +64,20 @@ def scatternd_of_grid_to_where(node: NodeView, build: Builder) -> Value:
     """Write axis by axis, see the module."""
     data, index, updates = node.need(0), node.need(1), node.need(2)
     count = index.dim(-1)
+    if data.rank is None or reduction_of(node) != "none":
+        raise Refuse(
+            "the rank of the data must be known, without a reduction; the rank is "
+            f"{data.rank or 'unknown'}, the reduction {reduction_of(node)}"
+        )
     if not count or not _is_grid(index, count, build):
         raise Refuse(
             "the indices must be joined from columns, each of which varies along an axis of its "
             "own; they are not"
         )
-    if data.rank is None or reduction_of(node) != "none" or count == 1:
+    if count == 1 and (data.dim(0) or _MOST + 1) > _MOST:
         raise Refuse(
-            "the rank of the data must be known, without a reduction, and the grid must have two "
-            f"axes; it has {count}, the rank is {data.rank}, the reduction {reduction_of(node)}"
+            f"one list of indices must count along an axis of at most {_MOST}; it counts along "
+            f"{data.dim(0) or 'an unknown size'}"
         )
     wide, moved = widened(build, data, updates, "none")
     rest = data.rank - count
@@ -109,6 +116,8 @@ def _last(build: Builder, data: Value, index: Value, axis: int, count: int) -> V
 
 def _is_grid(index: Value, count: int, build: Builder) -> bool:
     """Say whether the tuples are joined from columns of which each varies along its own axis."""
+    if count == 1:
+        return index.rank == 2
     joined = index.producer
     if joined is None or joined.op != "Concat" or joined.domain or index.rank != count + 1:
         return False

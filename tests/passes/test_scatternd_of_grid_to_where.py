@@ -118,6 +118,28 @@ def test_columns_along_other_axes_are_no_grid(joined: str) -> None:
     assert_refused(PASS, written(text, INPUTS, "float[A, B, 2]"), "an axis of its own")
 
 
+@given(st.lists(st.integers(-5, 4), max_size=7))
+def test_one_list_of_any_length(slots: list[int]) -> None:
+    text = written(
+        "@y = ScatterND (x, i, u)", "float[5, 2] x, int64[M, 1] i, float[M, 2] u", "float[5, 2]"
+    )
+    each: dict[str, Any] = {"x": np.zeros((5, 2), np.float32), "i": np.array(slots).reshape(-1, 1)}
+    each["i"] = each["i"].astype(np.int64)
+    each["u"] = np.arange(1, 2 * len(slots) + 1, dtype=np.float32).reshape(-1, 2)
+    done = assert_rewrite(PASS, text, feeds=[each])
+    wanted = each["x"].copy()
+    for slot, update in zip(slots, each["u"], strict=True):
+        wanted[slot] = update
+    np.testing.assert_array_equal(outputs_of(done.after, each)["y"], wanted)
+
+
+@pytest.mark.parametrize("size", ["N", "4097"])
+def test_one_list_along_a_long_axis_is_refused(size: str) -> None:
+    inputs = f"float[{size}, 2] x, int64[M, 1] i, float[M, 2] u"
+    text = written("@y = ScatterND (x, i, u)", inputs, f"float[{size}, 2]")
+    assert_refused(PASS, text, "must count along an axis of at most 4096")
+
+
 def test_tuples_from_elsewhere_are_no_grid() -> None:
     text = written(
         "@y = ScatterND (x, i, u)", "float[A, B] x, int64[M, N, 2] i, float[M, N] u", "float[A, B]"
