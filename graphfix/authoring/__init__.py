@@ -13,6 +13,7 @@ from graphfix.attributes import AttributeRef as AttributeRef
 from graphfix.authoring.applying import Draft as Draft
 from graphfix.authoring.bits import combined_bits as combined_bits
 from graphfix.authoring.bits import shifted as shifted
+from graphfix.authoring.buffer_outputs import buffer_output as buffer_output
 from graphfix.authoring.building import Builder as Builder
 from graphfix.authoring.copying import Values as Values
 from graphfix.authoring.copying import copy_constants as copy_constants

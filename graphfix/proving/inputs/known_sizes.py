@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
 
 import onnx
 
@@ -46,3 +47,42 @@ def known_sizes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
             if node.op_type == "Constant" and attribute.name == "value":
                 result[node.output[0]] = list(attribute.t.dims)
     return result
+
+
+def contracted_sizes(
+    graph: onnx.GraphProto, shapes: Mapping[str, Sequence[int | str] | None]
+) -> dict[str, int]:
+    """Return the sizes of dimensions that a product sums over with one of known size.
+
+    Args:
+        graph: The graph, functions inlined.
+        shapes: What `known_sizes` says.
+
+    Returns:
+        The name of the dimension, ``x:1`` for the unnamed one of axis 1 of x -> its size.
+    """
+    found: dict[str, set[int]] = {}
+    for node in graph.node:
+        sides = [_contracted(node, place, shapes) for place in (0, 1)]
+        if None in sides:
+            continue
+        for one, other in (sides, sides[::-1]):
+            if isinstance(one, str) and isinstance(other, int):
+                found.setdefault(one, set()).add(other)
+    return {name: size for name, (size, *others) in found.items() if not others}
+
+
+def _contracted(
+    node: onnx.NodeProto, place: int, shapes: Mapping[str, Sequence[int | str] | None]
+) -> int | str | None:
+    """Return the size or name of the axis of a factor that is summed over."""
+    if node.domain or node.op_type not in ("Gemm", "MatMul") or len(node.input) <= place:
+        return None
+    name = node.input[place]
+    shape = shapes.get(name)
+    if not shape or (len(shape) < 2 and node.op_type == "Gemm"):
+        return None
+    key = "transB" if place else "transA"
+    turned = any(each.name == key and each.i for each in node.attribute)
+    axis = -2 if bool(place) != turned and len(shape) > 1 else -1
+    return shape[axis] if shape[axis] != "" else f"{name}:{axis + len(shape)}"

@@ -11,7 +11,7 @@ import onnx
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.inlining import inline
 from graphfix.proving.inputs import draws, features, roles, sizes, thresholds
-from graphfix.proving.inputs.known_sizes import declared_sizes, known_sizes
+from graphfix.proving.inputs.known_sizes import contracted_sizes, declared_sizes, known_sizes
 from graphfix.proving.inputs.ranges import Range, drawn_from
 from graphfix.proving.inputs.uses import Use, consumers, uses_of
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
@@ -53,6 +53,7 @@ class FeedMaker:
     _stored: dict[str, onnx.TensorProto] = field(init=False)
     _pairs: list[tuple[str, str]] = field(init=False)
     _optionals: list[str] = field(init=False)
+    _contracted: dict[str, int] = field(init=False)
     _side: int = field(init=False, default=0)
     _absent: int = field(init=False, default=0)
 
@@ -74,6 +75,7 @@ class FeedMaker:
         flat = _inlined(self.model)
         self._readers = consumers(flat.graph)
         self._shapes = known_sizes(flat)
+        self._contracted = contracted_sizes(flat.graph, self._shapes)
         self._constants = thresholds.small_numbers(flat.graph)
         self._stored = {tensor.name: tensor for tensor in flat.graph.initializer}
         self._pairs = thresholds.compared_pairs(names, self._readers)
@@ -192,8 +194,8 @@ class FeedMaker:
         return symbols
 
     def _pinned(self) -> dict[str, int]:
-        """Return sizes of dimension names that a binding or the other model decides."""
-        pinned: dict[str, int] = {}
+        """Return sizes of dimension names that a product, a binding or the other model decides."""
+        pinned = dict(self._contracted)
         for info in self._inputs:
             declared = declared_sizes(info.type)
             fixed = self._shape_of(info.name, info.type)

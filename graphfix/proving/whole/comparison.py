@@ -29,6 +29,7 @@ from graphfix.proving.whole.options import RESULT_FAILS, ComparisonOptions
 from graphfix.proving.whole.samples import Samples
 from graphfix.report import OutputDifference, Verdict, Verification
 from graphfix.storage.weights import dtype_of
+from graphfix.written_buffers import giving_buffers
 
 _WATCHED = 0.3  # the part of the time in which a run is watched
 _ALIKE = 0.1  # the part of it for changing constants of both
@@ -107,7 +108,9 @@ def prepare(task: Task) -> Prepared | Verification:
 
     Models that draw random numbers are replaced in the task by ones that are fed with them.
     """
-    before, after = task.before.proto, task.after.proto
+    after = task.after.proto
+    before = giving_buffers(task.before.proto, after)
+    task.before = task.before.of(before)
     interface = compare_interfaces(before, after)
     if interface.wrong:
         return Verification(Verdict.MISMATCH, interface.wrong, "interface")

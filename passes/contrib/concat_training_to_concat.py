@@ -1,0 +1,101 @@
+"""Write ConcatTraining as Concat, and its lengths as sizes.
+
+What it does:
+    Takes Concat, and gives the size of each part along the axis: a constant where they are known.
+
+Why engines need it:
+    onnxruntime's training writes this operator into the models that it makes, so that the gradient
+    knows where to split; only a build of onnxruntime for training has a kernel for it.
+
+Before:
+    y, lengths = com.microsoft.ConcatTraining <axis = 0> (a, b)
+
+After:
+    y = Concat <axis = 0> (a, b)
+    lengths = [2, 3]
+
+When it refuses:
+    The lengths are used, and the rank of a part is unknown.
+
+Accuracy:
+    Exact: numbers are moved.
+
+References:
+    microsoft/onnxruntime orttraining/orttraining/training_ops/cpu/tensor/concat.cc
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    rewrite,
+    size_of,
+)
+
+_NAME = "com.microsoft::ConcatTraining"
+
+
+def infer(node: NodeView) -> Sequence[InferredType | None]:
+    """The sum of the sizes along the axis, and how many there are."""
+    parts = [x for x in node.inputs if x is not None]
+    lengths = InferredType(TensorProto.INT64, (len(parts),))
+    axis = int(node.attr("axis", 0))
+    first = parts[0] if parts else None
+    if first is None or not first.elem_type or any(x.rank != first.rank for x in parts):
+        return (None, lengths)
+    shape = first.shape
+    if shape is None or not -len(shape) <= axis < len(shape):
+        return (InferredType(first.elem_type, None), lengths)
+    sizes = [x.dim(axis) for x in parts]
+    total = None if None in sizes else sum(size for size in sizes if size is not None)
+    full = list(shape)
+    full[axis] = total
+    return (InferredType(first.elem_type, tuple(full)), lengths)
+
+
+def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+    """Compute it with numpy."""
+    parts = [x for x in inputs if x is not None]
+    axis = int(attributes.get("axis", 0))
+    lengths = np.array([x.shape[axis] for x in parts], np.int64)
+    return np.concatenate(parts, axis), lengths
+
+
+@rewrite(
+    _NAME,
+    removes=f"op:{_NAME}",
+    emits="Concat Gather Identity Reshape Shape",
+    infer=infer,
+    evaluate=numbers,
+)
+def concat_training_to_concat(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Join the parts, see the module."""
+    parts = [node.need(place) for place in range(len(node.inputs))]
+    axis = int(node.attr("axis", 0))
+    joined = build.Concat(*parts, axis=axis)
+    if len(node.outputs) < 2 or node.output(1) is None:
+        return (joined, None)[: len(node.outputs)]
+    for x in parts:
+        if not x.rank:
+            raise Refuse(f"the rank of {x.name} must be known, as its length is used")
+    sizes = [size_of(x, axis, build) for x in parts]
+    if all(isinstance(size, int) for size in sizes):
+        return joined, build.Identity(build.constant(np.array(sizes, np.int64)))
+    each = [
+        build.constant(np.array([size], np.int64))
+        if isinstance(size, int)
+        else build.Reshape(size, np.array([1]))
+        for size in sizes
+    ]
+    return joined, each[0] if len(each) == 1 else build.Concat(*each, axis=0)

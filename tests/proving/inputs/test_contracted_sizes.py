@@ -1,0 +1,46 @@
+"""Open dimensions that a product sums over with one of known size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import parser
+
+from graphfix.proving.inputs.known_sizes import contracted_sizes, known_sizes
+from graphfix.proving.inputs.maker import FeedMaker
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
+CASES: list[tuple[str, dict[str, int]]] = [
+    ("(float[N, K] x, float[5, 7] w) => (float[N, 7] y) { y = MatMul (x, w) }", {"K": 5}),
+    (
+        "(float[N, K] x, float[7, 5] w) => (float[N, 7] y) { y = Gemm <transB = 1> (x, w) }",
+        {"K": 5},
+    ),
+    (
+        "(float[K, N] x, float[5, 7] w) => (float[N, 7] y) { y = Gemm <transA = 1> (x, w) }",
+        {"K": 5},
+    ),
+    ("(float[3, 5] x, float[K, M] w) => (float[3, M] y) { y = MatMul (x, w) }", {"K": 5}),
+    ("(float[5] x, float[B, K, M] w) => (float[B, M] y) { y = MatMul (x, w) }", {"K": 5}),
+    ("(float[N, K] x, float[K] w) => (float[N] y) { y = MatMul (x, w) }", {}),
+    ("(float[N, ?] x, float[5, 7] w) => (float[N, 7] y) { y = MatMul (x, w) }", {"x:1": 5}),
+    (
+        "(float[N, K] x, float[5, 7] w, float[6, 7] v) => (float[N, 7] y) "
+        "{ a = MatMul (x, w)  b = MatMul (x, v)  y = Add (a, b) }",
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_sizes(text: str, expected: dict[str, int]) -> None:
+    model = parser.parse_model(HEAD + text)
+    assert contracted_sizes(model.graph, known_sizes(model)) == expected
+
+
+@pytest.mark.parametrize("size", ["K", "?"])
+def test_inputs_are_drawn_so(size: str) -> None:
+    text = CASES[0][0].replace("K", size)
+    maker = FeedMaker(parser.parse_model(HEAD + text))
+    for attempt in range(maker.attempts()):
+        assert np.shape(np.asarray(maker.draw(0, attempt)["x"]))[1] == 5
