@@ -5,7 +5,7 @@ What it does:
 
 Why engines need it:
     TensorRT wants both operands of Pow to have one type ("[ElementWise]: operation has incompatible
-    input types").
+    input types"); onnxruntime 1.10 takes no unsigned exponents.
 
 Before:
     y = Pow (x, n)            # x: float, n: int64
@@ -38,7 +38,12 @@ from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, li
 _BASES = (TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE)
 
 
-@rewrite("Pow", removes="dtype:mixed", emits="Cast Pow", since=12)
+@rewrite(
+    "Pow",
+    removes="dtype:mixed dtype:Pow.uint32 dtype:Pow.uint64",
+    emits="Cast Pow",
+    since=12,
+)
 def pow_exponent_like_base(node: NodeView, build: Builder) -> Value:
     """Cast the exponent, see the module."""
     x, n = node.need(0), node.need(1)
