@@ -7,15 +7,17 @@ from typing import Any, cast
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type
+from graphfix.authoring import Builder, NodeView, Refuse, Value, listed, need_type
+from graphfix.passes.quantization._late_scales import broadcast_late
 from graphfix.passes.quantization._parameters import (
     BYTES,
+    Number,
     along,
     requantized,
     scale_at,
     zero_at,
 )
-from graphfix.passes.quantization._reading import quantized_type, refuse_blocks
+from graphfix.passes.quantization._reading import quantized_type
 
 # onnxruntime divides by the scale in float32 whatever the types are (measured on 1.32.0).
 _READ = (TensorProto.FLOAT, TensorProto.FLOAT16)
@@ -31,15 +33,29 @@ def quantized(node: NodeView, build: Builder) -> Value:
     readers = () if result is None or result.is_graph_output else result.consumers
     if readers and all(reader.op == "DequantizeLinear" for reader in readers):
         raise Refuse("it must not go together with a DequantizeLinear; it does")
-    refuse_blocks(node)
     x, kind = node.need(0), quantized_type(node)
     if kind not in BYTES:
         raise Refuse("the result must be of 8 bits; it is not")
     need_type(x, _READ)
     x = x if x.elem_type == TensorProto.FLOAT else build.Cast(x, to=TensorProto.FLOAT)
-    scale, zero = scale_at(node, build, 1, _READ), zero_at(node, build, 2)
+    scale, zero = _parameters(node, build)
+    return build.Cast(requantized(build, x, cast("Any", scale), zero, kind), to=kind)
+
+
+def _parameters(node: NodeView, build: Builder) -> tuple[Number, Number]:
+    """Return scale and zero point as float32, as they broadcast."""
+    x, zero = node.need(0), node.input(2)
+    if node.attr("block_size", 0) or _comes_late(node, build):
+        scale = node.need(1)
+        if scale.elem_type not in _READ:
+            raise Refuse(f"the scale must be {listed(_READ)}; it is {scale.type_name}")
+        late = broadcast_late(node, build, scale, _floats(scale, build))
+        if zero is None:
+            return late, np.zeros((), np.float32)
+        return late, broadcast_late(node, build, zero, _floats(zero, build))
+    numbers = scale_at(node, build, 1, _READ), zero_at(node, build, 2)
     axis = int(node.attr("axis", 1))
-    for number in (scale, zero):
+    for number in numbers:
         if isinstance(number, np.ndarray) and number.ndim:
             if x.rank is None or not -x.rank <= axis < x.rank:
                 raise Refuse(
@@ -47,5 +63,16 @@ def quantized(node: NodeView, build: Builder) -> Value:
                 )
             axis %= x.rank
     rank = x.rank or 0
-    scale, zero = along(scale, rank, axis), along(zero, rank, axis)
-    return build.Cast(requantized(build, x, cast("Any", scale), zero, kind), to=kind)
+    return along(numbers[0], rank, axis), along(numbers[1], rank, axis)
+
+
+def _comes_late(node: NodeView, build: Builder) -> bool:
+    """Say whether a scale or zero point is computed at run time and differs along an axis."""
+    given = [value for value in (node.need(1), node.input(2)) if value is not None]
+    return any(build.const(v) is None and v.rank == 1 and v.dim(0) != 1 for v in given)
+
+
+def _floats(value: Value, build: Builder) -> Value:
+    return (
+        value if value.elem_type == TensorProto.FLOAT else build.Cast(value, to=TensorProto.FLOAT)
+    )

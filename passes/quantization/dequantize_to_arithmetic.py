@@ -1,7 +1,8 @@
 """Dequantize what is computed at run time by arithmetic.
 
 What it does:
-    Casts the quantized numbers to float32, subtracts the zero point and multiplies by the scale.
+    Casts the quantized numbers to float32, subtracts the zero point and multiplies by the scale,
+    which each element of a block shares.
 
 Why engines need it:
     TensorRT's DequantizeLinear takes int8 with zero points of zero, and no uint8 or int32.
@@ -14,8 +15,8 @@ After:
 
 When it refuses:
     The numbers come from a QuantizeLinear, with which they go together; they have neither 16 bits
-    at most nor 32 and no zero point; the scale is given by blocks or is not float32; or the rank
-    is unknown.
+    at most nor 32 and no zero point; the scale is not float32; the rank is unknown, or a size
+    where the scale is given by blocks.
 
 Accuracy:
     Exact: (x - zero point) * scale in float32, as the operator does; float32 holds every
@@ -32,6 +33,7 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
+from graphfix.passes.quantization._late_scales import EMITTED, broadcast_late
 
 _SHORT = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.UINT16)
 _OP = "DequantizeLinear"
@@ -46,7 +48,7 @@ _OP = "DequantizeLinear"
         f"const:{_OP}.*",
         f"op:{_OP}",
     ),
-    emits="Cast Mul Reshape Sub",
+    emits=("Cast", "Mul", "Sub", *EMITTED),
 )
 def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Subtract and multiply, see the module."""
@@ -60,21 +62,10 @@ def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
         if known.any():
             raise Refuse("int32 must have no zero point but 0; it has one")
         zero = None
-    if scale.elem_type != TensorProto.FLOAT or node.attr("block_size", 0):
-        raise Refuse(f"the scale must be float32 and not given by blocks; it is {scale.type_name}")
+    if scale.elem_type != TensorProto.FLOAT:
+        raise Refuse(f"the scale must be float32; it is {scale.type_name}")
     if node.attr("output_dtype", 0) not in (0, int(TensorProto.FLOAT)):
         raise Refuse("the result must be float32; output_dtype says otherwise")
-    if scale.rank is None or (scale.rank == 1 and x.rank is None):
-        raise Refuse("the ranks of the operands must be known")
-    shape: list[int] | None = None
-    if scale.rank == 1 and scale.dim(0) != 1:
-        assert x.rank is not None
-        axis = int(node.attr("axis", 1)) % x.rank
-        shape = [-1 if i == axis else 1 for i in range(x.rank)]
-
-    def along(value: Value) -> Value:
-        return value if shape is None else build.Reshape(value, shape=shape)
-
     whole = build.Cast(x, to=TensorProto.FLOAT)
     if zero is not None:
         given = build.const(zero)
@@ -83,5 +74,5 @@ def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
             if given is None
             else build.constant(given.astype(np.float32))
         )
-        whole = build.Sub(whole, along(number))
-    return build.Mul(whole, along(scale))
+        whole = build.Sub(whole, broadcast_late(node, build, zero, number))
+    return build.Mul(whole, broadcast_late(node, build, scale, scale))

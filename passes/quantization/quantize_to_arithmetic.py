@@ -14,8 +14,8 @@ After:
 
 When it refuses:
     Only DequantizeLinear reads the numbers, with which it goes together; they have not 8 bits;
-    the scale is given by blocks or is not float32; a scale that is computed at run time may be
-    several; or the rank is unknown where the scale goes along an axis.
+    the scale is neither float32 nor float16; the rank is unknown where the scale goes along an
+    axis, or a size where it is given by blocks.
 
 Accuracy:
     Exact: halves go to the even neighbour, as the operator says. Where the cast goes later, NaN
@@ -43,7 +43,7 @@ _OP = "QuantizeLinear"
         f"form:{_OP}.*",
         f"op:{_OP}",
     ),
-    emits=EMITTED,
+    emits=(*EMITTED, "Expand", "Slice", "Unsqueeze"),
 )
 def quantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Round and limit, see the module."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "dequantize-to-arithmetic"
@@ -60,6 +62,32 @@ def test_any_number(number: int, zero: int, scale: float) -> None:
     assert_rewrite(PASS, text, feeds=[feed])
 
 
+@pytest.mark.parametrize(("size", "block"), [(4, 2), (6, 3), (5, 2)])
+@pytest.mark.parametrize("axis", [1, -1, 0])
+def test_blocks(axis: int, size: int, block: int) -> None:
+    count = -(-size // block)
+    shape, given_ = ((size, 3), (count, 3)) if axis == 0 else ((3, size), (3, count))
+    sizes, counts = (", ".join(map(str, one)) for one in (shape, given_))
+    text = written(
+        f"@y = DequantizeLinear <axis = {axis}, block_size = {block}> (x, s, z)",
+        f"uint8[{sizes}] x, float[{counts}] s, uint8[{counts}] z",
+        f"float[{sizes}]",
+        opset=21,
+    )
+    rng = np.random.default_rng(5)
+    feed: dict[str, Any] = {
+        "x": rng.integers(0, 256, shape).astype(np.uint8),
+        "s": rng.uniform(0.1, 3, given_).astype(np.float32),
+        "z": rng.integers(0, 256, given_).astype(np.uint8),
+    }
+    done = run_pass(PASS, text)
+    scale, zero = (
+        np.repeat(feed[name], block, axis=axis).take(range(size), axis=axis) for name in "sz"
+    )
+    wanted = (feed["x"].astype(np.float32) - zero.astype(np.float32)) * scale
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+
+
 @pytest.mark.parametrize("zero", ["", ", @z"])
 def test_sums_of_32_bits(zero: str) -> None:
     body = f"@z = Constant <value = int32 {{0}}> ()\n@y = DequantizeLinear (x, s{zero})"
@@ -82,4 +110,9 @@ def test_refuses() -> None:
         "@y = DequantizeLinear (x, s)", "float8e4m3fn[2] x, float s", "float[2]", opset=19
     )
     assert_refused(PASS, text, "x must be int8, uint8, int16, uint16 or int32; it is float8e4m3fn")
+    text = written(
+        "@y = DequantizeLinear <axis = 0, block_size = 2> (x, s)", "int8[4] x, float[3] s",
+        "float[4]", opset=21,
+    )  # fmt: skip
+    assert_refused(PASS, text, "there must be a scale for each block of 2; there are [3]")
     assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 from tests.passes.quantized_models import constant
 
@@ -59,6 +59,51 @@ def test_along_an_axis(axis: int) -> None:
     assert_rewrite(PASS, written(body, "float[2, 3] x", "uint8[2, 3]"), feeds=[feed])
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_along_an_axis_at_run_time(axis: int, place: str) -> None:
+    size = (2, 3)[axis]
+    inputs = f"float[2, 3] x, float[{size}] s, uint8[{size}] z"
+    body = f"@y = QuantizeLinear <axis = {axis}> (x, s, z)"
+    feed: dict[str, Any] = {
+        "x": np.arange(-3, 3).astype(np.float32).reshape(2, 3),
+        "s": np.arange(1, size + 1).astype(np.float32) / 4,
+        "z": np.arange(size).astype(np.uint8) * 9,
+    }
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, written(body, inputs, "uint8[2, 3]", place=place), feeds=[feed])
+    shape = (size, 1) if axis == 0 else (1, size)
+    real = np.rint(feed["x"] / feed["s"].reshape(shape)) + feed["z"].reshape(shape)
+    found = outputs_of(done.after, feed)["y"]
+    np.testing.assert_array_equal(found, real.clip(0, 255).astype(np.uint8))
+
+
+@pytest.mark.parametrize("late", [True, False])
+@pytest.mark.parametrize(("size", "block"), [(4, 2), (6, 3), (5, 2)])
+@pytest.mark.parametrize("zeros", [True, False])
+def test_blocks(size: int, block: int, *, late: bool, zeros: bool) -> None:
+    count = -(-size // block)
+    s = (np.arange(3 * count).astype(np.float32).reshape(3, count) + 1) / 4
+    z = np.arange(3 * count).astype(np.uint8).reshape(3, count) * 9
+    body, inputs = "", f"float[3, {size}] x"
+    feed: dict[str, Any] = {}
+    names = ["@s", "@z"][: 1 + zeros]
+    if late:
+        inputs += f", float[3, {count}] s" + f", uint8[3, {count}] z" * zeros
+        names, feed = [name[1:] for name in names], {"s": s, **({"z": z} if zeros else {})}
+    else:
+        body = constant("@s", s) + constant("@z", z) * zeros
+    body += f"@y = QuantizeLinear <axis = 1, block_size = {block}> (x, {', '.join(names)})"
+    feed["x"] = np.linspace(-3, 40, 3 * size).astype(np.float32).reshape(3, size)
+    done = run_pass(PASS, written(body, inputs, f"uint8[3, {size}]", opset=21))
+    each = np.repeat(s, block, axis=1)[:, :size]
+    away = np.repeat(z, block, axis=1)[:, :size] if zeros else 0
+    expected = (np.rint(feed["x"] / each) + away).clip(0, 255)
+    found = outputs_of(done.after, feed)["y"]
+    np.testing.assert_array_equal(found, expected.astype(np.uint8))
+
+
 def test_scale_that_comes_late_and_no_zero_point() -> None:
     text = written("@y = QuantizeLinear (x, s)", "float[N] x, float s", "uint8[N]")
     feed = {"x": np.array([1, 2.5, 900, -1], np.float32), "s": np.array(0.5, np.float32)}
@@ -71,8 +116,13 @@ def test_refuses() -> None:
     text = written(body, "float[2] x, float s, uint8 z", "float[2]")
     assert_refused(PASS, text, "it must not go together with a DequantizeLinear; it does")
     inputs = "float[2] x, float[2] s, uint8[2] z"
-    text = written("@y = QuantizeLinear <axis = 0> (x, s, z)", inputs, "uint8[2]")
-    assert_refused(PASS, text, "is computed at run time and may differ by row or column")
+    text = written("@y = QuantizeLinear <axis = 1> (x, s, z)", inputs, "uint8[2]")
+    assert_refused(PASS, text, "the axis must lie in rank 1; it is 1")
+    blocks = "@y = QuantizeLinear <axis = 0, block_size = 2> (x, s, z)"
+    text = written(blocks, "float[N] x, float[2] s, uint8[2] z", "uint8[N]", opset=21)
+    assert_refused(PASS, text, "of blocks the sizes must be known, and of one rank")
+    text = written(blocks, "float[7] x, float[2] s, uint8[2] z", "uint8[7]", opset=21)
+    assert_refused(PASS, text, "there must be a scale for each block of 2; there are [2]")
     inputs = "bfloat16[2] x, float s, uint8 z"
     text = written("@y = QuantizeLinear (x, s, z)", inputs, "uint8[2]", opset=19)
     assert_refused(PASS, text, "x must be float32 or float16; it is bfloat16")
