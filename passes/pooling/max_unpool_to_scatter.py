@@ -15,9 +15,9 @@ After:
     y = Reshape (flat, [1, 1, 4, 4])
 
 When it refuses:
-    A size is unknown; a shape is given that is computed, or another one than the window gives:
-    there the indices count in the given shape for onnxruntime and PyTorch, and in the window's
-    shape for ONNX's text and its own test.
+    Another size than that of the batch is unknown; a shape is given that is computed, or another
+    one than the window gives: there the indices count in the given shape for onnxruntime and
+    PyTorch, and in the window's shape for ONNX's text and its own test.
 
 Accuracy:
     Exact: values are moved. Indices that occur twice, which MaxPool does not give where windows
@@ -39,7 +39,7 @@ from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
 @rewrite(
     "MaxUnpool",
     removes="op:MaxUnpool",
-    emits="Reshape Scatter ScatterElements",
+    emits="Expand Mul Reshape Scatter ScatterElements Shape Slice",
     options={"max_elements": Option(int, 1 << 24, "Larger results are refused.")},
 )
 def max_unpool_to_scatter(node: NodeView, build: Builder) -> Value:
@@ -47,28 +47,35 @@ def max_unpool_to_scatter(node: NodeView, build: Builder) -> Value:
     x, indices, given = node.need(0), node.need(1), node.input(2)
     if x.dtype is None:
         raise Refuse(f"the dtype of {x.name} must be known")
-    result = _inferred(node, x)
+    batch, rest = _inferred(node, x)
     if given is not None:
         wanted = [int(size) for size in build.need_const(given, "the shape").reshape(-1)]
-        if wanted != result:
+        if wanted != [batch, *rest]:
             raise Refuse(
-                f"the result must be what the window gives, {result}; it is to be {wanted}"
+                f"the result must be what the window gives, {[batch, *rest]}; it is to be {wanted}"
             )
-    if min(result) < 1 or prod(result) > build.option("max_elements"):
+    known = [batch, *rest] if isinstance(batch, int) else rest
+    if min(known) < 1 or prod(known) > build.option("max_elements"):
         raise Refuse(
-            f"the result must have 1 to max_elements elements; its shape would be {result}"
+            f"the result must have 1 to max_elements elements; its shape would be {[batch, *rest]}"
         )
-    zeros = build.constant(np.zeros(prod(result), dtype=x.dtype))
+    if isinstance(batch, int):
+        zeros = build.constant(np.zeros(prod(known), dtype=x.dtype))
+    else:
+        first = build.Slice(build.Shape(x), starts=[0], ends=[1], axes=[0])
+        count = build.Mul(first, np.array([prod(rest)], np.int64))
+        zeros = build.Expand(build.constant(np.zeros(1, dtype=x.dtype)), count)
     scatter = build.ScatterElements if build.opset >= 11 else build.Scatter
     flat = scatter(zeros, build.Reshape(indices, [-1]), build.Reshape(x, [-1]), axis=0)
-    return build.Reshape(flat, result)
+    return build.Reshape(flat, [batch if isinstance(batch, int) else -1, *rest])
 
 
-def _inferred(node: NodeView, x: Value) -> list[int]:
-    """Return the sizes that the window gives."""
-    shape = x.static_shape
-    if shape is None:
-        raise Refuse(f"the shape of {x.name} must be known")
+def _inferred(node: NodeView, x: Value) -> tuple[int | str | None, list[int]]:
+    """Return the size of the batch, and the others that the window gives."""
+    shape = x.shape
+    rest = [size for size in (shape or ())[1:] if isinstance(size, int)]
+    if shape is None or len(rest) != len(shape) - 1:
+        raise Refuse(f"the shape of {x.name} must be known, but for the batch")
     axes = len(shape) - 2
     kernel: list[int] = list(node.attr("kernel_shape") or ())
     if axes < 1 or len(kernel) != axes:
@@ -76,6 +83,6 @@ def _inferred(node: NodeView, x: Value) -> list[int]:
     strides = [int(s) for s in node.attr("strides") or [1] * axes]
     pads = [int(p) for p in node.attr("pads") or [0] * (2 * axes)]
     spatial = [
-        (shape[2 + k] - 1) * strides[k] + kernel[k] - pads[k] - pads[k + axes] for k in range(axes)
+        (rest[1 + k] - 1) * strides[k] + kernel[k] - pads[k] - pads[k + axes] for k in range(axes)
     ]
-    return [*shape[:2], *spatial]
+    return shape[0], [rest[0], *spatial]

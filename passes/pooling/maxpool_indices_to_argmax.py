@@ -17,8 +17,9 @@ After:
     i = Add (Gather (offsets, ArgMax (windows)), origins)
 
 When it refuses:
-    The shape is not static, the elements are not floats, the kernel has more than 64 positions, or
-    the opset is below 10, whose Slice has no steps.
+    Another size than that of the batch is unknown, or that one below opset 11, which brought Range;
+    the elements are not floats, the kernel has more than 64 positions, or the opset is below 10,
+    whose Slice has no steps.
 
 Accuracy:
     Exact; of equal elements the first in the kernel counts, as in onnxruntime. NaN is not treated.
@@ -38,29 +39,31 @@ import numpy as np
 from graphfix.authoring import Builder, NodeView, Refuse, Value, every_nth, rewrite
 
 _MOST = 64
-_PADS_AS_INPUT = 11
+_PADS_AS_INPUT = _RANGE = 11
 
 
 @rewrite(
     "MaxPool",
     removes="form:MaxPool.indices",
-    emits="Add ArgMax Concat Gather MaxPool Pad Slice Unsqueeze",
+    emits="Add ArgMax Concat Gather MaxPool Mul Pad Range Reshape Shape Slice Squeeze Unsqueeze",
     since=10,
 )
 def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Find the largest position of each window, see the module."""
     x, y = node.need(0), node.output(0)
-    shape = x.static_shape
-    out = None if y is None else y.static_shape
-    dtype = x.dtype
+    shape = _inner(x)
+    out = None if y is None else _inner(y)
+    dtype, batch = x.dtype, x.dim(0)
     if shape is None or out is None:
-        raise Refuse("the sizes must be known")
+        raise Refuse("the sizes must be known, but for the batch")
+    if not isinstance(batch, int) and build.opset < _RANGE:
+        raise Refuse(f"the batch must be known below opset {_RANGE}, which brought Range")
     if dtype is None or dtype.kind != "f":
         raise Refuse(f"{x.name} must be floating point; it is {x.type_name}")
     if node.output(1) is None:
         raise Refuse("there must be an Indices output; there is none")
     automatic = str(node.attr("auto_pad", "NOTSET"))
-    sizes, results = shape[2:], out[2:]
+    sizes, results = shape[1:], out[1:]
     dims = len(sizes)
     kernel = [int(k) for k in node.attr("kernel_shape")]
     strides = [int(s) for s in node.attr("strides", [1] * dims)]
@@ -97,15 +100,32 @@ def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | N
         sum(p * d * w for p, d, w in zip(position, gaps, weights, strict=True))
         for position in product(*(range(k) for k in kernel))
     ]
-    origins = np.arange(prod(shape[:2]), dtype=np.int64).reshape(*shape[:2], *[1] * dims)
+    many = batch if isinstance(batch, int) else 1
+    origins = np.arange(many * shape[0], dtype=np.int64).reshape(many, shape[0], *[1] * dims)
     origins = origins * prod(sizes)
     moves = zip(results, strides, before, weights, strict=True)
     for axis, (count, stride, pad, weight) in enumerate(moves):
         along = (np.arange(count, dtype=np.int64) * stride - pad) * weight
         origins = origins + along.reshape([-1 if i == axis + 2 else 1 for i in range(dims + 2)])
     indices = build.Add(build.Gather(np.array(offsets, np.int64), first, axis=0), origins)
+    if not isinstance(batch, int):
+        indices = build.Add(indices, _of_each(x, prod(shape), build))
     plain = {n: node.attr(n) for n in node.attributes if n != "storage_order"}
     return build.MaxPool(x, **plain), indices
+
+
+def _inner(x: Value) -> tuple[int, ...] | None:
+    """Return all sizes but that of the batch; None where one of them is not known."""
+    known = [size for size in (x.shape or ())[1:] if isinstance(size, int)]
+    return tuple(known) if x.rank and len(known) == x.rank - 1 else None
+
+
+def _of_each(x: Value, elements: int, build: Builder) -> Value:
+    """Return where each of the batch begins, for a batch of unknown size."""
+    size = build.Slice(build.Shape(x), starts=[0], ends=[1], axes=[0])
+    count = build.Squeeze(size, axes=[0])
+    begins = build.Mul(build.Range(np.int64(0), count, np.int64(1)), np.int64(elements))
+    return build.Reshape(begins, [-1, *[1] * ((x.rank or 1) - 1)])
 
 
 def _weights(sizes: tuple[int, ...], *, column_major: bool) -> list[int]:

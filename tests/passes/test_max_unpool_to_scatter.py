@@ -69,10 +69,28 @@ def test_a_shape_that_is_read_in_two_ways_is_refused() -> None:
     assert_refused(PASS, computed, "the shape must be a constant; it is computed at run time")
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [9, 11, 17])
+def test_a_batch_of_any_size(opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    inputs = "float[N, 3, 2, 3] x, int64[N, 3, 2, 3] i"
+    model = written(BODY, inputs, "float[N, 3, 4, 6]", opset=opset, place=place)
+    feeds = [feed_of(batch, 2, 3, seed=batch) for batch in (1, 2, 5)]
+    if place == "branch":
+        feeds = [{**feed, "c": np.array(False)} for feed in feeds]
+    done = assert_rewrite(PASS, model, feeds=feeds)
+    wanted = np.zeros(5 * 3 * 4 * 6, np.float32)
+    wanted[feeds[2]["i"].ravel()] = feeds[2]["x"].ravel()
+    result = outputs_of(done.after, feeds[2])["y"]
+    np.testing.assert_array_equal(result, wanted.reshape(5, 3, 4, 6))
+
+
 def test_refusals() -> None:
-    model = written(BODY, "float[N, 3, 2, 2] x, int64[N, 3, 2, 2] i", "float[N, 3, 4, 4]")
-    assert_refused(PASS, model, "the shape of x must be known")
-    assert_refused(PASS, shaped([1, 3, 4, 4], size="H"), "the shape of x must be known")
+    model = written(BODY, "float[N, C, 2, 2] x, int64[N, C, 2, 2] i", "float[N, C, 4, 4]")
+    said = "the shape of x must be known, but for the batch"
+    assert_refused(PASS, model, said)
+    assert_refused(PASS, shaped([1, 3, 4, 4], size="H"), said)
     empty = written(BODY, "float[1, 0, 2, 2] x, int64[1, 0, 2, 2] i", "float[1, 0, 4, 4]")
     assert_refused(
         PASS,

@@ -51,6 +51,22 @@ def test_dilations_and_ceil_mode(attributes: str) -> None:
     assert_rewrite(PASS, typed(text_of("1, 2, 7", attributes)), feeds=[{"x": x}])
 
 
+@pytest.mark.parametrize("opset", [11, 13, 21])
+@pytest.mark.parametrize(
+    ("shape", "attributes"),
+    [
+        ("3, 7", "kernel_shape = [3], strides = [2], pads = [1, 1]"),
+        ("2, 4, 6", "kernel_shape = [2, 2], strides = [2, 2], storage_order = 1"),
+    ],
+)
+def test_a_batch_of_any_size(shape: str, attributes: str, opset: int) -> None:
+    model = typed(text_of(f"N, {shape}", attributes, opset=opset))
+    rng = np.random.default_rng(4)
+    sizes = [int(n) for n in shape.split(",")]
+    feeds = [{"x": rng.standard_normal((n, *sizes)).astype(np.float32)} for n in (1, 2, 5)]
+    assert_rewrite(PASS, model, feeds=feeds)
+
+
 @pytest.mark.parametrize("opset", [10, 13])
 @pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER", "VALID"])
 @pytest.mark.parametrize("kernel", ["[3, 1]", "[2, 3]"])
@@ -70,7 +86,14 @@ def test_the_first_of_equal_ones(numbers: list[int], kernel: int, stride: int) -
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (text_of("N, 1, 4, 4", "kernel_shape = [2, 2]"), "the sizes must be known"),
+        (
+            text_of("N, 1, H, 4", "kernel_shape = [2, 2]"),
+            "the sizes must be known, but for the batch",
+        ),
+        (
+            text_of("N, 1, 4, 4", "kernel_shape = [2, 2]", opset=10),
+            "the batch must be known below opset 11, which brought Range",
+        ),
         (
             text_of("1, 1, 4, 4", "kernel_shape = [2, 2]", "int8"),
             "x must be floating point; it is int8",
