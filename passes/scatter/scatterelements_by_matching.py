@@ -18,8 +18,9 @@ After:
     y = Where (hit, GatherElements (u, last), x)
 
 When it refuses:
-    A size is unknown, the index is smaller than the data along another axis, more than 2**24
-    pairs would be compared, or a ``reduction`` of other types than float and int32.
+    A size is unknown (of one index to a line, only whether the lines are those of the data), the
+    index is smaller than the data along another axis, more than 2**24 pairs would be compared, or a
+    ``reduction`` of other types than float and int32.
 
 Accuracy:
     Exact: elements are moved. ONNX leaves it open which of two updates of one position stays; it
@@ -39,7 +40,7 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, combined, rewrite
-from graphfix.passes.scatter._indices import axis_of, narrowed, reduction_of, widened
+from graphfix.passes.scatter._indices import axis_of, narrowed, reduction_of, same_dim, widened
 from graphfix.passes.scatter._matching import (
     EMITS,
     check_size,
@@ -54,29 +55,34 @@ from graphfix.passes.scatter._matching import (
     removes=(
         "op:ScatterElements op:Scatter attr:ScatterElements.reduction=* dtype:ScatterElements.*"
     ),
-    emits=(EMITS, "And Greater"),
+    emits=(EMITS, "And Greater Range Shape"),
     since=9,
 )
 def scatterelements_by_matching(node: NodeView, build: Builder) -> Value:
     """Compare indices with positions, see the module."""
     data, index, updates = node.need(0), node.need(1), node.need(2)
-    sizes, wanted = data.static_shape, index.static_shape
-    if sizes is None or wanted is None or index.dtype is None:
-        raise Refuse("the sizes of the data and of the index must be known")
-    axis = axis_of(node, len(sizes))
-    fits = all(a == b for d, (a, b) in enumerate(zip(sizes, wanted, strict=True)) if d != axis)
+    dims, wanted = data.shape, index.shape
+    if dims is None or wanted is None or index.dtype is None:
+        raise Refuse("the ranks of the data and of the index must be known")
+    axis, rank = axis_of(node, len(dims)), len(dims)
+    fits = all(
+        same_dim(a, b) for d, (a, b) in enumerate(zip(dims, wanted, strict=True)) if d != axis
+    )
     if not fits or 0 in wanted:
         raise Refuse("the index must cover the data along the other axes; it does not")
-    count, size, rank = wanted[axis], sizes[axis], len(sizes)
-    check_size(size, *wanted)
     reduction = reduction_of(node)
     wide, moved = widened(build, data, updates, reduction)
+    if wanted[axis] == 1 and reduction == "none":
+        result = build.Where(_single_hits(build, data, index, axis), moved, wide)
+        return narrowed(build, result, data)
+    sizes = index.static_shape
+    count, size = index.dim(axis), data.dim(axis)
+    if sizes is None or count is None or size is None:
+        raise Refuse("the sizes of the data and of the index must be known")
+    check_size(size, *sizes)
     index = counted_from_start(build, index, size)
     places = np.arange(size, dtype=index.dtype)
     along = places.reshape([size if d == axis else 1 for d in range(rank)])
-    if count == 1 and reduction == "none":
-        result = build.Where(build.Equal(index, build.constant(along)), moved, wide)
-        return narrowed(build, result, data)
     across = places.reshape([size if d == axis + 1 else 1 for d in range(rank + 1)])
     hits = build.Equal(build.Unsqueeze(index, axes=[axis + 1]), build.constant(across))
     if reduction != "none":
@@ -90,6 +96,21 @@ def scatterelements_by_matching(node: NodeView, build: Builder) -> Value:
         there = build.GatherElements(index, last, axis=axis)
         hit = build.Equal(there, build.constant(along))
     return narrowed(build, build.Where(hit, chosen, wide), data)
+
+
+def _single_hits(build: Builder, data: Value, index: Value, axis: int) -> Value:
+    """Return where the one index of each line points, for sizes that may be open."""
+    rank, size = data.rank or 1, data.dim(axis)
+    spread = [d for d in range(rank) if d != axis]
+    if size is not None:
+        places = np.arange(size, dtype=index.dtype)
+        along = build.constant(places.reshape([1 if d in spread else size for d in range(rank)]))
+        return build.Equal(counted_from_start(build, index, size), along)
+    sizes = build.Slice(build.Shape(data), starts=[axis], ends=[axis + 1], axes=[0])
+    wide = build.Cast(index, to=TensorProto.INT64) if index.type_name != "int64" else index
+    line = build.Range(np.int64(0), build.Squeeze(sizes, axes=[0]), np.int64(1))
+    along = build.Unsqueeze(line, axes=spread) if spread else line
+    return build.Equal(counted_from_start(build, wide, sizes), along)
 
 
 def _summed(

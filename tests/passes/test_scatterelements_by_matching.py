@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "scatterelements-by-matching"
@@ -129,6 +129,41 @@ def test_any_indices(index: list[int]) -> None:
     )
     given_feed = {"x": np.arange(4), "i": np.array(index), "u": np.arange(count) + 10}
     assert_rewrite(PASS, model, feeds=[given_feed])
+
+
+@pytest.mark.parametrize("place", ["main", "branch"])
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize(("axis", "index"), [(0, "1, B"), (1, "A, 1"), (-1, "A, 1")])
+def test_one_index_to_a_line_of_any_size(axis: int, index: str, kind: str, place: str) -> None:
+    model = written(
+        f"@y = ScatterElements <axis = {axis}> (x, i, u)",
+        f"float[A, B] x, {kind}[{index}] i, float[{index}] u",
+        "float[A, B]",
+        place=place,
+    )
+    for shape in ((3, 5), (1, 2), (4, 1)):
+        x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        lines = np.moveaxis(x, axis, -1)
+        at = np.arange(len(lines)) % (2 * lines.shape[-1]) - lines.shape[-1]
+        wanted = x.copy()
+        for number, place_of in enumerate(at):
+            np.moveaxis(wanted, axis, -1)[number, place_of] = -1 - number
+        column = np.expand_dims(at.astype(kind), axis)
+        given_feed: dict[str, Any] = {"x": x, "i": column}
+        given_feed["u"] = np.expand_dims(-1 - np.arange(len(at), dtype=np.float32), axis)
+        if place == "branch":
+            given_feed["c"] = np.array(True)
+        done = assert_rewrite(PASS, model, feeds=[given_feed])
+        np.testing.assert_array_equal(outputs_of(done.after, given_feed)["y"], wanted)
+
+
+def test_one_index_to_a_line_that_may_be_another_one_is_refused() -> None:
+    model = written(
+        "@y = ScatterElements <axis = 1> (x, i, u)",
+        "float[A, B] x, int64[C, 1] i, float[C, 1] u",
+        "float[A, B]",
+    )
+    assert_refused(PASS, model, "the index must cover the data along the other axes; it does not")
 
 
 def test_refuses_a_smaller_index() -> None:
