@@ -13,7 +13,7 @@ from graphfix.rendering.html.page import Answer, Card, Page, Section, Table
 from graphfix.rendering.style import count, printable
 from graphfix.rendering.wording import Tone
 
-_TAGS = 16  # features that can be filtered by: the commonest
+_TAGS = 16  # features that can be filtered by: those left in most models, then the commonest
 _DONE = ("fine", "fixed")
 _SHOWN = 2000  # of more rows, and of more models, a browser makes nothing
 
@@ -53,6 +53,11 @@ def fleet_page(fleet: Fleet) -> Page:
             Section("table", "Models by targets", table=_matrix(fleet)),
         ),
         version=__version__,
+        groups={
+            **{feature: feature for row in fleet.rows for feature in (*row.left, *row.before)},
+            **dict.fromkeys(fleet.targets, "target"),
+            **dict.fromkeys(WORDS, "word"),
+        },
     )
 
 
@@ -106,17 +111,19 @@ def _cures(fleet: Fleet) -> Table:
 
 def _cards(fleet: Fleet) -> tuple[Card, ...]:
     left = Counter(feature for row in fleet.rows for feature in row.left)
-    shown = {feature for feature, _ in left.most_common(_TAGS)}
+    found = Counter(feature for row in fleet.rows for feature in row.before)
+    shown = set(sorted({*left, *found}, key=lambda f: (-left[f], -found[f], f))[:_TAGS])
     return tuple(_card(at, row, shown) for at, row in enumerate(_worst_first(fleet.rows), 1))
 
 
 def _card(at: int, row: Row, shown: set[str]) -> Card:
     tone = Tone.GOOD if row.word in _DONE else Tone.CAREFUL if row.word == "left" else Tone.BAD
     found = [(feature, n) for feature, n in row.before.items()]
+    told = dict.fromkeys((*row.left, *row.before))
     return Card(
         f"m{at}",
         f"{printable(row.name)} for {row.target}",
-        (row.word, row.target, *(printable(feature) for feature in row.left if feature in shown)),
+        (row.word, row.target, *(printable(feature) for feature in told if feature in shown)),
         tone,
         (printable(row.message) if row.message else WORDS.get(row.word, row.word),),
         facts=tuple(

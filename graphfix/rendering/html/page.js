@@ -45,14 +45,17 @@
   };
   const filter = () => {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const tags = chips.filter((chip) => chip.getAttribute("aria-pressed") === "true").map((chip) => chip.dataset.tag);
+    // Tags of one group are alternatives, groups narrow each other.
+    const pressed = chips.filter((chip) => chip.getAttribute("aria-pressed") === "true");
+    const groups = [...new Set(pressed.map((chip) => chip.dataset.group))].map((group) =>
+      pressed.filter((chip) => chip.dataset.group === group).map((chip) => chip.dataset.tag));
     for (const card of cards) {
       const own = card.dataset.tags.split("\n");
       const text = texts.get(card);
-      card.hidden = !(words.every((word) => text.includes(word)) && (!tags.length || tags.some((tag) => own.includes(tag))));
+      card.hidden = !(words.every((word) => text.includes(word)) && groups.every((tags) => tags.some((tag) => own.includes(tag))));
     }
     for (const row of rows) row.hidden = !words.every((word) => rowTexts.get(row).includes(word));
-    const some = words.length || tags.length;
+    const some = words.length || pressed.length;
     for (const part of chapters) part.hidden = Boolean(some) && !part.querySelector(":scope > .card:not([hidden]), :scope > .wide tbody tr:not([hidden])");
     let hits = 0;
     for (const spot of spots) {
@@ -135,11 +138,14 @@
   }
 
   // A drawing that is wider than its frame begins in its middle, where inputs are.
-  for (const card of cards) {
-    card.addEventListener("toggle", () => {
-      for (const frame of all(".pictures .canvas", card)) frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
-    }, { once: true });
-  }
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      target.scrollLeft = (target.scrollWidth - target.clientWidth) / 2;
+    }
+  });
+  for (const frame of all(".pictures .canvas")) seen.observe(frame);
 
   const reveal = () => {
     const target = location.hash && byId(decodeURIComponent(location.hash.slice(1)));

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -132,6 +133,8 @@ class Page:
         facts: Pairs of a label and a text, about files and target.
         sections: Chapters; empty ones are not shown.
         version: graphfix's.
+        groups: Of tags: those of one group are alternatives, as all others are together, and
+            groups narrow each other.
     """
 
     title: str
@@ -142,6 +145,7 @@ class Page:
     facts: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...]
     version: str
+    groups: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def shown(self) -> tuple[Section, ...]:

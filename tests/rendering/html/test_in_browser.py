@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from graphfix.fleet.batch import Fleet
+from graphfix.fleet.jobs import Row
+from graphfix.rendering.html.fleet_page import fleet_page
 from graphfix.rendering.html.page import rendered
 from graphfix.rendering.html.run_page import run_page
 from tests.rendering.html.pages import HOSTILE, repaired
@@ -149,6 +152,45 @@ def test_a_tag_shows_its_cards_alone(opened: Opened) -> None:
     assert "s1" in opened.shown()
 
 
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def row(name: str, target: str, before: dict[str, int], **left: int) -> Row:
+        key, model = f"{name} {target}", f"{name}.onnx"
+        found = {f"op:{op}": many for op, many in left.items()}
+        code = 1 if left else 0
+        return Row(
+            key=key, name=name, model=model, target=target, exit=code, before=before, left=found
+        )
+
+    rows = (
+        row("a", "trt8.6", {"op:Mod": 2, "op:Det": 1}),
+        row("a", "ort-1.10", {}),
+        row("b", "trt8.6", {"op:Mod": 1, "op:Det": 1}, Det=1),
+        row("b", "ort-1.10", {"op:Mod": 1}, Mod=1),
+    )
+    path = tmp_path_factory.mktemp("fleet") / "fleet.html"
+    path.write_text(rendered(fleet_page(Fleet(rows, ("trt8.6", "ort-1.10"), 4))), encoding="utf-8")
+    return path
+
+
+def test_targets_are_alternatives_and_findings_narrow(browser: Any, fleet: Path) -> None:
+    it = Opened(browser, fleet)
+    assert it.shown() == ["m1", "m2", "m3", "m4"]
+    it.page.click(".chip[data-tag='trt8.6']")
+    assert it.shown() == ["m1", "m3"]
+    it.page.click(".chip[data-tag='left']")
+    assert it.shown() == ["m3"]
+    it.page.click(".chip[data-tag='ort-1.10']")
+    assert it.shown() == ["m3", "m4"]
+    it.page.click(".chip[data-tag='op:Det']")
+    assert it.shown() == ["m3"]
+    for tag in ("trt8.6", "ort-1.10", "left"):
+        it.page.click(f".chip[data-tag='{tag}']")
+    assert it.shown() == ["m1", "m3"]
+    assert it.said == []
+    it.context.close()
+
+
 def test_keys_search_walk_and_open(opened: Opened) -> None:
     keyboard = opened.page.keyboard
     keyboard.press("/")
@@ -243,9 +285,13 @@ def test_print_shows_what_is_closed(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Any, file: Path, scheme: str) -> None:
+@pytest.mark.parametrize("page", ["file", "fleet"])
+def test_axe_finds_nothing(
+    browser: Any, page: str, scheme: str, request: pytest.FixtureRequest
+) -> None:
     pytest.importorskip("axe_playwright_python.sync_playwright", reason=INSTALL)
     axe: Any = importlib.import_module("axe_playwright_python.sync_playwright").Axe()
+    file: Path = request.getfixturevalue(page)
     it = Opened(browser, file, color_scheme=scheme, bypass_csp=True)
     it.page.keyboard.press("e")
     found = axe.run(it.page)
