@@ -142,7 +142,7 @@ def bisect_run(
     )
     with inputs_file(inputs) as file:
         settings = asked.settings(file)
-        before = Original.of(fresh, settings.knowing)
+        before = Original.of(fresh, settings.knowing, settings.op_types)
         attempt = first_attempt(before, fresh, settings, hooks)
         return _Search(before, attempt.settings, hooks).result(attempt.run)
 

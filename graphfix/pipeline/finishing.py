@@ -59,7 +59,7 @@ def finish(
     Raises:
         PassBug: Leaving out any one pass does not give a valid model.
     """
-    before = Original.of(model, settings.knowing)
+    before = Original.of(model, settings.knowing, settings.op_types)
     attempt = _proved(before, first_attempt(before, model, settings, hooks), hooks, memory)
     run = attempt.run
     if faults is not None:

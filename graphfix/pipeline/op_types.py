@@ -25,6 +25,8 @@ from graphfix.errors import UsageError
 from graphfix.graph import Shape
 from graphfix.inference import shapes_contradict
 from graphfix.model import Model
+from graphfix.protos import normal_domain
+from graphfix.proving.runners.made_up import place_of
 from graphfix.report import EXACT
 from graphfix.schemas import form_of
 from graphfix.storage.weights import type_name
@@ -92,6 +94,14 @@ class OperatorTypes(Struct, frozen=True):
         if (node.node.domain or "", node.op, node.overload) in node.graph.root.known_functions:
             return False
         return form_of(node.op, node.opset or 1, node.domain) is None
+
+    def stand_in(self) -> str:
+        """Return where a function is that gives such types, to compare what is around it.
+
+        Empty where the shape of an output is not that of an input.
+        """
+        likes = [given.like for given in self.outputs if given is not None and given.same_shape]
+        return place_of(likes) if len(likes) == len(self.outputs) else ""
 
     def as_pass(self) -> Pass:
         """Return a pass that does nothing but know the types, for inference to ask."""
@@ -225,3 +235,14 @@ def _text(elem_type: int, shape: Shape | None) -> str:
 
 def _label(node: NodeView) -> str:
     return node.name or f"{node.op} #{node.node.index}"
+
+
+def stand_ins(model: Model, given: Sequence[OperatorTypes]) -> dict[tuple[str, str], str]:
+    """Return, for each operator that the user alone tells of, where a function stands for it."""
+    return {
+        (normal_domain(node.domain), node.op): place
+        for view in model.nodes()
+        for node in [NodeView(view)]
+        for each in given
+        if each.is_for(node) and (place := each.stand_in())
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -10,6 +11,7 @@ from onnx import ModelProto
 from graphfix.authoring.declaring import Pass
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.op_types import OperatorTypes, stand_ins
 from graphfix.pipeline.validation import Validity, misdeclared_outputs, validity_of
 from graphfix.report import FileFacts
 
@@ -36,8 +38,16 @@ class Original(Struct, frozen=True):
     evaluators: dict[tuple[str, str], str]
 
     @classmethod
-    def of(cls, model: Model, passes: tuple[Pass, ...]) -> Original:
-        """Look at a model that no pass has touched yet."""
+    def of(
+        cls, model: Model, passes: tuple[Pass, ...], told: Sequence[OperatorTypes] = ()
+    ) -> Original:
+        """Look at a model that no pass has touched yet.
+
+        Args:
+            model: The model.
+            passes: Passes that may know what its operators compute.
+            told: What the user says of the types of operators that nothing else knows.
+        """
         return cls(
             model.proto,
             model.path,
@@ -45,7 +55,7 @@ class Original(Struct, frozen=True):
             facts_of(model),
             validity_of(model),
             misdeclared_outputs(model, passes),
-            evaluators_for(model, passes),
+            {**stand_ins(model, told), **evaluators_for(model, passes)},
         )
 
     def again(self) -> Model:

@@ -98,7 +98,8 @@ def test_once_an_operator_is_assumed_with_types_the_rest_is_judged() -> None:
 def test_exit_code_zero_is_in_reach_where_nothing_can_run_the_operator() -> None:
     result = graphfix.run(SWISH, "trt7.2", assume_ops=["acme::MyNorm"], op_types=TYPED)
     assert result.exit_code == 0
-    assert result.report.verification.status is Verdict.SKIPPED
+    assert result.report.verification.status is Verdict.EQUAL
+    assert "made-up functions for acme::MyNorm in both" in result.report.verification.method
     assert every_site_equal(result.report.outcomes)
     ops = [node.op for node in result.model.graph.nodes]
     assert ops == ["MyNorm", "HardSigmoid", "Mul", "Exp", "MyNorm"]
@@ -214,3 +215,16 @@ def test_types_reach_what_is_behind_the_operator_in_bodies_and_functions() -> No
     found = graphfix.check(proto, "trt10.1", assume_ops=["acme::MyNorm"], op_types=TYPED)
     assert [f.rule for f in found if f.blocks] == []
     assert all(f.certain for f in found)
+
+
+def test_a_function_is_called_in_a_file_without_repairs_around_it(tmp_path: Path) -> None:
+    text = (
+        '<ir_version: 9, opset_import: ["" : 17, "f" : 1]> g (float[2, N] x) => (float[2, N] y) '
+        '{ y = f.Twice (x) } <domain: "f", opset_import: ["" : 17]> Twice (a) => (c) '
+        "{ b = Mine (a) c = Mine (b) }"
+    )
+    path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
+    path.write_bytes(parse(text).SerializeToString())
+    words = ["run", str(path), "--target", "trt8", "-o", str(out), "--assume-op", "Mine"]
+    assert main(words) == 1
+    assert main([*words, "--force", "--op-type", "Mine=like:0"]) == 0

@@ -13,6 +13,7 @@ import onnx
 
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.protos import all_nodes
+from graphfix.proving.runners.made_up import is_made_up
 from graphfix.proving.values.kinds import Array
 from graphfix.registry import LOADED, module_of
 
@@ -68,6 +69,14 @@ class Evaluators:
     def of(cls, places: Listed) -> Evaluators:
         """Return those that a request names."""
         return cls({(domain, op): place for domain, op, place in places})
+
+    def made_up(self) -> list[str]:
+        """Return the operators that made-up functions stand for, by name."""
+        return sorted(
+            f"{domain}::{op}" if domain else op
+            for (domain, op), place in self._places.items()
+            if is_made_up(place)
+        )
 
     def __contains__(self, key: tuple[str, str]) -> bool:
         """Whether an operator has a function."""

@@ -336,6 +336,9 @@ class _Comparison:
     def _method(self) -> str:
         names = dict.fromkeys((self._before.name, self._after.name))
         text = f"{' against '.join(names)}, {len(self._feeds)} samples"
+        made_up = self._task.before.evaluators.made_up()
+        if made_up:
+            text += f", made-up functions for {' and '.join(made_up)} in both"
         if self._edges:
             text += f" and {self._edges} with sizes of 0 or 1"
         if self._moved:
