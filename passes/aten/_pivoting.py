@@ -19,6 +19,7 @@ from graphfix.authoring import (
     NodeView,
     Refuse,
     Value,
+    counted,
     need_rank,
 )
 
@@ -57,6 +58,16 @@ def like_matrices(node: NodeView) -> Sequence[InferredType | None]:
 def cut(build: Builder, x: Value, axis: int, start: int, end: int = FAR) -> Value:
     """Return a slice of `x` along one axis."""
     return build.Slice(x, starts=[start], ends=[end], axes=[axis])
+
+
+def unit_matrix(build: Builder, x: Value, axis: int = -1) -> Value:
+    """Return the identity matrix of the size of `x` along an axis, known or not."""
+    numbers = counted(x, axis, build)
+    known = build.const(numbers)
+    if known is not None:
+        return build.constant(np.eye(len(known), dtype=x.dtype))
+    same = build.Equal(numbers, build.Unsqueeze(numbers, axes=[1]))
+    return build.Cast(same, to=x.elem_type)
 
 
 def row_numbers(rank: int, start: int, end: int) -> Array:

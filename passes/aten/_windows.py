@@ -58,14 +58,19 @@ class Windows:
     def further(self) -> int:
         """How many elements are padded at the end beyond `pad`.
 
+        A window that hangs over has to begin before the end of the axis and its padding. Where
+        the size is open, this many are enough for each such window and for no further one.
+
         Raises:
-            Refuse: The size is open in ceil mode.
+            Refuse: The size is open, and more is padded than PyTorch lets.
         """
         if not self.ceil:
             return 0
         count = self.count
         if count is None or self.size is None:
-            raise Refuse("the sizes of the pooled axes must be known in ceil mode; one is open")
+            if self.pad >= self.reach:
+                raise Refuse(f"the padding must be at most half a window; it is {self.pad}")
+            return min(self.stride - 1, self.reach - 1 - self.pad)
         return max(0, (count - 1) * self.stride + self.reach - self.size - 2 * self.pad)
 
     def counted(self, *, padded: bool) -> list[int]:

@@ -176,7 +176,13 @@ def _packed(x: Array) -> tuple[Array, Array, Array]:
 
 
 def _permuted(pivots: Array, rows: int) -> Array:
-    """Return the matrices P of pivots, of float64."""
+    """Return the matrices P of pivots, of float64.
+
+    Raises:
+        Refuse: They are no rows, for which PyTorch gives an error.
+    """
+    if ((pivots < 1) | (pivots > rows)).any():
+        raise Refuse("the pivots must be rows; they are not")
     order: Array = np.zeros((*pivots.shape[:-1], rows, rows))
     for at in np.ndindex(*pivots.shape[:-1]):
         state = list(range(rows))

@@ -15,8 +15,8 @@ After:
     x = MatMul (x, Sub (2 I, MatMul (a, x)))                         # 40 times
 
 When it refuses:
-    The number of rows is unknown, the dtype is not float32 or float64, a tolerance above 1e-6 is
-    given, or the matrix is declared Hermitian.
+    The rank is unknown, the number of rows is below opset 11, the dtype is not float32 or float64,
+    a tolerance above 1e-6 is given, or the matrix is declared Hermitian.
 
 Accuracy:
     Approximate: within 1e-3 of the largest element where the ratio of the largest singular value
@@ -48,6 +48,7 @@ from graphfix.authoring import (
     rewrite,
 )
 from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+from graphfix.passes.aten._pivoting import unit_matrix
 
 NAMES = ("linalg_pinv", "pinverse")
 SCHEMAS = {"linalg_pinv": ("A", "atol", "rtol", "hermitian"), "pinverse": ("A", "rtol")}
@@ -76,7 +77,9 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits="Abs Div MatMul Max Mul ReduceSum Sub Transpose",
+    emits=(
+        "Abs Cast Div Equal Gather MatMul Max Mul Range ReduceSum Shape Sub Transpose Unsqueeze"
+    ),
     accuracy=APPROXIMATE,
     infer=infer,
     evaluate=evaluate,
@@ -86,9 +89,10 @@ def aten_linalg_pinv(node: NodeView, build: Builder) -> Value:
     call = call_of(node, SCHEMAS)
     a = call.need("A")
     need_type(a, (TensorProto.FLOAT, TensorProto.DOUBLE))
-    rows = a.dim(-2)
-    if a.rank is None or not rows:
-        raise Refuse(f"the number of rows of {a.name} must be known and not 0")
+    if a.rank is None or a.rank < 2:
+        raise Refuse(f"the rank of {a.name} must be at least 2; it is {a.rank}")
+    if a.dim(-2) is None and build.opset < 11:
+        raise Refuse(f"the number of rows of {a.name} must be known below opset 11; it is open")
     given = [call.number(name) for name in ("atol", "rtol") if name in SCHEMAS[_name(node)]]
     if any(number is not None and number > _LARGEST_TOLERANCE for number in given):
         raise Refuse(f"a tolerance must be at most {_LARGEST_TOLERANCE}; one is larger")
@@ -100,13 +104,15 @@ def aten_linalg_pinv(node: NodeView, build: Builder) -> Value:
         "times the smallest one that is not 0",
     )
     order = [*range(a.rank - 2), a.rank - 1, a.rank - 2]
+    if 0 in (a.dim(-2), a.dim(-1)):
+        return build.Transpose(a, perm=order)
     both = [a.rank - 2, a.rank - 1]
     # Elements of about one; a matrix of zeros stays one.
     size = build.Max(build.ReduceSum(build.Abs(a), axes=both, keepdims=1), _TINY)
     unit = build.Div(a, size)
     norm = build.Max(build.ReduceSum(build.Mul(unit, unit), axes=both, keepdims=1), _TINY)
     inverse = build.Div(build.Transpose(unit, perm=order), norm)
-    double = build.constant(2 * np.eye(rows, dtype=a.dtype))
+    double = build.Mul(unit_matrix(build, a, -2), 2.0)
     for _ in range(ROUNDS):
         inverse = build.MatMul(inverse, build.Sub(double, build.MatMul(unit, inverse)))
     return build.Div(inverse, size)

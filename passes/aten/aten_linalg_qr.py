@@ -23,9 +23,9 @@ When it refuses:
 
 Accuracy:
     Exact up to rounding, with the signs and pivots of LAPACK. A singular matrix has minus
-    infinity as logarithm and 0 as sign. lstsq takes matrices of full rank, as the default driver
-    of PyTorch does on a GPU; others give infinities or NaN. Residuals that should be 0 are what
-    rounding leaves of them.
+    infinity as logarithm and 0 as sign. lstsq takes matrices of full rank; others give infinities
+    or NaN, for which the driver gels of PyTorch gives an error, so that this is approximate with
+    another driver. Residuals that should be 0 are what rounding leaves of them.
 
 References:
     pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_slogdet, linalg_qr,
@@ -41,6 +41,7 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import (
+    APPROXIMATE,
     Array,
     Builder,
     InferredType,
@@ -54,6 +55,7 @@ from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import INT64, Family, Function, ranked, unused
 from graphfix.passes.aten._lu import matrices_of, sizes_of, steps_of, substituted
 from graphfix.passes.aten._pivoting import (
+    COMPUTED,
     cut,
     row_numbers,
     signed_pivots,
@@ -66,7 +68,23 @@ def _single(build: Builder, x: Value, rank: int) -> Value:
     return build.Squeeze(x, axes=[rank - 2, rank - 1])
 
 
+def _of_nothing(build: Builder, call: Call) -> tuple[Value, ...]:
+    """Return sign 1 and logarithm 0 for each matrix without rows and columns.
+
+    Raises:
+        Refuse: How many there are is not known.
+    """
+    x = call.need(call.schema[0])
+    front = tuple(n for n in (x.shape or ())[:-2] if isinstance(n, int))
+    if x.dtype not in COMPUTED or len(front) != (x.rank or 0) - 2:
+        raise Refuse(f"{x.name} must be float32 or float64 of known sizes; it is {x.type_name}")
+    zero, one = (build.constant(np.full(front, n, x.dtype)) for n in (0, 1))
+    return (zero,) if call.operator == "logdet" else (one, zero)
+
+
 def _slogdet(build: Builder, call: Call) -> tuple[Value, ...]:
+    if square_matrices(call.need(call.schema[0])) == 0:
+        return _of_nothing(build, call)
     x, rank, rows, _ = matrices_of(build, call, call.schema[0])
     square_matrices(x)
     pivots = signed_pivots(build, x, rows)
@@ -162,6 +180,8 @@ def _lstsq(build: Builder, call: Call) -> tuple[Value, ...]:
     if own != rank or b.elem_type != x.elem_type:
         raise Refuse(f"{b.name} must have the type and the rank of {x.name}")
     further = _further(build, call, x, rows > columns)
+    if call.text("driver", "gelsy") != "gels":
+        build.declare(APPROXIMATE, "up to rounding where the matrices are of full rank")
     if rows < columns:
         return _least(build, x, b, rows, columns), *further
     vectors, r = _reflected(build, x, rows, columns)
@@ -266,6 +286,8 @@ def _qr_model(call: ArrayCall) -> Any:
 
 def _lstsq_model(call: ArrayCall) -> Any:
     x, b = call.need("self"), call.need("b")
+    if (np.linalg.matrix_rank(x) < min(x.shape[-2:])).any():
+        raise np.linalg.LinAlgError("a matrix is not of full rank")
     wide, sides = x.astype(np.float64), b.astype(np.float64)
     inverse: Array = np.linalg.pinv(wide)
     found = inverse @ sides
@@ -276,7 +298,7 @@ def _lstsq_model(call: ArrayCall) -> Any:
         rest = np.sum((sides - wide @ found) ** 2, axis=-2).astype(x.dtype)
     ranks = np.zeros(0, np.int64)
     if driver != "gels":
-        ranks = np.asarray(np.linalg.matrix_rank(wide), np.int64)
+        ranks = np.full(x.shape[:-2], min(x.shape[-2:]), np.int64)
     return np.asarray(found, x.dtype), rest, ranks, nothing
 
 

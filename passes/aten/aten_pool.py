@@ -3,7 +3,8 @@
 What it does:
     avg_pool1d to 3d become AveragePool, max_pool1d to 3d (with_indices as well) MaxPool. Windows
     that hang over at the end are padded; where the divisor is another than ONNX has, sums are
-    divided by a constant for each place. Integers are added or compared slice by slice.
+    divided by a constant for each place. Integers are added or compared slice by slice. Where sizes
+    are open, as much is padded as the last window can hang over, and counted at run time.
 
 Why engines need it:
     Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
@@ -16,9 +17,9 @@ After:
     y = MaxPool <kernel_shape = [3], strides = [2]> (x)
 
 When it refuses:
-    An argument is computed at run time; windows hang over, integers are pooled or indices used
-    along axes of open sizes; windows of integers are padded and dilated, or padded and their
-    indices used; or the opset is below 11.
+    An argument is computed at run time; windows of integers are padded and dilated; windows of
+    more than 128 elements are of integers or their indices are used; or the opset is below 11,
+    or 12 where integers along axes of open sizes are compared.
 
 Accuracy:
     Exact; means of floats up to rounding and the order of sums.
@@ -37,7 +38,19 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    FAR,
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    along,
+    counted,
+    rewrite,
+    size_of,
+)
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._arithmetic import is_float, larger
 from graphfix.passes.aten._axes import batched
@@ -58,31 +71,65 @@ def _pads(windows: Sequence[Windows]) -> list[int]:
     return [w.pad for w in windows] + [w.pad + w.further for w in windows]
 
 
-def _known(x: Value, windows: Sequence[Windows]) -> None:
-    if any(w.size is None for w in windows):
-        raise Refuse(f"the sizes of the pooled axes of {x.name} must be known; one is open")
-
-
 def _slices(build: Builder, x: Value, windows: tuple[Windows, ...], mode: str) -> list[Value]:
     """Return the elements of all windows, one tensor for each of their places.
 
     Raises:
-        Refuse: Sizes are open, or a window has many elements.
+        Refuse: A window has many elements.
     """
-    _known(x, windows)
     if prod(w.kernel for w in windows) > _MOST_SLICES:
         raise Refuse(f"windows of integers must have at most {_MOST_SLICES} elements")
     rank, first = x.rank or 0, (x.rank or 0) - len(windows)
     x = _padded(build, x, _pads(windows), -np.inf if is_float(x) else None, mode)
     found: list[Value] = []
     for start in offsets(windows):
-        ends = [
-            a + ((w.count or 0) - 1) * w.stride + 1 for a, w in zip(start, windows, strict=True)
-        ]
+        ends = [_end(a, w) for a, w in zip(start, windows, strict=True)]
         found.append(build.Slice(
             x, starts=list(start), ends=ends, axes=list(range(first, rank)),
             steps=[w.stride for w in windows],
         ))  # fmt: skip
+    return found
+
+
+def _end(start: int, window: Windows) -> int:
+    """Return where the elements of all windows end that stand at a place; from behind if open."""
+    if window.count is not None:
+        return start + (window.count - 1) * window.stride + 1
+    return start + 1 - window.reach if start + 1 < window.reach else FAR
+
+
+def _starts(build: Builder, part: Value, windows: Sequence[Windows]) -> list[Value]:
+    """Return where windows start along each axis, in the rank of what is pooled.
+
+    Args:
+        build: The builder.
+        part: Something that has one element for each window.
+        windows: The windows along the last axes.
+    """
+    rank = part.rank or 0
+    found: list[Value] = []
+    for axis, window in enumerate(windows, rank - len(windows)):
+        numbers = along(counted(part, axis, build), axis, rank, build)
+        found.append(build.Sub(build.Mul(numbers, window.stride), window.pad))
+    return found
+
+
+def _shares(
+    build: Builder, x: Value, part: Value, windows: Sequence[Windows], *, padded: bool
+) -> Value:
+    """Return what the sum of each window is divided by, where sizes are open; int64."""
+    rank, found = x.rank or 0, None
+    for axis, (start, window) in enumerate(
+        zip(_starts(build, part, windows), windows, strict=True), rank - len(windows)
+    ):
+        size = size_of(x, axis, build)
+        most = size + window.pad if isinstance(size, int) else build.Add(size, window.pad)
+        end = build.Min(build.Add(start, window.kernel), most)
+        if not padded:
+            start, end = build.Max(start, np.int64(0)), build.Min(end, size)
+        count = build.Sub(end, start)
+        found = count if found is None else build.Mul(found, count)
+    assert found is not None  # there is an axis
     return found
 
 
@@ -107,6 +154,11 @@ def _window_pads(
     return x, pads
 
 
+def _hang_over(windows: Sequence[Windows]) -> bool:
+    """Say whether windows have different numbers of elements, and not known how many."""
+    return any(w.size is None for w in windows) and any(_pads(windows))
+
+
 def _mean(build: Builder, call: Call, axes: int) -> Value:
     x, windows = _pooled(call, axes)
     padded = bool(call.number("count_include_pad", 1))
@@ -116,6 +168,11 @@ def _mean(build: Builder, call: Call, axes: int) -> Value:
         total = parts[0]
         for part in parts[1:]:
             total = build.Add(total, part)
+        if given is None and _hang_over(windows):
+            counts = _shares(build, x, total, windows, padded=padded)
+            return build.Div(total, build.Cast(counts, to=x.elem_type))
+        if given is None and any(w.size is None for w in windows):
+            given = prod(w.kernel for w in windows)
         by = np.array(int(given)) if given is not None else divisors(windows, padded=padded)
         return build.Div(total, build.constant(by.astype(x.dtype)))
     how: dict[str, Any] = {
@@ -125,6 +182,14 @@ def _mean(build: Builder, call: Call, axes: int) -> Value:
     if given is None and not any(w.further for w in windows):
         how |= {"pads": pads} if any(pads) else {}
         how |= {"count_include_pad": 1} if padded and any(pads) else {}
+        return batched(build, x, axes, lambda v: build.AveragePool(v, **how))
+    if given is None and _hang_over(windows):
+        # What is padded counts, what hangs over does not.
+        if padded:
+            own = [w.pad for w in windows]
+            x = _padded(build, x, [*own, *own], 0, "constant")
+            pads = [*(0 for _ in own), *(w.further for w in windows)]
+        how |= {"pads": pads}
         return batched(build, x, axes, lambda v: build.AveragePool(v, **how))
     by = divisors(windows, padded=padded) if given is None else np.array(int(given))
     share = np.asarray(prod(w.kernel for w in windows) / by).astype(x.dtype)
@@ -139,8 +204,6 @@ def _largest(build: Builder, call: Call, axes: int) -> Value | tuple[Value | Non
     indices = call.node.output(1)
     wanted = indices is not None and indices.is_used
     if not is_float(x):
-        if wanted and any(_pads(windows)):
-            raise Refuse(f"{x.name} must be floats for indices of padded windows; it is not")
         if any(w.dilation > 1 for w in windows) and any(_pads(windows)):
             raise Refuse("windows of integers must not be dilated where they are padded; they are")
         if wanted:
@@ -166,25 +229,57 @@ def _largest(build: Builder, call: Call, axes: int) -> Value | tuple[Value | Non
 def _placed(build: Builder, x: Value, windows: tuple[Windows, ...]) -> tuple[Value, Value]:
     """Return the largest of each window, and its place among the elements of its channel."""
     parts = _slices(build, x, windows, "constant" if is_float(x) else "edge")
-    numbers, starts = _numbers(windows)
-    best, place = parts[0], build.constant(np.array(numbers[0]))
+    if any(w.size is None for w in windows) or (not is_float(x) and any(_pads(windows))):
+        numbers, starts = _counted_numbers(build, x, parts[0], windows), None
+    else:
+        known, starts = _numbers(windows)
+        numbers = [build.constant(np.array(number)) for number in known]
+    best, place = parts[0], numbers[0]
     for part, number in zip(parts[1:], numbers[1:], strict=True):
         ahead = build.Greater(part, best)
-        place = build.Where(ahead, build.constant(np.array(number)), place)
+        place = build.Where(ahead, number, place)
         best = build.Where(ahead, part, best)
+    place = place if starts is None else build.Add(place, starts)
     if len(parts) == 1:  # nothing is compared, which would give the place its shape
-        sizes = build.Shape(best)
-        return best, build.Expand(build.constant(starts + numbers[0]), sizes)
-    return best, build.Add(place, starts)
+        place = build.Expand(place, build.Shape(best))
+    return best, place
+
+
+def _counted_numbers(
+    build: Builder, x: Value, part: Value, windows: tuple[Windows, ...]
+) -> list[Value]:
+    """Return the place of each element of all windows; in the padding, of the nearest element.
+
+    What is padded there repeats that element, or is less than any.
+    """
+    rank, starts = x.rank or 0, _starts(build, part, windows)
+    sizes = [size_of(x, axis, build) for axis in range(rank - len(windows), rank)]
+    lines: dict[tuple[int, int], Value] = {}
+    found: list[Value] = []
+    for at in offsets(windows):
+        number: Value | None = None
+        for axis, (offset, window) in enumerate(zip(at, windows, strict=True)):
+            if (axis, offset) not in lines:
+                line = build.Add(starts[axis], offset)
+                if window.pad or window.further:
+                    size = sizes[axis]
+                    last = size - 1 if isinstance(size, int) else build.Sub(size, np.int64(1))
+                    line = build.Max(build.Min(line, last), np.int64(0))
+                lines[axis, offset] = line
+            line = lines[axis, offset]
+            number = line if number is None else build.Add(build.Mul(number, sizes[axis]), line)
+        assert number is not None  # there is an axis
+        found.append(number)
+    return found
 
 
 def _numbers(windows: Sequence[Windows]) -> tuple[list[int], Array]:
     """Return how far each element of a window is from its start, and where windows start."""
     steps = [prod(w.size or 0 for w in windows[at + 1 :]) for at in range(len(windows))]
     starts: Array = np.zeros((1,) * len(windows), np.int64)
-    for axis, (along, step) in enumerate(zip(windows, steps, strict=True)):
+    for axis, (window, step) in enumerate(zip(windows, steps, strict=True)):
         lined = [-1 if at == axis else 1 for at in range(len(windows))]
-        at = np.arange(along.count or 0, dtype=np.int64) * along.stride - along.pad
+        at = np.arange(window.count or 0, dtype=np.int64) * window.stride - window.pad
         starts = starts + (at * step).reshape(lined)
     each = [sum(a * s for a, s in zip(at, steps, strict=True)) for at in offsets(tuple(windows))]
     return each, starts
@@ -274,8 +369,8 @@ FAMILY = Family({
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Add AveragePool Div Expand Greater Less Max MaxPool Mul Pad Shape Slice Squeeze "
-        "Unsqueeze Where"
+        "Add AveragePool Cast Div Expand Gather Greater Less Max MaxPool Min Mul Pad Range Reshape "
+        "Shape Slice Squeeze Sub Unsqueeze Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

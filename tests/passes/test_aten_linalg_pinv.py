@@ -49,6 +49,19 @@ def test_shapes_and_conditions(shape: tuple[int, int], ratio: float) -> None:
     check(conditioned(*shape, ratio, min(shape)))
 
 
+@pytest.mark.parametrize("shape", [(3, 3), (5, 2), (2, 5)])
+def test_open_sizes(shape: tuple[int, int]) -> None:
+    x = conditioned(*shape, 30, min(shape))
+    y = outputs_of(run_pass(PASS, aten_model("linalg_pinv", ["M", "N"])).after, {"x": x})["y"]
+    np.testing.assert_allclose(y, np.linalg.pinv(x), rtol=0, atol=1e-3 * np.abs(y).max())
+
+
+def test_nothing_is_turned() -> None:
+    x = np.zeros((0, 3), np.float32)
+    y = outputs_of(run_pass(PASS, aten_model("linalg_pinv", [0, 3])).after, {"x": x})["y"]
+    assert y.shape == (3, 0)
+
+
 def test_a_matrix_of_zeros_and_extreme_sizes() -> None:
     check(conditioned(3, 4, 1, 0))
     check(conditioned(3, 3, 10, 3) * np.float32(1e15))
@@ -76,8 +89,9 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    model = aten_model("linalg_pinv", ["M", 3], [None, None, None])
-    assert_refused(PASS, model, "the number of rows of x must be known and not 0")
+    model = aten_model("linalg_pinv", ["M", 3], [None, None, None], opset=10)
+    assert_refused(PASS, model, "the number of rows of x must be known below opset 11")
+    assert_refused(PASS, aten_model("linalg_pinv", [3], [None]), "the rank of x must be at least 2")
     model = aten_model("linalg_pinv", [3, 3], [None, np.array(0.1), None])
     assert_refused(PASS, model, "a tolerance must be at most 1e-06; one is larger")
     model = aten_model("linalg_pinv", [3, 3], [None, None, np.array(True)])

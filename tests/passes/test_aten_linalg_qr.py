@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from graphfix.passes.aten.aten_linalg_qr import FAMILY
+from graphfix.report import APPROXIMATE
 from graphfix.testing import assert_refused, assert_untouched, outputs_of
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 
 PASS = "aten-linalg-qr"
 CLOSE: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-5}
+LEAST: dict[str, Any] = {"fed": 2, "used": 1, "accuracy": APPROXIMATE, **CLOSE}
 
 
 @pytest.mark.parametrize("some", [True, False])
@@ -42,6 +44,12 @@ def test_logarithms_and_signs(operator: str, opset: int) -> None:
     replaced(PASS, FAMILY.evaluate, operator, [x], opset=opset, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("operator", ["linalg_slogdet", "logdet"])
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0)])
+def test_logarithms_of_nothing(operator: str, shape: tuple[int, ...]) -> None:
+    replaced(PASS, FAMILY.evaluate, operator, [np.zeros(shape, np.float32)])
+
+
 def test_a_singular_matrix_has_no_sign() -> None:
     x = np.array([[[1, 2], [2, 4]], [[0, 0], [0, 0]]], np.float32)
     replaced(PASS, FAMILY.evaluate, "slogdet", [x], **CLOSE)
@@ -58,7 +66,7 @@ def test_least_squares(rows: int, columns: int) -> None:
         normal = a[at].T.astype(np.float64) @ a[at]
         best = solve(normal, a[at].T @ b[at])
         np.testing.assert_allclose(expected[at], best, rtol=1e-3, atol=1e-4)
-    replaced(PASS, FAMILY.evaluate, "linalg_lstsq", [a, b, None, None], fed=2, used=1, **CLOSE)
+    replaced(PASS, FAMILY.evaluate, "linalg_lstsq", [a, b, None, None], **LEAST)
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (1, 4), (2, 5, 8)])
@@ -66,7 +74,7 @@ def test_the_least_of_many_solutions(shape: tuple[int, ...]) -> None:
     a, b = array_of(*shape), array_of(*shape[:-1], 3, seed=8)
     found = FAMILY.evaluate([a, b], {"operator": "linalg_lstsq"})[0]
     np.testing.assert_allclose(a @ found, b, rtol=1e-3, atol=1e-4)
-    replaced(PASS, FAMILY.evaluate, "linalg_lstsq", [a, b, None, None], fed=2, used=1, **CLOSE)
+    replaced(PASS, FAMILY.evaluate, "linalg_lstsq", [a, b, None, None], **LEAST)
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (3, 3), (5, 2), (2, 6, 3)])
@@ -80,6 +88,12 @@ def test_what_is_left_of_least_squares(shape: tuple[int, ...]) -> None:
         np.testing.assert_allclose(given["y1"], solve(a, b, rcond=None)[1], rtol=1e-4)
     assert given["y1"].size == (b[..., 0, :].size if shape[-2] > shape[-1] else 0)
     assert given["y2"].size == given["y3"].size == 0
+
+
+def test_the_numpy_model_takes_no_other_rank() -> None:
+    x = np.ones((3, 2), np.float32)
+    with pytest.raises(np.linalg.LinAlgError):
+        FAMILY.evaluate([x, x], {"operator": "linalg_lstsq"})
 
 
 def test_refusals() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphfix.authoring import has_pytorch
 from graphfix.passes.aten.aten_pool import FAMILY
 from graphfix.testing import assert_refused, assert_untouched, outputs_of
 from tests.passes.aten_models import array_of, aten_model, called, replaced
@@ -46,6 +47,8 @@ def test_maxima(kernel: int, stride: list[int], pad: int, ceil: bool, axes: int)
         arguments = [[kernel] * axes, stride * axes, [pad] * axes, [dilation] * axes, ceil]
         replaced(PASS, FAMILY.evaluate, f"max_pool{axes}d", [x, *arguments])
         replaced(PASS, FAMILY.evaluate, f"max_pool{axes}d_with_indices", [x, *arguments])
+    if axes == 1 and has_pytorch():  # which has no max_pool1d of integers
+        return
     whole = (x * 9).astype(np.int64)
     arguments = [[kernel] * axes, stride * axes, [pad] * axes, [1] * axes, ceil]
     replaced(PASS, FAMILY.evaluate, f"max_pool{axes}d", [whole, *arguments])
@@ -72,29 +75,51 @@ def test_integers_are_divided_towards_0() -> None:
     assert outputs_of(done.after, {"x0": x})["y0"].tolist() == [[[-3, 3]]]
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "reason"),
-    [
-        ("max_pool1d", [[3], [2], [0], [1], True],
-         "the sizes of the pooled axes must be known in ceil mode; one is open"),
-        ("max_pool1d_with_indices", [[3], [2], [0], [1], False],
-         "the sizes of the pooled axes of x0 must be known; one is open"),
-        ("max_pool1d", [[3, 2], [2], [0], [1], False],
-         "kernel_size must have an entry for each of 1 axes; it has 2"),
-    ],
-)  # fmt: skip
-def test_refused(name: str, arguments: list[Any], reason: str) -> None:
+@pytest.mark.parametrize("axes", [1, 2])
+@pytest.mark.parametrize(("kernel", "stride", "pad", "ceil"), WINDOWS)
+@pytest.mark.parametrize("size", [6, 7, 8, 9])
+def test_open_sizes(
+    kernel: int, stride: list[int], pad: int, ceil: bool, size: int, axes: int
+) -> None:
+    x = (
+        array_of(2, *([size + 2, size][-axes:]), size)[..., :size]
+        if axes > 1
+        else array_of(2, 3, size)
+    )
+    for data in (x, (x * 9).astype(np.int64)):
+        how: dict[str, Any] = {"dynamic": True} | (NEAR if data.dtype == np.float32 else {})
+        geometry = [[kernel] * axes, stride * axes, [pad] * axes]
+        for padded in (True, False):
+            further: list[Any] = [None] if axes > 1 else []
+            arguments = [data, *geometry, ceil, padded, *further]
+            replaced(PASS, FAMILY.evaluate, f"avg_pool{axes}d", arguments, **how)
+        if axes == 1 and data.dtype == np.int64 and has_pytorch():
+            continue  # it has no max_pool1d of integers
+        arguments = [data, *geometry, [1] * axes, ceil]
+        replaced(PASS, FAMILY.evaluate, f"max_pool{axes}d", arguments, dynamic=True)
+        name = f"max_pool{axes}d_with_indices"
+        replaced(PASS, FAMILY.evaluate, name, arguments, dynamic=True)
+        replaced(PASS, FAMILY.evaluate, name, arguments)
+
+
+def test_open_sizes_of_dilated_windows() -> None:
+    x = array_of(1, 2, 9, 8)
+    arguments = [x, [3, 2], [2, 3], [1, 1], [2, 1], True]
+    replaced(PASS, FAMILY.evaluate, "max_pool2d_with_indices", arguments, dynamic=True)
+    replaced(PASS, FAMILY.evaluate, "max_pool2d", arguments, dynamic=True)
+
+
+def test_refused() -> None:
     x = array_of(2, 3, 9)
-    results = [x, x.astype(np.int64)] if "indices" in name else [x]
-    model, _ = called(name, [x, *arguments], results, dynamic=True)
-    assert_refused(PASS, model, reason)
-
-
-def test_padded_integers_have_no_indices() -> None:
-    x = np.zeros((1, 2, 5), np.int64)
-    arguments = [x, [3], [2], [1], [1], False]
-    model, _ = called("max_pool1d_with_indices", arguments, [x, x])
-    assert_refused(PASS, model, "x0 must be floats for indices of padded windows; it is not")
+    model, _ = called("max_pool1d", [x, [3, 2], [2], [0], [1], False], [x], dynamic=True)
+    assert_refused(PASS, model, "kernel_size must have an entry for each of 1 axes; it has 2")
+    model, _ = called("max_pool1d", [x, [3], [2], [3], [1], True], [x], dynamic=True)
+    assert_refused(PASS, model, "the padding must be at most half a window; it is 3")
+    whole = x.astype(np.int64)
+    model, _ = called("max_pool1d", [whole, [3], [2], [1], [2], False], [whole])
+    assert_refused(PASS, model, "must not be dilated where they are padded; they are")
+    model, _ = called("avg_pool1d", [whole, [200], [2], [0], False, True], [whole], dynamic=True)
+    assert_refused(PASS, model, "windows of integers must have at most 128 elements")
 
 
 def test_other_operators_are_left_alone() -> None:
