@@ -1,9 +1,9 @@
 """Replace normalization by batches or instances that torch.onnx leaves as ATen nodes.
 
 What it does:
-    Writes batch_norm, native_batch_norm and instance_norm: with the statistics of the input where
-    the call is told to train, else with those that it is given, as BatchNormalization where all
-    are constants.
+    Writes batch_norm, native_batch_norm, _native_batch_norm_legit (which may have no statistics,
+    or no training) and instance_norm: with the statistics of the input where the call is told to
+    train, else with those that it is given, as BatchNormalization where all are constants.
 
 Why engines need it:
     Exporters that are told to write ATen nodes, or to train, write these, and no engine has an
@@ -46,8 +46,10 @@ _EPS = 1e-5
 
 
 def _flag(call: Call | ArrayCall) -> bool:
-    name = "training" if "training" in call.schema else "use_input_stats"
-    return bool(call.number(name, 0))
+    for name in ("training", "use_input_stats"):
+        if name in call.schema:
+            return bool(call.number(name, 0))
+    return False
 
 
 def _needed(call: Call) -> tuple[Value, int]:
@@ -55,7 +57,7 @@ def _needed(call: Call) -> tuple[Value, int]:
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.DOUBLE):
         raise Refuse(f"{x.name} must be float32 or float64; it is {x.type_name}")
     for name in ("weight", "bias", *_STATISTICS):
-        value = call.tensor(name)
+        value = call.tensor(name) if name in call.schema else None
         if value is not None and (value.rank != 1 or value.elem_type != x.elem_type):
             raise Refuse(f"{value.name} must be a vector of {x.type_name}")
     return x, rank
@@ -79,7 +81,7 @@ def _of_input(build: Builder, call: Call, axes: Sequence[int]) -> tuple[Value, V
 
 def _given(build: Builder, call: Call) -> Value:
     x, rank = _needed(call)
-    mean, variance = (call.tensor(name) for name in _STATISTICS)
+    mean, variance = (call.tensor(n) if n in call.schema else None for n in _STATISTICS)
     if mean is None or variance is None:
         raise Refuse(f"{call.operator} must be given statistics, or be told to take the input's")
     vectors = [call.tensor("weight"), call.tensor("bias"), mean, variance]
@@ -143,6 +145,7 @@ def _type(call: Call) -> Sequence[InferredType | None]:
 
 
 _ALL = ("input", "weight", "bias", *_STATISTICS)
+_LEGIT = "_native_batch_norm_legit"
 FAMILY = Family({
     "batch_norm": Function(
         (*_ALL, "training", "momentum", "eps", "cudnn_enabled"), lambda b, c: _by_batch(b, c)[:1],
@@ -151,6 +154,11 @@ FAMILY = Family({
     "native_batch_norm": Function(
         (*_ALL, "training", "momentum", "eps"), _by_batch, _batch_model, _type
     ),
+    **{name: Function(schema, _by_batch, _batch_model, _type) for name, schema in {
+        _LEGIT: (*_ALL, "training", "momentum", "eps"),
+        f"{_LEGIT}.no_stats": ("input", "weight", "bias", "training", "momentum", "eps"),
+        f"{_LEGIT}_no_training": (*_ALL, "momentum", "eps"),
+    }.items()},
     "instance_norm": Function(
         (*_ALL, "use_input_stats", "momentum", "eps", "cudnn_enabled"), _by_instance,
         lambda call: _modelled(call, tuple(range(2, call.need("input").ndim)))[0],

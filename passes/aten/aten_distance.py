@@ -2,7 +2,8 @@
 
 What it does:
     Writes pairwise_distance, dist, pdist, triplet_margin_loss and cosine_embedding_loss with
-    differences, products and norms; the pairs of pdist are picked by constant indices. renorm
+    differences, products and norms; the pairs of pdist are picked by constant indices, or by those
+    of NonZero where the number of rows is open. renorm
     scales what has a larger norm than it may.
 
 Why engines need it:
@@ -16,8 +17,8 @@ After:
     y = ReduceL2 <axes = [-1]> (Add (Sub (a, b), 1e-6))
 
 When it refuses:
-    A rank or type is unknown, the type is float16, the number of rows of pdist is unknown or gives
-    no pair, or more than 2^20, or the opset is below 12.
+    A rank or type is unknown, the type is float16, the rows of pdist give more than 2^20 pairs, or
+    the opset is below 12.
 
 Accuracy:
     Exact up to rounding and the order of sums.
@@ -36,7 +37,15 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    counted,
+    rewrite,
+)
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._arithmetic import held, larger, smaller
 from graphfix.passes.aten._family import Family, Function, broadcast, like, ranked, without
@@ -121,27 +130,41 @@ def _dist_type(call: Call) -> Sequence[InferredType | None]:
     return (InferredType(helper.np_dtype_to_tensor_dtype(kind), ()),)
 
 
-def _rows(call: Call) -> tuple[Value, int]:
+def _rows(call: Call) -> tuple[Value, int | None]:
+    """Return a matrix and how many rows it has; None where that is open."""
     x, rank = ranked(call)
-    count = x.dim(0) if rank == 2 else None
-    if count is None:
-        raise Refuse(f"{x.name} must be a matrix of a known number of rows")
-    if not 1 < count * (count - 1) // 2 + 1 <= _MOST_PAIRS:
-        raise Refuse(f"there must be 1 to {_MOST_PAIRS} pairs of rows; there are {count} rows")
+    if rank != 2:
+        raise Refuse(f"{x.name} must be a matrix; it has {rank} axes")
+    count = x.dim(0)
+    if count is not None and count * (count - 1) // 2 > _MOST_PAIRS:
+        raise Refuse(f"there must be at most {_MOST_PAIRS} pairs of rows; there are {count} rows")
     return x, count
+
+
+def _pairs(build: Builder, x: Value, count: int | None) -> tuple[Value, Value]:
+    """Return the first and the second row of each pair."""
+    if count is not None:
+        known = np.triu_indices(count, 1)
+        return build.constant(known[0]), build.constant(known[1])
+    numbers = counted(x, 0, build)
+    both = build.NonZero(build.Less(build.Unsqueeze(numbers, axes=[1]), numbers))
+    first, second = (build.Slice(both, starts=[a], ends=[a + 1], axes=[0]) for a in (0, 1))
+    return build.Squeeze(first, axes=[0]), build.Squeeze(second, axes=[0])
 
 
 def _pdist(build: Builder, call: Call) -> Value:
     x, count = _rows(call)
     (x,) = float_operands(build, [x])
-    first, second = np.triu_indices(count, 1)
+    if count in (0, 1):
+        return build.constant(np.zeros(0, x.dtype))
+    first, second = _pairs(build, x, count)
     away = build.Sub(build.Gather(x, first, axis=0), build.Gather(x, second, axis=0))
     return norm_over(build, away, (1,), float(call.number("p", 2)), keep=False)
 
 
 def _pdist_type(call: Call) -> Sequence[InferredType | None]:
     x, count = _rows(call)
-    return (InferredType(x.elem_type, (count * (count - 1) // 2,)),)
+    return (InferredType(x.elem_type, (None if count is None else count * (count - 1) // 2,)),)
 
 
 def _pdist_model(call: ArrayCall) -> Any:
@@ -253,8 +276,9 @@ FAMILY = Family({
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Abs Add Cast Div Equal Gather Identity Less Max Min Mul Pow ReduceL1 ReduceL2 ReduceMax "
-        "ReduceMean ReduceMin ReduceSum Sqrt Sub Where"
+        "Abs Add Cast Div Equal Gather Identity Less Max Min Mul NonZero Pow Range ReduceL1 "
+        "ReduceL2 ReduceMax ReduceMean ReduceMin ReduceSum Shape Slice Sqrt Squeeze Sub Unsqueeze "
+        "Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

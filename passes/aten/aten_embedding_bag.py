@@ -2,7 +2,8 @@
 
 What it does:
     Gathers the rows of all indices, cuts them into bags where the offsets say, and sums each bag,
-    takes its mean or its largest elements.
+    takes its mean or its largest elements. Where the offsets are computed, or a row is left out,
+    the rows of each bag are picked by a mask.
 
 Why engines need it:
     ONNX has no embedding_bag, and exporters wrote an ATen node.
@@ -15,8 +16,10 @@ After:
     y = Concat <axis = 0> (ReduceSum <axes = {0}> (Slice (rows, 0, 2)), ...)
 
 When it refuses:
-    The offsets are computed at run time, there are more than `max_bags`, the number of indices is
-    unknown, rows are weighed or left out, or another output than the first is used.
+    Constant offsets are more than `max_bags` or do not follow one another, the width of the table
+    or the number of constant bags' indices is unknown, rows are weighed that are not summed, a mask
+    is needed below opset 11 or of other types than float32 and float64, or another output than the
+    first is used.
 
 Accuracy:
     Exact up to the order of summation. An empty bag gives zeros.
@@ -32,8 +35,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 
 from graphfix.authoring import (
+    FAR,
     Array,
     Builder,
     InferredType,
@@ -43,7 +48,8 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, features, matching
+from graphfix.passes.aten._bags import EMITS, last_end, members, spread
 
 NAMES = ("embedding_bag",)
 SCHEMA = (
@@ -76,22 +82,25 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     """Reduce each bag with numpy."""
     call = ArrayCall(inputs, attributes, SCHEMA)
     weight, offsets = call.need("weight"), call.need("offsets")
-    rows = weight[call.need("indices")]
+    indices = call.need("indices")
+    rows = weight[indices]
+    scale = call.array("per_sample_weights")
+    rows = rows if scale is None else rows * scale[:, None]
     ends = [*offsets.tolist(), len(rows)]
     if call.number("include_last_offset", 0):
         ends = ends[:-1]
     reduce = (np.sum, np.mean, np.max)[int(call.number("mode", 0))]
-    bags = [
-        reduce(rows[low:high], axis=0) if high > low else np.zeros(weight.shape[1], weight.dtype)
-        for low, high in itertools.pairwise(ends)
-    ]
+    left = indices != _left_out(call, len(weight))
+    cut = [rows[low:high][left[low:high]] for low, high in itertools.pairwise(ends)]
+    nothing = np.zeros(weight.shape[1], weight.dtype)
+    bags = [reduce(bag, axis=0) if len(bag) else nothing for bag in cut]
     return (np.stack(bags).astype(weight.dtype),)
 
 
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits="Concat Div Gather ReduceMax ReduceSum Slice",
+    emits=f"{EMITS} Cast Concat Div Equal Max Mul ReduceMax ReduceSum Slice",
     infer=infer,
     evaluate=evaluate,
     options={"max_bags": Option(int, 64, "More bags are refused.")},
@@ -101,12 +110,16 @@ def aten_embedding_bag(node: NodeView, build: Builder) -> Value:
     call = call_of(node, {"embedding_bag": SCHEMA})
     weight, indices = call.need("weight"), call.need("indices")
     mode = int(call.number("mode", 0))
-    if call.tensor("per_sample_weights") is not None:
-        raise Refuse("the rows must have no weights of their own; they have")
-    if call.number("padding_idx", -1) >= 0 or mode not in (_SUM, _MEAN, _MAX):
-        raise Refuse("no row may be left out, and the mode must be sum, mean or max")
+    if mode not in (_SUM, _MEAN, _MAX):
+        raise Refuse(f"the mode must be 0, 1 or 2 for sum, mean or max; it is {mode}")
     if any(value is not None and value.is_used for value in node.outputs[1:]):
         raise Refuse("only the first output may be used; another one is")
+    scale, given = call.tensor("per_sample_weights"), call.tensor("offsets")
+    if scale is not None and mode != _SUM:
+        raise Refuse(f"rows with weights of their own must be summed; the mode is {mode}")
+    known = given is None or build.const(given) is not None
+    if not known or call.number("padding_idx") is not None or scale is not None:
+        return _masked(build, call, mode)
     offsets = call.entries("offsets")
     width, count = weight.dim(1), indices.dim(0)
     if offsets is None or indices.rank != 1 or count is None or not width or weight.dtype is None:
@@ -127,6 +140,56 @@ def aten_embedding_bag(node: NodeView, build: Builder) -> Value:
         for low, size in zip(ends[:-1], sizes, strict=True)
     ]
     return bags[0] if len(bags) == 1 else build.Concat(*bags, axis=0)
+
+
+def _left_out(call: Call | ArrayCall, rows: int | None) -> int | None:
+    """Return the row of the table that no bag has, counted from the front.
+
+    Raises:
+        Refuse: It is counted from the back of a table whose size is open.
+    """
+    given = call.number("padding_idx")
+    if given is None or given >= 0:
+        return None if given is None else int(given)
+    if rows is None:
+        raise Refuse("the number of rows must be known where padding_idx is negative; it is open")
+    return int(given) + rows
+
+
+def _masked(build: Builder, call: Call, mode: int) -> Value:
+    """Pick the rows of each bag by a mask, [bags, rows, width]."""
+    weight, offsets, indices = (call.need(n) for n in ("weight", "offsets", "indices"))
+    if weight.type_name not in ("float32", "float64") or weight.rank != 2 or build.opset < 11:
+        raise Refuse(
+            f"{weight.name} must be a matrix of float32 or float64 and the opset at least 11; it "
+            f"is {weight.type_name} at opset {build.opset}"
+        )
+    if indices.rank != 1 or offsets.rank != 1:
+        raise Refuse("the indices and the offsets must be vectors")
+    rows = build.Gather(weight, indices, axis=0)
+    scale = call.tensor("per_sample_weights")
+    rows = rows if scale is None else build.Mul(rows, build.Unsqueeze(scale, axes=[1]))
+    starts = build.Cast(offsets, to=TensorProto.INT64)
+    if call.number("include_last_offset", 0):
+        ends = build.Slice(starts, starts=[1], ends=[FAR], axes=[0])
+        starts = build.Slice(starts, starts=[0], ends=[-1], axes=[0])
+    else:
+        after = build.Slice(starts, starts=[1], ends=[FAR], axes=[0])
+        ends = build.Concat(after, last_end(build, rows), axis=0)
+    inside, left = members(build, starts, ends, rows), _left_out(call, weight.dim(0))
+    if left is not None:
+        which = build.Cast(indices, to=TensorProto.INT64)
+        inside = build.And(inside, build.Not(build.Equal(which, np.int64(left))))
+    if mode == _SUM:
+        return build.ReduceSum(spread(build, inside, rows, 0), axes=[1], keepdims=0)
+    numbers = build.Cast(inside, to=weight.elem_type)
+    counts = build.ReduceSum(numbers, axes=[1], keepdims=1)
+    if mode == _MEAN:
+        total = build.ReduceSum(spread(build, inside, rows, 0), axes=[1], keepdims=0)
+        return build.Div(total, build.Max(counts, build.constant(np.ones((), weight.dtype))))
+    zero = build.constant(np.zeros((), weight.dtype))
+    largest = build.ReduceMax(spread(build, inside, rows, -np.inf), axes=[1], keepdims=0)
+    return build.Where(build.Less(zero, counts), largest, zero)
 
 
 def _bag(build: Builder, rows: Value, low: int, size: int, mode: int, nothing: Array) -> Value:

@@ -16,14 +16,16 @@ After:
     v = Neg (Squeeze <axes = [1]> (Slice <axis 1, from 1 to 2> (t)))
 
 When it refuses:
-    The index is used (among equal values PyTorch does not say which one it is), k or the axis is
+    The index is used and the elements are integers (among equal values PyTorch does not say which
+    one it is, and of integers many are equal), k or the axis is
     computed at run time, the rank, the type or the size of the axis is unknown, k does not fit,
     or the type is neither floating point nor an integer of at most 32 bits or int64 (integers
     need opset 11).
 
 Accuracy:
     Exact: the result is one of the inputs; only the sign of a zero may be another. PyTorch sorts
-    NaN behind everything, engines differ in where they do.
+    NaN behind everything, engines differ in where they do. Approximate where the index of a float
+    is used: of equal numbers another one may be given.
 
 References:
     pytorch/pytorch aten/src/ATen/native/Sorting.cpp (kthvalue);
@@ -39,6 +41,7 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import (
+    APPROXIMATE,
     Array,
     Builder,
     InferredType,
@@ -102,10 +105,11 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 )
 def aten_kthvalue(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take the last of the largest, see the module."""
-    indices = node.output(1)
-    if indices is not None and indices.is_used:
-        raise Refuse("the index of the value must not be used; it is")
     x, k, axis, keep = _read(node)
+    indices = node.output(1)
+    placed = indices is not None and indices.is_used
+    if placed and x.elem_type not in FLOATS:
+        raise Refuse("the index of the value must not be used of integers; it is")
     size = x.dim(axis)
     if size is None:
         raise Refuse(f"the size of axis {axis} must be known")
@@ -117,24 +121,35 @@ def aten_kthvalue(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     negative = x.elem_type in FLOATS and k < size - k + 1
     count = k if negative else size - k + 1
 
+    places: list[Value] = []
+
     def work(values: Value) -> Value:
-        found = _last(build, build.Neg(values) if negative else values, count, axis)
-        found = found if keep else build.Squeeze(found, axes=[axis])
+        found, place = (
+            one if keep else build.Squeeze(one, axes=[axis])
+            for one in _last(build, build.Neg(values) if negative else values, count, axis)
+        )
+        places.append(place)
         return build.Neg(found) if negative else found
 
     if x.elem_type in _SMALL:
         result = build.Cast(work(build.Cast(x, to=TensorProto.INT32)), to=x.elem_type)
     else:
         result = widened(build, x, work)
-    return (result, *([None] * (len(node.outputs) - 1)))
+    if not placed:
+        return (result, *([None] * (len(node.outputs) - 1)))
+    build.declare(APPROXIMATE, "of equal numbers another place may be given than PyTorch's")
+    return result, places[0]
 
 
-def _last(build: Builder, x: Value, count: int, axis: int) -> Value:
-    """Return the least of the `count` largest along an axis, which is kept."""
+def _last(build: Builder, x: Value, count: int, axis: int) -> tuple[Value, Value]:
+    """Return the least of the `count` largest along an axis, which is kept, and its place."""
     if build.opset < 10:
-        largest = build.multi("TopK", x, outputs=2, k=count, axis=axis)[0]
+        largest, places = build.multi("TopK", x, outputs=2, k=count, axis=axis)
     else:
-        largest = build.multi("TopK", x, [count], outputs=2, axis=axis)[0]
+        largest, places = build.multi("TopK", x, [count], outputs=2, axis=axis)
     if count == 1:
-        return largest
-    return build.Slice(largest, starts=[count - 1], ends=[count], axes=[axis])
+        return largest, places
+    value, place = (
+        build.Slice(one, starts=[count - 1], ends=[count], axes=[axis]) for one in (largest, places)
+    )
+    return value, place

@@ -129,10 +129,10 @@ def _common(build: Builder, x: Value, axis: int) -> tuple[Value, Value]:
     counts = build.ReduceSum(build.Cast(pairs, to=TensorProto.FLOAT), axes=[axis + 1], keepdims=0)
     most = build.Equal(counts, build.ReduceMax(counts, axes=[axis], keepdims=1))
     if wide.elem_type in FLOATS:
-        last = np.array(np.inf, wide.dtype)
+        last = build.constant(np.array(np.inf, wide.dtype))
     else:
-        last = np.array(np.iinfo(wide.dtype or np.int64).max, wide.dtype)
-    held = build.Where(most, wide, build.constant(last))
+        last = build.ReduceMax(wide, axes=[axis], keepdims=1)
+    held = build.Where(most, wide, last)
     value = build.ReduceMin(held, axes=[axis], keepdims=1)
     numbers = along(counted(x, axis, build), axis, x.rank or 0, build)
     here = build.Cast(build.Equal(wide, value), to=INT64)

@@ -1,8 +1,9 @@
 """Replace what gives as many elements as there are that count: nonzero, masked_select, and others.
 
 What it does:
-    nonzero and argwhere become the transposed NonZero, masked_select Compress of what is flat, and
-    unique_consecutive keeps the elements that differ from the one before.
+    nonzero and argwhere become the transposed NonZero, of which nonzero_static keeps or fills as
+    many rows as it is told, masked_select Compress of what is flat, and unique_consecutive keeps
+    the elements that differ from the one before.
 
 Why engines need it:
     Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
@@ -16,7 +17,7 @@ After:
 
 When it refuses:
     A rank or type is unknown, unique_consecutive is along an axis, its flags are computed at run
-    time, nonzero has no axes, or the opset is below 11.
+    time, nonzero_static has more than 2^20 rows, or the opset is below 11.
 
 Accuracy:
     Exact, bit by bit.
@@ -39,16 +40,52 @@ from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, ranked
 
 _INT64 = TensorProto.INT64
+_MOST_ROWS = 1 << 20
 
 
 def _nonzero(build: Builder, call: Call) -> Value:
-    x, _ = ranked(call, least=1)
-    return build.Transpose(build.NonZero(x), perm=[1, 0])
+    x, rank = ranked(call)
+    if rank:
+        return build.Transpose(build.NonZero(x), perm=[1, 0])
+    # One row without columns, or none.
+    found = build.Transpose(build.NonZero(build.Unsqueeze(x, axes=[0])), perm=[1, 0])
+    return build.Slice(found, starts=[0], ends=[0], axes=[1])
 
 
 def _nonzero_type(call: Call) -> Sequence[InferredType | None]:
-    _, rank = ranked(call, least=1)
+    _, rank = ranked(call)
     return (InferredType(_INT64, (None, rank)),)
+
+
+def _rows(call: Call | ArrayCall) -> tuple[int, int]:
+    """Return how many rows nonzero_static gives, and what fills those that are missing.
+
+    Raises:
+        Refuse: Less than none, or very many.
+    """
+    count, fill = int(call.number("size", 0)), int(call.number("fill_value", -1))
+    if not 0 <= count <= _MOST_ROWS:
+        raise Refuse(f"there must be 0 to {_MOST_ROWS} rows; there are {count}")
+    return count, fill
+
+
+def _static(build: Builder, call: Call) -> Value:
+    (count, fill), (_, rank) = _rows(call), ranked(call)
+    filled = np.full((count, rank), fill, np.int64)
+    if not filled.size:
+        return build.constant(filled)
+    found = build.Concat(_nonzero(build, call), filled, axis=0)
+    return build.Slice(found, starts=[0], ends=[count], axes=[0])
+
+
+def _static_type(call: Call) -> Sequence[InferredType | None]:
+    return (InferredType(_INT64, (_rows(call)[0], ranked(call)[1])),)
+
+
+def _static_model(call: ArrayCall) -> Any:
+    (count, fill), x = _rows(call), call.need("self")
+    found = np.argwhere(x)
+    return np.concatenate([found, np.full((count, x.ndim), fill, np.int64)])[:count]
 
 
 def _select(build: Builder, call: Call) -> Value:
@@ -131,6 +168,9 @@ _NONZERO = Function(("self",), _nonzero, lambda call: np.argwhere(call.need("sel
 FAMILY = Family({
     "nonzero": _NONZERO,
     "argwhere": _NONZERO,
+    "nonzero_static": Function(
+        ("self", "size", "fill_value"), _static, _static_model, _static_type
+    ),
     "masked_select": Function(("self", "mask"), _select, _select_model, _select_type),
     "unique_consecutive": Function(
         ("self", "return_inverse", "return_counts", "dim"), _runs, _runs_model, _runs_type
@@ -142,7 +182,8 @@ FAMILY = Family({
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Cast Compress Concat CumSum Equal Expand NonZero Not Or Reshape Shape Slice Sub Transpose"
+        "Cast Compress Concat CumSum Equal Expand NonZero Not Or Reshape Shape Slice Sub Transpose "
+        "Unsqueeze"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

@@ -1,8 +1,9 @@
-"""Replace what writes to places of a tensor: scatter, scatter_add, index_copy, index_add, and such.
+"""Replace what writes to places of a tensor: scatter, scatter_add, put, index_copy, and such.
 
 What it does:
     Writes scatter, scatter_add and scatter_reduce with ScatterElements; index_fill, index_copy,
-    index_add and index_reduce with ScatterElements of indices that are spread over the other axes.
+    index_add and index_reduce with ScatterElements of indices that are spread over the other axes;
+    put with ScatterElements of what is flat.
 
 Why engines need it:
     Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
@@ -141,6 +142,30 @@ def _scatter_model(call: ArrayCall) -> Any:
     return found
 
 
+def _put(build: Builder, call: Call) -> Value:
+    x, rank = ranked(call)
+    reduction = "add" if call.number("accumulate", 0) else "none"
+    source = _typed_like(build, call.need("source"), x)
+    flat, places, values = (
+        one if one.rank == 1 else build.Reshape(one, [-1])
+        for one in (x, index_vector(build, call), source)
+    )
+    found = _scattering(build, flat, places, values, 0, reduction)
+    return found if rank == 1 else build.Reshape(found, build.Shape(x))
+
+
+def _put_model(call: ArrayCall) -> Any:
+    x = call.need("self")
+    flat: Array = x.copy().reshape(-1)
+    places = call.need("index").reshape(-1)
+    values = call.need("source").reshape(-1).astype(x.dtype)
+    if call.number("accumulate", 0):
+        np.add.at(flat, places, values)
+    else:
+        flat[places] = values
+    return flat.reshape(x.shape)
+
+
 def _set_model(call: ArrayCall) -> Any:
     found, where, values = _set_apart(call)
     found[where] = values
@@ -237,6 +262,7 @@ FAMILY = Family({
     "scatter.value_reduce": _function((*_AT, "value", "reduce"), _scatter, _scatter_model),
     "scatter_add": _function((*_AT, "src"), _scatter, _scatter_model),
     "scatter_reduce": _function((*_AT, "src", "reduce", "include_self"), _scatter, _scatter_model),
+    "put": _function(("self", "index", "source", "accumulate"), _put, _put_model),
     "index_fill": _function((*_AT, "value"), _index_write, _index_model),
     "index_copy": _function((*_AT, "source"), _index_write, _index_model),
     "index_add": _function((*_AT, "source", "alpha"), _index_write, _index_model),

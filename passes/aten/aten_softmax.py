@@ -319,14 +319,24 @@ def _cosine_model(call: ArrayCall) -> Any:
     return (np.sum(a * b, axis) / sides[0] / sides[1]).astype(dtype)
 
 
+def _classes(call: Call) -> int | None:
+    """Return how many classes are given; None where the largest one decides."""
+    given = int(call.number("num_classes", -1))
+    return given if given >= 0 else None
+
+
 def _one_hot(build: Builder, call: Call) -> Value:
     x, rank = ranked(call)
     classes = int(call.number("num_classes", -1))
-    if classes < 1:
-        raise Refuse(f"num_classes must be given; it is {classes}")
     lined = build.Unsqueeze(x, axes=[rank])
-    equal = build.Equal(lined, build.constant(np.arange(classes, dtype=np.int64)))
-    return build.Cast(equal, to=TensorProto.INT64)
+    if classes >= 1:
+        every = build.constant(np.arange(classes, dtype=np.int64))
+    elif classes == -1 and build.opset >= 11:
+        most = build.ReduceMax(build.Reshape(x, [-1]), axes=[0], keepdims=0)
+        every = build.Range(np.int64(0), build.Add(most, np.int64(1)), np.int64(1))
+    else:
+        raise Refuse(f"num_classes must be given, or -1 from opset 11 on; it is {classes}")
+    return build.Cast(build.Equal(lined, every), to=TensorProto.INT64)
 
 
 _SOFTMAX = Function(("self", "dim", "dtype"), _softmax("Softmax"), _softmax_model, _like("same"))
@@ -368,7 +378,7 @@ FAMILY = Family(
             ("self", "num_classes"),
             _one_hot,
             _one_hot_model,
-            by_sizes(lambda sizes, call: [*sizes, int(call.number("num_classes", -1))]),
+            by_sizes(lambda sizes, call: [*sizes, _classes(call)]),
         ),
     }
 )
@@ -378,8 +388,8 @@ FAMILY = Family(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Add Cast CumSum Div Equal Identity Less LogSoftmax Max Mul ReduceL2 ReduceMax ReduceSum "
-        "Reshape Sigmoid Slice Softmax Split Squeeze Sub TopK Transpose Unsqueeze Where"
+        "Add Cast CumSum Div Equal Identity Less LogSoftmax Max Mul Range ReduceL2 ReduceMax "
+        "ReduceSum Reshape Sigmoid Slice Softmax Split Squeeze Sub TopK Transpose Unsqueeze Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

@@ -39,6 +39,17 @@ def test_constant_statistics_stay_one_operator() -> None:
 
 
 @pytest.mark.parametrize("own", [False, True])
+def test_functions_without_autograd(own: bool) -> None:
+    arguments = [X, WEIGHT, BIAS, MEAN, VARIANCE]
+    how: dict[str, Any] = {"fed": 5, **NEAR}
+    name = "_native_batch_norm_legit"
+    replaced(PASS, FAMILY.evaluate, name, [*arguments, own, 0.1, 1e-5], **how)
+    replaced(PASS, FAMILY.evaluate, f"{name}_no_training", [*arguments, 0.1, 1e-5], **how)
+    alone = [X, WEIGHT, BIAS, True, 0.1, 1e-5]
+    replaced(PASS, FAMILY.evaluate, name, alone, overload="no_stats", fed=3, **NEAR)
+
+
+@pytest.mark.parametrize("own", [False, True])
 def test_instances(own: bool) -> None:
     arguments = [X, WEIGHT, BIAS, MEAN, VARIANCE, own, 0.1, 1e-5, True]
     replaced(PASS, FAMILY.evaluate, "instance_norm", arguments, fed=5, **NEAR)

@@ -37,9 +37,11 @@ def test_integers_are_subtracted_as_integers() -> None:
 
 def test_pairs_of_rows() -> None:
     for p in (1.0, 2.0):
-        replaced(PASS, FAMILY.evaluate, "pdist", [A, p], **NEAR)
-    model, _ = called("pdist", [A, 2.0], [A[0]], dynamic=True)
-    assert_refused(PASS, model, "x0 must be a matrix of a known number of rows")
+        for x in (A, A[:2].copy(), A[:1].copy()):
+            replaced(PASS, FAMILY.evaluate, "pdist", [x, p], **NEAR)
+            replaced(PASS, FAMILY.evaluate, "pdist", [x, p], dynamic=True, **NEAR)
+    model, _ = called("pdist", [np.zeros((2000, 1), np.float32), 2.0], [A[0]])
+    assert_refused(PASS, model, "there must be at most 1048576 pairs of rows")
 
 
 @pytest.mark.parametrize("swap", [False, True])

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphfix.authoring import has_pytorch, run_in_pytorch
 from graphfix.passes.aten.aten_embedding_bag import evaluate
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
-from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model
+from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, called
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-embedding-bag"
@@ -66,6 +67,41 @@ def test_the_numpy_model() -> None:
     np.testing.assert_allclose(y, wanted(indices, offsets, 1), rtol=1e-6)
 
 
+def computed(mode: int, weights: Array | None = None, last: bool = False) -> list[Any]:
+    """Return arguments whose offsets are inputs."""
+    offsets = ints(0, 2, 2, 5) if last else ints(0, 2, 2)
+    return [TABLE, ints(1, 0, 5, 5, 2), offsets, False, mode, False, weights, last, None]
+
+
+def masked(given: list[Any], **how: Any) -> None:
+    """Assert that a pass computes what its numpy model and, where it is, PyTorch do."""
+    arrays = [None if one is None else np.asarray(one) for one in given]
+    expected = evaluate(arrays, {})
+    if has_pytorch():
+        said = run_in_pytorch("embedding_bag", "padding_idx", arrays)[0]
+        np.testing.assert_allclose(expected[0], said, rtol=1e-5, atol=1e-6)
+    model, feed = called("embedding_bag", given, expected, overload="padding_idx", **how)
+    found = outputs_of(run_pass(PASS, model).after, feed)["y0"]
+    np.testing.assert_allclose(found, expected[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("opset", [11, 17, 18])
+def test_computed_offsets(opset: int, mode: int, last: bool, dynamic: bool) -> None:
+    masked(computed(mode, last=last), fed=3, opset=opset, dynamic=dynamic)
+    scaled = computed(0, array_of(5, seed=8), last)
+    masked(scaled, fed=3, opset=opset, dynamic=dynamic)
+
+
+@pytest.mark.parametrize("left", [5, -1])
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_a_row_that_is_left_out(mode: int, left: int) -> None:
+    arguments = [TABLE, ints(1, 0, 5, 5, 2), ints(0, 2, 4), False, mode, False, None, False, left]
+    masked(arguments)
+
+
 def test_in_a_branch() -> None:
     model = in_branch(aten_model("embedding_bag", [6, 3], arguments(ints(4, 2), ints(0), 0)))
     done = run_pass(PASS, model)
@@ -74,12 +110,15 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals() -> None:
-    weighed = [*arguments(ints(1, 2), ints(0), 0)[:-1], np.array([1, 2], np.float32)]
+    weighed = [*arguments(ints(1, 2), ints(0), 1)[:-1], np.array([1, 2], np.float32)]
     assert_refused(
         PASS,
         aten_model("embedding_bag", [6, 3], weighed),
-        "the rows must have no weights of their own; they have",
+        "rows with weights of their own must be summed; the mode is 1",
     )
+    half = TABLE.astype(np.float16)
+    model, _ = called("embedding_bag", [half, *computed(0)[1:]], [half], fed=3)
+    assert_refused(PASS, model, "must be a matrix of float32 or float64")
     back = arguments(ints(1, 2, 3), ints(2, 0), 0)
     assert_refused(
         PASS,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
 from graphfix.passes.aten.aten_kthvalue import evaluate
-from graphfix.report import Status
+from graphfix.report import APPROXIMATE, Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.aten_models import LAYOUTS, Output, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -48,6 +48,19 @@ def test_axes(axis: int, keep: bool) -> None:
     expected = np.take(np.sort(x, axis=axis), [1], axis=axis)
     model = model_of([3, 4, 5], 2, axis, keep)
     becomes(PASS, model, {"x": x}, expected if keep else expected.squeeze(axis))
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE])
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 4, 5])
+def test_places_of_floats(k: int, keep: bool, kind: int) -> None:
+    x = array_of(3, 5).astype(numpy_dtype(kind))
+    done = run_pass(PASS, model_of([3, 5], k, keep=keep, used=2, dtype=kind))
+    (site,) = [site for outcome in done.outcomes for site in outcome.sites]
+    assert site.accuracy == APPROXIMATE
+    given_back = outputs_of(done.after, {"x": x})
+    places = np.argsort(x, axis=1)[:, k - 1 : k]
+    np.testing.assert_array_equal(given_back["i"], places if keep else places[:, 0])
 
 
 def test_attributes_and_equal_values() -> None:
@@ -120,7 +133,8 @@ def test_in_a_branch() -> None:
 
 def test_refusals() -> None:
     assert_refused(PASS, model_of(None, 1), "the rank of x must be at least 1 and its dtype known")
-    assert_refused(PASS, model_of([3], 1, used=2), "the index of the value must not be used; it is")
+    integers = model_of([3], 1, used=2, dtype=TensorProto.INT64)
+    assert_refused(PASS, integers, "the index of the value must not be used of integers; it is")
     assert_refused(PASS, model_of([3], 0), "k must be from 1 to 3; it is 0")
     assert_refused(
         PASS, model_of([3], 1, 2), "k must be given and the axis lie in rank 1; they are 1 and 2"

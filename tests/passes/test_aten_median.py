@@ -45,6 +45,12 @@ def test_integers() -> None:
     replaced(PASS, FAMILY.evaluate, "mode", [x, 1, False], used=1)
 
 
+def test_the_most_common_of_large_integers() -> None:
+    x = np.array([[2**62, 1, 2**62], [-(2**62), -5, -(2**62)]])
+    done = replaced(PASS, FAMILY.evaluate, "mode", [x, 1, False], used=1)
+    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == [2**62, -(2**62)]
+
+
 @pytest.mark.parametrize("keep", [False, True])
 def test_the_most_common_number_is_the_least_of_several(keep: bool) -> None:
     x = np.array([[2, 1, 2, 1, 5], [9, 8, 9, 9, 8], [3, 2, 1, 0, 4]], np.float32)

@@ -20,6 +20,22 @@ def test_places(operator: str, dynamic: bool) -> None:
         replaced(PASS, FAMILY.evaluate, operator, [x], dynamic=dynamic)
 
 
+@pytest.mark.parametrize("number", [0.0, 2.5])
+def test_a_number_without_axes(number: float) -> None:
+    x = np.array(number, np.float32)
+    done = replaced(PASS, FAMILY.evaluate, "nonzero", [x])
+    assert outputs_of(done.after, {"x0": x})["y0"].shape == (int(number > 0), 0)
+    for count in (0, 2):
+        replaced(PASS, FAMILY.evaluate, "nonzero_static", [x, count, -1])
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("count", [0, 3, 40])
+def test_as_many_places_as_are_asked_for(count: int, dynamic: bool) -> None:
+    for x in (X, X[0].copy(), X > 0):
+        replaced(PASS, FAMILY.evaluate, "nonzero_static", [x, count, -7], dynamic=dynamic)
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_what_a_mask_leaves(dynamic: bool) -> None:
     for x, mask in ((X, X > 0), (X, X[0] > 0), (X[0].copy(), X > 0)):
@@ -46,9 +62,8 @@ def test_lengths_of_runs() -> None:
 def test_refused() -> None:
     model, _ = called("unique_consecutive", [X, False, False, 0], [X])
     assert_refused(PASS, model, "all elements must be compared; those along an axis are")
-    scalar = np.array(1.0, np.float32)
-    model, _ = called("nonzero", [scalar], [np.zeros((1, 0), np.int64)])
-    assert_refused(PASS, model, "the rank of x0 must be at least 1; it is 0")
+    model, _ = called("nonzero_static", [X, 1 << 21, -1], [X])
+    assert_refused(PASS, model, "there must be 0 to 1048576 rows; there are 2097152")
     model, _ = called("masked_select", [X, X], [X[0]], fed=2)
     assert_refused(PASS, model, "x1 must be bool; it is float32")
 

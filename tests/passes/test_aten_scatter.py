@@ -47,6 +47,19 @@ def test_whole_parts_are_written_to_places(dynamic: bool) -> None:
     np.testing.assert_allclose(given[1], X[0] + 2 * X[1], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_numbers_are_put_into_what_is_flat(dtype: Any, dynamic: bool) -> None:
+    x, source = (X * 9).astype(dtype), (array_of(2, 2, seed=8) * 9).astype(dtype)
+    places = np.array([[3, -1], [0, 17]])
+    how: dict[str, Any] = {"fed": 3, "dynamic": dynamic, "rtol": 1e-6}
+    for one in (x, x.ravel()):
+        for add in (False, True):
+            replaced(PASS, FAMILY.evaluate, "put", [one, places, source, add], **how)
+    twice = np.array([[3, 3], [0, 3]])
+    replaced(PASS, FAMILY.evaluate, "put", [x, twice, source, True], **how)
+
+
 def test_in_a_branch() -> None:
     at = np.array([0, 3])
     model = aten_model("index_fill", [4], [np.array(0), at, np.array(1.5)], overload="int_Scalar")

@@ -85,8 +85,10 @@ def test_classes() -> None:
     k = np.array([[0, 2], [3, 1]])
     done = replaced(PASS, FAMILY.evaluate, "one_hot", [k, 4])
     np.testing.assert_array_equal(outputs_of(done.after, {"x0": k})["y0"], np.eye(4)[k])
-    model, _ = called("one_hot", [k, -1], [k])
-    assert_refused(PASS, model, "num_classes must be given; it is -1")
+    for x in (k, np.array(5)):
+        replaced(PASS, FAMILY.evaluate, "one_hot", [x, -1], dynamic=True)
+    model, _ = called("one_hot", [k, -1], [k], opset=10)
+    assert_refused(PASS, model, "num_classes must be given, or -1 from opset 11 on; it is -1")
 
 
 def test_in_a_branch() -> None:
