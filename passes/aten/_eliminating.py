@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import FAR, Builder, Refuse, Value, need_rank
+from graphfix.authoring import FAR, Array, Builder, Refuse, Value, need_rank
 from graphfix.passes.aten._pivoting import (
     cut,
     only_row,
@@ -195,3 +195,49 @@ def counting(build: Builder, x: Value, size: int | None) -> tuple[Value, Value, 
     zero, one = (build.constant(np.array(n, dtype=np.int64)) for n in (0, 1))
     numbers = build.Reshape(build.Range(zero, trips, one), [-1, 1])
     return numbers, trips, cut(build, shape, 0, rank - 1, rank)
+
+
+def solution(a: Array, b: Array) -> Array:
+    """Solve a X = b by elimination and back substitution, in the type of the matrices.
+
+    `numpy.linalg` would compute float32 in float64 and hide the rounding that PyTorch has; float16
+    is computed in float32.
+
+    Raises:
+        numpy.linalg.LinAlgError: A matrix is singular, where PyTorch raises as well.
+    """
+    front = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    size, across = a.shape[-1], b.shape[-1]
+    kind = np.float32 if a.dtype == np.float16 else a.dtype
+    left = np.broadcast_to(a, (*front, size, size)).reshape(-1, size, size)
+    right = np.broadcast_to(b, (*front, size, across)).reshape(-1, size, across)
+    work: Array = np.concatenate([left, right], axis=2).astype(kind)
+    each = np.arange(len(work))
+    for k in range(size):
+        place = k + np.abs(work[:, k:, k]).argmax(axis=1)
+        work[each, k], work[each, place] = work[each, place], work[each, k].copy()
+        if not work[:, k, k].all():
+            raise np.linalg.LinAlgError("a matrix is singular")
+        factor = work[:, k + 1 :, k : k + 1] / work[:, k : k + 1, k : k + 1]
+        work[:, k + 1 :] -= factor * work[:, k : k + 1]
+    found = substitution(work[:, :, :size], work[:, :, size:])
+    return np.asarray(found.reshape(*front, size, across), a.dtype)
+
+
+def substitution(factor: Array, b: Array, *, lower: bool = False, unit: bool = False) -> Array:
+    """Solve with one triangle of matrices, row by row, in the type of the right sides.
+
+    Args:
+        factor: [..., N, N], of which one triangle is read.
+        b: [..., N, K].
+        lower: Whether it is the lower one.
+        unit: Whether the diagonal is taken for ones.
+    """
+    found: Array = np.array(np.broadcast_arrays(b, factor[..., :1])[0])
+    size = factor.shape[-1]
+    for k in range(size) if lower else reversed(range(size)):
+        for j in range(k) if lower else range(k + 1, size):
+            found[..., k, :] -= factor[..., k, j : j + 1] * found[..., j, :]
+        if not unit:
+            found[..., k, :] /= factor[..., k, k : k + 1]
+    return found

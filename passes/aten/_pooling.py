@@ -63,8 +63,8 @@ class Pooling(Struct, frozen=True):
 
 
 def dimensions_of(operator: str) -> int:
-    """Return the number of pooled axes that an operator's name ends in: ``...pool2d``."""
-    return int(operator[-2])
+    """Return the number of axes that an operator's name ends in: ``...pool2d``, ``...2d_aa``."""
+    return int(operator.removesuffix("_aa")[-2])
 
 
 def pooling_of(node: NodeView, names: Sequence[str]) -> Pooling:

@@ -61,7 +61,7 @@ from graphfix.authoring import (
     rewrite,
 )
 from graphfix.passes.aten._arguments import call_of, features, matching
-from graphfix.passes.aten._eliminating import EMITS, eliminated, with_pivots
+from graphfix.passes.aten._eliminating import EMITS, eliminated, solution, with_pivots
 from graphfix.passes.aten._error_counts import DECIDED, zero_pivots
 from graphfix.passes.aten._error_counts import EMITS as COUNTING
 from graphfix.passes.aten._pivoting import like_matrices
@@ -76,33 +76,15 @@ SCHEMAS = {
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """Invert by elimination and back substitution in the type of the matrices.
-
-    `numpy.linalg.inv` would compute float32 in float64 and hide the rounding that PyTorch has.
+    """Invert by elimination, see `solution`.
 
     Raises:
         numpy.linalg.LinAlgError: A matrix is singular, where PyTorch raises as well.
     """
     x = inputs[0]
     assert x is not None
-    kind = np.float32 if x.dtype == np.float16 else x.dtype
-    size = x.shape[-1]
-    work = x.reshape(-1, size, size).astype(kind)
-    work = np.concatenate([work, np.broadcast_to(np.eye(size, dtype=kind), work.shape)], axis=2)
-    each = np.arange(len(work))
-    for k in range(size):
-        place = k + np.abs(work[:, k:, k]).argmax(axis=1)
-        work[each, k], work[each, place] = work[each, place], work[each, k].copy()
-        if not work[:, k, k].all():
-            raise np.linalg.LinAlgError("a matrix is singular")
-        factor = work[:, k + 1 :, k : k + 1] / work[:, k : k + 1, k : k + 1]
-        work[:, k + 1 :] -= factor * work[:, k : k + 1]
-    result = work[:, :, size:].copy()
-    for k in reversed(range(size)):
-        for j in range(k + 1, size):
-            result[:, k] -= work[:, k, j : j + 1] * result[:, j]
-        result[:, k] /= work[:, k, k : k + 1]
-    return result.reshape(x.shape).astype(x.dtype), np.zeros(x.shape[:-2], dtype=np.int32)
+    eye: Array = np.eye(x.shape[-1], dtype=x.dtype)
+    return solution(x, eye), np.zeros(x.shape[:-2], dtype=np.int32)
 
 
 @rewrite(

@@ -54,6 +54,7 @@ from graphfix.authoring import (
     rewrite,
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
+from graphfix.passes.aten._eliminating import substitution
 from graphfix.passes.aten._error_counts import DECIDED, zero_pivots
 from graphfix.passes.aten._error_counts import EMITS as COUNTING
 from graphfix.passes.aten._family import Family, Function, broadcast, ranked
@@ -158,7 +159,7 @@ def _packed(x: Array) -> tuple[Array, Array, Array]:
     """Return what LAPACK's getrf gives of a stack: the factors, the pivots, the first that is 0."""
     rows, columns = x.shape[-2:]
     count = min(rows, columns)
-    work: Array = x.reshape(-1, rows, columns).astype(np.float64)
+    work: Array = x.reshape(-1, rows, columns).copy()
     pivots: Array = np.zeros((len(work), count), np.int32)
     info: Array = np.zeros(len(work), np.int32)
     each = np.arange(len(work))
@@ -171,8 +172,7 @@ def _packed(x: Array) -> tuple[Array, Array, Array]:
         work[:, k + 1 :, k] /= np.where(head == 0, 1, head)[:, None]
         work[:, k + 1 :, k + 1 :] -= work[:, k + 1 :, k : k + 1] * work[:, k : k + 1, k + 1 :]
     front = x.shape[:-2]
-    lu = work.reshape(x.shape).astype(x.dtype)
-    return lu, pivots.reshape(*front, count), info.reshape(front)
+    return work.reshape(x.shape), pivots.reshape(*front, count), info.reshape(front)
 
 
 def _permuted(pivots: Array, rows: int) -> Array:
@@ -209,15 +209,19 @@ def _solve_model(call: ArrayCall) -> Any:
     named = "LU" in call.schema
     lu, pivots = call.need("LU" if named else "LU_data"), call.need(call.schema[1 if named else 2])
     b = call.need("B" if named else "self")
-    lower, upper = _factors(lu.astype(np.float64))
-    whole = _permuted(pivots, lu.shape[-1]) @ lower @ upper
-    if named and call.number("adjoint", 0):
-        whole = whole.swapaxes(-1, -2)
-    wide = b.astype(np.float64)
-    if not named or call.number("left", 1):
-        return np.linalg.solve(whole, wide).astype(b.dtype)
-    turned = np.linalg.solve(whole.swapaxes(-1, -2), wide.swapaxes(-1, -2))
-    return turned.swapaxes(-1, -2).astype(b.dtype)
+    left = not named or bool(call.number("left", 1))
+    adjoint = named and bool(call.number("adjoint", 0))
+    b = b if left else b.swapaxes(-1, -2)
+    # In the type of the matrices, so that the rounding that PyTorch has is not hidden.
+    order = _permuted(pivots, lu.shape[-1]).astype(b.dtype)
+    if adjoint is left:
+        turned = lu.swapaxes(-1, -2)
+        inner = substitution(turned, b, lower=True)
+        found = order @ substitution(turned, inner, unit=True)
+    else:
+        inner = substitution(lu, order.swapaxes(-1, -2) @ b, lower=True, unit=True)
+        found = substitution(lu, inner)
+    return found if left else found.swapaxes(-1, -2)
 
 
 def _factoring(*schema: str) -> Function:

@@ -80,19 +80,26 @@ def _number(build: Builder, x: Value, number: float) -> Value:
 
 
 def _model(call: ArrayCall) -> Any:
-    """Halve more often than what is written does, and take more terms."""
+    """Halve and square as often, of all matrices at once, and take more terms.
+
+    It is computed in the type of the matrices, so that the rounding of the squarings shows.
+
+    Raises:
+        Refuse: The sums of columns are larger than what is promised.
+    """
     x = call.need("self")
-    work: Array = x.astype(np.float64)
-    largest = np.abs(work).sum(-2).max(initial=0) if work.size else 0.0
-    times = max(0, int(np.ceil(np.log2(largest))) + 4) if 0 < largest < np.inf else 0
-    work = work / 2.0**times
-    eye = np.eye(x.shape[-1])
-    found = np.broadcast_to(eye, x.shape)
+    largest = float(np.abs(x).sum(-2).max(initial=0)) if x.size else 0.0
+    if not largest <= _SMALL * 2**HALVINGS:
+        raise Refuse("the sums of columns must be in the domain; they are not")
+    times = max(0, int(np.ceil(np.log2(largest / _SMALL)))) if largest else 0
+    work = x / x.dtype.type(2.0**times)
+    eye: Array = np.eye(x.shape[-1], dtype=x.dtype)
+    found: Array = np.broadcast_to(eye, x.shape)
     for divisor in range(20, 0, -1):
-        found = eye + work @ found / divisor
+        found = eye + work @ found / x.dtype.type(divisor)
     for _ in range(times):
         found = found @ found
-    return found.astype(x.dtype)
+    return found
 
 
 _EXPONENTIAL = Function(("self",), _exponential, _model, like())

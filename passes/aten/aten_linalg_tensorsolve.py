@@ -30,13 +30,14 @@ References:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Option, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._eliminating import EMITS, eliminated
+from graphfix.passes.aten._eliminating import EMITS, eliminated, solution
 from graphfix.passes.aten._family import Family, Function, ranked
 
 
@@ -99,15 +100,18 @@ def _solve_type(call: Call) -> Sequence[InferredType | None]:
 
 
 def _inverse_model(call: ArrayCall) -> Any:
-    x = call.need("self")
-    return np.linalg.tensorinv(x.astype(np.float64), int(call.number("ind", 2))).astype(x.dtype)
+    x, first = call.need("self"), int(call.number("ind", 2))
+    size = prod(x.shape[:first])
+    found = solution(x.reshape(size, -1), np.eye(size, dtype=x.dtype))
+    return found.reshape(*x.shape[first:], *x.shape[:first])
 
 
 def _solve_model(call: ArrayCall) -> Any:
     x, b = call.need("self"), call.need("other")
     given = call.entries("dims")
-    axes = None if given is None else [int(axis) for axis in given]
-    return np.linalg.tensorsolve(x.astype(np.float64), b.astype(np.float64), axes).astype(x.dtype)
+    turned = x.transpose(_order(None if given is None else tuple(int(n) for n in given), x.ndim))
+    found = solution(turned.reshape(b.size, -1), b.reshape(-1, 1))
+    return found.reshape(turned.shape[b.ndim :])
 
 
 FAMILY = Family(

@@ -151,7 +151,13 @@ def _put(build: Builder, call: Call) -> Value:
         for one in (x, index_vector(build, call), source)
     )
     found = _scattering(build, flat, places, values, 0, reduction)
-    return found if rank == 1 else build.Reshape(found, build.Shape(x))
+    if rank == 1:
+        return found
+    if x.static_shape is not None:
+        return build.Reshape(found, list(x.static_shape))
+    if build.opset < 14:
+        raise Refuse(f"the sizes of {x.name} must be known below opset 14; one is open")
+    return build.Reshape(found, build.Shape(x), allowzero=1)  # there may be no elements
 
 
 def _put_model(call: ArrayCall) -> Any:

@@ -3,7 +3,7 @@
 What it does:
     Writes softmax, log_softmax and _safe_softmax with Softmax and LogSoftmax, glu with Sigmoid,
     cumsum with CumSum, topk with TopK, trapezoid, cumulative_trapezoid and cosine_similarity with
-    sums, one_hot with Equal, in the type that PyTorch computes in.
+    sums, in the type that PyTorch computes in.
 
 Why engines need it:
     Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
@@ -319,35 +319,9 @@ def _cosine_model(call: ArrayCall) -> Any:
     return (np.sum(a * b, axis) / sides[0] / sides[1]).astype(dtype)
 
 
-def _classes(call: Call) -> int | None:
-    """Return how many classes are given; None where the largest one decides."""
-    given = int(call.number("num_classes", -1))
-    return given if given >= 0 else None
-
-
-def _one_hot(build: Builder, call: Call) -> Value:
-    x, rank = ranked(call)
-    classes = int(call.number("num_classes", -1))
-    lined = build.Unsqueeze(x, axes=[rank])
-    if classes >= 1:
-        every = build.constant(np.arange(classes, dtype=np.int64))
-    elif classes == -1 and build.opset >= 11:
-        most = build.ReduceMax(build.Reshape(x, [-1]), axes=[0], keepdims=0)
-        every = build.Range(np.int64(0), build.Add(most, np.int64(1)), np.int64(1))
-    else:
-        raise Refuse(f"num_classes must be given, or -1 from opset 11 on; it is {classes}")
-    return build.Cast(build.Equal(lined, every), to=TensorProto.INT64)
-
-
 _SOFTMAX = Function(("self", "dim", "dtype"), _softmax("Softmax"), _softmax_model, _like("same"))
 _LOG = Function(("self", "dim", "dtype"), _softmax("LogSoftmax"), _log_softmax_model, _like("same"))
 _HALF = ("self", "dim", "half_to_float")
-
-
-def _one_hot_model(call: ArrayCall) -> Any:
-    x, classes = call.need("self"), int(call.number("num_classes", -1))
-    every = np.arange(classes if classes >= 0 else int(x.max()) + 1)
-    return np.equal(x[..., None], every).astype(np.int64)
 
 
 _EVEN, _AT_POINTS = ("y", "dx", "dim"), ("y", "x", "dim")
@@ -374,12 +348,6 @@ FAMILY = Family(
         "cosine_similarity": Function(
             ("x1", "x2", "dim", "eps"), _cosine, _cosine_model, _cosine_type
         ),
-        "one_hot": Function(
-            ("self", "num_classes"),
-            _one_hot,
-            _one_hot_model,
-            by_sizes(lambda sizes, call: [*sizes, _classes(call)]),
-        ),
     }
 )
 
@@ -388,7 +356,7 @@ FAMILY = Family(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Add Cast CumSum Div Equal Identity Less LogSoftmax Max Mul Range ReduceL2 ReduceMax "
+        "Add Cast CumSum Div Identity Less LogSoftmax Max Mul ReduceL2 ReduceMax "
         "ReduceSum Reshape Sigmoid Slice Softmax Split Squeeze Sub TopK Transpose Unsqueeze Where"
     ),
     infer=FAMILY.infer,

@@ -81,16 +81,6 @@ def test_angles(dynamic: bool) -> None:
              dynamic=dynamic)  # fmt: skip
 
 
-def test_classes() -> None:
-    k = np.array([[0, 2], [3, 1]])
-    done = replaced(PASS, FAMILY.evaluate, "one_hot", [k, 4])
-    np.testing.assert_array_equal(outputs_of(done.after, {"x0": k})["y0"], np.eye(4)[k])
-    for x in (k, np.array(5)):
-        replaced(PASS, FAMILY.evaluate, "one_hot", [x, -1], dynamic=True)
-    model, _ = called("one_hot", [k, -1], [k], opset=10)
-    assert_refused(PASS, model, "num_classes must be given, or -1 from opset 11 on; it is -1")
-
-
 def test_in_a_branch() -> None:
     done = run_pass(PASS, in_branch(aten_model("softmax", [4], [np.array(0)], overload="int")))
     assert sum(len(outcome.sites) for outcome in done.outcomes) == 2

@@ -1,0 +1,46 @@
+"""aten-one-hot: numbers of classes as rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_one_hot import FAMILY
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from tests.passes.aten_models import aten_model, called, replaced
+from tests.passes.resize_models import in_branch
+
+PASS = "aten-one-hot"
+K = np.array([[0, 2], [3, 1]])
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("classes", [4, 7, -1])
+def test_classes(classes: int, dynamic: bool) -> None:
+    done = replaced(PASS, FAMILY.evaluate, "one_hot", [K, classes], dynamic=dynamic)
+    found = outputs_of(done.after, {"x0": K})["y0"]
+    np.testing.assert_array_equal(found, np.eye(max(classes, 4))[K])
+    replaced(PASS, FAMILY.evaluate, "one_hot", [np.array(2), classes], dynamic=dynamic)
+
+
+@pytest.mark.parametrize("x", [[-1, 0], [5], []])
+def test_the_numpy_model_takes_classes_alone(x: list[int]) -> None:
+    with pytest.raises(Exception, match="the numbers must be classes"):
+        FAMILY.evaluate([np.array(x, np.int64), np.array(4)], {"operator": "one_hot"})
+
+
+def test_in_a_branch() -> None:
+    model = aten_model("one_hot", [4], [np.array(3)], dtype=7)
+    done = run_pass(PASS, in_branch(model))
+    assert sum(len(outcome.sites) for outcome in done.outcomes) == 2
+
+
+def test_refusals() -> None:
+    model, _ = called("one_hot", [K, -1], [K], opset=10)
+    assert_refused(PASS, model, "the opset must be at least 11, which has Range; it is 10")
+    model, _ = called("one_hot", [K, -2], [K])
+    assert_refused(PASS, model, "num_classes must be at least -1; it is -2")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("softmax", [3, 3]))
