@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value
 
-EMITTED = ("Expand", "Reshape", "Slice", "Unsqueeze")
+LATE_EMITS = ("Expand", "Reshape", "Slice", "Unsqueeze")
 
 
 def broadcast_late(node: NodeView, build: Builder, value: Value, number: Value) -> Value:

@@ -33,7 +33,7 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
-from graphfix.passes.quantization._late_scales import EMITTED, broadcast_late
+from graphfix.passes.quantization._late_scales import LATE_EMITS, broadcast_late
 
 _SHORT = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.UINT16)
 _OP = "DequantizeLinear"
@@ -48,7 +48,7 @@ _OP = "DequantizeLinear"
         f"const:{_OP}.*",
         f"op:{_OP}",
     ),
-    emits=("Cast", "Mul", "Sub", *EMITTED),
+    emits=("Cast", "Mul", "Sub", *LATE_EMITS),
 )
 def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Subtract and multiply, see the module."""

@@ -29,6 +29,7 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite
+from graphfix.passes.quantization._late_scales import LATE_EMITS
 from graphfix.passes.quantization._parameters import EMITTED
 from graphfix.passes.quantization._quantizing import quantized
 
@@ -43,7 +44,7 @@ _OP = "QuantizeLinear"
         f"form:{_OP}.*",
         f"op:{_OP}",
     ),
-    emits=(*EMITTED, "Expand", "Slice", "Unsqueeze"),
+    emits=(*EMITTED, *LATE_EMITS),
 )
 def quantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Round and limit, see the module."""

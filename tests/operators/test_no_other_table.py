@@ -19,8 +19,8 @@ ELSEWHERE = {
         "inference._PROPAGATED shape_inference._READS_A_TYPE"
     ),
     "steps of opsets whose forms differ in one way": (
-        "later_operators._BROUGHT opset_7._BROADCASTING _run_time._COMPOSED opset_11._ONE_AXIS "
-        "widening._ROUNDED widening._WRAPPING"
+        "later_operators._BROUGHT opset_7._BROADCASTING computed_axes._COMPOSED "
+        "opset_11._ONE_AXIS widening._ROUNDED widening._WRAPPING"
     ),
     "measured in an engine": "inexact.INEXACT_FOR_INTEGERS saturation._OPERATORS",
     "how inputs are drawn, and which are driven": (

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, need_rank, respell
-from graphfix.opset.adapters._run_time import allow, choose, from_front
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    chosen,
+    late_from_front,
+    need_elem_type,
+    need_rank,
+    respell,
+)
+from graphfix.opset.adapters._run_time import allow
 from graphfix.opset.adapting import Adapted, adapter
 
 _OLDER = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
@@ -46,7 +56,7 @@ def dft_down(node: NodeView, build: Builder) -> Adapted:
         assert result is not None
         return result
 
-    return choose(build, from_front(given, rank, build), rank - 1, along)
+    return chosen(build, late_from_front(given, rank, build), rank - 1, along)
 
 
 @adapter("AffineGrid", 20, 19)

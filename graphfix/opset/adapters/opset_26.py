@@ -8,9 +8,18 @@ from __future__ import annotations
 import numpy as np
 from onnx import numpy_helper
 
-from graphfix.authoring import Builder, NodeView, Value, need_elem_type, need_rank, running
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Value,
+    chosen,
+    late_from_front,
+    need_elem_type,
+    need_rank,
+    running,
+)
 from graphfix.opset.adapters._bits import reinterpret
-from graphfix.opset.adapters._run_time import allow, choose, from_front, size_along
+from graphfix.opset.adapters._run_time import allow, size_along
 from graphfix.opset.adapting import Adapted, adapter
 
 
@@ -38,7 +47,7 @@ def cum_prod_down(node: NodeView, build: Builder) -> Adapted:
     def along(inner: Builder, each: int) -> Value:
         return _products(x, each, node, inner)
 
-    return choose(build, from_front(axis, rank, build), rank, along)
+    return chosen(build, late_from_front(axis, rank, build), rank, along)
 
 
 def _products(x: Value, axis: int, node: NodeView, build: Builder) -> Value:

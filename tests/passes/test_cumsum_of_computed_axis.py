@@ -1,0 +1,62 @@
+"""cumsum-of-computed-axis: the sum along the axis that a number names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.api import run
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "cumsum-of-computed-axis"
+RNG = np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [11, 14, 21])
+@pytest.mark.parametrize(
+    ("axis", "kind"), [(0, "int64"), (1, "int32"), (-1, "int64"), (-3, "int32")]
+)
+def test_each_axis(axis: int, kind: str, opset: int, place: str) -> None:
+    if place == "function" and opset < 13:
+        pytest.skip("local functions came with IR 8; older opsets have none in practice")
+    inputs = f"float[N, 3, 4] x, {kind} a"
+    text = written("@y = CumSum (x, a)", inputs, "float[N, 3, 4]", opset=opset, place=place)
+    x = RNG.integers(-9, 9, (2, 3, 4)).astype(np.float32)
+    feed: dict[str, Any] = {"x": x, "a": np.array(axis, kind)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], np.cumsum(x, axis=axis))
+
+
+@pytest.mark.parametrize("kind", ["float", "double", "int32", "int64"])
+def test_types_and_attributes(kind: str) -> None:
+    body = "@y = CumSum <exclusive = 1, reverse = 1> (x, a)"
+    text = written(body, f"{kind}[2, 3] x, int64[1] a", f"{kind}[2, 3]", opset=14)
+    dtype: Any = {"float": np.float32, "double": np.float64}.get(kind, kind)
+    x = RNG.integers(-9, 9, (2, 3)).astype(dtype)
+    for axis in (0, 1):
+        feed = {"x": x, "a": np.array([axis], np.int64)}
+        done = assert_rewrite(PASS, text, feeds=[feed])
+        backward = np.flip(np.cumsum(np.flip(x, axis), axis=axis), axis)
+        np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], backward - x)
+
+
+@pytest.mark.parametrize("target", ["trt8.6", "trt10.10", "trt11.1"])
+def test_tensorrt_takes_it(target: str) -> None:
+    text = written("@y = CumSum (x, a)", "float[2, 3] x, int32 a", "float[2, 3]")
+    result = run(parse(text), target, verify="full")
+    assert result.exit_code == 0, result.report.findings_after
+
+
+def test_refused_and_left_alone() -> None:
+    body = "@a = Constant <value = int64 {1}> ()\n@y = CumSum (x, @a)"
+    text = written(body, "float[2, 3] x", "float[2, 3]")
+    assert_refused(PASS, text, "the axis must be computed at run time; it is known")
+    text = written("@y = CumSum (x, a)", "float x, int64 a", "float")
+    assert_refused(PASS, text, "there must be an axis; the rank is 0")
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -1,0 +1,86 @@
+"""reduction-of-computed-axes: one If for each axis, against numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.api import run
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "reduction-of-computed-axes"
+X = np.random.default_rng(3).uniform(0.5, 2, (2, 3, 4)).astype(np.float32)
+REDUCING: dict[str, Any] = {
+    "ReduceMax": np.max,
+    "ReduceMean": np.mean,
+    "ReduceMin": np.min,
+    "ReduceProd": np.prod,
+}
+BEFORE: dict[str, Any] = {"ReduceL1": np.abs, "ReduceL2": np.square, "ReduceSumSquare": np.square}
+BEFORE["ReduceLogSumExp"] = np.exp
+AFTER: dict[str, Any] = {"ReduceL2": np.sqrt, "ReduceLogSum": np.log, "ReduceLogSumExp": np.log}
+OPERATORS = sorted({*REDUCING, *BEFORE, *AFTER, "ReduceSum"})
+
+
+def computed(op: str, axes: tuple[int, ...]) -> Any:
+    """Return what numpy makes of X, the axes kept."""
+    given = BEFORE[op](X) if op in BEFORE else X
+    reduced = REDUCING.get(op, np.sum)(given, axis=axes, keepdims=True)
+    return AFTER[op](reduced) if op in AFTER else reduced
+
+
+def text_of(op: str, keep: int, rank: int, opset: int = 18, place: str = "main") -> str:
+    ends = ("float[N, 3, 4] x, int64[K] a", f"float[{', '.join('ABC'[:rank])}]")
+    return written(f"@y = {op} <keepdims = {keep}> (x, a)", *ends, opset=opset, place=place)
+
+
+@pytest.mark.parametrize("axes", [(0,), (-1, 1), (0, 1, 2)])
+@pytest.mark.parametrize("op", OPERATORS)
+def test_each_reduction(op: str, axes: tuple[int, ...]) -> None:
+    feed = {"x": X, "a": np.array(axes, np.int64)}
+    done = assert_rewrite(PASS, text_of(op, 1, 3), feeds=[feed], rtol=1e-5)
+    found = outputs_of(done.after, feed)["y"]
+    np.testing.assert_allclose(found, computed(op, axes), rtol=1e-5)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("opset", [13, 18, 21])
+@pytest.mark.parametrize("axes", [(1,), (-3, 2)])
+def test_without_the_axes_in_the_shape(axes: tuple[int, ...], opset: int, place: str) -> None:
+    text = text_of("ReduceSum", 0, 3 - len(axes), opset, place)
+    feed: dict[str, Any] = {"x": X, "a": np.array(axes, np.int64)}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5)
+    np.testing.assert_allclose(outputs_of(done.after, feed)["y"], X.sum(axes), rtol=1e-5)
+
+
+@pytest.mark.parametrize("noop", [0, 1])
+def test_no_axes_at_all(noop: int) -> None:
+    body = f"@y = ReduceMax <keepdims = 1, noop_with_empty_axes = {noop}> (x, a)"
+    text = written(body, "float[2, 3, 4] x, int64[K] a", "float[A, B, C]", opset=18)
+    feed = {"x": X, "a": np.zeros(0, np.int64)}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    wanted = X if noop else X.max(keepdims=True)
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
+
+
+@pytest.mark.parametrize("target", ["trt10.10", "trt11.1"])
+@pytest.mark.parametrize("op", ["ReduceMean", "ReduceSum"])
+def test_tensorrt_takes_it(op: str, target: str) -> None:
+    result = run(parse(text_of(op, 1, 3)), target, verify="full")
+    assert result.exit_code == 0, result.report.findings_after
+
+
+def test_refused_and_left_alone() -> None:
+    body = "@a = Constant <value = int64[1] {1}> ()\n@y = ReduceSum (x, @a)"
+    text = written(body, "float[2, 3] x", "float[2, 1]")
+    assert_refused(PASS, text, "the axes must be computed at run time; they are known")
+    text = written("@y = ReduceSum (x)", "float[2, 3] x", "float[1, 1]")
+    assert_refused(PASS, text, "the axes must be computed at run time; they are known")
+    text = written("@y = ReduceMean (x, a)", "int32[2, 3] x, int64[1] a", "int32[A, B]", opset=18)
+    assert_refused(PASS, text, "ReduceMean of int32 taken one axis after the other is not exact")
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
