@@ -72,7 +72,7 @@ BEYOND: dict[str, str] = {
 }
 # Operator -> operands that fix the shape of the result, by position.
 SHAPING: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(("Squeeze", "Unsqueeze", "CumSum", "Split"), (1,)),
+    **dict.fromkeys(("Squeeze", "Unsqueeze", "Split"), (1,)),
     **dict.fromkeys(("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"), (1,)),
     **dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"), (1,)),
     "ReduceSumSquare": (1,),
