@@ -48,6 +48,7 @@ from graphfix.authoring import (
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function
 from graphfix.passes.aten._promoting import asked_dtype
+from graphfix.passes.aten._spacing import evenly
 
 NOTE = "powers: off by at most 2e-6 of the value"
 _MOST = 1 << 20
@@ -87,11 +88,7 @@ def _line(build: Builder, call: Call) -> Value:
     start, end = _ends(build, call, dtype)
     if steps == 1:
         return build.Unsqueeze(start, axes=[0])
-    step = build.Div(build.Sub(end, start), build.constant(np.array(steps - 1, dtype)))
-    ahead = np.arange(steps, dtype=dtype)
-    first = build.Add(start, build.Mul(step, build.constant(ahead)))
-    second = build.Sub(end, build.Mul(step, build.constant(ahead[::-1].copy())))
-    return build.Where(build.constant(np.arange(steps) < steps // 2), first, second)
+    return evenly(build, start, end, steps)
 
 
 def _powers(build: Builder, call: Call) -> Value:

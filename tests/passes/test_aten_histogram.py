@@ -1,0 +1,81 @@
+"""aten-histogram: numbers in bins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.passes.aten.aten_histogram import FAMILY
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.resize_models import in_branch
+
+PASS = "aten-histogram"
+X = array_of(5, 8)
+EDGES = np.array([-1.5, -0.5, 0, 0.75, 2], np.float32)
+NEAR: dict[str, Any] = {"rtol": 1e-5, "atol": 1e-6}
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("density", [False, True])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_bins(weighed: bool, density: bool, dynamic: bool) -> None:
+    weight = np.abs(array_of(5, 8, seed=8)) if weighed else None
+    how: dict[str, Any] = {"overload": "bin_ct", "dynamic": dynamic, **NEAR}
+    for bins in (1, 2, 7):
+        for ends in (None, [-1.0, 1.5], [2.0, 2.0]):
+            if density and ends == [2.0, 2.0]:
+                continue  # nothing divided by nothing
+            arguments = [X, bins, ends, weight, density]
+            replaced(PASS, FAMILY.evaluate, "histogram", arguments, **how)
+    given = [X, EDGES, weight, density]
+    how |= {"overload": "bins_tensor", "fed": 1 if dynamic else 2}
+    replaced(PASS, FAMILY.evaluate, "histogram", given, **how)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_number(dtype: Any) -> None:
+    x = np.array(3, dtype)
+    done = replaced(PASS, FAMILY.evaluate, "histogram", [x, 2, None, None, True], overload="bin_ct")
+    found = outputs_of(done.after, {"x0": x})
+    assert [found["y0"].tolist(), found["y1"].tolist()] == [[0, 2], [2.5, 3, 3.5]]
+
+
+def test_edges_belong_to_the_bin_behind_and_the_last_to_the_last() -> None:
+    x = np.array([-1.5, -0.5, 0, 2, 2, 2.1, -1.6, np.nan], np.float32)
+    model, feed = called("histogram", [x, EDGES, None, False], [x, x], overload="bins_tensor")
+    found = outputs_of(run_pass(PASS, model).after, feed)["y0"]
+    assert found.tolist() == [1, 1, 1, 2]
+
+
+def test_in_a_branch() -> None:
+    model = aten_model("histogram", [4], [np.array(3), None], overload="bin_ct")
+    done = run_pass(PASS, in_branch(model))
+    assert sum(len(outcome.sites) for outcome in done.outcomes) == 2
+
+
+def test_the_numpy_model_takes_edges_that_increase() -> None:
+    call = {"operator": "histogram", "overload_name": "bins_tensor"}
+    with pytest.raises(Exception, match="the edges must increase"):
+        FAMILY.evaluate([X, EDGES[::-1]], call)
+
+
+def test_refusals() -> None:
+    model, _ = called("histogram", [X, 0, None, None, False], [X, X], overload="bin_ct")
+    assert_refused(PASS, model, "there must be 1 to 4096 bins; there are 0")
+    whole = X.astype(np.int64)
+    model, _ = called("histogram", [whole, 3, None, None, False], [X, X], overload="bin_ct")
+    assert_refused(PASS, model, "x0 must be float32 or float64; it is int64")
+    wide = EDGES.astype(np.float64)
+    model, _ = called("histogram", [X, wide, None, False], [X, X], overload="bins_tensor")
+    assert_refused(PASS, model, "x1 must be 2 to 4097 edges of the type of the numbers")
+    model, _ = called("histogram", [X[:0], 3, None, None, False], [X, X], overload="bin_ct")
+    assert_refused(PASS, model, "x0 must have elements; it has none")
+    model, _ = called("histogram", [X, 3, None, None, False], [X, X], overload="bin_ct", opset=9)
+    assert_refused(PASS, model, "the opset must be at least 11; it is 9")
+
+
+def test_other_operators_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("histc", [3, 3]))
