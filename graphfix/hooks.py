@@ -30,7 +30,10 @@ class NodeHook(Protocol):
     """What a hook may have besides: at which node a stage is."""
 
     def at_node(self, node: str) -> None:
-        """Report the node that is looked at next, as ``Add 'sum_3'``."""
+        """Report the node that is looked at next, as ``Add 'sum_3'``.
+
+        While changed places are proved it is the tensor that the place gives, as ``'sum_3_out'``.
+        """
         ...
 
 
@@ -43,6 +46,17 @@ def progress_told(hooks: Sequence[Hook]) -> Callable[[int, int], None] | None:
     def tell(done: int, total: int) -> None:
         for hook in listening:
             hook.progress(done, total)
+
+    return tell if listening else None
+
+
+def node_told(hooks: Sequence[Hook]) -> Callable[[str], None] | None:
+    """Return what tells hooks at which node a stage is; None where none of them listens."""
+    listening = [hook for hook in hooks if isinstance(hook, NodeHook)]
+
+    def tell(node: str) -> None:
+        for hook in listening:
+            hook.at_node(node)
 
     return tell if listening else None
 

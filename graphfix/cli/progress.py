@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds before a bar is worth its flicker
 _BETWEEN = 0.1  # seconds between two changes of it
 _NODE_WIDTH = 40
+_HEAD = 12  # letters of a long name that are kept before its end
 
 
 @contextmanager
@@ -68,12 +69,18 @@ class ProgressHook(SilentHook):
         """Show the new stage with an empty bar, from which the time left is reckoned anew."""
         again, self._stage, self._node = name == self._stage, name, ""
         if self._bar is not None and self._task is not None and not again:
-            self._bar.reset(self._task, total=None, description=name)
+            # A total cannot be taken back: rich reads None as no change.
+            self._bar.remove_task(self._task)
+            self._task = self._bar.add_task(name, total=None)
         self._show(0, 0)
 
     def at_node(self, node: str) -> None:
         """Name the node behind the stage with the next move of the bar."""
-        self._node = node if len(node) <= _NODE_WIDTH else f"{node[: _NODE_WIDTH - 3]}..."
+        self._node = (
+            node
+            if len(node) <= _NODE_WIDTH
+            else f"{node[:_HEAD]}...{node[_HEAD + 3 - _NODE_WIDTH :]}"
+        )
 
     def progress(self, done: int, total: int) -> None:
         """Move the bar."""
@@ -108,14 +115,20 @@ class ProgressHook(SilentHook):
             BarColumn,
             MofNCompleteColumn,
             Progress,
+            Task,
             TextColumn,
             TimeRemainingColumn,
         )
+        from rich.text import Text
+
+        class Count(MofNCompleteColumn):
+            def render(self, task: Task) -> Text:
+                return super().render(task) if task.total else Text()
 
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            MofNCompleteColumn(),
+            Count(),
             TimeRemainingColumn(),
         )
         console = Console(file=self._stream, stderr=True)

@@ -11,7 +11,7 @@ from graphfix.checking import file_findings
 from graphfix.engines.common_rules import given_inputs
 from graphfix.errors import PassBug
 from graphfix.graph import Shape
-from graphfix.hooks import Hook, progress_told
+from graphfix.hooks import Hook, node_told, progress_told
 from graphfix.model import Model
 from graphfix.pipeline.attempts import attempts, first_attempt
 from graphfix.pipeline.blame import Attempt, Stage, settled
@@ -115,7 +115,7 @@ def _proved(
     if asked.certificates is not None and asked.inputs is None and not asked.seed:
         kept = CertificateCache(asked.certificates, before.evaluators)
     prover = Prover(before.evaluators, memory=memory or Memory(), whole=whole, kept=kept)
-    prover.told = progress_told(hooks)
+    prover.told, prover.at = progress_told(hooks), node_told(hooks)
     again = attempts(before, hooks)
     sites = Stage(again, differing, certified(prover))
     results = Stage(

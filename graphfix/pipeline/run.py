@@ -15,7 +15,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
 from graphfix.checking import Checked, check_alone, with_consequences
 from graphfix.folding.computed_sizes import infer_computed_sizes
-from graphfix.hooks import Hook, NodeHook, progress_told
+from graphfix.hooks import Hook, node_told, progress_told
 from graphfix.model import Model
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
@@ -111,13 +111,13 @@ class Run:
         if tell is None:
             return None
         total = self.model.node_count()
-        named = [hook for hook in self.hooks if isinstance(hook, NodeHook)]
+        name = node_told(self.hooks)
 
         def told(done: int, view: NodeView) -> None:
             outputs = (tensor.name for tensor in view.node.outputs)
             node = called(view.op, view.name, outputs)
-            for hook in named:
-                hook.at_node(node)
+            if name is not None:
+                name(node)
             tell(done, total)
 
         return told

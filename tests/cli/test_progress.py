@@ -16,9 +16,10 @@ from graphfix import hooks
 from graphfix.cli.console import style_for
 from graphfix.cli.progress import ProgressHook, progress_hooks
 from graphfix.hooks import Hook, SilentHook, TimingHook, progress_told
-from graphfix.proving.sites.counting import watched
+from graphfix.proving.sites.cases import WATCHING, Log
+from graphfix.proving.sites.counting import Counted, watched
 from graphfix.rendering.style import PLAIN
-from graphfix.report import Outcome, Status
+from graphfix.report import Certificate, Outcome, Status, Verdict
 
 
 class Terminal(io.StringIO):
@@ -102,6 +103,36 @@ def test_a_run_tells_stage_node_and_count() -> None:
     assert [(done, total) for name, _, done, total in seen if name == "certify"][-1] == (9, 9)
 
 
+def test_the_place_that_is_proved_is_named(tmp_path: Path) -> None:
+    seen: list[object] = []
+    counted = Counted(2, lambda done, total: seen.append((done, total)), seen.append)
+    names, noted = ["'a1'", "'a2'"], Log(tmp_path)
+    noted.begin(WATCHING)
+    counted.look(tmp_path, names)
+    noted.begin(0)
+    counted.look(tmp_path, names)
+    noted.end(0, Certificate(Verdict.EQUAL), 0.1)
+    counted.look(tmp_path, names)
+    noted.begin(1)
+    counted.look(tmp_path, names)
+    noted.close()
+    assert seen == [(0, 2), "'a1'", (0, 2), (1, 2), "'a2'", (1, 2)]
+
+
+def test_a_stage_without_a_count_shows_none_of_the_last_one() -> None:
+    stream = Terminal()
+    hook = ProgressHook(stream, patience=0.0)
+    hook.stage("certify")
+    hook.progress(3, 7)
+    before = len(stream.getvalue())
+    hook.stage("verify")
+    hook.close()
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue()[before:])
+    assert "verify" in shown
+    assert "/7" not in shown[shown.index("verify") :]
+    assert "0/?" not in stream.getvalue()
+
+
 def test_the_bar_names_the_node_and_the_time_left() -> None:
     stream = Terminal()
     hook = ProgressHook(stream, patience=0.0)
@@ -116,7 +147,7 @@ def test_the_bar_names_the_node_and_the_time_left() -> None:
 
 def test_hooks_that_ask_for_nothing_cost_nothing() -> None:
     assert progress_told([SilentHook(), TimingHook()]) is None
-    with watched(Path("absent"), None):
+    with watched(Path("absent"), None, []):
         pass
 
 

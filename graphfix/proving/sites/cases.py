@@ -129,6 +129,10 @@ class Log:
         """Note the certificate of a site."""
         self._write(Result(number, certificate, cost))
 
+    def close(self) -> None:
+        """Take nothing down any more."""
+        self._stream.close()
+
     def _write(self, result: Result) -> None:
         self._stream.write(packed(result) + "\n")
         self._stream.flush()

@@ -63,6 +63,7 @@ def certify_cases(folder: Path, request: CertificationRequest) -> None:
             found = replace(found, reason=told)
         log.end(read.number, found, time.process_time() - start)
         _alarm(0.0)
+    log.close()
 
 
 def _together(cases: Sequence[ReadCase], evaluators: Evaluators, log: Log) -> list[ReadCase]:

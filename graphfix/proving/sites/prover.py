@@ -140,6 +140,7 @@ class Prover(Struct):
         whole: How the whole model is run for its own values; None where it is not.
         kept: The certificates of runs on other models; None where they are not asked for.
         told: Is given how many of how many different sites are done; None where nobody asks.
+        at: Is given the tensor whose site was begun; None where nobody asks.
     """
 
     evaluators: Mapping[OpKey, str]
@@ -148,6 +149,7 @@ class Prover(Struct):
     whole: WholeModel | None = None
     kept: CertificateCache | None = None
     told: Callable[[int, int], None] | None = None
+    at: Callable[[str], None] | None = None
     _spent: float = 0.0
 
     def prove(
@@ -233,7 +235,7 @@ class Prover(Struct):
         if len(entries) < _SHARED_FROM:
             count = 1
         parts = [entries[first::count] for first in range(count)]
-        counted = Counted(len(entries), self.told) if self.told is not None else None
+        counted = Counted(len(entries), self.told, self.at) if self.told is not None else None
         deadline = look.start + self.bounds.seconds - self._spent
         share, whole = 0.8 / count, look.request()
 
@@ -297,6 +299,7 @@ class _Batch:
     ) -> None:
         self._counted = counted
         self._cases = cases
+        self._names = [repr(case.stored.names.get("r0", "")) for case in cases]
         self._whole = whole
         self._evaluators = prover.evaluators
         self._bounds = prover.bounds
@@ -360,7 +363,7 @@ class _Batch:
             try:
                 timeout = left + self._bounds.patience + 10.0
                 limits = Limits(timeout, self._bounds.memory, self._share)
-                with watched(folder, self._counted):
+                with watched(folder, self._counted, self._names):
                     ask(TASK, folder, request, limits, NoneType)
             except EngineFailed as error:
                 failure = error.message
