@@ -60,6 +60,14 @@ _SHORT = frozenset(
 )
 
 
+# What float32 makes of the operators of another type.
+_ERRORS: dict[int, str] = {
+    TensorProto.DOUBLE: "each operator rounds to 24 bits, not 53; beyond 3.4e38 it is infinite",
+    TensorProto.FLOAT16: "each operator rounds to 24 bits, where 11 were kept",
+    TensorProto.BFLOAT16: "each operator rounds to 24 bits, where 8 were kept",
+}
+
+
 def _rounds(view: NodeView, types: frozenset[int]) -> bool:
     """Say whether float32 gives other numbers than a shorter type does."""
     if view.domain or view.op in _KEEPING:
@@ -96,6 +104,7 @@ def compute_in_float32(editor: Editor, narrow: int, inexact: Accuracy = APPROXIM
             constant=_wide,
             rounds=lambda view: narrow == TensorProto.DOUBLE or _rounds(view, types),
             inexact=inexact,
+            said=_ERRORS[narrow],
             unproved=True,
         ),
     )

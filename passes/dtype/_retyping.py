@@ -40,6 +40,7 @@ class Retyping(Struct, frozen=True):
         constant: Write constants in the wide type.
         rounds: Say whether a node rounds otherwise in the wide type.
         inexact: The label of a group with such a node.
+        said: What is said of each place of such a group: the error and where it is one.
         kept: The places of the operands of a node that keep their type where they are constants,
             such as the shape of a Reshape.
         unproved: Whether only the whole model can be compared: a single place gets numbers that
@@ -54,6 +55,7 @@ class Retyping(Struct, frozen=True):
     constant: Callable[[Array], Array]
     rounds: Callable[[NodeView], bool] = lambda view: False
     inexact: Accuracy = APPROXIMATE
+    said: str = ""
     kept: Callable[[NodeView], Container[int]] = lambda view: ()
     unproved: bool = False
 
@@ -89,11 +91,12 @@ def retype(editor: Editor, plan: Retyping) -> None:
         if obstacle is not None:
             editor.refuse(*obstacle)
             continue
-        label = plan.inexact if any(map(plan.rounds, group)) else EXACT
+        inexact = any(map(plan.rounds, group))
+        label, note = (plan.inexact, plan.said) if inexact else (EXACT, "")
         for view in group:
             drafted: list[Node] = []
             make = partial(_written, view, plan, made, drafted)
-            if editor.replace(view, make, accuracy=label, unproved=plan.unproved):
+            if editor.replace(view, make, accuracy=label, note=note, unproved=plan.unproved):
                 made.casts.update((id(node), node) for node in drafted)
 
 

@@ -106,6 +106,7 @@ def _compute_in_floats(editor: Editor, *, proved: bool) -> None:
             constant=lambda array: array.astype(np.float32),
             rounds=lambda view: not proved,
             inexact=LOSSY,
+            said="integers beyond 2^24 are rounded",
             kept=_kept,
             unproved=True,  # alone, a place gets numbers of any size
         ),

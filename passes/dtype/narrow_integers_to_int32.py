@@ -66,6 +66,7 @@ def narrow_integers_to_int32(editor: Editor) -> None:
             wrapped=_integers.wrapped,
             constant=_wide,
             rounds=_integers.samples_linearly,
+            said="one less where an engine rounds a whole mean to less than it is",
         ),
     )
 

@@ -64,6 +64,7 @@ def uint32_to_int64(editor: Editor) -> None:
                 "ReduceSum": _integers.summed,
             },
             rounds=_integers.samples_linearly,
+            said="means are taken in float32, which rounds numbers beyond 2^24",
             wrapped=_integers.wrapped,
             constant=_wide,
         ),
