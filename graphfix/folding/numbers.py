@@ -349,6 +349,14 @@ def _split(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     return tuple(np.split(data, np.cumsum(sizes)[:-1], axis=axis))
 
 
+def _nonzero(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
+    data = _need(operands, 0)
+    # ONNX does not say what the places of a scalar look like: onnxruntime gives them an axis.
+    if data is None or not data.ndim or not is_plain(data.dtype):
+        return None
+    return _one(np.stack(np.nonzero(data)).astype(np.int64)) if fits(data.shape, 8) else None
+
+
 FUNCTIONS: dict[str, Function] = {
     "Add": _binary(np.add),
     "Sub": _binary(np.subtract),
@@ -382,6 +390,7 @@ FUNCTIONS: dict[str, Function] = {
     "ConstantOfShape": _constant_of_shape,
     "Range": _range,
     "Where": _where,
+    "NonZero": _nonzero,
     "Min": _variadic(np.minimum),
     "Max": _variadic(np.maximum),
     "ReduceProd": _reduce(np.prod),

@@ -103,6 +103,8 @@ CASES = [
     case("Range", np.array(5, np.int32), np.array(-5, np.int32), np.array(-4, np.int32)),
     case("Range", np.array(5), np.array(1), np.array(1)),
     case("Where", YES_NO, ints(1, 2, 3, 4), ints(9)),
+    *(case("NonZero", x) for x in (YES_NO, BLOCK % 3, ints(0), ints(), ints(0, 7, dtype="int32"))),
+    case("NonZero", floats(0, -0.0, np.nan, -np.inf, 1e-45), opset=9),
     case("Min", NUMBERS, ints(2), ints(-3)),
     case("Max", NUMBERS, ints(2)),
     *(
@@ -172,6 +174,7 @@ def test_numpy_gives_what_onnxruntime_gives(chosen: Case) -> None:
         case("Split", ints(1, 2, 3), outputs=2, opset=13),
         case("Split", ints(1, 2, 3, 4, 5), outputs=4, num_outputs=4),
         case("Expand", ints(1, 2), ints(3)),
+        case("NonZero", np.array(3)),
         case("Tile", ints(1, 2), ints(1), opset=1),
         case("Add", ints(1, 2), np.array(1), opset=6, broadcast=1),
     ],
