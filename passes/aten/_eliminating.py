@@ -23,7 +23,7 @@ from graphfix.passes.aten._pivoting import (
 )
 
 LARGEST_CONSTANT = 1 << 14
-_ROUNDED = 8  # a pivot of less than so many roundings of the largest element is none
+_ROUNDED = 8  # a pivot of less than so many roundings of the largest element of its row is none
 EMITS = (
     "Abs Add ArgMax Cast Concat ConstantOfShape Div Equal Expand Gather Identity Loop Mul Range "
     "ReduceMax ReduceMin ReduceSum Reshape Shape Slice Squeeze Sub Where"
@@ -215,12 +215,14 @@ def solution(a: Array, b: Array) -> Array:
     right = np.broadcast_to(b, (*front, size, across)).reshape(-1, size, across)
     work: Array = np.concatenate([left, right], axis=2).astype(kind)
     each = np.arange(len(work))
-    largest = np.abs(work[:, :, :size]).max(axis=(1, 2), initial=0)
-    least = _ROUNDED * size * np.finfo(work.dtype).eps * largest
+    # In each row as large as its elements are.
+    least = np.abs(work[:, :, :size]).max(axis=2, initial=0)
+    least = least * (_ROUNDED * size * np.finfo(work.dtype).eps)
     for k in range(size):
         place = k + np.abs(work[:, k:, k]).argmax(axis=1)
         work[each, k], work[each, place] = work[each, place], work[each, k].copy()
-        if (np.abs(work[:, k, k]) <= least).any():
+        least[each, k], least[each, place] = least[each, place], least[each, k].copy()
+        if (np.abs(work[:, k, k]) <= least[:, k]).any():
             raise np.linalg.LinAlgError("a matrix is singular")
         factor = work[:, k + 1 :, k : k + 1] / work[:, k : k + 1, k : k + 1]
         work[:, k + 1 :] -= factor * work[:, k : k + 1]
