@@ -15,11 +15,13 @@ from graphfix.authoring.bits import combined_bits as combined_bits
 from graphfix.authoring.bits import shifted as shifted
 from graphfix.authoring.buffer_outputs import buffer_output as buffer_output
 from graphfix.authoring.building import Builder as Builder
+from graphfix.authoring.computed_axes import among as among
 from graphfix.authoring.computed_axes import chosen as chosen
 from graphfix.authoring.computed_axes import late_from_front as late_from_front
 from graphfix.authoring.computed_axes import (
     reduced_over_computed_axes as reduced_over_computed_axes,
 )
+from graphfix.authoring.computed_axes import without_axes as without_axes
 from graphfix.authoring.copying import Values as Values
 from graphfix.authoring.copying import copy_constants as copy_constants
 from graphfix.authoring.copying import copy_nodes as copy_nodes

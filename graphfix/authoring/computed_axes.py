@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from onnx import TensorProto
@@ -87,22 +87,31 @@ def reduced_over_computed_axes(node: NodeView, build: Builder) -> Value:
         result = build.Log(result)
     if node.attr("keepdims", 1):
         return result
+    return without_axes(result, hits, build)
+
+
+def without_axes(x: Value, hits: Sequence[Value], build: Builder) -> Value:
+    """Leave those axes out of a shape, all of size 1, of which bool scalars say so."""
     left = [build.Reshape(build.Cast(build.Not(hit), to=_INT64), [1]) for hit in hits]
     kept = build.Reshape(build.NonZero(build.Concat(*left, axis=0)), [-1])
-    return reshaped(result, build.Gather(build.Shape(result), kept, axis=0), build)
+    return reshaped(x, build.Gather(build.Shape(x), kept, axis=0), build)
+
+
+def among(counted: Value, rank: int, build: Builder) -> list[Value]:
+    """Say of each axis whether it is one of those counted from the front: bool scalars."""
+    hits: list[Value] = []
+    for axis in range(rank):
+        same = build.Cast(build.Equal(counted, axis), to=_INT32)
+        hits.append(build.Cast(build.ReduceSum(same, axes=[0], keepdims=0), to=_BOOL))
+    return hits
 
 
 def _hits(node: NodeView, counted: Value, rank: int, build: Builder) -> list[Value]:
     """Say of each axis whether it is reduced: bool scalars."""
-    empty: Value | None = None
-    shape = counted.static_shape
+    hits, shape = among(counted, rank, build), counted.static_shape
     if (shape is None or 0 in shape) and not node.attr("noop_with_empty_axes", 0):
         empty = build.Equal(build.Size(counted), 0)
-    hits: list[Value] = []
-    for axis in range(rank):
-        same = build.Cast(build.Equal(counted, axis), to=_INT32)
-        hit = build.Cast(build.ReduceSum(same, axes=[0], keepdims=0), to=_BOOL)
-        hits.append(hit if empty is None else build.Or(hit, empty))
+        return [build.Or(hit, empty) for hit in hits]
     return hits
 
 
