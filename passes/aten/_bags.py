@@ -9,16 +9,17 @@ from graphfix.authoring import Builder, Value, counted, size_of
 EMITS = "And Gather Less Not Range Shape Unsqueeze Where"
 
 
-def members(build: Builder, starts: Value, ends: Value, rows: Value) -> Value:
+def members(build: Builder, starts: Value, ends: Value, rows: Value, axis: int = 0) -> Value:
     """Say which row is in which bag: a bool [bags, rows].
 
     Args:
         build: The builder.
         starts: The first row of each bag, int64.
         ends: The row behind the last one.
-        rows: Something whose first axis the rows are.
+        rows: Something that has the rows along an axis.
+        axis: The axis.
     """
-    numbers = counted(rows, 0, build)
+    numbers = counted(rows, axis, build)
     low, high = (build.Unsqueeze(edge, axes=[1]) for edge in (starts, ends))
     return build.And(build.Not(build.Less(numbers, low)), build.Less(numbers, high))
 

@@ -5,7 +5,8 @@ What it does:
     that divide the input MaxPool. Else each axis by itself: the windows have two or three
     different lengths, so a MaxPool of stride 1 for each length gives all windows that start
     anywhere, and one Gather with constant indices takes those that are wanted. Where the indices of
-    the maxima are used, a Gather reads every window in a row, and ArgMax says where in it.
+    the maxima are used, a Gather reads every window in a row, and ArgMax says where in it. Of one
+    axis whose size is open the windows are picked by a mask.
 
 Why engines need it:
     ONNX has no adaptive pooling. PyTorch writes MaxPool itself where the windows divide the
@@ -21,9 +22,9 @@ After:
     ...                                                        # the same along axis 3
 
 When it refuses:
-    The output size is computed at run time, a pooled axis has no known size and keeps more than one
-    value or the indices of the maxima are used, rank or dtype are unknown, or the type is not
-    floating point.
+    The output size is computed at run time, one of two or three pooled axes has no known size and
+    keeps more than one value or the indices of the maxima are used (of one alone below opset 11 or
+    in halves), rank or dtype are unknown, or the type is not floating point.
 
 Accuracy:
     Exact: every result is one of the inputs. A NaN is the maximum of its window in PyTorch, while
@@ -44,10 +45,20 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Value, rewrite
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    rewrite,
+    size_of,
+)
 from graphfix.passes.aten._adaptive import maxima_and_places
 from graphfix.passes.aten._arguments import ArrayCall, features, matching
 from graphfix.passes.aten._axes import batched, boxed, windows
+from graphfix.passes.aten._bags import EMITS, members
 from graphfix.passes.aten._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
 
 NAMES = ("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
@@ -83,7 +94,9 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     matching(NAMES),
     removes=features(NAMES),
-    emits="Add ArgMax Concat Gather GlobalMaxPool MaxPool ReduceMax Reshape Squeeze Unsqueeze",
+    emits=(
+        f"{EMITS} Add ArgMax Concat Div Equal GlobalMaxPool MaxPool Mul ReduceMax Reshape Squeeze"
+    ),
     infer=infer,
     evaluate=evaluate,
 )
@@ -91,11 +104,36 @@ def aten_adaptive_max_pool2d(node: NodeView, build: Builder) -> tuple[Value | No
     """Pool with fixed windows, see the module."""
     indices = node.output(1)
     pooling = pooling_of(node, NAMES)
-    if indices is not None and indices.is_used:
+    placed = indices is not None and indices.is_used
+    size, output = pooling.sizes[0]
+    if len(pooling.sizes) == 1 and size is None and output and (placed or output > 1):
+        return _masked(build, pooling.x, output)
+    if placed:
         known = [pooling.known(position) for position in range(len(pooling.sizes))]
         return maxima_and_places(build, pooling.x, known)
     pooled = batched(build, pooling.x, len(pooling.sizes), lambda x: _pool(build, x, pooling))
     return (pooled, *([None] * (len(node.outputs) - 1)))
+
+
+def _masked(build: Builder, x: Value, output: int) -> tuple[Value, Value]:
+    """Pool the last axis, whose size is open: the maxima, and where they are."""
+    rank = x.rank
+    if x.type_name not in ("float32", "float64") or build.opset < 11 or rank is None:
+        raise Refuse(
+            f"the size of the pooled axis of {x.name} must be known below opset 11 and for "
+            f"{x.type_name}; it is open"
+        )
+    size = size_of(x, rank - 1, build)
+    numbers = np.arange(output, dtype=np.int64)
+    starts = build.Div(build.Mul(build.constant(numbers), size), output)
+    ends = build.Div(build.Add(build.Mul(build.constant(numbers + 1), size), output - 1), output)
+    inside = members(build, starts, ends, x, rank - 1)
+    lowest = build.constant(np.array(-np.inf, x.dtype))
+    picked = build.Where(inside, build.Unsqueeze(x, axes=[rank - 1]), lowest)
+    best = build.ReduceMax(picked, axes=[rank], keepdims=0)
+    place = build.ArgMax(picked, axis=rank, keepdims=0)
+    # Where all are the lowest, those of other windows are as large.
+    return best, build.Where(build.Equal(best, lowest), starts, place)
 
 
 def _pool(build: Builder, x: Value, pooling: Pooling) -> Value:

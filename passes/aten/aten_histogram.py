@@ -17,9 +17,9 @@ After:
     h = ReduceSum <axes = [1]> (Where (inside, 1, 0))
 
 When it refuses:
-    The rank or type is unknown or no float32 or float64, there are no bins or more than 4096, the
-    number of edges is open, an argument is computed at run time, the weights have another type, the
-    tensor is known to be empty, or the opset is below 11.
+    The rank or type is unknown or no float32 or float64, there are known to be no bins or more than
+    4096, an argument is computed at run time, the weights have another type, the tensor is known to
+    be empty, or the opset is below 11.
 
 Accuracy:
     Exact up to the order of sums. Edges of evenly laid bins are rounded as PyTorch rounds them.
@@ -37,13 +37,16 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import (
+    FAR,
     Array,
     Builder,
     InferredType,
     NodeView,
     Refuse,
     Value,
+    counted,
     rewrite,
+    size_of,
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, ranked
@@ -89,41 +92,49 @@ def _apart(ends: Sequence[Any]) -> tuple[float, float]:
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
-def _given_edges(call: Call) -> tuple[Value, int]:
+def _given_edges(call: Call) -> tuple[Value, int | None]:
+    """Return edges, and how many bins are between them; None where that is open."""
     edges, rank = ranked(call, "bins")
-    count = edges.dim(0) if rank == 1 else None
-    if (
-        count is None
-        or not 2 <= count <= _MOST_BINS + 1
-        or edges.elem_type != _floats(call).elem_type
-    ):
+    count = edges.dim(0) if rank == 1 else 0
+    fits = count is None or 2 <= count <= _MOST_BINS + 1
+    if not fits or edges.elem_type != _floats(call).elem_type:
         raise Refuse(f"{edges.name} must be 2 to {_MOST_BINS + 1} edges of the type of the numbers")
-    return edges, count - 1
+    return edges, None if count is None else count - 1
+
+
+def _last(build: Builder, edges: Value, bins: int | None) -> Value:
+    """Say which bin is the last one, [bins, 1]."""
+    if bins is not None:
+        return build.constant((np.arange(bins) == bins - 1)[:, None])
+    numbers = build.Slice(counted(edges, 0, build), starts=[1], ends=[FAR], axes=[0])
+    count = build.Sub(size_of(edges, 0, build), np.int64(1))
+    return build.Unsqueeze(build.Equal(numbers, count), axes=[1])
 
 
 def _write(build: Builder, call: Call) -> tuple[Value, Value]:
     x = _floats(call)
+    bins: int | None
     if "range" in call.schema:
         edges, bins = _even_edges(build, call, x), _bins(call)
     else:
         edges, bins = _given_edges(call)
     flat = build.Reshape(x, [1, -1])
     low, high = (
-        build.Unsqueeze(build.Slice(edges, starts=[at], ends=[at + bins], axes=[0]), axes=[1])
-        for at in (0, 1)
+        build.Unsqueeze(build.Slice(edges, starts=[start], ends=[end], axes=[0]), axes=[1])
+        for start, end in ((0, -1), (1, FAR))
     )
-    last = build.constant((np.arange(bins) == bins - 1)[:, None])
+    last = _last(build, edges, bins)
     above = build.Or(build.Greater(flat, low), build.Equal(flat, low))
     below = build.Or(build.Less(flat, high), build.And(build.Equal(flat, high), last))
     weight = call.tensor("weight")
     if weight is None:
-        counted = build.constant(np.ones((1, 1), x.dtype))
+        shares = build.constant(np.ones((1, 1), x.dtype))
     elif weight.elem_type != x.elem_type:
         raise Refuse(f"{weight.name} must have the type of {x.name}; it is {weight.type_name}")
     else:
-        counted = build.Reshape(weight, [1, -1])
+        shares = build.Reshape(weight, [1, -1])
     zero = build.constant(np.zeros((), x.dtype))
-    picked = build.Where(build.And(above, below), counted, zero)
+    picked = build.Where(build.And(above, below), shares, zero)
     found = build.ReduceSum(picked, axes=[1], keepdims=0)
     if call.number("density", 0):
         found = build.Div(found, build.ReduceSum(found, axes=[0], keepdims=1))
@@ -134,7 +145,8 @@ def _write(build: Builder, call: Call) -> tuple[Value, Value]:
 def _type(call: Call) -> Sequence[InferredType | None]:
     x = _floats(call)
     bins = _bins(call) if "range" in call.schema else _given_edges(call)[1]
-    return InferredType(x.elem_type, (bins,)), InferredType(x.elem_type, (bins + 1,))
+    sizes = (bins, None if bins is None else bins + 1)
+    return [InferredType(x.elem_type, (size,)) for size in sizes]
 
 
 def _model(call: ArrayCall) -> Any:
@@ -177,8 +189,8 @@ FAMILY = Family({
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Add And Div Equal Greater Identity Less Mul Or ReduceMax ReduceMin ReduceSum Reshape "
-        "Slice Squeeze Sub Unsqueeze Where"
+        "Add And Div Equal Gather Greater Identity Less Mul Or Range ReduceMax ReduceMin ReduceSum "
+        "Reshape Shape Slice Squeeze Sub Unsqueeze Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

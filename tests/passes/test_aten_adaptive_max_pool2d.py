@@ -12,7 +12,7 @@ from onnx import ModelProto, TensorProto
 from graphfix.passes.aten.aten_adaptive_max_pool2d import evaluate
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
-from tests.passes.aten_models import LAYOUTS, Array, Output, array_of, aten_model, becomes
+from tests.passes.aten_models import LAYOUTS, Array, Output, array_of, aten_model, becomes, replaced
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-adaptive-max-pool2d"
@@ -111,6 +111,21 @@ def test_infinities_stay_in_their_windows() -> None:
     x = array_of(1, 1, 5, 7)
     x[0, 0, 2, 3], x[0, 0, 0, :] = np.inf, -np.inf
     becomes(PASS, max_model([1, 1, 5, 7], (3, 4)), {"x": x}, pooled(x, (3, 4)))
+
+
+@pytest.mark.parametrize("size", [1, 4, 7, 12])
+@pytest.mark.parametrize("output", [1, 3, 5])
+def test_one_axis_of_open_size(output: int, size: int) -> None:
+    for x in (array_of(2, 3, size), array_of(3, size).astype(np.float64)):
+        replaced(PASS, evaluate, "adaptive_max_pool1d", [x, [output]], dynamic=True)
+        if output > 1 or x.dtype == np.float32:  # onnxruntime has no GlobalMaxPool of float64
+            replaced(PASS, evaluate, "adaptive_max_pool1d", [x, [output]], dynamic=True, used=1)
+
+
+def test_the_lowest_of_a_window_of_an_open_axis() -> None:
+    x = np.full((1, 4), -np.inf, np.float32)
+    done = replaced(PASS, evaluate, "adaptive_max_pool1d", [x, [2]], dynamic=True)
+    assert outputs_of(done.after, {"x0": x})["y1"].tolist() == [[0, 2]]
 
 
 def test_dynamic_sizes() -> None:
