@@ -8,7 +8,7 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
-from graphfix.passes.aten._arguments import call_of
+from graphfix.passes.aten._arguments import Call, call_of
 from graphfix.passes.aten._promoting import result_type
 
 SCHEMA = ("self",)
@@ -18,6 +18,12 @@ def like_operand(node: NodeView) -> Sequence[InferredType | None]:
     """The result is like the input, and float32 for integers."""
     x = node.input(0)
     return (InferredType(result_type(x), x.shape) if x is not None and x.elem_type else None,)
+
+
+def like_self(call: Call) -> Sequence[InferredType | None]:
+    """The result is like the argument ``self``, and float32 for integers."""
+    x = call.need("self")
+    return (InferredType(result_type(x), x.shape) if x.elem_type else None,)
 
 
 def in_floats(x: Array) -> Array:
@@ -37,7 +43,20 @@ def operand(node: NodeView, build: Builder, names: Sequence[str], means: str) ->
     Raises:
         Refuse: The dtype is another or unknown, or the opset has no Where for numbers.
     """
-    x = call_of(node, dict.fromkeys(names, SCHEMA)).need("self")
+    return floats_of(build, call_of(node, dict.fromkeys(names, SCHEMA)).need("self"), means)
+
+
+def floats_of(build: Builder, x: Value, means: str) -> Value:
+    """Return a tensor of float32 or float16, integers as float32, for what Where is written with.
+
+    Args:
+        build: Builds the replacement.
+        x: The tensor.
+        means: What has no more digits than float32, such as "series".
+
+    Raises:
+        Refuse: The dtype is another or unknown, or the opset has no Where for numbers.
+    """
     if x.dtype is not None and x.dtype.kind in "iub":
         x = build.Cast(x, to=TensorProto.FLOAT)
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):

@@ -1,0 +1,109 @@
+"""Replace frexp by multiplications with powers of two.
+
+What it does:
+    Halves 64, 32, ... 1 times whatever is at least that power of two, and doubles what is below:
+    every step is exact. What is left is the mantissa, from 0.5 to 1, and the steps add up to the
+    exponent.
+
+Why engines need it:
+    ONNX has no operator that takes a float apart, and PyTorch's exporter translates it not.
+
+Before:
+    m, e = org.pytorch.aten.ATen <operator = "frexp"> (x)
+
+After:
+    a = Abs (x)
+    big = Less (2**63, a)
+    m, e = Where (big, Mul (a, 2**-64), a), Where (big, 64, 0)
+    ...
+
+When it refuses:
+    The type is unknown or float64 or bfloat16, or the opset is below 9, which brought Where.
+
+Accuracy:
+    Exact for every float32 and float16 number; what is below 1e-38 has to be computed with, not
+    taken for 0. Infinities and NaN stay what they are, with the exponent 0.
+
+References:
+    pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (frexp);
+    https://en.cppreference.com/w/c/numeric/math/frexp
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.authoring import EXACT, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
+from graphfix.passes.aten._family import Family, Function
+
+_DOWN = (64, 32, 16, 8, 4, 2, 1, 1)
+_UP = (64, 64, 32, 16, 8, 4, 2, 1)
+
+
+def _frexp(build: Builder, call: Call) -> tuple[Value, ...]:
+    x = call.need("self")
+    if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
+        raise Refuse(f"{x.name} must be float32 or float16; it is {x.type_name or 'unknown'}")
+    if build.opset < 9:
+        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
+    wide = build.Cast(x, to=TensorProto.FLOAT) if x.elem_type == TensorProto.FLOAT16 else x
+    size = build.Abs(wide)
+    # Beyond the largest number, and for NaN, nothing is taken apart; 0 has the exponent 0.
+    plain = build.And(build.Less(size, np.float32(np.inf)), build.Less(np.float32(0), size))
+    mantissa, exponent = size, build.Mul(size, 0.0)
+    for power in _DOWN:
+        # What is left is below 2**power, in the end below 1.
+        least = float(np.nextafter(np.float32(2.0 ** (power - 1)), np.float32(0)))
+        far = build.Less(np.float32(least), mantissa)
+        mantissa, exponent = _stepped(build, far, mantissa, exponent, -power)
+    for power in _UP:
+        far = build.Less(mantissa, np.float32(2.0**-power))
+        mantissa, exponent = _stepped(build, far, mantissa, exponent, power)
+    signed = build.Where(build.Less(wide, 0.0), build.Neg(mantissa), mantissa)
+    found = build.Where(plain, signed, wide)
+    whole = build.Where(plain, exponent, np.float32(0))
+    if wide is not x:
+        found = build.Cast(found, to=TensorProto.FLOAT16)
+    return found, build.Cast(whole, to=TensorProto.INT32)
+
+
+def _stepped(
+    build: Builder, far: Value, mantissa: Value, exponent: Value, power: int
+) -> tuple[Value, Value]:
+    moved = build.Mul(mantissa, 2.0**power)
+    return build.Where(far, moved, mantissa), build.Where(
+        far, build.Sub(exponent, float(power)), exponent
+    )
+
+
+def _model(call: ArrayCall) -> Any:
+    x = call.need("self")
+    mantissa, exponent = np.frexp(x)
+    return mantissa, np.where(np.isfinite(x), exponent, 0).astype(np.int32)
+
+
+def _types(call: Call) -> Sequence[InferredType | None]:
+    x = call.need("self")
+    return InferredType(x.elem_type, x.shape), InferredType(TensorProto.INT32, x.shape)
+
+
+FAMILY = Family({"frexp": Function(("self",), _frexp, _model, _types)})
+
+
+@rewrite(
+    matching(FAMILY.names),
+    removes=features(FAMILY.names),
+    emits="Abs And Cast Less Mul Neg Sub Where",
+    infer=FAMILY.infer,
+    evaluate=FAMILY.evaluate,
+    claims="nan inf",
+)
+def aten_frexp(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Halve and double, see the module."""
+    build.declare(EXACT, "")
+    return FAMILY.write(node, build)
