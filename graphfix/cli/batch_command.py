@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,10 +14,7 @@ from graphfix.cli.parameters import report_files
 from graphfix.cli.shared import CONTEXT, FILE, output_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from graphfix.fleet.batch import Crew
-    from graphfix.fleet.jobs import Row
 
 
 def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -123,6 +118,7 @@ def batch(
     3 no model could be read; 5 a fault in graphfix; 130 Ctrl-C, what is done is
     kept.
     """
+    from graphfix.cli.fleet_progress import telling
     from graphfix.fleet.batch import Request, run_fleet, versions
     from graphfix.fleet.sources import is_url, sources
 
@@ -140,7 +136,8 @@ def batch(
         not no_cache,
     )
     try:
-        with _telling(quiet=as_json) as told:
+        total = len(request.models) * len(request.targets)
+        with telling(request.targets, total, quiet=as_json) as told:
             fleet = run_fleet(request, _crew(scheduler, jobs), told)
     except KeyboardInterrupt:
         from graphfix.cli.console import say
@@ -193,45 +190,3 @@ def _crew(scheduler: str | None, jobs: int | None) -> Crew:
     from graphfix.fleet.local_crew import LocalCrew, processors
 
     return LocalCrew(jobs or processors())
-
-
-@contextmanager
-def _telling(*, quiet: bool) -> Generator[Callable[[Row, int, int], None]]:
-    """Give what shows each row on stderr: a bar with the last of them on a terminal, else lines."""
-    from graphfix.cli.console import say, style_for
-    from graphfix.rendering.fleet_text import row_line
-
-    if quiet and not sys.stderr.isatty():
-        yield lambda _row, _made, _of: None
-        return
-    style = style_for(sys.stderr)
-    if not sys.stderr.isatty():
-        yield lambda row, made, of: say(row_line(row, made, of, style))
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
-
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Progress(*columns, console=Console(file=sys.stderr)) as progress:
-        task = progress.add_task("", total=None)
-
-        def told(row: Row, made: int, of: int) -> None:
-            progress.update(task, completed=made, total=of, description=row.name)
-            if row.exit:
-                progress.console.print(Text.from_ansi(row_line(row, made, of, style)))
-
-        yield told
