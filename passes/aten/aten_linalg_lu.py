@@ -3,8 +3,8 @@
 What it does:
     Takes the row with the largest entry as pivot, divides, and keeps the multipliers, for
     linalg_lu_factor, linalg_lu_factor_ex and _lu_with_info; linalg_lu takes the factors apart.
-    lu_solve and linalg_lu_solve exchange the rows and substitute. Matrices up to the option
-    `max_unrolled`.
+    lu_solve and linalg_lu_solve exchange the rows and substitute. Matrices larger than the option
+    `max_unrolled`, and those whose size is not known, are factorised in a Loop.
 
 Why engines need it:
     ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer one does not
@@ -20,9 +20,10 @@ After:
     p = Cast (Equal ([[0], [1]], rows))                  # rows: after the exchanges
 
 When it refuses:
-    The rank or dtype is unknown, the sizes are open, zero, or larger than the option allows, the
-    type is not float32 or float64, rows must not be exchanged (pivot is False, which PyTorch does
-    not compute on a CPU either), or pivots are not int32.
+    The rank or dtype is unknown, sizes are 0, systems have sizes that are open or larger than the
+    option allows, the opset is below 11 for a Loop, the type is not float32 or float64, rows must
+    not be exchanged (pivot is False, which PyTorch does not compute on a CPU either), or pivots are
+    not int32.
 
 Accuracy:
     Exact up to rounding, with the pivots of LAPACK. A pivot of 0 is left, with the zeros below.
@@ -44,6 +45,7 @@ from onnx import TensorProto
 
 from graphfix.authoring import (
     APPROXIMATE,
+    FAR,
     Array,
     Builder,
     InferredType,
@@ -51,6 +53,7 @@ from graphfix.authoring import (
     Option,
     Refuse,
     Value,
+    counted,
     rewrite,
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
@@ -69,18 +72,51 @@ from graphfix.passes.aten._lu import (
     steps_of,
     substituted,
 )
-from graphfix.passes.aten._pivoting import square_matrices
+from graphfix.passes.aten._lu_looped import EMITS as LOOPING
+from graphfix.passes.aten._lu_looped import looped
+from graphfix.passes.aten._pivoting import COMPUTED, square_matrices
 
 
-def _exchanging(call: Call) -> None:
+def _factorised(build: Builder, call: Call) -> tuple[Value, Value, Value, Value | None]:
+    """Return the factors, exchanges and pivots; and where rows came from, of a Loop alone."""
+    x, _ = ranked(call, call.schema[0], 2)
     if not call.number("pivot", 1):
         raise Refuse("rows must be exchanged; pivot is False")
+    rows, columns, most = x.dim(-2), x.dim(-1), build.option("max_unrolled")
+    small = rows is not None and columns is not None and max(rows, columns) <= most
+    if small or x.dtype not in COMPUTED or 0 in (rows, columns):
+        x, _, down, across = matrices_of(build, call, call.schema[0])
+        return *factorised(build, x, down, across), None
+    if build.opset < 11:
+        raise Refuse(f"the opset must be at least 11 for a Loop over rows; it is {build.opset}")
+    return looped(build, x)
+
+
+def _open_permutation(build: Builder, order: Value, x: Value) -> Value:
+    """Return the matrices P that take rows back to where they came from."""
+    down = build.Unsqueeze(counted(x, -2, build), axes=[1])
+    at = build.Equal(down, build.Unsqueeze(order, axes=[(order.rank or 1) - 1]))
+    return build.Cast(at, to=x.elem_type)
+
+
+def _open_halves(build: Builder, lu: Value, places: Value) -> tuple[Value, Value]:
+    """Return L and U, of as many columns and rows as there were steps."""
+    rank = lu.rank or 0
+    down = build.Unsqueeze(counted(lu, rank - 2, build), axes=[1])
+    across = counted(lu, rank - 1, build)
+    steps = build.Slice(build.Shape(places), starts=[-1], ends=[FAR], axes=[0])
+    zero, one = (build.constant(np.array(n, lu.dtype)) for n in (0, 1))
+    unit = build.Where(build.Equal(down, across), one, zero)
+    lower = build.Where(build.Less(across, down), lu, unit)
+    upper = build.Where(build.Less(across, down), zero, lu)
+    return (
+        build.Slice(lower, starts=[0], ends=steps, axes=[rank - 1]),
+        build.Slice(upper, starts=[0], ends=steps, axes=[rank - 2]),
+    )
 
 
 def _factor(build: Builder, call: Call) -> tuple[Value, ...]:
-    x, _, rows, columns = matrices_of(build, call, call.schema[0])
-    _exchanging(call)
-    lu, places, heads = factorised(build, x, rows, columns)
+    lu, places, heads, _ = _factorised(build, call)
     pivots = build.Cast(places, to=TensorProto.INT32)
     info = call.node.output(2)
     if info is None or not info.is_used:
@@ -90,11 +126,14 @@ def _factor(build: Builder, call: Call) -> tuple[Value, ...]:
 
 
 def _apart(build: Builder, call: Call) -> tuple[Value, ...]:
-    x, _, rows, columns = matrices_of(build, call, "A")
-    _exchanging(call)
-    lu, places, _ = factorised(build, x, rows, columns)
-    order = row_order(build, places, rows, min(rows, columns))
-    return permutation(build, order, rows, x.elem_type), *halves(build, lu, rows, columns)
+    x = call.need("A")
+    lu, places, _, order = _factorised(build, call)
+    rows, columns = x.dim(-2), x.dim(-1)
+    if order is None and rows and columns:
+        order = row_order(build, places, rows, min(rows, columns))
+        return permutation(build, order, rows, x.elem_type), *halves(build, lu, rows, columns)
+    assert order is not None  # the Loop gives it
+    return _open_permutation(build, order, x), *_open_halves(build, lu, places)
 
 
 def _turned(build: Builder, x: Value) -> Value:
@@ -246,8 +285,8 @@ FAMILY = Family(
 @rewrite(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
-    emits=f"{EMITS} {COUNTING} MatMul Transpose Unsqueeze",
-    options={"max_unrolled": Option(int, 8, "Largest number of rows or columns.")},
+    emits=f"{EMITS} {COUNTING} {LOOPING} MatMul Transpose Unsqueeze",
+    options={"max_unrolled": Option(int, 8, "Largest matrix that is taken apart without a Loop.")},
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )

@@ -53,6 +53,26 @@ def test_the_first_pivot_that_is_0_is_told(operator: str) -> None:
     replaced(PASS, FAMILY.evaluate, operator, [x, True, False], used=2, **CLOSE)
 
 
+@pytest.mark.parametrize("shape", [*SHAPES, (12, 12), (3, 9, 5), (5, 9)])
+def test_open_and_large_sizes(shape: tuple[int, ...]) -> None:
+    x = array_of(*shape)
+    for dynamic in (False, True):
+        how: dict[str, Any] = {"dynamic": dynamic, **CLOSE}
+        replaced(PASS, FAMILY.evaluate, "linalg_lu_factor", [x, True], used=2, **how)
+        replaced(PASS, FAMILY.evaluate, "linalg_lu", [x, True], **how)
+
+
+def test_the_first_pivot_that_is_0_is_told_by_a_loop() -> None:
+    x = array_of(4, 3, 3)
+    x[1] = 0
+    x[2] = [[1, 2, 3], [2, 4, 6], [4, 8, 12]]
+    x[3] = [[1, 2, 3], [0, 4, 5], [0, 0, 0]]
+    arguments = [x, True, False]
+    how: dict[str, Any] = {"accuracy": APPROXIMATE, "dynamic": True, **CLOSE}
+    done = replaced(PASS, FAMILY.evaluate, "linalg_lu_factor_ex", arguments, **how)
+    assert outputs_of(done.after, {"x0": x})["y2"].tolist() == [0, 1, 2, 3]
+
+
 def factored(*shape: int) -> tuple[Any, Any, Any]:
     """Return a matrix, its factors, and its pivots."""
     x = array_of(*shape)
@@ -100,10 +120,10 @@ def model_of(operator: str, inputs: list[Any], count: int, **how: Any) -> ModelP
 def test_refusals() -> None:
     x, lu, pivots = factored(3, 3)
     half = x.astype(np.float16)
-    open_sizes = model_of("linalg_lu", [x, True], 3, dynamic=True)
+    open_sizes = model_of("lu_solve", [x, lu, pivots], 1, fed=3, dynamic=True)
     assert_refused(PASS, open_sizes, "1 to 8 rows and columns; they have None, None")
-    large = model_of("linalg_lu", [array_of(9, 2), True], 3)
-    assert_refused(PASS, large, "1 to 8 rows and columns; they have 9, 2")
+    old = model_of("linalg_lu", [array_of(9, 2), True], 3, opset=10)
+    assert_refused(PASS, old, "the opset must be at least 11 for a Loop over rows; it is 10")
     assert_refused(PASS, model_of("linalg_lu", [half, True], 3), "float32 or float64")
     fixed = model_of("linalg_lu_factor", [x, False], 2)
     assert_refused(PASS, fixed, "rows must be exchanged; pivot is False")
