@@ -8,7 +8,7 @@ from graphfix.engines.interface import NextStep
 from graphfix.rendering.grouping import distinct, few_reasons, group_findings, node_label
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import capped, count, size
-from graphfix.rendering.text_report import left_title, number
+from graphfix.rendering.text_report import intent_of, left_title, number
 from graphfix.rendering.wording import EXIT_CODES, headline
 from graphfix.report import FileFacts, Finding, Outcome, Report, Reproduced, Status, Verification
 
@@ -38,7 +38,7 @@ def report_markdown(
         ),
         _section("Reproducers", _reproducers(report.reproducers)),
         _section("Notes", _bullets(report.notes)),
-        _section("Next", _next(next_steps(report, exit_code), step)),
+        _section("Next", _next(report, exit_code, step)),
         _section(
             "Seconds",
             _table(
@@ -125,9 +125,11 @@ def _reproducers(made: Iterable[Reproduced]) -> str:
     )
 
 
-def _next(steps: Sequence[str], step: NextStep | None) -> str:
-    block = f"```sh\n{step.command}\n```" if step is not None else ""
-    return "\n\n".join(part for part in (_bullets(steps, raw=True), block) if part)
+def _next(report: Report, code: int, step: NextStep | None) -> str:
+    parts = [_bullets(next_steps(report, code), raw=True)]
+    if step is not None:
+        parts += [step.note, f"{intent_of(step, report)}:", f"```sh\n{step.command}\n```"]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _section(title: str, body: str) -> str:

@@ -177,13 +177,16 @@ def _reproducers(report: Report) -> list[str]:
     return lines
 
 
+def intent_of(step: NextStep, report: Report) -> str:
+    """Return what the next command is for, which depends on whether problems are left."""
+    return "See what the engine itself says" if problems(report.findings_after) else step.intent
+
+
 def _next(report: Report, exit_code: int, step: NextStep | None) -> list[str]:
     """Return advice and the next command; its line stays whole so that it can be copied."""
     lines = _bullets(next_steps(report, exit_code))
     if step is not None:
-        left = problems(report.findings_after)
-        intent = "See what the engine itself says" if left else step.intent
-        lines += [f"  {intent}:", f"    {step.command}"]
+        lines += [f"  {intent_of(step, report)}:", f"    {step.command}"]
         if step.note:
             lines += wrap(step.note, "  ")
     return lines

@@ -37,7 +37,7 @@ def test_sections_of_a_run(samples: Samples) -> None:
         "## Seconds",
     ]
     assert "| `mod-elimination` | refused | 1 | exact | the divisor may be 0 |" in text
-    assert "```sh\ntrtexec --onnx=a.onnx\n```" in text
+    assert "See what the engine itself says:\n\n```sh\ntrtexec --onnx=a.onnx\n```" in text
     assert "| `y` | 1.2e-07 | 3e-06 | equal |" in text
 
 

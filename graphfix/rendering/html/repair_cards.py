@@ -107,7 +107,8 @@ def _card(each: Applied, places: Places, around: Surroundings, place: str, kept:
     tags = [*each.passes[:1], verdict]
     if site.accuracy is not Accuracy.EXACT:
         tags.append(str(site.accuracy))
-    label = node_label(site.node) or printable(", ".join(site.node.outputs)) or "the whole file"
+    label = node_label(site.node) or printable(", ".join(site.node.outputs))
+    whole = f"The whole file, by {each.passes[0] if each.passes else 'a pass'}"
     proved = proof is None or proof.status is Verdict.EQUAL
     tone = _TONES.get(proof.status, Tone.CAREFUL) if proof is not None else Tone.GOOD
     facts = (
@@ -117,7 +118,7 @@ def _card(each: Applied, places: Places, around: Surroundings, place: str, kept:
     )
     return Card(
         place,
-        f"{site.node.op or 'Change'} {label}",
+        f"{site.node.op or 'Change'} {label}" if label else whole,
         tuple(tags if kept else [*tags, "taken back"]),
         tone,
         (printable(site.note),) if site.note else (),

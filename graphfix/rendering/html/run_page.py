@@ -20,7 +20,7 @@ from graphfix.rendering.html.repair_cards import passes_of, refusal_cards, site_
 from graphfix.rendering.html.sketch import Surroundings
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import count, printable, size
-from graphfix.rendering.text_report import left_title, number
+from graphfix.rendering.text_report import intent_of, left_title, number
 from graphfix.rendering.wording import EXIT_CODES, Tone, headline, problems, trust
 from graphfix.report import FileFacts, Report, Verdict
 
@@ -87,7 +87,7 @@ def run_page(result: Result, *, dry_run: bool = False, step: NextStep | None = N
             Section(
                 "next",
                 "Next",
-                tuple(map(printable, next_steps(report, code))),
+                tuple(map(printable, (*next_steps(report, code), *_intent(report, step)))),
                 commands=(printable(step.command),) if step is not None else (),
             ),
             Section("time", "Time by stage", table=times(report.seconds)),
@@ -158,6 +158,13 @@ def _trusted(result: Result) -> Answer:
     if all_sites:
         return Answer("Can I trust it?", "Each repair was proved", text, Tone.GOOD)
     return Answer("Can I trust it?", "That was not shown", text, Tone.CAREFUL)
+
+
+def _intent(report: Report, step: NextStep | None) -> tuple[str, ...]:
+    if step is None:
+        return ()
+    told = f"{intent_of(step, report)}:"
+    return (step.note, told) if step.note else (told,)
 
 
 def _worst(error: float) -> str:

@@ -11,6 +11,7 @@ from onnx import helper, parser
 
 from graphfix.api import run
 from graphfix.cli import main
+from graphfix.engines.interface import NextStep
 from graphfix.rendering.html.page import rendered
 from graphfix.rendering.html.run_page import run_page
 from graphfix.rendering.wording import Tone
@@ -186,3 +187,15 @@ def test_what_stands_between_backticks_is_code_and_escaped() -> None:
     assert f"graphfix targets {HOSTILE}" in [told for _, told in found.of("code")]
     assert len(list(found.of("script"))) == 1
     assert not list(found.of("img"))
+
+
+def test_what_comes_next_says_what_its_command_is_for() -> None:
+    step = NextStep("trtexec --onnx=a.onnx", "Build the engine", "put the plugins in first")
+    fixed, left = repaired(), run(model(), target="trt8.4", passes=[])
+    for result, intent in (
+        (fixed, "Build the engine:"),
+        (left, "See what the engine itself says:"),
+    ):
+        found = Elements(rendered(run_page(result, step=step)))
+        ((_, chapter),) = found.of("section", id="next")
+        assert f"put the plugins in first {intent} trtexec --onnx=a.onnx" in chapter
