@@ -89,8 +89,8 @@ def looped(build: Builder, x: Value) -> tuple[Value, Value, Value, Value]:
     whole = _turned_back(build, found, rank - 2, trips)
     order = build.Squeeze(cut(build, whole, rank - 1, -1), axes=[rank - 1])
     lu = _turned_back(build, cut(build, whole, rank - 1, 0, -1), rank - 1, trips)
-    lined = [_lined(build, one, rank) for one in (places, heads)]
-    return lu, lined[0], lined[1], build.Cast(order, to=TensorProto.INT64)
+    exchanges, pivots = (lined(build, one, rank) for one in (places, heads))
+    return lu, exchanges, pivots, build.Cast(order, to=TensorProto.INT64)
 
 
 def _sizes(build: Builder, x: Value, rank: int) -> tuple[Value, Value]:
@@ -118,7 +118,7 @@ def _turned_back(build: Builder, x: Value, axis: int, trips: Value) -> Value:
     return build.Concat(front, back, axis=axis)
 
 
-def _lined(build: Builder, several: Value, rank: int) -> Value:
+def lined(build: Builder, several: Value, rank: int) -> Value:
     """Return what a Loop collected, [N, ..., 1, 1], as [..., N]."""
     named = build.Reshape(several, [0] * (rank + 1))
     flat = build.Squeeze(named, axes=[rank - 1, rank])

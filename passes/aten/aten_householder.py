@@ -3,7 +3,8 @@
 What it does:
     Reflects column by column and keeps the vectors below the diagonal for geqrf, as LAPACK does;
     linalg_householder_product and orgqr reflect the identity, ormqr another matrix, from either
-    side. Matrices up to the option `max_unrolled`.
+    side. Matrices larger than the option `max_unrolled`, and those whose size is not known, are
+    reflected in a Loop.
 
 Why engines need it:
     ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer one does not
@@ -17,8 +18,8 @@ After:
     y = Sub (c, Mul (tau, MatMul (v, MatMul (Transpose (v), c))))
 
 When it refuses:
-    The rank or dtype is unknown, the sizes are open, zero, or larger than the option allows, the
-    type is not float32 or float64, or tensors differ in type or rank.
+    The rank or dtype is unknown, sizes are 0, the opset is below 11 for a Loop, the type is not
+    float32 or float64, or tensors differ in type or rank.
 
 Accuracy:
     Exact up to rounding, with the signs of LAPACK. Squares are added up as they are, so that a
@@ -35,6 +36,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 
 from graphfix.authoring import (
     Array,
@@ -44,12 +46,15 @@ from graphfix.authoring import (
     Option,
     Refuse,
     Value,
+    counted,
     rewrite,
+    size_of,
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, like, ranked
 from graphfix.passes.aten._lu import matrices_of, sizes_of, steps_of
-from graphfix.passes.aten._pivoting import cut, row_numbers
+from graphfix.passes.aten._lu_looped import lined
+from graphfix.passes.aten._pivoting import COMPUTED, cut, row_numbers
 
 
 def _turned(build: Builder, x: Value) -> Value:
@@ -63,9 +68,48 @@ def _reflect(build: Builder, vector: Value, tau: Value, x: Value) -> Value:
     return build.Sub(x, build.MatMul(vector, build.Mul(tau, share)))
 
 
+def _in_loop(build: Builder, x: Value) -> bool:
+    """Say whether matrices are large or of open size, so that a Loop goes over their columns."""
+    sizes = [x.dim(-2), x.dim(-1)]
+    if x.rank is None or x.rank < 2 or 0 in sizes or x.dtype not in COMPUTED:
+        return False
+    if all(n is not None and n <= build.option("max_unrolled") for n in sizes):
+        return False
+    if build.opset < 11:
+        raise Refuse(f"the opset must be at least 11 for a Loop; it is {build.opset}")
+    return True
+
+
+def _step(
+    build: Builder, column: Value, head: Value, below: Value, unit: Value
+) -> tuple[Value, Value]:
+    """Return the vector that reflects a column and its tau, [..., 1, 1].
+
+    Args:
+        build: The builder.
+        column: [..., rows, 1].
+        head: Its element on the diagonal.
+        below: Which rows are below that.
+        unit: 1 where it is, 0 elsewhere.
+    """
+    rank = column.rank
+    assert rank is not None
+    zero, one = (build.constant(np.array(n, column.dtype)) for n in (0, 1))
+    tail = build.Where(below, column, zero)
+    rest = build.ReduceSum(build.Mul(tail, tail), axes=[rank - 2], keepdims=1)
+    # A column that is zero below its head is left as it is.
+    some = build.Less(zero, rest)
+    norm = build.Sqrt(build.Add(build.Mul(head, head), rest))
+    beta = build.Where(build.Less(head, zero), norm, build.Neg(norm))
+    tau = build.Div(build.Sub(beta, head), build.Where(some, beta, one))
+    vector = build.Add(build.Div(tail, build.Where(some, build.Sub(head, beta), one)), unit)
+    return vector, build.Where(some, tau, zero)
+
+
 def _geqrf(build: Builder, call: Call) -> tuple[Value, Value]:
+    if _in_loop(build, ranked(call, "self", 2)[0]):
+        return _looped(build, call.need("self"))
     x, rank, rows, columns = matrices_of(build, call, "self")
-    zero, one = (build.constant(np.array(n, x.dtype)) for n in (0, 1))
     taus: list[Value] = []
     numbers, across = row_numbers(rank, 0, rows), np.arange(columns)
     for step in range(min(rows, columns)):
@@ -73,22 +117,82 @@ def _geqrf(build: Builder, call: Call) -> tuple[Value, Value]:
         unit = build.constant((numbers == step).astype(x.dtype))
         column = cut(build, x, rank - 1, step, step + 1)
         head = cut(build, column, rank - 2, step, step + 1)
-        tail = build.Where(below, column, zero)
-        rest = build.ReduceSum(build.Mul(tail, tail), axes=[rank - 2], keepdims=1)
-        # A column that is zero below its head is left as it is.
-        some = build.Less(zero, rest)
-        norm = build.Sqrt(build.Add(build.Mul(head, head), rest))
-        beta = build.Where(build.Less(head, zero), norm, build.Neg(norm))
-        tau = build.Div(build.Sub(beta, head), build.Where(some, beta, one))
-        tau = build.Where(some, tau, zero)
+        vector, tau = _step(build, column, head, below, unit)
         taus.append(tau)
-        vector = build.Add(build.Div(tail, build.Where(some, build.Sub(head, beta), one)), unit)
         ahead = build.constant(across >= step)
         x = build.Where(ahead, _reflect(build, vector, tau, x), x)
         own = build.constant((across == step) & (numbers > step))
         x = build.Where(own, vector, x)
     joined = taus[0] if len(taus) == 1 else build.Concat(*taus, axis=rank - 1)
     return x, build.Squeeze(joined, axes=[rank - 2])
+
+
+def _looped(build: Builder, x: Value) -> tuple[Value, Value]:
+    """Reflect column by column in a Loop."""
+    rank = x.rank
+    assert rank is not None  # _in_loop has looked
+    rows = build.Unsqueeze(counted(x, rank - 2, build), axes=[1])
+    across = counted(x, rank - 1, build)
+    down, wide = (_size(build, x, axis) for axis in (rank - 2, rank - 1))
+    trips = build.Where(build.Less(down, wide), down, wide)
+
+    def step(inner: Builder, *inputs: Value) -> Sequence[Value]:
+        number, going, state = inputs
+        column = inner.Unsqueeze(inner.Gather(state, number, axis=rank - 1), axes=[rank - 1])
+        head = inner.Unsqueeze(inner.Gather(column, number, axis=rank - 2), axes=[rank - 2])
+        below = inner.Less(number, rows)
+        unit = inner.Cast(inner.Equal(rows, number), to=x.elem_type)
+        vector, tau = _step(inner, column, head, below, unit)
+        before = inner.Less(across, number)
+        state = inner.Where(before, state, _reflect(inner, vector, tau, state))
+        own = inner.And(inner.Equal(across, number), below)
+        return inner.Identity(going), inner.Where(own, vector, state), tau
+
+    found, taus = _loop(build, trips, x, step, outputs=2)
+    return build.Reshape(found, [0] * rank), lined(build, taus, rank)
+
+
+def _loop(
+    build: Builder, trips: Value, state: Value, step: Any, *, outputs: int = 1
+) -> Sequence[Value]:
+    carried = [
+        ("step", TensorProto.INT64, ()),
+        ("going", TensorProto.BOOL, ()),
+        ("state", state.elem_type, state.shape),
+    ]
+    # TensorRT refuses a body that reads a condition which is not given.
+    always = build.constant(np.array(True))
+    body = build.body(carried, step)
+    return build.multi("Loop", trips, always, state, outputs=outputs, body=body)
+
+
+def _size(build: Builder, x: Value, axis: int) -> Value:
+    size = size_of(x, axis, build)
+    return build.constant(np.array(size, np.int64)) if isinstance(size, int) else size
+
+
+def _each_in_loop(build: Builder, call: Call, state: Value, *, forward: bool) -> Value:
+    """Reflect [..., rows, K] by all reflections in a Loop, the first or the last one first."""
+    x, rank = ranked(call, call.schema[0], 2)
+    taus, own = ranked(call, call.schema[1], 1)
+    if taus.elem_type != x.elem_type or own != rank - 1:
+        raise Refuse(f"{taus.name} must have the type of {x.name} and a vector for each matrix")
+    rows = build.Unsqueeze(counted(x, rank - 2, build), axes=[1])
+    trips = _size(build, taus, own - 1)
+    last = build.Sub(trips, np.array(1, np.int64))
+
+    def step(inner: Builder, *inputs: Value) -> Sequence[Value]:
+        number, going, found = inputs
+        number = number if forward else inner.Sub(last, number)
+        column = inner.Unsqueeze(inner.Gather(x, number, axis=rank - 1), axes=[rank - 1])
+        unit = inner.Cast(inner.Equal(rows, number), to=x.elem_type)
+        vector = inner.Where(inner.Less(number, rows), column, unit)
+        tau = inner.Gather(taus, number, axis=rank - 2)
+        tau = inner.Unsqueeze(tau, axes=[rank - 2, rank - 1])
+        return inner.Identity(going), _reflect(inner, vector, tau, found)
+
+    (found,) = _loop(build, trips, state, step)
+    return build.Reshape(found, [0] * rank)
 
 
 def _reflections(build: Builder, call: Call) -> tuple[list[tuple[Value, Value]], int, int]:
@@ -113,6 +217,12 @@ def _reflections(build: Builder, call: Call) -> tuple[list[tuple[Value, Value]],
 
 
 def _product(build: Builder, call: Call) -> Value:
+    given, _ = ranked(call, call.schema[0], 2)
+    if _in_loop(build, given):
+        down = build.Unsqueeze(counted(given, -2, build), axes=[1])
+        eye = build.Cast(build.Equal(down, counted(given, -1, build)), to=given.elem_type)
+        every = build.Where(build.constant(np.array(True)), eye, given)
+        return _each_in_loop(build, call, every, forward=False)
     reflections, rows, columns = _reflections(build, call)
     x = call.need(call.schema[0])
     if rows < columns:
@@ -127,15 +237,18 @@ def _product(build: Builder, call: Call) -> Value:
 
 
 def _applied(build: Builder, call: Call) -> Value:
-    reflections, _, _ = _reflections(build, call)
     x, (other, own) = call.need("self"), ranked(call, "input3", 2)
     if other.elem_type != x.elem_type or own != x.rank:
         raise Refuse(f"{other.name} must have the type and the rank of {x.name}")
     left, turned = bool(call.number("left", 1)), bool(call.number("transpose", 0))
     # C Q is (Q' C')', and Q = H1 H2 ... Hk.
     other = other if left else _turned(build, other)
-    for vector, tau in reflections if turned is left else reversed(reflections):
-        other = _reflect(build, vector, tau, other)
+    if _in_loop(build, x):
+        other = _each_in_loop(build, call, other, forward=turned is left)
+    else:
+        reflections, _, _ = _reflections(build, call)
+        for vector, tau in reflections if turned is left else reversed(reflections):
+            other = _reflect(build, vector, tau, other)
     return other if left else _turned(build, other)
 
 
@@ -224,10 +337,10 @@ FAMILY = Family(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Add Concat Div Less MatMul Mul Neg ReduceSum Slice Sqrt Squeeze Sub Transpose Unsqueeze "
-        "Where"
+        "Add And Cast Concat Div Equal Gather Identity Less Loop MatMul Mul Neg Range ReduceSum "
+        "Reshape Shape Slice Sqrt Squeeze Sub Transpose Unsqueeze Where"
     ),
-    options={"max_unrolled": Option(int, 8, "Largest number of rows or columns.")},
+    options={"max_unrolled": Option(int, 8, "Largest matrix that is reflected without a Loop.")},
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )

@@ -59,6 +59,25 @@ def test_applied_from_either_side(left: bool, transpose: bool) -> None:
     replaced(PASS, FAMILY.evaluate, "ormqr", arguments, fed=3, **CLOSE)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (5, 2), (3, 5), (2, 4, 3), (10, 9)])
+def test_open_and_large_sizes(shape: tuple[int, ...]) -> None:
+    x, front = array_of(*shape), shape[:-2]
+    for dynamic in (False, True):
+        how: dict[str, Any] = {"dynamic": dynamic, **CLOSE}
+        replaced(PASS, FAMILY.evaluate, "geqrf", [x], **how)
+        if shape[-2] < shape[-1]:
+            continue
+        how["fed"] = 3
+        packed, taus = FAMILY.evaluate([x], {"operator": "geqrf"})
+        replaced(PASS, FAMILY.evaluate, "orgqr", [packed, taus], **how)
+        for left in (False, True):
+            other = array_of(*front, shape[-2], 6, seed=8)
+            other = other if left else other.swapaxes(-1, -2).copy()
+            for turned in (False, True):
+                arguments = [packed, taus, other, left, turned]
+                replaced(PASS, FAMILY.evaluate, "ormqr", arguments, **how)
+
+
 def test_the_factor_comes_back() -> None:
     x = array_of(5, 3)
     packed, tau = FAMILY.evaluate([x], {"operator": "geqrf"})
@@ -73,8 +92,8 @@ def test_in_a_branch() -> None:
 
 def test_refusals() -> None:
     x, tau = array_of(3, 3), array_of(3)
-    model, _ = called("geqrf", [x], [x, tau], dynamic=True)
-    assert_refused(PASS, model, "1 to 8 rows and columns; they have None, None")
+    model, _ = called("geqrf", [x], [x, tau], dynamic=True, opset=10)
+    assert_refused(PASS, model, "the opset must be at least 11 for a Loop; it is 10")
     model, _ = called("geqrf", [x.astype(np.float16)], [x, tau])
     assert_refused(PASS, model, "float32 or float64")
     model, _ = called("orgqr", [x, array_of(4)], [x], fed=2)
