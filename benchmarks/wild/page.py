@@ -95,6 +95,9 @@ def _of_other_tools(
     if not known:
         return
     yield from (f"## {_TOOLS}", "")
+    run = sum(bool(rows.get("runs", n.sha256).get("runs")) for n in networks)
+    if len(known) < run:
+        yield from (f"{len(known)} of {run} measured, those that are rejected first.", "")
     yield f"| for | half | files | asked of | do-nothing | {' | '.join(TOOLS)} |"
     yield "|---" * (len(TOOLS) + 5) + "|"
     for target, (half, belongs) in product(targets, _HALVES.items()):

@@ -351,10 +351,9 @@ def _split(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
 
 def _nonzero(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
     data = _need(operands, 0)
-    # ONNX does not say what the places of a scalar look like: onnxruntime gives them an axis.
-    if data is None or not data.ndim or not is_plain(data.dtype):
-        return None
-    return _one(np.stack(np.nonzero(data)).astype(np.int64)) if fits(data.shape, 8) else None
+    if data is None or not is_plain(data.dtype) or not fits(data.shape, 8):
+        return None  # of a scalar ONNX leaves open what they are, and onnxruntime gives an axis
+    return _one(np.stack(np.nonzero(data)).astype(np.int64)) if data.ndim else None
 
 
 FUNCTIONS: dict[str, Function] = {

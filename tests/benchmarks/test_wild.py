@@ -11,7 +11,7 @@ from benchmarks.wild.listing import Network, networks, save
 from benchmarks.wild.page import page
 from benchmarks.wild.rows import Rows
 
-SEEN, UNSEEN = "0" * 64, "0" * 63 + "1"
+SEEN, UNSEEN, THIRD = "0" * 64, "0" * 63 + "1", "0" * 63 + "2"
 
 
 def network(sha256: str) -> Network:
@@ -64,6 +64,8 @@ def test_other_tools_are_told_of_where_they_were_asked(tmp_path: Path) -> None:
     yes, no = dict.fromkeys(("trt8.6", "trt7.2"), True), {"trt8.6": False, "trt7.2": True}
     rows.keep("tools", SEEN, onnxsim=yes, OnnxSlim=no, polygraphy=yes)
     rows.keep("tools", UNSEEN, revision="abc1234")  # it does not run
+    for sha256 in (SEEN, THIRD):
+        rows.keep("runs", sha256, runs=True)
     lines = page([network(SEEN), network(UNSEEN)], rows).splitlines()
     assert (
         "| for | half | files | asked of | do-nothing | onnxsim | OnnxSlim | polygraphy |" in lines
