@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import FAR, Builder, Value, counted, size_of
-from graphfix.passes.aten._pivoting import cut
+from graphfix.authoring import FAR, Builder, Value, counted
+from graphfix.passes.aten._pivoting import cut, in_steps, size_value
 
 EMITS = (
     "Abs Add ArgMax Cast Concat Div Equal Gather Identity Less Loop Mul Range ReduceSum "
@@ -32,7 +32,7 @@ def looped(build: Builder, x: Value) -> tuple[Value, Value, Value, Value]:
     """
     rank = x.rank
     assert rank is not None  # the callers have looked
-    down, across = _sizes(build, x, rank)
+    down, across = (size_value(build, x, axis) for axis in (rank - 2, rank - 1))
     rows = build.Unsqueeze(counted(x, rank - 2, build), axes=[1])
     columns = counted(x, rank - 1, build)
     trips = build.Where(build.Less(down, across), down, across)
@@ -73,17 +73,7 @@ def looped(build: Builder, x: Value) -> tuple[Value, Value, Value, Value]:
         exchanged = inner.Add(inner.Add(place, number), np.array(1, np.int64))
         return inner.Identity(going), turned, exchanged, size
 
-    body = build.body(
-        [
-            ("step", TensorProto.INT64, ()),
-            ("going", TensorProto.BOOL, ()),
-            ("matrix", x.elem_type, (*(x.shape or ())[:-1], None)),
-        ],
-        step,
-    )
-    # TensorRT refuses a body that reads a condition which is not given.
-    always = build.constant(np.array(True))
-    found, places, heads = build.multi("Loop", trips, always, state, outputs=3, body=body)
+    found, places, heads = in_steps(build, trips, state, step, outputs=3)
     # Nothing says the rank of what a Loop gives; 0 copies a size.
     found = build.Reshape(found, [0] * rank)
     whole = _turned_back(build, found, rank - 2, trips)
@@ -91,15 +81,6 @@ def looped(build: Builder, x: Value) -> tuple[Value, Value, Value, Value]:
     lu = _turned_back(build, cut(build, whole, rank - 1, 0, -1), rank - 1, trips)
     exchanges, pivots = (lined(build, one, rank) for one in (places, heads))
     return lu, exchanges, pivots, build.Cast(order, to=TensorProto.INT64)
-
-
-def _sizes(build: Builder, x: Value, rank: int) -> tuple[Value, Value]:
-    """Return how many rows and columns there are, without axes."""
-    found: list[Value] = []
-    for axis in (rank - 2, rank - 1):
-        size = size_of(x, axis, build)
-        found.append(build.constant(np.array(size, np.int64)) if isinstance(size, int) else size)
-    return found[0], found[1]
 
 
 def _spread(build: Builder, column: Value, x: Value, rank: int) -> Value:

@@ -6,7 +6,7 @@ one, which is exact for finite numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from onnx import TensorProto
@@ -21,6 +21,7 @@ from graphfix.authoring import (
     Value,
     counted,
     need_rank,
+    size_of,
 )
 
 FLOAT16 = np.dtype(np.float16)
@@ -68,6 +69,48 @@ def unit_matrix(build: Builder, x: Value, axis: int = -1) -> Value:
         return build.constant(np.eye(len(known), dtype=x.dtype))
     same = build.Equal(numbers, build.Unsqueeze(numbers, axes=[1]))
     return build.Cast(same, to=x.elem_type)
+
+
+def turned(build: Builder, x: Value) -> Value:
+    """Return matrices whose rows are columns."""
+    rank = x.rank
+    assert rank is not None  # the callers have looked
+    return build.Transpose(x, perm=[*range(rank - 2), rank - 1, rank - 2])
+
+
+def size_value(build: Builder, x: Value, axis: int) -> Value:
+    """Return a size, known or not, as int64 without axes."""
+    size = size_of(x, axis, build)
+    return build.constant(np.array(size, np.int64)) if isinstance(size, int) else size
+
+
+def in_steps(
+    build: Builder,
+    trips: Value,
+    state: Value,
+    step: Callable[..., Sequence[Value]],
+    *,
+    outputs: int = 1,
+) -> Sequence[Value]:
+    """Return what a Loop makes of one state, and what it collects.
+
+    Args:
+        build: The builder.
+        trips: How often it goes round.
+        state: What it begins with; it keeps its shape.
+        step: From a builder, the number of the round, the condition and the state to the condition,
+            the state, and what is collected.
+        outputs: How many results there are: the state, and each that is collected.
+    """
+    carried = [
+        ("step", TensorProto.INT64, ()),
+        ("going", TensorProto.BOOL, ()),
+        ("state", state.elem_type, state.shape),
+    ]
+    # TensorRT refuses a body that reads a condition which is not given.
+    always = build.constant(np.array(True))
+    body = build.body(carried, step)
+    return build.multi("Loop", trips, always, state, outputs=outputs, body=body)
 
 
 def row_numbers(rank: int, start: int, end: int) -> Array:

@@ -36,7 +36,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import (
     Array,
@@ -48,23 +47,17 @@ from graphfix.authoring import (
     Value,
     counted,
     rewrite,
-    size_of,
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, like, ranked
 from graphfix.passes.aten._lu import matrices_of, sizes_of, steps_of
 from graphfix.passes.aten._lu_looped import lined
-from graphfix.passes.aten._pivoting import COMPUTED, cut, row_numbers
-
-
-def _turned(build: Builder, x: Value) -> Value:
-    assert x.rank is not None
-    return build.Transpose(x, perm=[*range(x.rank - 2), x.rank - 1, x.rank - 2])
+from graphfix.passes.aten._pivoting import COMPUTED, cut, in_steps, row_numbers, size_value, turned
 
 
 def _reflect(build: Builder, vector: Value, tau: Value, x: Value) -> Value:
     """Return x - tau v v' x."""
-    share = build.MatMul(_turned(build, vector), x)
+    share = build.MatMul(turned(build, vector), x)
     return build.Sub(x, build.MatMul(vector, build.Mul(tau, share)))
 
 
@@ -133,7 +126,7 @@ def _looped(build: Builder, x: Value) -> tuple[Value, Value]:
     assert rank is not None  # _in_loop has looked
     rows = build.Unsqueeze(counted(x, rank - 2, build), axes=[1])
     across = counted(x, rank - 1, build)
-    down, wide = (_size(build, x, axis) for axis in (rank - 2, rank - 1))
+    down, wide = (size_value(build, x, axis) for axis in (rank - 2, rank - 1))
     trips = build.Where(build.Less(down, wide), down, wide)
 
     def step(inner: Builder, *inputs: Value) -> Sequence[Value]:
@@ -148,27 +141,8 @@ def _looped(build: Builder, x: Value) -> tuple[Value, Value]:
         own = inner.And(inner.Equal(across, number), below)
         return inner.Identity(going), inner.Where(own, vector, state), tau
 
-    found, taus = _loop(build, trips, x, step, outputs=2)
+    found, taus = in_steps(build, trips, x, step, outputs=2)
     return build.Reshape(found, [0] * rank), lined(build, taus, rank)
-
-
-def _loop(
-    build: Builder, trips: Value, state: Value, step: Any, *, outputs: int = 1
-) -> Sequence[Value]:
-    carried = [
-        ("step", TensorProto.INT64, ()),
-        ("going", TensorProto.BOOL, ()),
-        ("state", state.elem_type, state.shape),
-    ]
-    # TensorRT refuses a body that reads a condition which is not given.
-    always = build.constant(np.array(True))
-    body = build.body(carried, step)
-    return build.multi("Loop", trips, always, state, outputs=outputs, body=body)
-
-
-def _size(build: Builder, x: Value, axis: int) -> Value:
-    size = size_of(x, axis, build)
-    return build.constant(np.array(size, np.int64)) if isinstance(size, int) else size
 
 
 def _each_in_loop(build: Builder, call: Call, state: Value, *, forward: bool) -> Value:
@@ -178,7 +152,7 @@ def _each_in_loop(build: Builder, call: Call, state: Value, *, forward: bool) ->
     if taus.elem_type != x.elem_type or own != rank - 1:
         raise Refuse(f"{taus.name} must have the type of {x.name} and a vector for each matrix")
     rows = build.Unsqueeze(counted(x, rank - 2, build), axes=[1])
-    trips = _size(build, taus, own - 1)
+    trips = size_value(build, taus, own - 1)
     last = build.Sub(trips, np.array(1, np.int64))
 
     def step(inner: Builder, *inputs: Value) -> Sequence[Value]:
@@ -191,7 +165,7 @@ def _each_in_loop(build: Builder, call: Call, state: Value, *, forward: bool) ->
         tau = inner.Unsqueeze(tau, axes=[rank - 2, rank - 1])
         return inner.Identity(going), _reflect(inner, vector, tau, found)
 
-    (found,) = _loop(build, trips, state, step)
+    (found,) = in_steps(build, trips, state, step)
     return build.Reshape(found, [0] * rank)
 
 
@@ -240,16 +214,16 @@ def _applied(build: Builder, call: Call) -> Value:
     x, (other, own) = call.need("self"), ranked(call, "input3", 2)
     if other.elem_type != x.elem_type or own != x.rank:
         raise Refuse(f"{other.name} must have the type and the rank of {x.name}")
-    left, turned = bool(call.number("left", 1)), bool(call.number("transpose", 0))
+    left, back = bool(call.number("left", 1)), bool(call.number("transpose", 0))
     # C Q is (Q' C')', and Q = H1 H2 ... Hk.
-    other = other if left else _turned(build, other)
+    other = other if left else turned(build, other)
     if _in_loop(build, x):
-        other = _each_in_loop(build, call, other, forward=turned is left)
+        other = _each_in_loop(build, call, other, forward=back is left)
     else:
         reflections, _, _ = _reflections(build, call)
-        for vector, tau in reflections if turned is left else reversed(reflections):
+        for vector, tau in reflections if back is left else reversed(reflections):
             other = _reflect(build, vector, tau, other)
-    return other if left else _turned(build, other)
+    return other if left else turned(build, other)
 
 
 def _geqrf_type(call: Call) -> Sequence[InferredType | None]:

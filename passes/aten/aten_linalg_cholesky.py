@@ -44,7 +44,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import (
     APPROXIMATE,
@@ -61,7 +60,7 @@ from graphfix.passes.aten._axes import widened
 from graphfix.passes.aten._eliminating import EMITS, counting
 from graphfix.passes.aten._error_counts import DECIDED, first_that_fails
 from graphfix.passes.aten._error_counts import EMITS as COUNTING
-from graphfix.passes.aten._pivoting import cut, like_matrices, square_matrices
+from graphfix.passes.aten._pivoting import cut, in_steps, like_matrices, square_matrices
 
 NAMES = ("linalg_cholesky", "linalg_cholesky_ex", "cholesky")
 SCHEMA = ("self", "upper", "check_errors")
@@ -152,17 +151,7 @@ def _looped(build: Builder, matrix: Value, size: int | None) -> Value:
         head, tail = cut(inner, wide, rank - 2, 0, 1), cut(inner, wide, rank - 2, 1)
         return inner.Identity(going), inner.Concat(tail, head, axis=rank - 2)
 
-    body = build.body(
-        [
-            ("step", TensorProto.INT64, ()),
-            ("going", TensorProto.BOOL, ()),
-            ("state", matrix.elem_type, matrix.shape),
-        ],
-        step,
-    )
-    # TensorRT refuses a body that reads a condition which is not given.
-    always = build.constant(np.array(True))
-    found = build.multi("Loop", trips, always, matrix, outputs=1, body=body)[0]
+    (found,) = in_steps(build, trips, matrix, step)
     # Nothing says the rank of what a Loop gives; 0 copies a size.
     return build.Reshape(found, [0] * rank) if found.rank is None else found
 

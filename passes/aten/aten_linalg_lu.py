@@ -74,7 +74,7 @@ from graphfix.passes.aten._lu import (
 )
 from graphfix.passes.aten._lu_looped import EMITS as LOOPING
 from graphfix.passes.aten._lu_looped import looped
-from graphfix.passes.aten._pivoting import COMPUTED, square_matrices
+from graphfix.passes.aten._pivoting import COMPUTED, square_matrices, turned
 
 
 def _factorised(build: Builder, call: Call) -> tuple[Value, Value, Value, Value | None]:
@@ -136,11 +136,6 @@ def _apart(build: Builder, call: Call) -> tuple[Value, ...]:
     return _open_permutation(build, order, x), *_open_halves(build, lu, places)
 
 
-def _turned(build: Builder, x: Value) -> Value:
-    assert x.rank is not None
-    return build.Transpose(x, perm=[*range(x.rank - 2), x.rank - 1, x.rank - 2])
-
-
 def _solve(build: Builder, call: Call) -> Value:
     named = "LU" in call.schema
     lu, rank, size, _ = matrices_of(build, call, "LU" if named else "LU_data")
@@ -154,17 +149,17 @@ def _solve(build: Builder, call: Call) -> Value:
     left = not named or bool(call.number("left", 1))
     adjoint = named and bool(call.number("adjoint", 0))
     # X A = B is A' X' = B'.
-    b = b if left else _turned(build, b)
+    b = b if left else turned(build, b)
     order = permutation(build, row_order(build, pivots, size, size), size, lu.elem_type)
     if adjoint is left:
-        turned = _turned(build, lu)
-        inner = substituted(build, turned, b, size, lower=True)
-        found = build.MatMul(order, substituted(build, turned, inner, size, lower=False, unit=True))
+        across = turned(build, lu)
+        inner = substituted(build, across, b, size, lower=True)
+        found = build.MatMul(order, substituted(build, across, inner, size, lower=False, unit=True))
     else:
-        b = build.MatMul(_turned(build, order), b)
+        b = build.MatMul(turned(build, order), b)
         inner = substituted(build, lu, b, size, lower=True, unit=True)
         found = substituted(build, lu, inner, size, lower=False)
-    return found if left else _turned(build, found)
+    return found if left else turned(build, found)
 
 
 def _factor_type(call: Call) -> Sequence[InferredType | None]:
@@ -254,9 +249,9 @@ def _solve_model(call: ArrayCall) -> Any:
     # In the type of the matrices, so that the rounding that PyTorch has is not hidden.
     order = _permuted(pivots, lu.shape[-1]).astype(b.dtype)
     if adjoint is left:
-        turned = lu.swapaxes(-1, -2)
-        inner = substitution(turned, b, lower=True)
-        found = order @ substitution(turned, inner, unit=True)
+        across = lu.swapaxes(-1, -2)
+        inner = substitution(across, b, lower=True)
+        found = order @ substitution(across, inner, unit=True)
     else:
         inner = substitution(lu, order.swapaxes(-1, -2) @ b, lower=True, unit=True)
         found = substitution(lu, inner)

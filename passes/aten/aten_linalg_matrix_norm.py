@@ -53,7 +53,7 @@ from graphfix.authoring import (
 )
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
 from graphfix.passes.aten._family import Family, Function, ranked
-from graphfix.passes.aten._pivoting import COMPUTED, unit_matrix
+from graphfix.passes.aten._pivoting import COMPUTED, turned, unit_matrix
 from graphfix.passes.aten._reductions import over
 
 _ROUNDS = 24
@@ -93,19 +93,14 @@ def _norm(build: Builder, call: Call) -> Value:
     elif order in ("nuc", 2.0):
         build.declare(APPROXIMATE, "within 1e-4 of the norm, of finite matrices")
         behind = [*(axis for axis in range(rank) if axis not in (down, across)), down, across]
-        turned = x if behind == list(range(rank)) else build.Transpose(x, perm=behind)
-        found = _nuclear(build, turned) if order == "nuc" else _spectral(build, turned)
+        moved = x if behind == list(range(rank)) else build.Transpose(x, perm=behind)
+        found = _nuclear(build, moved) if order == "nuc" else _spectral(build, moved)
         if behind != list(range(rank)):
             back = [behind.index(axis) for axis in range(rank)]
             found = build.Transpose(found, perm=back)
     else:
         raise Refuse(f"the order must be nuc, fro, 1, 2, inf or the least of sums; it is {order}")
     return found if keep else build.Squeeze(found, axes=sorted((down, across)))
-
-
-def _turned(build: Builder, x: Value) -> Value:
-    rank = x.rank or 0
-    return build.Transpose(x, perm=[*range(rank - 2), rank - 1, rank - 2])
 
 
 def _matrix_sum(build: Builder, x: Value) -> Value:
@@ -121,7 +116,7 @@ def _nuclear(build: Builder, x: Value) -> Value:
     eye = unit_matrix(build, x)
     one, other = build.Mul(eye, 1.875), build.Mul(eye, 1.25)
     for _ in range(_ROUNDS):
-        square = build.MatMul(_turned(build, found), found)
+        square = build.MatMul(turned(build, found), found)
         inner = build.Sub(build.Mul(square, 0.375), other)
         found = build.MatMul(found, build.Add(one, build.MatMul(square, inner)))
     return _matrix_sum(build, build.Mul(x, found))
@@ -138,7 +133,7 @@ def _spectral(build: Builder, x: Value) -> Value:
         return build.Div(value, held), held
 
     unit, size = scaled(x)
-    square = build.MatMul(_turned(build, unit), unit)
+    square = build.MatMul(turned(build, unit), unit)
     found = square
     for _ in range(_SQUARINGS):
         found = scaled(found)[0]

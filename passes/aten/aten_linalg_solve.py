@@ -59,14 +59,9 @@ from graphfix.passes.aten._eliminating import EMITS, eliminated, with_pivots
 from graphfix.passes.aten._error_counts import DECIDED, zero_pivots
 from graphfix.passes.aten._error_counts import EMITS as COUNTING
 from graphfix.passes.aten._family import Family, Function, broadcast, like, ranked
-from graphfix.passes.aten._pivoting import square_matrices
+from graphfix.passes.aten._pivoting import square_matrices, turned
 
 _MOST_POWER = 64
-
-
-def _turned(build: Builder, x: Value) -> Value:
-    assert x.rank is not None
-    return build.Transpose(x, perm=[*range(x.rank - 2), x.rank - 1, x.rank - 2])
 
 
 def _aligned(build: Builder, a: Value, b: Value) -> tuple[Value, Value]:
@@ -102,7 +97,7 @@ def _with_pivots(build: Builder, a: Value, b: Value, *, pivots: bool) -> tuple[V
 
 def _from_right(build: Builder, a: Value, b: Value) -> Value:
     """Solve X A = B, which is A' X' = B'."""
-    return _turned(build, _solved(build, _turned(build, a), _turned(build, b)))
+    return turned(build, _solved(build, turned(build, a), turned(build, b)))
 
 
 def _counted(build: Builder, call: Call, a: Value, b: Value) -> tuple[Value, Value]:
@@ -185,7 +180,7 @@ def _triangular(build: Builder, call: Call) -> Value | tuple[Value, Value]:
     upper = bool(call.number("upper", 1))
     half = _half(build, a, upper=upper, unit=bool(call.number("unitriangular", 0)))
     if old:
-        half = _turned(build, half) if call.number("transpose", 0) else half
+        half = turned(build, half) if call.number("transpose", 0) else half
         return _solved(build, half, b), build.Identity(a)
     if call.number("left", 1):
         return _solved(build, half, b)
@@ -196,8 +191,8 @@ def _cholesky(build: Builder, call: Call) -> Value:
     factor, _ = ranked(call, "input2" if "input2" in call.schema else "self", 2)
     upper = bool(call.number("upper", 0))
     half = _half(build, factor, upper=upper, unit=False)
-    turned = _turned(build, half)
-    lower, higher = (turned, half) if upper else (half, turned)
+    other = turned(build, half)
+    lower, higher = (other, half) if upper else (half, other)
     if "input2" in call.schema:
         return _solved(build, higher, _solved(build, lower, ranked(call, "self", 2)[0]))
     most = build.option("max_unrolled")
@@ -289,8 +284,8 @@ def _cholesky_model(call: ArrayCall) -> Any:
     factor = call.need("input2" if "input2" in call.schema else "self")
     upper = bool(call.number("upper", 0))
     half = _wide(_numpy_half(factor, upper=upper, unit=False))
-    turned = np.swapaxes(half, -1, -2)
-    whole = turned @ half if upper else half @ turned
+    other = np.swapaxes(half, -1, -2)
+    whole = other @ half if upper else half @ other
     if "input2" in call.schema:
         return np.linalg.solve(whole, _wide(call.need("self"))).astype(factor.dtype)
     return np.linalg.inv(whole).astype(factor.dtype)
