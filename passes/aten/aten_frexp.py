@@ -39,10 +39,8 @@ from onnx import TensorProto
 
 from graphfix.authoring import EXACT, Builder, InferredType, NodeView, Refuse, Value, rewrite
 from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
+from graphfix.passes.aten._exponents import taken_apart
 from graphfix.passes.aten._family import Family, Function
-
-_DOWN = (64, 32, 16, 8, 4, 2, 1, 1)
-_UP = (64, 64, 32, 16, 8, 4, 2, 1)
 
 
 def _frexp(build: Builder, call: Call) -> tuple[Value, ...]:
@@ -55,30 +53,15 @@ def _frexp(build: Builder, call: Call) -> tuple[Value, ...]:
     size = build.Abs(wide)
     # Beyond the largest number, and for NaN, nothing is taken apart; 0 has the exponent 0.
     plain = build.And(build.Less(size, np.float32(np.inf)), build.Less(np.float32(0), size))
-    mantissa, exponent = size, build.Mul(size, 0.0)
-    for power in _DOWN:
-        # What is left is below 2**power, in the end below 1.
-        least = float(np.nextafter(np.float32(2.0 ** (power - 1)), np.float32(0)))
-        far = build.Less(np.float32(least), mantissa)
-        mantissa, exponent = _stepped(build, far, mantissa, exponent, -power)
-    for power in _UP:
-        far = build.Less(mantissa, np.float32(2.0**-power))
-        mantissa, exponent = _stepped(build, far, mantissa, exponent, power)
+    mantissa, exponent = taken_apart(
+        build, size, build.Mul(size, 0.0), lambda told, more: build.Add(told, float(more))
+    )
     signed = build.Where(build.Less(wide, 0.0), build.Neg(mantissa), mantissa)
     found = build.Where(plain, signed, wide)
     whole = build.Where(plain, exponent, np.float32(0))
     if wide is not x:
         found = build.Cast(found, to=TensorProto.FLOAT16)
     return found, build.Cast(whole, to=TensorProto.INT32)
-
-
-def _stepped(
-    build: Builder, far: Value, mantissa: Value, exponent: Value, power: int
-) -> tuple[Value, Value]:
-    moved = build.Mul(mantissa, 2.0**power)
-    return build.Where(far, moved, mantissa), build.Where(
-        far, build.Sub(exponent, float(power)), exponent
-    )
 
 
 def _model(call: ArrayCall) -> Any:
@@ -98,7 +81,7 @@ FAMILY = Family({"frexp": Function(("self",), _frexp, _model, _types)})
 @rewrite(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
-    emits="Abs And Cast Less Mul Neg Sub Where",
+    emits="Abs Add And Cast Less Mul Neg Where",
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
     claims="nan inf",

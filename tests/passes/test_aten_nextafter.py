@@ -1,0 +1,86 @@
+"""aten-nextafter: the neighbour of a float in a direction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from onnx import TensorProto
+
+from graphfix.passes.aten.aten_nextafter import FAMILY
+from graphfix.report import Status
+from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from tests.passes.aten_models import LAYOUTS, Array, aten_model, called, replaced
+from tests.passes.resize_models import in_branch
+
+PASS = "aten-nextafter"
+
+
+def same(x: Array, z: Array, opset: int = 17) -> None:
+    """Compare with numpy; onnxruntime's Where gives no zero below 0."""
+    model, feed = called("nextafter", [x, z], [x], fed=2, opset=opset, dynamic=True)
+    y = outputs_of(run_pass(PASS, model).after, feed)["y0"]
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(y, np.nextafter(x, z))
+
+
+@pytest.mark.parametrize("opset", [9, 13, 18])
+def test_every_power_of_two_and_its_neighbours(opset: int) -> None:
+    powers = np.ldexp(np.float32(1), np.arange(-149, 128)).astype(np.float32)
+    above, below = (np.nextafter(powers, np.float32(end)) for end in (np.inf, 0))
+    x = np.concatenate([powers, above, below, -powers, -above, -below])
+    for end in (np.inf, -np.inf, 0, 1):
+        same(x, np.full(x.shape, end, np.float32), opset)
+
+
+def test_ends() -> None:
+    numbers = [0, -0.0, 1, -1, 1e-45, -1e-45, 3.4028235e38, -3.4028235e38, np.inf, -np.inf, np.nan]
+    x, z = (side.reshape(-1) for side in np.meshgrid(np.array(numbers, np.float32), numbers))
+    z = z.astype(np.float32)
+    numeric = ~np.isnan(x) & ~np.isnan(z)
+    same(x[numeric], z[numeric])
+    model, feed = called("nextafter", [x, z], [x], fed=2)
+    y = outputs_of(run_pass(PASS, model).after, feed)["y0"]
+    np.testing.assert_array_equal(np.isnan(y), ~numeric)
+
+
+def test_the_numpy_model_and_shapes_that_broadcast() -> None:
+    x, z = np.array([[1.0], [-2.5]], np.float32), np.array([0, 5, -7], np.float32)
+    for dynamic in (False, True):
+        replaced(PASS, FAMILY.evaluate, "nextafter", [x, z], fed=2, dynamic=dynamic)
+    replaced(PASS, FAMILY.evaluate, "nextafter", [x, np.array(3, np.float32)], fed=2)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(layout: str) -> None:
+    x = np.array([1, 2], np.float32)
+    model = aten_model("nextafter", [2], [np.zeros(2, np.float32)], layout=layout)
+    y = outputs_of(run_pass(PASS, model).after, {"x": x})["y"]
+    np.testing.assert_array_equal(y, np.nextafter(x, np.float32(0)))
+
+
+def test_in_a_branch() -> None:
+    done = run_pass(PASS, in_branch(aten_model("nextafter", [2], [np.ones(2, np.float32)])))
+    assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
+    x = np.array([3, -8], np.float32)
+    y = outputs_of(done.after, {"x": x, "c": np.array(True)})["y"]
+    np.testing.assert_array_equal(y, np.nextafter(x, np.float32(1)))
+
+
+def test_refusals() -> None:
+    for kind, dtype in ((TensorProto.DOUBLE, np.float64), (TensorProto.FLOAT16, np.float16)):
+        wide = aten_model("nextafter", [2], [np.ones(2, dtype)], dtype=kind)
+        assert_refused(PASS, wide, "the operands must be float32")
+    early = aten_model("nextafter", [2], [np.ones(2, np.float32)], opset=8)
+    assert_refused(PASS, early, "of opset 9 or later")
+
+
+def test_others_are_left_alone() -> None:
+    assert_untouched(PASS, aten_model("frexp", [3]))
+
+
+@given(st.lists(st.tuples(*[st.floats(allow_nan=False, width=32)] * 2), min_size=1, max_size=20))
+def test_any_pair(pairs: list[tuple[float, float]]) -> None:
+    x, z = (np.array(side, np.float32) for side in zip(*pairs, strict=True))
+    same(x, z)
