@@ -58,12 +58,12 @@ def _outputs(
 
 def _like(model: Array, inputs: Sequence[Array | None], salt: float) -> Array:
     """Return numbers of the type and shape of an array."""
-    flat = model.reshape(-1)
+    flat: Any = model.reshape(-1)
     if not is_floating(model.dtype):  # the numbers themselves may be indices: none is new
         return np.roll(flat, 1 + int(salt) % 3).reshape(model.shape)
-    wide = flat.astype(np.float64)
-    places = np.arange(wide.size)
-    moved = np.sin(wide + _TURN * (places + salt)) + 0.25 * np.roll(wide, 1)
+    wide: Any = flat.astype(np.float64)
+    places: Any = np.arange(wide.size)
+    moved: Any = np.sin(wide + _TURN * (places + salt)) + 0.25 * np.roll(wide, 1)
     moved = moved + sum(_weighed(other, number) for number, other in enumerate(inputs))
     return np.asarray(moved).astype(model.dtype).reshape(model.shape)
 

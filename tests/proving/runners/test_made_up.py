@@ -25,7 +25,7 @@ def called(*inputs: Array | None, likes: tuple[int, ...] = (0,), **told: object)
 
 
 def compare(tmp_path: Path, before: str, after: str) -> Verdict:
-    paths = []
+    paths: list[Path] = []
     for name, text in (("before.onnx", before), ("after.onnx", after)):
         paths.append(tmp_path / name)
         paths[-1].write_bytes(parser.parse_model(HEAD + text).SerializeToString())
