@@ -60,9 +60,9 @@ def _like(model: Array, inputs: Sequence[Array | None], salt: float) -> Array:
     """Return numbers of the type and shape of an array."""
     flat: Any = model.reshape(-1)
     if not is_floating(model.dtype):  # the numbers themselves may be indices: none is new
-        return np.roll(flat, 1 + int(salt) % 3).reshape(model.shape)
+        return np.asarray(np.roll(flat, 1 + int(salt) % 3).reshape(model.shape))
     wide: Any = flat.astype(np.float64)
-    places: Any = np.arange(wide.size)
+    places = np.arange(model.size)
     moved: Any = np.sin(wide + _TURN * (places + salt)) + 0.25 * np.roll(wide, 1)
     moved = moved + sum(_weighed(other, number) for number, other in enumerate(inputs))
     return np.asarray(moved).astype(model.dtype).reshape(model.shape)
@@ -73,4 +73,5 @@ def _weighed(array: Array | None, number: int) -> float:
     if array is None or not array.size or array.dtype.kind not in "fiub":
         return 0.0
     wide: Any = array.reshape(-1).astype(np.float64)
-    return float(np.mean(wide * np.cos(_TURN * (np.arange(wide.size) + number))))
+    turned: Any = np.cos(_TURN * np.arange(number, number + array.size))
+    return float((wide * turned).mean())
