@@ -20,6 +20,17 @@ WINDOWS = (
     "int64[3] t = {{-1,16,3}}> {{ p = Reshape (x, s) q = Transpose <perm = [{perm}]> (p) "
     "y = Reshape (q, t) }}"
 )
+SCATTER = (
+    "({t}[2,3] x, int64[2,3] i, {t}[2,3] u) => ({t}[2,3] y) "
+    '{{ y = ScatterElements <axis = 1, reduction = "{how}"> (x, i, u) }}'
+)
+BATCHES = "(float[2,2,3,4,5] x) => (float[A,B,C,D,E] y) <float[5,1] w = {1, 2, 3, 4, 5}> "
+GRU = (
+    "(float[2,1,1] x, float[1,3,1] w, float[1,3,1] r) => (float[2,1,1,1] y) "
+    "{{ y = GRU <hidden_size = 1{more}> (x, w, r) }}"
+)
+SIXTH = "{ h = HardSigmoid <alpha = 0.1666666716> (x) "
+IMAGE = "(float[1,3,5,6] x) => (float[1,3,{}] y) "
 
 YES = [
     Yes("(float[64] x) => (float[2,2,2,2,2,2] y) <int64[6] s = {2,2,2,2,2,2}> "
@@ -78,6 +89,33 @@ YES = [
     Yes("(float[1,1,2,2,2] x) => (float[A,B,C,D,E] y) <float[5] s = {1,1,2,2,2}> "
         '{ y = Resize <mode = "linear"> (x, , s) }', "resized-in-three-dimensions",
         "rank:Resize.5", "wrong", "", Q),
+    Yes(SCATTER.format(t="float", how="max"), "scattered-floats-combined",
+        "attr:ScatterElements.reduction=max", "reject", "left to the CPU", Q),
+    Yes(BATCHES + "{ y = MatMul (x, w) }", "batches-by-a-constant", "rank:MatMul.5", "reject",
+        "left to the CPU", Q),
+    Yes(GRU.format(more=', activations = ["Sigmoid", "Tanh"]'), "named-activations",
+        "attr:GRU.activations", "reject", "left to the CPU", Q),
+    Yes(GRU.format(more=", clip = 1.0"), "named-activations", "attr:GRU.clip", "reject",
+        "left to the CPU", Q),
+    Yes("(int64 n) => (int64[N] y) <int64 a = {0}, int64 d = {1}> { y = Range (a, n, d) }",
+        "computed-range", "const:Range.limit", "reject", "left to the CPU", Q),
+    Yes(X + SIXTH + "y = Mul (x, h) }", "hard-swish-in-two", "form:Mul.hard-sigmoid", "wrong", "",
+        Q),
+    Yes(IMAGE.format("9,13") + "<float[4] s = {1, 1, 1.8, 2.1666668}> "
+        '{ y = Resize <mode = "linear"> (x, , s) }', "scale-that-falls-short",
+        "form:Resize.scales", "reject", "left to the CPU", Q),
+    Yes("(float[1,1,3,3] x) => (float[1,1,5,6] y) <float[4] s = {1, 1, 1.8, 2}> { y = Resize "
+        '<mode = "linear"> (x, , s) }', "scale-of-the-sizes", "form:Resize.scales", "wrong", "", Q),
+    Yes("(float[1,1,3,4] x) => (float[1,1,6,8] y) <float[4] s = {1, 1, 2, 2.17}> { y = Resize "
+        '<coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"> (x, , s) }',
+        "scale-of-the-sizes", "form:Resize.scales", "wrong", "", Q),
+    Yes(IMAGE.format("9,13") + "<int64[4] s = {1, 3, 9, 13}> { y = Resize (x, , , s) }",
+        "nearest-of-other-places", "attr:Resize.mode=nearest", "wrong", "", Q),
+    Yes(IMAGE.format("10,12") + "<float[4] s = {1, 1, 2, 2}> { y = Resize "
+        '<nearest_mode = "floor"> (x, , s) }', "nearest-of-other-places",
+        "attr:Resize.mode=nearest", "wrong", "", Q),
+    Yes(IMAGE.format("10,12") + '<float[4] s = {1, 1, 2, 2}> { y = Resize <mode = "linear"> '
+        "(x, s) }", "resize-of-opset-10", "form:Resize.10", "wrong", "", Q, 10),
 ]  # fmt: skip
 
 NO = [
@@ -104,6 +142,21 @@ NO = [
     No("(int64[2,3] x) => (float[3,2] y) { z = Cast <to = 1> (x) y = Transpose (z) }",
        "transposed-int64", Q),
     No(POOL + "<float[4] s = {1, 1, 2, 2}> { y = Resize (x, , s) }", "nearest", Q),
+    No(SCATTER.format(t="int32", how="max"), "scattered-floats-combined", Q),
+    No(SCATTER.format(t="float", how="none"), "scattered-floats-combined", Q),
+    No(BATCHES.replace("[2,2,3,4,5] x", "[1,2,3,5,5] x") + "{ y = MatMul (w, x) }",
+       "batches-by-a-constant", Q),
+    No(GRU.format(more=""), "named-activations", Q),
+    No("(int64[3] x) => (int64[3] y) <int64 a = {0}, int64 n = {3}, int64 d = {1}> "
+       "{ r = Range (a, n, d) y = Add (x, r) }", "computed-range", Q),
+    No(X + SIXTH + "y = Mul (h, x) }", "hard-swish-in-two", Q),
+    No(X + SIXTH.replace("0.1666666716", "0.2") + "y = Mul (x, h) }", "hard-swish-in-two", Q),
+    No(IMAGE.format("10,12") + "<float[4] s = {1, 1, 2, 2}> { y = Resize (x, , s) }",
+       "nearest-of-other-places", Q),
+    No(IMAGE.format("9,13") + '<int64[4] s = {1, 3, 9, 13}> { y = Resize <mode = "linear"> '
+       "(x, , , s) }", "scale-of-the-sizes", Q),
+    No(IMAGE.format("10,12") + "<float[4] s = {1, 1, 2, 2}> { y = Resize (x, s) }",
+       "resize-of-opset-10", Q, 10),
 ]  # fmt: skip
 
 

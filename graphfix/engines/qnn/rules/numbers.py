@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.known_values import known_with_sizes
@@ -130,13 +132,20 @@ def divided_integers(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Resize",
-    feature="rank:Resize.5",
+    "Mul",
+    feature="form:Mul.hard-sigmoid",
     versions="qnn",
     severity=WRONG,
-    source=f"{PROVIDER}: of four dimensions it is right",
+    source=f"{PROVIDER}: x * HardSigmoid(x) with a sixth and a half; HardSigmoid(x) * x, another"
+    " alpha or beta, and a HardSigmoid that others read as well, are right",
 )
-def resized_in_three_dimensions(node: NodeView, target: Target) -> Answer:
-    """Linear resizing in three dimensions gives other numbers."""
-    x = node.input(0)
-    return x is not None and x.rank == 5
+def hard_swish_in_two(node: NodeView, target: Target) -> Answer:
+    """A number times its own HardSigmoid is computed as something else."""
+    x, gate = node.input(0), node.input(1)
+    maker = None if gate is None else gate.producer
+    if gate is None or maker is None or maker.op != "HardSigmoid" or maker.input(0) != x:
+        return None
+    if len(gate.consumers) != 1 or gate.is_graph_output:
+        return None
+    alpha, beta = float(maker.attr("alpha", 0.2)), float(maker.attr("beta", 0.5))
+    return math.isclose(alpha, 1 / 6, rel_tol=1e-3) and math.isclose(beta, 0.5, rel_tol=1e-3)

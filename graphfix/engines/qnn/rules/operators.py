@@ -265,26 +265,6 @@ def cropped_by_reflection(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Resize",
-    feature="attr:Resize.mode=nearest",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=f"{PROVIDER}: of four dimensions all else is taken",
-)
-def nearest(node: NodeView, target: Target) -> Answer:
-    """Resize to the nearest takes four dimensions, and rounds asymmetric places down alone."""
-    x = node.input(0)
-    if node.attr("mode", "nearest") != "nearest" or x is None:
-        return None
-    where = node.attr("coordinate_transformation_mode", "half_pixel")
-    how = node.attr("nearest_mode", "round_prefer_floor")
-    if where == "asymmetric" and how != "floor":
-        return True
-    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank != 4
-
-
-@rule(
     "GridSample",
     feature="attr:GridSample.mode=*",
     versions="qnn",
@@ -296,3 +276,70 @@ def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
     """Cubic GridSample is left to the CPU."""
     mode = node.attr("mode", "linear")
     return mode in ("bicubic", "cubic") and Yes(feature=f"attr:GridSample.mode={mode}")
+
+
+@rule(
+    "ScatterElements",
+    feature="attr:ScatterElements.reduction=*",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: int32 is taken with each",
+)
+def scattered_floats_combined(node: NodeView, target: Target) -> Answer:
+    """ScatterElements with a reduction of floats is left to the CPU."""
+    x, how = node.input(0), node.attr("reduction", "none")
+    if x is None or how == "none":
+        return None
+    if x.dtype is None:
+        return Unknown(f"dtype of {x.name}")
+    return x.dtype.kind == "f" and Yes(feature=f"attr:ScatterElements.reduction={how}")
+
+
+@rule(
+    "MatMul",
+    feature="rank:MatMul.5",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: refused by constants of one to five dimensions; constants by a tensor"
+    " of five, and of two computed ones, are taken",
+)
+def batches_by_a_constant(node: NodeView, target: Target) -> Answer:
+    """Five dimensions are not multiplied by a constant."""
+    x, by = node.input(0), node.input(1)
+    if x is None or by is None or not known_with_sizes(by):
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank == _MOST
+
+
+@rule(
+    ("GRU", "LSTM"),
+    feature="attr:{op}.activations",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: those of ONNX too, where they are written down",
+)
+def named_activations(node: NodeView, target: Target) -> Answer:
+    """{op} that names its activations, or clips, is left to the CPU."""
+    if node.attr("clip", None) is not None:
+        return Yes(feature=f"attr:{node.op}.clip")
+    return bool(node.attr("activations", ()))
+
+
+@rule(
+    "Range",
+    feature="const:Range.limit",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: no size may be open",
+)
+def computed_range(node: NodeView, target: Target) -> Answer:
+    """The limits of Range must be constant."""
+    for index, name in enumerate(("start", "limit", "delta")):
+        limit = node.input(index)
+        if limit is not None and not known_with_sizes(limit):
+            return Yes(feature=f"const:Range.{name}")
+    return None
