@@ -32,9 +32,8 @@ of the default domain. Forms are the node tests of onnx, whole and with all inpu
 stored; models drawn for each element type and, of float32, each rank; and for opsets below 7,
 which no engine computes, models with the same computation in today's form beside them, which gives
 what is right. A version that none of these uses has the node tests of its neighbours, restamped.
-`experimental` are operators that onnx had until 1.5 without a version. There are 7530 forms; where
-fewer stand under a target they are the first of every entry, then the second of each, as far as the
-time went."""
+`experimental` are operators that onnx had until 1.5 without a version. There are 7550 forms, and
+every target has an answer for each."""
 _DEPRECATED = "deprecated: no model of this opset may hold it"
 
 
