@@ -16,7 +16,8 @@ After:
     nodes of ONNX that compute torch.bucketize(x, limits)
 
 When it refuses:
-    PyTorch is not installed, its exporter does not translate the operator or takes it at fixed
+    PyTorch is not installed, the operator is a Placeholder (the exporter has left out what it puts
+    where), its exporter does not translate the operator or takes it at fixed
     sizes alone, what it gives has another rank or type than the file says, what is a number or a
     list of numbers to PyTorch is computed at run time, rank or type of an input is unknown, the
     operator draws at random or changes its input, or the result cannot be had at the opset of the
@@ -66,6 +67,12 @@ from graphfix.passes.aten._pytorch import argument_of, attribute_of, tensors_of
 
 _OWN = frozenset({"operator", "overload_name"})
 _OPSET = 18
+# What the exporter works on instead of index_put and the like; below opset 11 it may stay.
+_LEFT_OUT = "Placeholder"
+_OPERANDS_LEFT_OUT = (
+    "the file does not say what is put where: below opset 11 PyTorch's exporter leaves a Placeholder "
+    "for {}, without its operands; export the model again with opset_version=11 or higher"
+)
 _WITHOUT = 'PyTorch must be installed to translate {}: pip install "graphfix[torch]"'
 
 
@@ -78,6 +85,9 @@ def _call(node: NodeView) -> OperatorCall:
     operator, overload = operator_of(node)
     if (node.node.domain or "", node.op, node.overload) in node.graph.root.known_functions:
         raise Refuse(f"{node.op} must be PyTorch's operator; it is a local function of the model")
+    if operator == _LEFT_OUT:
+        told = node.attr("name", "")
+        raise Refuse(_OPERANDS_LEFT_OUT.format(told or "an operator that writes into its input"))
     if not has_pytorch():
         raise Refuse(_WITHOUT.format(operator))
     return OperatorCall(

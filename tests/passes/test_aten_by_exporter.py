@@ -35,6 +35,14 @@ def test_without_pytorch_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) 
     assert_refused(PASS, bucketize([2, 3]), f"translate bucketize: {INSTALL}")
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_placeholder_has_lost_its_operands(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
+    monkeypatch.setattr("graphfix.passes.aten.aten_by_exporter.has_pytorch", lambda: there)
+    model = aten_model("Placeholder", [2, 3], attributes={"name": "index_put"})
+    said = "leaves a Placeholder for index_put, without its operands; export the model again"
+    assert_refused(PASS, model, said)
+
+
 def test_operators_of_onnx_are_none_of_its_business() -> None:
     assert_untouched(PASS, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
 
