@@ -38,7 +38,11 @@ def test_without_pytorch_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("there", [True, False])
 def test_a_placeholder_has_lost_its_operands(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
     monkeypatch.setattr("graphfix.passes.aten.aten_by_exporter.has_pytorch", lambda: there)
-    model = aten_model("Placeholder", [2, 3], attributes={"name": "index_put"})
+    model = (
+        '<ir_version: 4, opset_import: ["" : 9, "org.pytorch.aten" : 1]> '
+        "g (float[2, 3] x) => (float[2, 3] y) { y = org.pytorch.aten.ATen "
+        '<name = "index_put", operator = "Placeholder", overload_name = ""> (x) }'
+    )
     said = "leaves a Placeholder for index_put, without its operands; export the model again"
     assert_refused(PASS, model, said)
 
