@@ -71,7 +71,7 @@ _OPSET = 18
 _LEFT_OUT = "Placeholder"
 _OPERANDS_LEFT_OUT = (
     "the file does not say what is put where: below opset 11 PyTorch's exporter leaves a "
-    "Placeholder for {}, without its operands; export the model again with opset_version=11 or higher"
+    "Placeholder for {}, without its operands; export the model again at opset 11 or higher"
 )
 _WITHOUT = 'PyTorch must be installed to translate {}: pip install "graphfix[torch]"'
 
