@@ -74,7 +74,8 @@ def entries(path: Path = LIST) -> list[Entry]:
     """
     found = tomllib.loads(path.read_text(encoding="utf-8"))["file"]
     listed = [
-        Entry(e["file"], e["how"], tuple(e.get("options", ())), e.get("why", "")) for e in found
+        Entry(one["file"], one["how"], tuple(one.get("options", ())), one.get("why", ""))
+        for one in found
     ]
     unknown = {entry.how for entry in listed} - set(_HOW)
     if unknown:
