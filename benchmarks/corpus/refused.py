@@ -39,6 +39,7 @@ _HOW = {
     "plugin": "the user names the operators that the engine has as plugins",
     _REFUSED: "nothing done is right, or the file does not hold what is needed",
 }
+_SECONDS = 600  # for a file
 _MEMORY_BYTES = 12 * 1024**3
 
 
@@ -145,7 +146,7 @@ def run(
                 references=None,
                 against_original=False,
                 options=options,
-                timeout=240,
+                timeout=_SECONDS,
                 memory_bytes=_MEMORY_BYTES,
             )
             done[name] = run_job(job, main)

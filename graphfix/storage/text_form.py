@@ -16,7 +16,7 @@ HEAD = 64
 _FIRST_FIELDS = (b"ir_version", b"producer_name", b"producer_version", b"graph {", b"domain:")
 # A line of its own: what stands inside of a text has no lines.
 _NAMED_TYPE = re.compile(r"^(\s*(?:elem_type|data_type):\s*)([A-Z][A-Z0-9_]*)\s*$", re.MULTILINE)
-_MOST_BYTES = 1 << 28  # reading text takes seconds for each megabyte
+_MOST_BYTES = 1 << 26  # reading text takes a second for each megabyte or so
 
 
 def is_text(raw: bytes) -> bool:

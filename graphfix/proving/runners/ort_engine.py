@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,13 @@ def _with_casts(model: onnx.ModelProto) -> _Wrapped:
     del copy.graph.node[:]
     copy.graph.node.extend(nodes)
     return result
+
+
+@cache
+def registered() -> frozenset[OpKey]:
+    """Return the operators that onnxruntime has schemas for."""
+    state = importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    return frozenset(_key(each.domain, each.name) for each in state.get_all_operator_schema())
 
 
 def is_foreign(info: onnx.ValueInfoProto) -> bool:

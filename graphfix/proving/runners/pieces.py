@@ -20,7 +20,7 @@ from graphfix.errors import EngineFailed
 from graphfix.protos import all_nodes, constant_of_node, copied, names_read
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, key_of
-from graphfix.proving.runners.ort_engine import OrtEngine, is_foreign
+from graphfix.proving.runners.ort_engine import OrtEngine, is_foreign, registered
 from graphfix.proving.runners.profiled_engine import ProfiledEngine
 from graphfix.proving.runners.reference_engine import ReferenceEngine
 from graphfix.proving.values.kinds import Array, Feed, Value
@@ -62,6 +62,7 @@ class PiecewiseEngine:
 
         Raises:
             EngineFailed: A foreign operator stands in the body of an If, Loop or Scan.
+            MissingOperator: Nothing here knows an operator.
         """
         self.name = "onnxruntime in pieces"
         self._model = inlined(model)
@@ -80,6 +81,19 @@ class PiecewiseEngine:
         self._nodes = [n for n in self._model.graph.node if not set(n.output) & set(constants)]
         self._pieces = self._cut()
         self._foreign_types = _foreign_types(self._model)
+        self._need_known()
+
+    def _need_known(self) -> None:
+        """Look for an operator that nothing here knows, before anything is run up to it.
+
+        Raises:
+            MissingOperator: There is one.
+        """
+        for node in self._nodes:
+            key = key_of(node)
+            own = key[0].startswith("ai.onnx") or key[0] == ""  # of these the evaluator has some
+            if not own and key not in self._evaluators and key not in registered():
+                raise MissingOperator(key, f"{key[0]}::{key[1]} is not registered")
 
     def run(self, feed: Feed) -> dict[str, Value]:
         """Run once; operators that turn out to be missing become foreign and it starts again."""

@@ -127,6 +127,9 @@ def prepare(task: Task) -> Prepared | Verification:
             if not cut.before.graph.output:
                 return _drawn_alone(source, chance, task)
         original = task.before.open()
+    except MissingOperator as error:
+        reason = f"the original cannot be run, no engine has {error.key[1]}: {error.message}"
+        return Verification(Verdict.SKIPPED, reason)
     except EngineFailed as error:
         return Verification(Verdict.SKIPPED, f"the original cannot be run: {error.message}")
     try:

@@ -9,7 +9,8 @@ import pytest
 from onnx import parser
 
 from graphfix.proving.runners import pieces
-from graphfix.proving.runners.evaluators import GivenEvaluators
+from graphfix.proving.runners.engine import MissingOperator
+from graphfix.proving.runners.evaluators import GivenEvaluators, OpKey
 from graphfix.proving.runners.pieces import PiecewiseEngine
 from graphfix.proving.runners.reference_engine import ReferenceEngine
 from graphfix.proving.values.kinds import Array, Feed
@@ -140,3 +141,21 @@ def test_a_node_without_inputs_is_no_grid_sample() -> None:
     text = """<ir_version: 10, opset_import: ["" : 22]> g () => (bfloat16[2] y)
         { y = RandomNormal<shape = [2], dtype = 16>() }"""
     assert pieces._in_doubles(parser.parse_model(text)) is None  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize(
+    ("op", "known"),
+    [("own.Other", False), ("com.microsoft.YieldOp", False), ("com.microsoft.Gelu", True)],
+)
+def test_an_operator_that_nothing_knows_is_told_before_anything_runs(op: str, known: bool) -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : 17, "own" : 1, "com.microsoft" : 1]>
+    g (float[2] x) => (float[2] y) {{ h = own.Twice (x)  z = Exp (h)  y = {op} (z) }}"""
+    key: OpKey = ("own", "Twice")
+    model, models = parser.parse_model(text), GivenEvaluators({key: twice})
+    if not known:
+        with pytest.raises(MissingOperator) as caught:
+            PiecewiseEngine(model, "", models, {key})
+        assert caught.value.key == tuple(op.rsplit(".", 1))
+        return
+    found = PiecewiseEngine(model, "", models, {key}).run({"x": np.zeros(2, np.float32)})["y"]
+    np.testing.assert_allclose(np.asarray(found), [0.8413447, 0.8413447], rtol=1e-5)
