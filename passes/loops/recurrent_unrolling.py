@@ -37,6 +37,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Option, Refuse, Value, need_rank, rewrite
+from graphfix.passes.loops._activations import plain_activations
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 _STATES = {"LSTM": (5, 6), "GRU": (5,), "RNN": (5,)}
@@ -114,7 +115,7 @@ def _steps(node: NodeView, most: int) -> int:
     x = node.need(0)
     if node.input(4) is not None or node.input(7) is not None:
         raise Refuse("lengths of sequences and peepholes must be left out; they are given")
-    if node.has("activations") and not _plain_activations(node):
+    if node.has("activations") and not plain_activations(node):
         raise Refuse("the activations must be those of ONNX; others are named")
     for name, plain in _PLAIN.items():
         if node.attr(name, plain) != plain:
@@ -129,13 +130,6 @@ def _steps(node: NodeView, most: int) -> int:
     if x.dtype is None or x.dtype.kind != "f":
         raise Refuse(f"{x.name} must be floats; it is {x.type_name}")
     return steps
-
-
-def _plain_activations(node: NodeView) -> bool:
-    plain = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "RNN": ["tanh"]}
-    named = [str(name).lower() for name in node.attr("activations")]
-    once = plain[node.op]
-    return named in (once, once * 2)
 
 
 def _weights(node: NodeView, build: Builder, place: int) -> _Weights:
