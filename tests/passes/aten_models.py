@@ -221,7 +221,8 @@ def replaced(
     if has_pytorch():
         said = list(run_in_pytorch(operator, overload, arrays))
         expected = expected[: len(said)]
-        for one, other in zip(expected, said, strict=True):
+        # PyTorch leaves open at which of equal numbers a place points; what is not used may be one.
+        for one, other in list(zip(expected, said, strict=True))[: how.get("used")]:
             assert one.dtype == other.dtype
             np.testing.assert_allclose(one, other, rtol=max(rtol, 1e-5), atol=max(atol, 1e-6))
     model, feed = called(operator, inputs, expected, **how)
