@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
+from graphfix.api import run
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 
 PASS = "reductions-by-sum"
@@ -83,3 +85,10 @@ def test_refusals() -> None:
         for shape in ("[2, N, 3]", "[2, 0, 3]"):
             assert_refused(PASS, _model(op, kind, 13, shape), "must be known and above 0")
     assert_untouched(PASS, _model("ReduceSum", "double", 11))
+
+
+def test_a_product_from_the_finding_to_the_end() -> None:
+    model = onnx.parser.parse_model(_model("ReduceProd", "float", 13, "[2,5,3]", keep=0))
+    result = run(model, "qnn2", verify="full")
+    assert [f.feature for f in result.report.findings_before if f.blocks] == ["op:ReduceProd"]
+    assert not [f for f in result.report.findings_after if f.blocks]

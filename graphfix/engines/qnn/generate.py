@@ -81,6 +81,20 @@ _UNTAKEN = (
     "Trilu",
     "Unique",
 )
+# All but float64, which no Cast, Reshape or Transpose takes from an input or gives to an output.
+_BOUND = (
+    "bool",
+    "float16",
+    "float32",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+)
 _NOTES = (
     "Measured in the simulation of the HTP of a Snapdragon X Elite, in float16, with inputs of"
     " fixed sizes and no node left to the CPU: onnxruntime itself would leave some there.",
@@ -106,6 +120,7 @@ def profile() -> dict[str, Any]:
         source="measured with onnxruntime-qnn 2.7.0, which simulates an HTP on the CPU",
         functions=True,
         static_shapes=True,
+        io_dtypes=list(_BOUND),
         constants=FACTS / "constants.json",
         notes=list(_NOTES),
     )

@@ -116,6 +116,8 @@ YES = [
         "attr:Resize.mode=nearest", "wrong", "", Q),
     Yes(IMAGE.format("10,12") + '<float[4] s = {1, 1, 2, 2}> { y = Resize <mode = "linear"> '
         "(x, s) }", "resize-of-opset-10", "form:Resize.10", "wrong", "", Q, 10),
+    Yes("(double[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "stated-io-types",
+        "io:float64-input", "reject", "", Q),
 ]  # fmt: skip
 
 NO = [
