@@ -118,6 +118,8 @@ YES = [
         "(x, s) }", "resize-of-opset-10", "form:Resize.10", "wrong", "", Q, 10),
     Yes("(double[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "stated-io-types",
         "io:float64-input", "reject", "", Q),
+    Yes("(uint8[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "bytes-as-bools",
+        "form:Cast.uint8-to-float32", "wrong", "", Q),
 ]  # fmt: skip
 
 NO = [
@@ -159,6 +161,8 @@ NO = [
        "(x, , , s) }", "scale-of-the-sizes", Q),
     No(IMAGE.format("10,12") + "<float[4] s = {1, 1, 2, 2}> { y = Resize (x, s) }",
        "resize-of-opset-10", Q, 10),
+    No("(uint8[2] x) => (float[2] y) { i = Cast <to = 6> (x) y = Cast <to = 1> (i) }",
+       "bytes-as-bools", Q),
 ]  # fmt: skip
 
 

@@ -149,3 +149,19 @@ def hard_swish_in_two(node: NodeView, target: Target) -> Answer:
         return None
     alpha, beta = float(maker.attr("alpha", 0.2)), float(maker.attr("beta", 0.5))
     return math.isclose(alpha, 1 / 6, rel_tol=1e-3) and math.isclose(beta, 0.5, rel_tol=1e-3)
+
+
+@rule(
+    "Cast",
+    feature="form:Cast.uint8-to-float32",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: 0, 1, 2, 3, 100, 200 become 0, 1, 1, 1, 1, 1; to int32 and to float16 they"
+    " are right",
+)
+def bytes_as_bools(node: NodeView, target: Target) -> Answer:
+    """Bytes that are cast to float32 become 0 or 1."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None:
+        return None
+    return x.type_name == "uint8" and y.type_name == "float32"
