@@ -1,0 +1,64 @@
+"""expand-of-fewer-dimensions: repeated patches, held to numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from graphfix.api import run
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import written
+
+PASS = "expand-of-fewer-dimensions"
+X = np.arange(36).reshape(2, 3, 2, 3)
+TYPES: dict[str, Any] = {
+    "float": np.float32, "double": np.float64, "int64": np.int64, "bool": np.bool_,
+}  # fmt: skip
+BODY = (
+    "@i = Constant <value = int64[2] {3, 5}> ()\n@a = Unsqueeze (x, @i)\n"
+    "@w = Constant <value = int64[6] {1, 1, 1, 2, 1, 2}> ()\n@b = Expand (@a, @w)\n"
+    "@s = Constant <value = int64[4] {-1, 3, 4, 6}> ()\n@y = Reshape (@b, @s)"
+)
+
+
+@pytest.mark.parametrize("place", ["main", "branch"])
+@pytest.mark.parametrize("kind", sorted(TYPES))
+def test_values(kind: str, place: str) -> None:
+    text = written(BODY, f"{kind}[2,3,2,3] x", f"{kind}[2,3,4,6]", place=place)
+    x = (X % 2 if kind == "bool" else X).astype(TYPES[kind])
+    feed: dict[str, Any] = {"x": x}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed], rtol=0, atol=0)
+    right = x.repeat(2, axis=2).repeat(2, axis=3)
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], right)
+
+
+def test_refusals() -> None:
+    opened = written(BODY, "float[N,3,2,3] x", "float[N,3,4,6]")
+    assert_refused(PASS, opened, "all sizes must be known and none of them 0")
+    split = (
+        "@w = Constant <value = int64[2] {2, 3}> ()\n@b = Expand (x, @w)\n"
+        "@s = Constant <value = int64[1] {6}> ()\n@y = Reshape (@b, @s)"
+    )
+    assert_refused(
+        PASS,
+        written(split, "float[1,3] x", "float[6]"),
+        "neighbouring axes must be of one kind; none are",
+    )
+    alone = "@s = Constant <value = int64[1] {6}> ()\n@y = Reshape (x, @s)"
+    assert_refused(PASS, written(alone, "float[2,3] x", "float[6]"), "must come out of an Expand")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+def test_from_the_finding_to_the_end() -> None:
+    text = written(BODY, "float[2,3,2,3] x", "float[2,3,4,6]")
+    result = run(onnx.parser.parse_model(text), "qnn2", verify="full")
+    assert "rank:Expand.6" in [f.feature for f in result.report.findings_before if f.blocks]
+    assert not [f for f in result.report.findings_after if f.blocks]

@@ -1,0 +1,74 @@
+"""reduction-of-fewer-dimensions: pooled patches, held to numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from graphfix.api import run
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from tests.passes.lowering_models import written
+
+PASS = "reduction-of-fewer-dimensions"
+X = np.random.default_rng(1).integers(-99, 100, (2, 3, 4, 6))
+NUMPY: dict[str, Any] = {
+    "ReduceMax": np.max, "ReduceMin": np.min, "ReduceMean": np.mean, "ReduceSum": np.sum,
+}  # fmt: skip
+TYPES: dict[str, Any] = {"float": np.float32, "double": np.float64, "int32": np.int32}
+
+
+def body(op: str, keep: int = 0, perm: str = "0,1,2,4,3,5") -> str:
+    return (
+        "@s = Constant <value = int64[6] {-1, 3, 2, 2, 3, 2}> ()\n@a = Reshape (x, @s)\n"
+        f"@b = Transpose <perm = [{perm}]> (@a)\n"
+        f"@y = {op} <axes = [4, -1], keepdims = {keep}> (@b)"
+    )
+
+
+@pytest.mark.parametrize("place", ["main", "branch"])
+@pytest.mark.parametrize("kind", sorted(TYPES))
+@pytest.mark.parametrize("op", sorted(NUMPY))
+def test_values(op: str, kind: str, place: str) -> None:
+    inputs = f"{kind}[2,3,4,6] x"
+    text = written(body(op), inputs, f"{kind}[2,3,2,3]", opset=11, place=place)
+    feed: dict[str, Any] = {"x": X.astype(TYPES[kind])}
+    if place == "branch":
+        feed["c"] = np.array(True)
+    done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-6)
+    right = NUMPY[op](X.astype(TYPES[kind]).reshape(2, 3, 2, 2, 3, 2), axis=(3, 5))
+    given = outputs_of(done.after, feed)["y"]
+    np.testing.assert_allclose(given, right.astype(given.dtype), rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("keep", [0, 1])
+def test_kept_dimensions(keep: int) -> None:
+    result = "float[2,3,2,3,1,1]" if keep else "float[2,3,2,3]"
+    text = written(body("ReduceMax", keep), "float[2,3,4,6] x", result, opset=11)
+    assert_rewrite(PASS, text, feeds=[{"x": X.astype(np.float32)}], rtol=0, atol=0)
+
+
+def test_refusals() -> None:
+    turned = written(
+        body("ReduceMax", perm="1,0,2,4,3,5"), "float[2,3,4,6] x", "float[3,2,2,3]", opset=11
+    )
+    assert_refused(PASS, turned, "the Transpose must keep the order of what stays; it does not")
+    opened = written(body("ReduceMax"), "float[N,3,4,6] x", "float[N,3,2,3]", opset=11)
+    assert_refused(PASS, opened, "all sizes must be known and none of them 0")
+    alone = written("@y = ReduceMax <axes = [1]> (x)", "float[2,3] x", "float[2,1]")
+    assert_refused(PASS, alone, "x must come out of a Reshape; it does not")
+    whole = written("@y = ReduceMax (x)", "float[2,3] x", "float[1,1]")
+    assert_refused(PASS, whole, "the axes must be given; none are")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+def test_from_the_finding_to_the_end() -> None:
+    text = written(body("ReduceMax"), "float[2,3,4,6] x", "float[2,3,2,3]")
+    result = run(onnx.parser.parse_model(text), "qnn2", verify="full")
+    assert "rank:ReduceMax.6" in [f.feature for f in result.report.findings_before if f.blocks]
+    assert not [f for f in result.report.findings_after if f.blocks]
