@@ -131,9 +131,12 @@ def runs_once(model: ModelProto, inputs: Sequence[Input]) -> bool:
 
 
 def aborts_on_empty(model: ModelProto) -> bool:
-    """Say whether a size of 0 may end the process: onnxruntime's GRU aborts on an empty batch."""
+    """Say whether a size of 0 may end the process.
+
+    onnxruntime's GRU aborts on an empty batch, its ConvTranspose on an axis without elements.
+    """
     nodes = [*model.graph.node, *(n for f in model.functions for n in f.node)]
-    return any(n.op_type in ("GRU", "LSTM", "RNN") for n in nodes)
+    return any(n.op_type in ("GRU", "LSTM", "RNN", "ConvTranspose") for n in nodes)
 
 
 def samples_of(model: ModelProto, inputs: Sequence[Input]) -> list[Sample]:

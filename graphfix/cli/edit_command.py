@@ -112,6 +112,7 @@ def edit(
     if out and sys.stdout.isatty():
         raise click.UsageError("standard output is a terminal, which shows no model")
     from graphfix.cli.console import emit, emit_json, say, stdout_kept, style_for
+    from graphfix.cli.page import page_of
     from graphfix.cli.progress import progress_hooks
     from graphfix.worker.single_thread import single_threaded
 
@@ -125,7 +126,8 @@ def edit(
     request = EditRequest(source(model), edits, provenance=not no_provenance, **asked)
     before = proto_of(request.model) if reports else None
     raw: list[bytes] = []
-    with progress_hooks() as hooks, stdout_kept():
+    page = page_of(click.get_current_context())
+    with progress_hooks(page=page) as hooks, stdout_kept():
         found = edit_file(request, hooks, raw.append)
     for result in raw:
         write_out(result)

@@ -22,15 +22,18 @@ _HEAD = 12  # letters of a long name that are kept before its end
 
 
 @contextmanager
-def progress_hooks(stream: TextIO | None = None) -> Generator[tuple[Hook, ...]]:
-    """Give the hooks that show progress on `stream` (stderr): none unless it is a terminal."""
+def progress_hooks(
+    stream: TextIO | None = None, page: Page | None = None
+) -> Generator[tuple[Hook, ...]]:
+    """Give the hooks that show progress on `stream` (stderr) if it is a terminal, and on a page."""
     shown = sys.stderr if stream is None else stream
+    noting: tuple[Hook, ...] = () if page is None else (PlaceHook(page),)
     if not shown.isatty():
-        yield ()
+        yield noting
         return
     hook = ProgressHook(shown)
     try:
-        yield (hook,)
+        yield (hook, *noting)
     finally:
         hook.close()
 
@@ -44,7 +47,9 @@ class PlaceHook(SilentHook):
         self._stage = ""
 
     def stage(self, name: str) -> None:
-        """Note the stage."""
+        """Note the stage; what is being saved has its time: from then on a result may be there."""
+        if name == "save":
+            self._page.limit(float("inf"), 0.0)
         self._stage = name
         self._page.place = f"at stage {name}"
 

@@ -132,7 +132,7 @@ def run(
         )
     from graphfix.cli.console import stdout_kept
     from graphfix.cli.page import page_of
-    from graphfix.cli.progress import PlaceHook, progress_hooks
+    from graphfix.cli.progress import progress_hooks
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
@@ -143,10 +143,8 @@ def run(
         offer_template()
     request = RunRequest(given, provenance=not no_provenance, skip=skip or (), **asked)
     page = page_of(click.get_current_context())
-    noting = () if page is None else (PlaceHook(page),)
-    with progress_hooks() as hooks, stdout_kept():
-        told = (*hooks, *noting)
-        result = run_file(request, told, raw.append) if out else run_file(request, told)
+    with progress_hooks(page=page) as hooks, stdout_kept():
+        result = run_file(request, hooks, raw.append) if out else run_file(request, hooks)
     code = int(result.exit_code)
     step = None
     if (reports or not as_json) and not request.dry_run and not out:

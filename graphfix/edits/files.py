@@ -79,11 +79,11 @@ def edit_file(
         check_writable(path, request.model, force=request.force)
     if found.exit_code == 4:
         return found
+    for hook in hooks:
+        hook.stage("save")
     if request.write_recipe is not None:
         steps = [entry for entry, _ in entries]
         write_recipe(request.write_recipe, steps, force=request.force)
-    for hook in hooks:
-        hook.stage("save")
     files = dict(found.parts)
     if request.output is not None:
         files[request.output] = found.model

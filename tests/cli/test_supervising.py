@@ -132,6 +132,28 @@ def test_a_pass_that_takes_too_much_memory_fails_alone(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(("stage", "code"), [("save", 7), ("verify", 3)])
+def test_what_is_being_saved_has_its_time(stage: str, code: int) -> None:
+    script = """
+import sys, time
+from graphfix.cli.progress import PlaceHook
+from graphfix.cli.supervising import supervised
+
+def work(page):
+    page.limit(time.monotonic() + 0.3, 0.3)
+    PlaceHook(page).stage(sys.argv[1])
+    time.sleep(1.6)
+    return 7
+
+sys.exit(supervised(work))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, stage], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert ("took longer than 0.3 s, at stage verify" in done.stderr) == (code == 3)
+
+
 @pytest.mark.parametrize("stopped", [False, True])
 def test_what_takes_too_long_ends_in_3_with_one_line(tmp_path: Path, *, stopped: bool) -> None:
     process = start(tmp_path, "deaf", "--timeout", "12")
