@@ -15,7 +15,7 @@ from typing import Any
 from onnx import ModelProto
 
 KEY = "graphfix_written_buffers"
-ACCUMULATOR = ("com.microsoft", "InPlaceAccumulatorV2")
+GRADIENT_ACCUMULATOR = ("com.microsoft", "InPlaceAccumulatorV2")
 
 
 def write_buffers(buffers: Mapping[str, str]) -> str:
@@ -64,7 +64,7 @@ def giving_buffers(before: ModelProto, after: ModelProto) -> ModelProto:
     for node in copy.graph.node:
         name = node.output[0] if node.output else ""
         if (
-            (node.domain, node.op_type) == ACCUMULATOR
+            (node.domain, node.op_type) == GRADIENT_ACCUMULATOR
             and wanted.get(name) == node.input[0]
             and len(node.output) == 1
         ):

@@ -132,6 +132,7 @@ from graphfix.sorting import first_misplaced as first_misplaced
 from graphfix.sorting import sort_graph as sort_graph
 from graphfix.storage.weights import dtype_of as dtype_of
 from graphfix.storage.weights import type_name as type_name
+from graphfix.written_buffers import GRADIENT_ACCUMULATOR as GRADIENT_ACCUMULATOR
 
 if TYPE_CHECKING:
     from graphfix.folding.computed_constants import run_constants as run_constants

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value
+from graphfix.authoring import GRADIENT_ACCUMULATOR, Builder, NodeView, Refuse, Value
 from graphfix.passes.contrib._typing import need_float
-from graphfix.written_buffers import ACCUMULATOR
 
-FIRST, SECOND = "InPlaceAccumulator", ACCUMULATOR[1]
+FIRST, SECOND = "InPlaceAccumulator", GRADIENT_ACCUMULATOR[1]
 SUM = 1  # the output of the second version that holds it
 
 

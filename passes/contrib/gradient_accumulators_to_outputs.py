@@ -35,6 +35,7 @@ from functools import partial
 from onnx import helper
 
 from graphfix.authoring import (
+    GRADIENT_ACCUMULATOR,
     INTERFACE,
     Editor,
     NodeView,
@@ -45,7 +46,6 @@ from graphfix.authoring import (
     graph_pass,
 )
 from graphfix.passes.contrib._accumulating import SECOND, SUM, accumulated, check_operands
-from graphfix.written_buffers import ACCUMULATOR
 
 
 @graph_pass(removes=f"op:com.microsoft::{SECOND}", emits="Add Where", stage=INTERFACE)
@@ -56,7 +56,7 @@ def gradient_accumulators_to_outputs(editor: Editor) -> None:
         if (
             isinstance(output, Variable)
             and maker is not None
-            and (maker.domain, maker.op) == ACCUMULATOR
+            and (maker.domain, maker.op) == GRADIENT_ACCUMULATOR
             and maker.graph is editor.model.graph
             and maker.output(SUM) is None
             and not editor.is_blocked(maker)
