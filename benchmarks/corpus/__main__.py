@@ -32,9 +32,10 @@ from typing import Any
 
 from msgspec import convert
 
-# Before numpy is imported: a forked child must not inherit a pool of threads.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+if __name__ == "__main__":  # who imports this keeps the environment as it is
+    # Before numpy is imported: a forked child must not inherit a pool of threads.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from benchmarks import RESULTS
 from benchmarks.children import graphfix_main

@@ -25,7 +25,7 @@ def matrices(*shape: int) -> Any:
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("size", [1, 3, 11])
 def test_systems(dynamic: bool, size: int) -> None:
-    how: dict[str, Any] = {"fed": 2, "dynamic": dynamic, **CLOSE}
+    how: dict[str, Any] = {"fed": 2, "used": 1, "dynamic": dynamic, **CLOSE}
     a = matrices(2, size, size)
     replaced(PASS, FAMILY.evaluate, "linalg_solve", [a, array_of(2, size, 5), True], **how)
     replaced(PASS, FAMILY.evaluate, "linalg_solve", [a, array_of(2, 5, size), False], **how)
@@ -92,7 +92,8 @@ def test_nothing_to_invert() -> None:
 
 def test_float64() -> None:
     a, b = matrices(3, 3).astype(np.float64), array_of(3, 2).astype(np.float64)
-    replaced(PASS, FAMILY.evaluate, "linalg_solve", [a, b, True], fed=2, rtol=1e-9, atol=1e-9)
+    how: dict[str, Any] = {"fed": 2, "used": 1, "rtol": 1e-9, "atol": 1e-9}
+    replaced(PASS, FAMILY.evaluate, "linalg_solve", [a, b, True], **how)
 
 
 def test_refusals() -> None:
