@@ -97,6 +97,13 @@ def _aliases(left: Sequence[Finding]) -> Sequence[str]:
     return distinct(found)
 
 
+def _is_foreign(finding: Finding) -> bool:
+    """Say whether ONNX does not know the operator of a finding."""
+    if finding.node.domain not in ("", "ai.onnx"):
+        return True
+    return form_of(finding.feature.removeprefix("op:"), newest_opset()) is None
+
+
 def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     """Return sentences, the most useful first; empty when there is nothing to do."""
     steps: list[str] = []
@@ -117,18 +124,21 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     wanting += [o.reason for o in refused if _OF_SIZES.search(o.reason)] if exit_code else []
     if wanting and report.open_inputs:
         steps.append(_sizes(report))
-    own = distinct(
-        f.feature.removeprefix("op:")
-        for f in left
-        if f.feature.startswith("op:")
-        and f.rule != UNTYPED
-        and f.node.domain not in ("", "ai.onnx")
-        and not f.removed_by
-    )
+    unrepaired = [
+        f for f in left if f.feature.startswith("op:") and f.rule != UNTYPED and not f.removed_by
+    ]
+    own = distinct(f.feature.removeprefix("op:") for f in unrepaired if _is_foreign(f))
     if own:
         steps.append(
             f"If your engine has {capped(own, 3)} as a plugin, say so: "
             f"{' '.join(f'`--assume-op {name}`' for name in own[:3])}."
+        )
+    lone = distinct(f.feature.removeprefix("op:") for f in unrepaired if not _is_foreign(f))
+    if lone:
+        steps.append(
+            f"No repair is known for {capped(lone, 3)}; "
+            "`graphfix edit MODEL --split TENSOR=FRONT.onnx,BACK.onnx` cuts the model in two there, "
+            "so that the application can compute what lies between."
         )
     alias = _aliases(left)
     if alias:

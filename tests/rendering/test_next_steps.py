@@ -42,6 +42,25 @@ def test_a_model_of_fixed_sizes_gets_no_such_advice() -> None:
     assert "`--assume-op acme::Foo`" in told
 
 
+def test_a_name_that_onnx_does_not_have_may_be_a_plugin_in_its_domain_too() -> None:
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Fake_1 (x) }'
+    )
+    told = _steps(proto, "trt8")
+    assert "`--assume-op Fake_1`" in told
+    assert "--split" not in told
+
+
+def test_an_operator_of_onnx_that_no_pass_removes_is_left_to_the_application() -> None:
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17]> g (string[N] x) => (string[M] y) '
+        '{ y = StringNormalizer <case_change_action = "LOWER"> (x) }'
+    )
+    told = _steps(proto, "trt8")
+    assert "No repair is known for StringNormalizer; `graphfix edit MODEL --split TENSOR=" in told
+    assert "--assume-op" not in told
+
+
 def test_types_that_nobody_knows_are_asked_for_by_their_option() -> None:
     proto = parse(
         '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[N] x) => (float[M] y) '
