@@ -137,7 +137,7 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     if lone:
         steps.append(
             f"No repair is known for {capped(lone, 3)}; "
-            "`graphfix edit MODEL --split TENSOR=FRONT.onnx,BACK.onnx` cuts the model in two there, "
+            "`graphfix edit MODEL --split TENSOR=FRONT.onnx,BACK.onnx` cuts a model in two there, "
             "so that the application can compute what lies between."
         )
     alias = _aliases(left)
