@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, operator_of
+from graphfix.passes.aten._axes import along_axis
 from graphfix.passes.aten._pooling import dimensions_of
 
 _SCALES = {
@@ -219,3 +220,26 @@ def _output(size: int | None, scales: tuple[float, ...], shown: int | None) -> i
             f"{shown}"
         )
     return found
+
+
+def resampled(
+    build: Builder,
+    x: Value,
+    found: Upsampling,
+    weights: Callable[[int, int, float | None], Array],
+) -> Value:
+    """Return products of the axes with their weights, the last axis first.
+
+    Args:
+        build: Where the nodes go.
+        x: What is resampled.
+        found: How; all sizes are known.
+        weights: Gives those of an axis, [output, size], from size, output and factor.
+    """
+    for line in reversed(found.lines):
+        assert line.size is not None
+        assert line.output is not None
+        matrix = weights(line.size, line.output, line.scales[0] if line.scales else None)
+        if line.size != line.output or not np.array_equal(matrix, np.eye(line.size)):
+            x = along_axis(build, x, line.axis, matrix)
+    return x

@@ -49,10 +49,10 @@ from graphfix.authoring import (
     rewrite,
 )
 from graphfix.passes.aten._arguments import features, matching, operator_of
-from graphfix.passes.aten._axes import FLOATS, along_axis, widened
+from graphfix.passes.aten._axes import FLOATS, widened
 from graphfix.passes.aten._upsampling import (
-    Upsampling,
     lines_of_arrays,
+    resampled,
     upsampled_shape,
     upsampling_of,
 )
@@ -142,14 +142,8 @@ def aten_upsample_antialiased(node: NodeView, build: Builder) -> Value:
     if not found.is_static:
         raise Refuse(f"the sizes of the resized axes of {found.x.name} must be known; one is open")
     operator, _ = operator_of(node)
-    return widened(build, found.x, lambda x: _products(build, x, found, operator))
 
+    def shares(size: int, output: int, scale: float | None) -> Array:
+        return weights(operator, size, output, _ratio(size, output, align=found.align, scale=scale))
 
-def _products(build: Builder, x: Value, found: Upsampling, operator: str) -> Value:
-    for line in reversed(found.lines):
-        assert line.size is not None
-        assert line.output is not None
-        scale = line.scales[0] if line.scales else None
-        ratio = _ratio(line.size, line.output, align=found.align, scale=scale)
-        x = along_axis(build, x, line.axis, weights(operator, line.size, line.output, ratio))
-    return x
+    return widened(build, found.x, lambda x: resampled(build, x, found, shares))

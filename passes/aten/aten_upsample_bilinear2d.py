@@ -36,6 +36,7 @@ References:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,10 @@ from graphfix.authoring import (
     rewrite,
 )
 from graphfix.passes.aten._arguments import features, matching
-from graphfix.passes.aten._axes import FLOATS, along_axis, widened
+from graphfix.passes.aten._axes import FLOATS, widened
 from graphfix.passes.aten._upsampling import (
-    Upsampling,
     lines_of_arrays,
+    resampled,
     resized,
     upsampled_shape,
     upsampling_of,
@@ -99,7 +100,8 @@ def aten_upsample_bilinear2d(node: NodeView, build: Builder) -> Value:
     if found.x.elem_type not in FLOATS:
         raise Refuse(f"{found.x.name} must be {listed(FLOATS)}; it is {found.x.type_name}")
     if found.is_static:
-        return widened(build, found.x, lambda x: _products(build, x, found))
+        weights = partial(interpolation, align=found.align)
+        return widened(build, found.x, lambda x: resampled(build, x, found, weights))
     if len(found.lines) != 2:
         raise Refuse("the sizes of resampled axes must be known")
     whole = all(line.scales and line.scales[0].is_integer() for line in found.lines)
@@ -109,18 +111,7 @@ def aten_upsample_bilinear2d(node: NodeView, build: Builder) -> Value:
     return resized(build, found, "linear", coordinate_transformation_mode=mode)
 
 
-def _products(build: Builder, x: Value, found: Upsampling) -> Value:
-    for line in reversed(found.lines):
-        assert line.size is not None
-        assert line.output is not None
-        scale = line.scales[0] if line.scales else None
-        matrix = interpolation(line.size, line.output, align=found.align, scale=scale)
-        if line.size != line.output or not np.array_equal(matrix, np.eye(line.size)):
-            x = along_axis(build, x, line.axis, matrix)
-    return x
-
-
-def interpolation(size: int, output: int, *, align: bool, scale: float | None) -> Array:
+def interpolation(size: int, output: int, scale: float | None, *, align: bool) -> Array:
     """Return the weights of linear interpolation, [output, size]."""
     if align:
         places = np.arange(output) * ((size - 1) / (output - 1) if output > 1 else 0.0)
