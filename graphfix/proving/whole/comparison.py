@@ -17,13 +17,14 @@ from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed, Value, is_floating
 from graphfix.proving.values.shelf import Shelf
-from graphfix.proving.verdict import observed, power
+from graphfix.proving.verdict import power
 from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.verdict.numbers import cap_of
 from graphfix.proving.whole import randomness
-from graphfix.proving.whole.changed_alike import Pair, agreeing
+from graphfix.proving.whole.changed_alike import Pair
 from graphfix.proving.whole.drawing import Chance, Drawing, judged_draws
+from graphfix.proving.whole.informative import InformativeOutputs
 from graphfix.proving.whole.interface import Interface, compare_interfaces
 from graphfix.proving.whole.options import RESULT_FAILS, ComparisonOptions
 from graphfix.proving.whole.samples import Samples
@@ -213,9 +214,7 @@ class _Comparison:
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []
         self._edges = 0
-        self._moved: set[str] = set()
-        self._dependent = observed.dependent_outputs(task.before.proto)
-        self._bounded = observed.bounded_outputs(task.before.proto)
+        self._outputs = InformativeOutputs(task.before)
 
     def verdict(self) -> Verification:
         wanted = self._task.options.samples
@@ -231,7 +230,7 @@ class _Comparison:
                 what = f"the original cannot be run, no engine has {error.key[1]}"
             never = not isinstance(error, MissingOperator) and self._result_fails()
             return Verification(Verdict.SKIPPED, f"{what}: {text}", runs_never=never)
-        if every is None and (self._silent() or len(self._feeds) < wanted):
+        if every is None and (self._outputs.silent(self._values) or len(self._feeds) < wanted):
             # Other styles and sizes may move what has not moved yet, or avoid a tie.
             failed = self._run_range(wanted, 2 * wanted)
             if failed is not None:
@@ -312,29 +311,9 @@ class _Comparison:
     def _run_after(self, feed: Feed) -> dict[str, Value]:
         return self._interface.read(self._after.run(self._interface.fed(feed)))
 
-    def _silent(self) -> dict[str, str]:
-        """Return the outputs that say nothing, with the reason."""
-        found: dict[str, str] = {}
-        for info in self._task.before.proto.graph.output:
-            name = info.name
-            values = [sample[name] for sample in self._values]
-            if not values or name not in self._dependent:
-                continue  # an output that depends on no input is compared exactly as it is
-            reason = observed.uninformative_reason(values, bounded=name in self._bounded)
-            if reason:
-                found[name] = reason
-        return found
-
-    def _left_silent(self, silent: dict[str, str]) -> dict[str, str]:
-        """Return which of these outputs say nothing with other weights either."""
-        task = self._task
-        if task.before.turns is not None or self._chance is not None or self._other_kernels:
-            return silent
-        feeds = [(feed, self._interface.fed(feed)) for feed in self._feeds]
-        pair = Pair(task.before, task.after, feeds, self._interface.read)
-        bounded = {name: name in self._bounded for name in silent}
-        self._moved = agreeing(pair, bounded, _ALIKE * task.options.timeout)
-        return {name: why for name, why in silent.items() if name not in self._moved}
+    def _may_change_constants(self) -> bool:
+        alone = self._task.before.turns is None
+        return alone and self._chance is None and not self._other_kernels
 
     def _method(self) -> str:
         names = dict.fromkeys((self._before.name, self._after.name))
@@ -344,8 +323,8 @@ class _Comparison:
             text += f", made-up functions for {' and '.join(made_up)} in both"
         if self._edges:
             text += f" and {self._edges} with sizes of 0 or 1"
-        if self._moved:
-            text += f", {', '.join(sorted(self._moved))} with weights changed alike in both"
+        if self._outputs.moved:
+            text += f", {', '.join(sorted(self._outputs.moved))} with weights changed alike in both"
         if self._judge.noise_used:
             text += ", tolerance from the original's own noise"
         if self._other_kernels:
@@ -376,13 +355,15 @@ class _Comparison:
             return self._result(
                 Verdict.EQUAL, "compared on every input with which the original runs"
             )
-        silent = self._silent()
-        if silent:
-            silent = self._left_silent(silent)
+        silent = self._outputs.silent(self._values)
+        if silent and self._may_change_constants():
+            pairs = [(feed, self._interface.fed(feed)) for feed in self._feeds]
+            pair = Pair(self._task.before, self._task.after, pairs, self._interface.read)
+            silent = self._outputs.unmoved(silent, pair, _ALIKE * self._task.options.timeout)
         if silent:
             text = "; ".join(f"output {name} {reason}" for name, reason in silent.items())
             return self._result(Verdict.INCONCLUSIVE, text, frozenset(silent))
-        if not self._dependent:
+        if not self._outputs.dependent:
             text = "no output depends on an input: compared exactly"
             return self._result(Verdict.EQUAL, text)
         noticed = power.notices(
