@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from graphfix.attributes import AttributeRef as AttributeRef
 from graphfix.authoring.applying import Draft as Draft
+from graphfix.authoring.automatic_pads import automatic_pads as automatic_pads
+from graphfix.authoring.automatic_pads import split_pads as split_pads
 from graphfix.authoring.bits import combined_bits as combined_bits
 from graphfix.authoring.bits import shifted as shifted
 from graphfix.authoring.buffer_outputs import buffer_output as buffer_output

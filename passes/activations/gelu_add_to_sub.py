@@ -7,7 +7,8 @@ What it does:
 Why engines need it:
     OpenCV fuses Div, Erf, Add, Mul and Mul to a Gelu, and takes the second inputs of Div, Add and
     the last Mul for constants without looking: where the factors stand in another order, as newer
-    exporters write them, x * (0.5 * (1 + erf)), its process ends by SIGSEGV.
+    exporters write them, x * (0.5 * (1 + erf)), its process ends by SIGSEGV. MNN fuses the order of
+    older ones, x * (erf + 1) * 0.5, and computes it by an approximation that is off by 5e-4.
 
 Before:
     e = Erf (d)
@@ -25,7 +26,8 @@ Accuracy:
 
 References:
     https://onnx.ai/onnx/operators/onnx__Sub.html;
-    opencv/opencv 4.x modules/dnn/src/onnx/onnx_graph_simplifier.cpp (GeluSubGraph)
+    opencv/opencv 4.x modules/dnn/src/onnx/onnx_graph_simplifier.cpp (GeluSubGraph);
+    measured on MNN 3.6.1
 """
 
 from __future__ import annotations

@@ -79,3 +79,19 @@ def test_from_the_finding_to_the_end() -> None:
         "attr:Conv.no-kernel_shape"
     ]
     assert result.exit_code == 0, result.report.verification
+
+
+def test_a_transposed_one() -> None:
+    ends = "(float[N,2,5,6] x, float[2,3,3,2] w) => (float[N,3,7,7] y)"
+    feed = {
+        "x": RNG.standard_normal((2, 2, 5, 6)).astype(np.float32),
+        "w": RNG.standard_normal((2, 3, 3, 2)).astype(np.float32),
+    }
+    done = assert_rewrite(
+        PASS,
+        text(f"g {ends} {{ y = ConvTranspose (x, w) }}", 17),
+        feeds=[feed],
+        after=["ConvTranspose"],
+    )
+    given = {a.name: list(a.ints) for a in done.after.graph.node[-1].attribute}
+    assert given == {"kernel_shape": [3, 2]}

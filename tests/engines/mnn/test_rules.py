@@ -15,6 +15,12 @@ GRU = "(float[4,1,3] x, float[1,6,3] w, float[1,6,2] r) => (float[4,1,1,2] y) "
 SCATTER = "(float[3,3] x, int64[1,3] i, float[1,3] u) => (float[3,3] y) "
 POOL = "(float[1,1,8,8] x) => (float[1,1,A,B] y) "
 SCALED = POOL + "<float[4] s = {{1, 1, 2, 2}}> {{ y = Resize <{}> (x, , s) }}"
+CURVE = (
+    "(float[7] x) => (float[7] y) <float r = {1.4142135}, float i = {0.70710677}, "
+    "float h = {0.5}, float o = {1.0}, float two = {2.0}, float s = {0.8}> "
+)
+VOLUME = "(float[1,1,4,4,4] x, float[1,1,2,2,2] w, float[1] b) => (float[1,1,A,B,C] y) "
+IMAGE = "(float[1,1,4,4] x, float[1,1,2,2] w, float[1] b) => (float[1,1,A,B] y) "
 LINE = "(float[1,2,8] x, float[3,2,3] w) => (float[1,3,A] y) "
 
 
@@ -105,7 +111,7 @@ YES = [
     ),
     wrong(
         "(float[1,1,4,4,4] x) => (float[1,1,A,B,C] y) { y = AveragePool <kernel_shape = [2,2,2], "
-        "strides = [1,1,1], pads = [1,0,0,0,0,0]> (x) }",
+        "strides = [1,1,1], pads = [0,1,0,0,0,0]> (x) }",
         "padded-average-in-space",
         "shape:AveragePool.padded3d",
     ),
@@ -167,11 +173,31 @@ YES = [
         "form:MaxPool.no-pads",
         "SIGSEGV",
     ),
+    wrong("(float[7] x) => (float[7] y) { y = Gelu (x) }", "gelu-by-tanh", "op:Gelu", 20),
+    *(
+        wrong(CURVE + f"{{ {form} }}", "gelu-of-erf", "form:Add.of-erf")
+        for form in (
+            "d = Div (x, r) e = Erf (d) a = Add (e, o) m = Mul (x, a) y = Mul (m, h)",
+            "d = Mul (x, i) e = Erf (d) a = Add (e, o) m = Mul (a, x) y = Div (m, two)",
+        )
+    ),
     wrong(
-        "(float[1,1,4,4,4] x, float[1,1,2,2,2] w) => (float[1,1,A,B,C] y) "
-        "{ y = ConvTranspose (x, w) }",
-        "transposed-in-space",
-        "rank:ConvTranspose.5",
+        VOLUME + "{ y = ConvTranspose (x, w, b) }", "bias-of-a-volume", "form:ConvTranspose.bias"
+    ),
+    wrong(
+        VOLUME + "{ y = ConvTranspose <dilations = [2, 1, 1]> (x, w) }",
+        "dilated-in-depth",
+        "attr:ConvTranspose.dilations",
+    ),
+    wrong(
+        VOLUME + "{ y = ConvTranspose <output_shape = [4, 5, 5]> (x, w) }",
+        "shape-of-the-output",
+        "attr:ConvTranspose.output_shape",
+    ),
+    wrong(
+        VOLUME + '{ y = ConvTranspose <auto_pad = "SAME_UPPER"> (x, w) }',
+        "automatic-padding",
+        "attr:ConvTranspose.auto_pad",
     ),
     wrong(
         "(float[3,2] x, int64 n) => (seq(float[2]) y) { y = SplitToSequence <keepdims = 0> (x) }",
@@ -288,6 +314,40 @@ NO = [
     ),
     No(POOL + "{ y = MaxPool <kernel_shape = [2, 2], strides = [1, 1]> (x) }", "no-strides", M),
     No("(float[2,3] x) => (float[2,3] y) { y = Softmax (x) }", "no-axis", M),
+    *(
+        No(CURVE + f"{{ {form} }}", "gelu-of-erf", M)
+        for form in (
+            "d = Div (x, r) e = Erf (d) a = Add (o, e) m = Mul (x, a) y = Mul (m, h)",
+            "d = Div (x, r) e = Erf (d) a = Add (e, o) m = Mul (x, a) y = Mul (h, m)",
+            "d = Div (x, r) e = Erf (d) a = Add (e, o) m = Mul (a, h) y = Mul (x, m)",
+            "d = Div (x, two) e = Erf (d) a = Add (e, o) m = Mul (x, a) y = Mul (m, h)",
+            "d = Div (x, r) e = Erf (d) a = Add (e, s) m = Mul (x, a) y = Mul (m, h)",
+        )
+    ),
+    No(
+        '(float[7] x) => (float[7] y) { y = Gelu <approximate = "tanh"> (x) }',
+        "gelu-by-tanh",
+        M,
+        20,
+    ),
+    No(IMAGE + "{ y = ConvTranspose (x, w, b) }", "bias-of-a-volume", M),
+    No(VOLUME + "{ y = ConvTranspose (x, w) }", "bias-of-a-volume", M),
+    No(VOLUME + "{ y = ConvTranspose <dilations = [1, 2, 2]> (x, w) }", "dilated-in-depth", M),
+    No(
+        VOLUME.replace("2,2,2", "1,2,2") + "{ y = ConvTranspose <dilations = [2, 1, 1]> (x, w) }",
+        "dilated-in-depth",
+        M,
+    ),
+    No(
+        IMAGE + "{ y = ConvTranspose <output_shape = [5, 5]> (x, w) }",
+        "shape-of-the-output",
+        M,
+    ),
+    No(
+        VOLUME + '{ y = ConvTranspose <auto_pad = "VALID"> (x, w) }',
+        "automatic-padding",
+        M,
+    ),
     No(LINE + "{ z = Conv (x, w) y = Neg (z) }", "convolved-line-as-output", M),
 ]
 

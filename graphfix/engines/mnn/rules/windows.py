@@ -1,11 +1,11 @@
-"""MNN: convolutions, pools, padding and what samples images."""
+"""MNN: convolutions of lines, padding, indices of pools and what samples images."""
 
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.mnn.rules.wheel import WHEEL
-from graphfix.engines.operands import has_negative_pads, has_rank
+from graphfix.engines.operands import has_negative_pads
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -25,18 +25,6 @@ def grid_sample_modes(node: NodeView, target: Target) -> Answer:
     if padding == "reflection":
         return Yes(feature="attr:GridSample.padding_mode=reflection")
     return None
-
-
-@rule(
-    "AveragePool",
-    feature="shape:AveragePool.padded3d",
-    versions="mnn",
-    severity=WRONG,
-    source=f"{WHEEL}: the divisor is another one, with count_include_pad and without",
-)
-def padded_average_in_space(node: NodeView, target: Target) -> Answer:
-    """An average over three dimensions with padding is divided by something else."""
-    return any(node.attr("pads", ())) and has_rank(node, 5)
 
 
 @rule(
@@ -108,36 +96,6 @@ def resize_linear_rank(node: NodeView, target: Target) -> Answer:
     if x.rank is None:
         return Unknown(f"rank of {x.name}")
     return None if x.rank == 4 else Yes(feature=f"rank:Resize.{x.rank}")
-
-
-@rule(
-    ("AveragePool", "MaxPool", "LpPool"),
-    feature="form:{op}.no-strides",
-    versions="mnn",
-    severity=REJECT,
-    text="SIGFPE; SIGSEGV",
-    source=f"{WHEEL}: it divides by strides of 0, and reads pads that are missing",
-)
-def no_strides(node: NodeView, target: Target) -> Answer:
-    """The strides, or pads over three dimensions, are left out, and the process ends."""
-    if not node.has("strides"):
-        return True
-    x = node.input(0)
-    if node.has("pads") or node.has("auto_pad") or x is None or x.rank != 5:
-        return None
-    return Yes(feature=f"form:{node.op}.no-pads")
-
-
-@rule(
-    "ConvTranspose",
-    feature="rank:ConvTranspose.5",
-    versions="mnn",
-    severity=WRONG,
-    source=WHEEL,
-)
-def transposed_in_space(node: NodeView, target: Target) -> Answer:
-    """A transposed convolution over three dimensions computes something else."""
-    return has_rank(node, 5)
 
 
 @rule(

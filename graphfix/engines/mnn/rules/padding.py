@@ -1,0 +1,74 @@
+"""MNN: pads that convolutions and pools leave to be computed, and those behind what they count."""
+
+from __future__ import annotations
+
+from graphfix.authoring.automatic_pads import SAME, automatic_pads
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.mnn.rules.wheel import WHEEL
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import WRONG, Answer, Yes, rule
+
+_VOLUME = 5
+
+
+@rule(
+    "ConvTranspose",
+    feature="attr:ConvTranspose.output_shape",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: of volumes it is not read; of others the odd pad is put at the end",
+)
+def shape_of_the_output(node: NodeView, target: Target) -> Answer:
+    """A transposed convolution pads otherwise than output_shape says."""
+    return _misplaced(node) if node.has("output_shape") else None
+
+
+@rule(
+    ("AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"),
+    feature="attr:{op}.auto_pad",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: of volumes it is not read; with SAME_LOWER the odd pad is put at the end;"
+    " averages that count pads do not count these",
+)
+def automatic_padding(node: NodeView, target: Target) -> Answer:
+    """{op} pads otherwise than auto_pad says."""
+    if node.attr("auto_pad", "NOTSET") not in SAME or node.has("output_shape"):
+        return None
+    return _misplaced(node)
+
+
+@rule(
+    ("AveragePool", "LpPool"),
+    feature="shape:AveragePool.pads",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: [0, 0, 0, 1]; [1, 0, 0, 0] and [1, 1, 1, 1] are equal",
+)
+def counted_behind(node: NodeView, target: Target) -> Answer:
+    """{op} does not count pads that are wider at the end than at the beginning."""
+    pads = [int(pad) for pad in node.attr("pads", ())]
+    half = len(pads) // 2
+    counts = node.op == "LpPool" or node.attr("count_include_pad", 0)
+    behind = any(end > begin for begin, end in zip(pads[:half], pads[half:], strict=True))
+    if not (counts and behind):
+        return None
+    return Yes(feature="attr:LpPool.pads") if node.op == "LpPool" else True
+
+
+def _misplaced(node: NodeView) -> bool | Unknown | None:
+    """Say whether automatic pads come to lie elsewhere, or do not count."""
+    sums, x = automatic_pads(node), node.input(0)
+    if sums is None or x is None:
+        return None
+    upper = node.attr("auto_pad", "NOTSET") == "SAME_UPPER"
+    counted = node.op == "LpPool" or bool(node.attr("count_include_pad", 0))
+    if upper and not counted and x.rank is not None and x.rank != _VOLUME:
+        return None
+    known = [total for total in sums if total is not None]
+    if len(known) < len(sums) or x.rank is None:
+        return Unknown(f"sizes of {x.name}")
+    if x.rank == _VOLUME:
+        return any(total > 0 for total in known)
+    return any(total > 0 and total % 2 for total in known)

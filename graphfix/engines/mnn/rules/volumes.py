@@ -1,0 +1,113 @@
+"""MNN: windows of convolutions and pools over three dimensions."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView
+from graphfix.engines.mnn.rules.wheel import WHEEL
+from graphfix.engines.operands import has_rank
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+_CONVOLUTIONS = ("Conv", "ConvTranspose")
+
+
+@rule(
+    "ConvTranspose",
+    feature="form:ConvTranspose.bias",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: half of the places lack it; without one it is equal, whatever the group",
+)
+def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
+    """A transposed convolution over three dimensions adds its bias at some places alone."""
+    return has_rank(node, 5) if node.input(2) is not None else None
+
+
+@rule(
+    _CONVOLUTIONS,
+    feature="attr:{op}.dilations",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: [2, 1, 1]; [1, 2, 2] is equal, and [2, 1, 1] of a window of depth 1",
+)
+def dilated_in_depth(node: NodeView, target: Target) -> Answer:
+    """{op} over three dimensions is wrong where it is dilated along the first of them."""
+    steps, weights = node.attr("dilations", ()), node.input(1)
+    if not steps or int(steps[0]) == 1 or weights is None or weights.dim(2) == 1:
+        return None
+    return has_rank(node, 5)
+
+
+@rule(
+    _CONVOLUTIONS,
+    feature="attr:{op}.no-kernel_shape",
+    versions="mnn",
+    severity=REJECT,
+    text="returned a result with an exception set",
+    source=f"{WHEEL}: of images and lines it is read from the weights",
+)
+def window_left_out(node: NodeView, target: Target) -> Answer:
+    """{op} over three dimensions does not say its window."""
+    return None if node.has("kernel_shape") else has_rank(node, 5)
+
+
+@rule(
+    "AveragePool",
+    feature="shape:AveragePool.padded3d",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: the divisor is another one, with count_include_pad and without;"
+    " of pads in depth alone it is right",
+)
+def padded_average_in_space(node: NodeView, target: Target) -> Answer:
+    """An average over three dimensions with padding is divided by something else."""
+    pads = [int(pad) for pad in node.attr("pads", ())]
+    half = len(pads) // 2
+    return any(pads[1:half] + pads[half + 1 :]) and has_rank(node, 5)
+
+
+@rule(
+    ("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "MaxPool"),
+    feature="rank:{op}.5",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: of two in a batch the second is wrong, with any window",
+)
+def batch_of_volumes(node: NodeView, target: Target) -> Answer:
+    """{op} over three dimensions is right for the first of a batch alone."""
+    x = node.input(0)
+    return None if x is None or x.dim(0) == 1 else has_rank(node, 5)
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="rank:{op}.5",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: pads at one end alone give another shape; even ones are equal",
+)
+def uneven_window_in_space(node: NodeView, target: Target) -> Answer:
+    """{op} over three dimensions pads both ends alike and does not round up."""
+    pads = [int(pad) for pad in node.attr("pads", ())]
+    half = len(pads) // 2
+    if pads[:half] == pads[half:] and not node.attr("ceil_mode", 0):
+        return None
+    return has_rank(node, 5)
+
+
+@rule(
+    ("AveragePool", "MaxPool", "LpPool"),
+    feature="form:{op}.no-strides",
+    versions="mnn",
+    severity=REJECT,
+    text="SIGFPE; SIGSEGV",
+    source=f"{WHEEL}: it divides by strides of 0, and reads pads that are missing",
+)
+def no_strides(node: NodeView, target: Target) -> Answer:
+    """The strides, or pads over three dimensions, are left out, and the process ends."""
+    if not node.has("strides"):
+        return True
+    x = node.input(0)
+    if node.has("pads") or x is None or x.rank != 5:
+        return None
+    return Yes(feature=f"form:{node.op}.no-pads")
