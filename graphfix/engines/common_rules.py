@@ -7,6 +7,7 @@ profiles, a user's own among them, are judged here, in words that belong to no e
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from onnx import TensorProto
 
@@ -156,9 +157,22 @@ def _io(tensor: Variable) -> str:
 )
 def stated_io_types(model: Model, target: Target) -> list[Answer]:
     """An input or output of the graph has an element type that the engine does not bind."""
+    return unbound_ends(model, target)
+
+
+def unbound_ends(
+    model: Model, target: Target, *, but: AbstractSet[str] = frozenset()
+) -> list[Answer]:
+    """Return what is to be said of inputs and outputs of types that the profile does not name.
+
+    Args:
+        model: The model.
+        target: The target; nothing is said where its profile names no types.
+        but: Names of inputs that are bound all the same.
+    """
     if target.io_dtypes is None:
         return []
-    ends = [("input", tensor) for tensor in given_inputs(model)]
+    ends = [("input", tensor) for tensor in given_inputs(model) if tensor.name not in but]
     ends += [("output", t) for t in model.graph.outputs if isinstance(t, Variable)]
     return [
         Yes(

@@ -38,7 +38,7 @@ class NCNN(Engine):
     order = 15
     wants_sizes = True
     requirements = MappingProxyType({"ncnn1.0": _WHEELS})
-    own_words = MappingProxyType({"stated-types": "ncnn"})
+    own_words = MappingProxyType({"stated-io-types": "ncnn", "stated-types": "ncnn"})
 
     def computes_early(self, node: NodeView) -> bool:
         """Say whether pnnx computes a node: its fold_constants runs what hangs on no input."""

@@ -27,18 +27,23 @@ _RULED = (
     "Dropout",
     "Flatten",
     "Gather",
+    "GRU",
     "GridSample",
     "Identity",
+    "LSTM",
     "LayerNormalization",
     "MaxPool",
     "Pad",
+    "RNN",
     "ReduceSumSquare",
     "Resize",
     "Softmax",
     "Transpose",
 )
 # No layer of their own: right in models that hold others, or with inputs that were not drawn.
-_RIGHT_BESIDE = frozenset({"Dropout", "Gather", "Identity", "LayerNormalization"})
+_RIGHT_BESIDE = frozenset(
+    {"Dropout", "GRU", "Gather", "Identity", "LSTM", "LayerNormalization", "RNN"}
+)
 _NOTES = (
     "Measured on up to four models of each form in float32, with inputs of fixed sizes, converted"
     " by pnnx 20261020 without half precision and run in the wheel on the CPU.",

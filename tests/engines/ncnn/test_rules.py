@@ -154,8 +154,9 @@ YES = [
     yes(
         "(float[2,1,2,1,2] x) => (float[A,B,C,D,E] y) "
         "{ y = Transpose <perm = [4, 3, 2, 1, 0]> (x) }",
-        "transpose-of-five-axes",
+        "axes-of-five",
         "rank:Transpose.5",
+        "wrong",
     ),
     yes(
         "(float[1,3,4] x, float[3] s, float[3] b) => (float[1,3,4] y) "
@@ -275,8 +276,8 @@ YES = [
     yes(
         "(float[1,2,3,4,5] x) => (float[A,B,C,D] y) <int64[4] s = {1,6,4,5}> "
         "{ y = Reshape (x, s) }",
-        "reshape-to-five-axes",
-        "rank:Reshape.5",
+        "input-of-five-axes",
+        "rank:input.5",
     ),
     yes(
         "(float[1,2,3,4,5] x) => (float[A,B,C,D,E] y) { y = Exp (x) }",
@@ -291,8 +292,8 @@ YES = [
     ),
     yes(
         "(float[2,4,2,2,8] x) => (float[A,B] y) <int64[2] s = {8,32}> { y = Reshape (x, s) }",
-        "reshape-to-five-axes",
-        "rank:Reshape.5",
+        "input-of-five-axes",
+        "rank:input.5",
     ),
     yes(
         "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
@@ -413,8 +414,8 @@ NO = [
     ),
     No(
         "(float[1,2,1,2,3] x) => (float[A,B,C,D,E] y) "
-        "{ y = Transpose <perm = [0, 3, 2, 1, 4]> (x) }",
-        "transpose-of-five-axes",
+        "{ t = Transpose <perm = [0, 3, 2, 1, 4]> (x) y = GlobalAveragePool (t) }",
+        "axes-of-five",
         T,
     ),
     No(
@@ -428,14 +429,28 @@ NO = [
 
 UNKNOWN = [
     Unknown(
+        "(float[2,N] x) => (float[2,A] y, float[2,B] z)"
+        " { y, z = Split <axis = 1, num_outputs = 2> (x) }",
+        "split-in-equal-parts",
+        "sizes of x",
+        T,
+        18,
+    ),
+    Unknown(
+        "(float[2] x, int64[n] s) => (float y) { r = Reshape (x, s) y = ReduceMax (r) }",
+        "reshape-to-five-axes",
+        "rank of r",
+        T,
+    ),
+    Unknown(
         "(float[2,3] x, int64[1] s) => (float[A,B] y) { y = Slice (x, s, s, s, s) }",
         "slice-with-steps",
         "values of s",
         T,
     ),
     Unknown(
-        "(float x) => (float y) { a = NoSuch (x) y = Transpose <perm = [1, 0]> (a) }",
-        "transpose-of-five-axes",
+        "(float x) => (float y) { a = NoSuch (x) y = Softmax (a) }",
+        "axes-of-five",
         "rank of a",
         T,
     ),

@@ -8,4 +8,6 @@ that there is no such layer. What depends on the operator alone is in the profil
 from __future__ import annotations
 
 MEASURED = "measured on ncnn 1.0.20261020 and pnnx 20261020"
+# The graphs that were asked about, with the answers: `benchmarks.engines.neighbours`.
+FACTS = f"{MEASURED}, graphfix/engines/ncnn/facts/neighbours.json"
 RANK = 4  # of a Mat; a batch of 1 is beside it

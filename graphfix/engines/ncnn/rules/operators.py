@@ -1,48 +1,19 @@
-"""ncnn: outputs, reductions, normalizations and the order of axes."""
+"""ncnn: reductions, normalizations and the order of axes."""
 
 from __future__ import annotations
 
 from math import prod
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.common_rules import given_inputs
+from graphfix.authoring.views import NodeView
 from graphfix.engines.known_values import known_with_sizes
-from graphfix.engines.ncnn.rules import MEASURED, RANK
-from graphfix.engines.operands import has_rank_above, joins_axes
+from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
+from graphfix.engines.operands import joins_axes
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.rule_makers import ignores_sparse_initializers
-from graphfix.model import Model
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.operators.table import REDUCTIONS
 
 _FLOAT = 1  # TensorProto.FLOAT
-# Operators whose first axis pnnx takes for the batch.
-_OF_BATCHES = frozenset(
-    {
-        *("AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DepthToSpace"),
-        *("GlobalAveragePool", "GlobalMaxPool", "InstanceNormalization", "LRN"),
-        *("LayerNormalization", "MaxPool", "PRelu", "Resize", "Upsample"),
-    }
-)
-
-
-@model_rule(
-    feature="io:constant-output",
-    versions="ncnn",
-    severity=REJECT,
-    source=f"{MEASURED}: ncnn gives nothing for it, or pnnx ends",
-)
-def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
-    """An output follows from constants and sizes alone, or is an input or another output."""
-    graph = model.graph
-    seen = {id(tensor) for tensor in graph.inputs}
-    found: list[Answer] = []
-    for tensor in graph.outputs:
-        if known_with_sizes(Value(tensor)) or id(tensor) in seen:
-            found.append(Yes(message=f"output {tensor.name} is not computed by a layer of its own"))
-        seen.add(id(tensor))
-    return found
 
 
 @rule(
@@ -164,29 +135,24 @@ def gather_by_several(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Gather",
-    feature="const:Gather.indices",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer Gather not exists or registered; indices element out of data bounds",
-    source=f"{MEASURED}: of a constant table along either axis too",
-)
-def gather_by_computed(node: NodeView, target: Target) -> Answer:
-    """The indices of Gather must be constant."""
-    indices = node.input(1)
-    return indices is not None and not known_with_sizes(indices)
-
-
-@rule(
     "Split",
     feature="form:Split.uneven",
     versions="ncnn",
     severity=REJECT,
-    source=f"{MEASURED}: it ends with SIGSEGV",
+    source=f"{FACTS}: it ends with SIGSEGV; num_outputs is read, and its parts are as"
+    " equal as can be instead of the last the smallest",
 )
 def split_in_equal_parts(node: NodeView, target: Target) -> Answer:
-    """The sizes of the parts must be written down."""
-    return node.input(1) is None and not node.has("split")
+    """The sizes of the parts, or their number where they are equal, must be written down."""
+    if node.input(1) is not None or node.has("split"):
+        return False
+    count, x = node.attr("num_outputs"), node.input(0)
+    if count is None or x is None:
+        return True
+    size = x.dim(int(node.attr("axis", 0)))
+    if size is None:
+        return Unknown(f"sizes of {x.name}")
+    return bool(size % int(count)) and Yes(severity=WRONG)
 
 
 @rule(
@@ -200,21 +166,6 @@ def split_in_equal_parts(node: NodeView, target: Target) -> Answer:
 def transpose_without_order(node: NodeView, target: Target) -> Answer:
     """The order of the axes must be written down."""
     return not node.has("perm")
-
-
-@rule(
-    "Transpose",
-    feature="rank:Transpose",
-    versions="ncnn",
-    severity=REJECT,
-    text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
-    source=f"{MEASURED}: five axes with a batch of 1 in front are taken",
-)
-def transpose_of_five_axes(node: NodeView, target: Target) -> Answer:
-    """A tensor has at most four axes beside a batch of 1."""
-    x = node.input(0)
-    alone = x is not None and x.rank == RANK + 1 and x.dim(0) == 1
-    return not alone and has_rank_above(node, RANK)
 
 
 @rule(
@@ -310,70 +261,3 @@ def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
     if known is not None and bool((known >= 0).all()):
         return None
     return powers is None or bool((powers != 2).any())
-
-
-@rule(
-    "Reshape",
-    feature="rank:Reshape",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer Tensor.reshape not exists or registered",
-    source=f"{MEASURED}: five axes are taken where a batch of 1 stands first before and after, and"
-    " an operator of images tells pnnx that it is one, or channels are shuffled",
-)
-def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
-    """A tensor has at most four axes beside a batch of 1."""
-    x, y = node.input(0), node.output(0)
-    if x is None or y is None:
-        return None
-    if x.rank is None or y.rank is None:
-        return Unknown(f"rank of {(x if x.rank is None else y).name}")
-    most = max(x.rank, y.rank)
-    if most <= RANK:
-        return False
-    alone = most == RANK + 1 and x.dim(0) == 1 and y.dim(0) == 1
-    if alone and (_shuffles(node) or any(n.op in _OF_BATCHES for n in node.graph.nodes)):
-        return False
-    return Yes(feature=f"rank:Reshape.{most}")
-
-
-def _shuffles(node: NodeView) -> bool:
-    """Say whether a Reshape is an end of what becomes ShuffleChannel."""
-    near = [node.need(0).producer, *(user for out in node.outputs if out for user in out.consumers)]
-    turns = [other for other in near if other is not None and other.op == "Transpose"]
-    return any(list(turn.attr("perm", ())) == [0, 2, 1, 3, 4] for turn in turns)
-
-
-@model_rule(
-    feature="rank:input.5",
-    versions="ncnn",
-    severity=REJECT,
-    text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
-    source=f"{MEASURED}: with a batch of 1 that an operator of images tells they are taken",
-)
-def input_of_five_axes(model: Model, target: Target) -> list[Answer]:
-    """An input of five axes has no batch of 1 that could be left out."""
-    told = any(node.op in _OF_BATCHES for node in model.graph.nodes)
-    return [
-        Yes(message=f"input {tensor.name} has {value.rank} axes, and {target.title} takes {RANK}")
-        for tensor in given_inputs(model)
-        if (value := Value(tensor)).rank is not None
-        and value.rank > RANK
-        and not (told and value.rank == RANK + 1 and value.dim(0) == 1)
-    ]
-
-
-SPARSE_INITIALIZER = ignores_sparse_initializers(versions="ncnn", source=MEASURED)
-
-
-@rule(
-    "MatMul",
-    feature="rank:MatMul.*",
-    versions="ncnn",
-    severity=REJECT,
-    text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
-    source=f"{MEASURED}: a batch of 1 in front is not left out",
-)
-def product_of_five_axes(node: NodeView, target: Target) -> Answer:
-    """A tensor has at most four axes."""
-    return has_rank_above(node, RANK)

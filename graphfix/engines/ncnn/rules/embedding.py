@@ -1,0 +1,74 @@
+"""ncnn: the layer that pnnx makes of rows taken from a table, and the integers it reads."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.common_rules import given_inputs, unbound_ends
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.ncnn.rules import FACTS
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
+from graphfix.model import Model
+
+# With this number as every index pnnx runs the model to learn shapes, where they are int64.
+_TRIED = 7
+_COUNTED = frozenset({"Reshape", "Squeeze", "Unsqueeze"})
+_INTEGERS = ("int32", "int64")
+
+
+def is_embedding(node: NodeView) -> bool:
+    """Say whether a Gather becomes Embed, which has no axis that could be written down."""
+    return not node.has("axis") and _takes_rows(node)
+
+
+def _takes_rows(node: NodeView) -> bool:
+    """Say whether a Gather takes whole rows of a matrix by integers that are fed."""
+    if node.op != "Gather" or node.attr("axis", 0):
+        return False
+    table, indices = node.need(0), node.need(1)
+    if table.rank != 2 or not known_with_sizes(table) or indices.type_name not in _INTEGERS:
+        return False
+    rows = table.dim(0)
+    tried = indices.type_name == "int64" and indices.rank != 0
+    return (rows is None or rows > _TRIED or not tried) and _is_fed(indices, node)
+
+
+def _is_fed(value: Value, reader: NodeView) -> bool:
+    """Say whether a tensor is an input of the graph whose axes are counted otherwise."""
+    while value.producer is not None and value.producer.op in _COUNTED:
+        value = value.producer.need(0)
+    return any(value.tensor is given for given in reader.graph.inputs)
+
+
+def is_of_indices(value: Value | None) -> bool:
+    """Say whether all that reads integers takes rows of a table by them."""
+    if value is None or value.is_graph_output or not value.consumers:
+        return False
+    return all(
+        is_of_indices(user.output(0)) if user.op in _COUNTED else _takes_rows(user)
+        for user in value.consumers
+    )
+
+
+@rule(
+    "Gather",
+    feature="const:Gather.indices",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer Gather not exists or registered; indices element out of data bounds",
+    source=f"{FACTS}: rows of a stored matrix are taken where the axis is not written down and the"
+    " indices are inputs; int64 with eight rows at least",
+)
+def gather_by_computed(node: NodeView, target: Target) -> Answer:
+    """The indices of Gather must be constant, or inputs that take rows of a table."""
+    indices = node.input(1)
+    if indices is None or known_with_sizes(indices) or is_embedding(node):
+        return False
+    return Yes(feature="attr:Gather.axis=0") if _takes_rows(node) else True
+
+
+@model_rule(feature="io:int64-input", versions="ncnn", severity=REJECT, source=FACTS)
+def integers_at_the_ends(model: Model, target: Target) -> list[Answer]:
+    """An input or output is no float32; indices that take rows of a table are read as they are."""
+    indices = {tensor.name for tensor in given_inputs(model) if is_of_indices(Value(tensor))}
+    return unbound_ends(model, target, but=indices)

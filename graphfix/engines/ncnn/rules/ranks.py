@@ -1,0 +1,188 @@
+"""ncnn: tensors of five axes and more.
+
+A Mat has four, and the batch beside them where pnnx knows which axis it is: an operator of images
+tells it. What it recognizes as a shuffle of channels or pixels becomes one layer.
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.common_rules import given_inputs
+from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
+from graphfix.engines.ncnn.rules.embedding import is_embedding
+from graphfix.engines.operands import has_rank_above
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.graph import Graph
+from graphfix.model import Model
+from graphfix.operators.table import REDUCTIONS
+
+# Operators whose first axis pnnx takes for the batch.
+_OF_BATCHES = frozenset(
+    {
+        *("AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DepthToSpace"),
+        *("GlobalAveragePool", "GlobalMaxPool", "InstanceNormalization", "LRN"),
+        *("LayerNormalization", "MaxPool", "PRelu", "Resize", "Upsample"),
+    }
+)
+_JOINED = ("Reshape", "Squeeze", "Unsqueeze")  # one Reshape, where they follow each other
+_OF_AXES = ("Expand", "LogSoftmax", "Softmax", "Transpose", *REDUCTIONS)
+_CHANNELS = [0, 2, 1, 3, 4]
+_PIXELS = [0, 1, 4, 2, 5, 3]
+_PIXELS_BACK = [0, 1, 3, 5, 2, 4]
+
+
+@rule(
+    _JOINED,
+    feature="rank:{op}",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer Tensor.reshape not exists or registered",
+    source=f"{FACTS}: Squeeze and Unsqueeze behind a Reshape are one with it; five axes are taken"
+    " where the first stays and an operator of images tells pnnx that it is the batch, or channels"
+    " or pixels are shuffled, and where one that follows takes them away",
+)
+def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
+    """A tensor has at most four axes beside the batch."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None:
+        return None
+    if node.op != "Reshape" and (x.producer is None or x.producer.op not in _JOINED):
+        return False
+    if y.rank is None:
+        return Unknown(f"rank of {y.name}")
+    if y.rank <= RANK or _goes_on(y):
+        return False
+    if y.rank == RANK + 1 and x.dim(0) == y.dim(0) and _tells_batches(node.graph):
+        return False
+    turn = y.consumers[0] if len(y.consumers) == 1 else None
+    return not (turn is not None and _is_shuffle(turn)) and Yes(feature=f"rank:{node.op}.{y.rank}")
+
+
+def _goes_on(value: Value) -> bool:
+    """Say whether the one reader of a tensor is joined with what computes it."""
+    readers = value.consumers
+    return not value.is_graph_output and len(readers) == 1 and readers[0].op in _JOINED
+
+
+def _tells_batches(graph: Graph) -> bool:
+    return any(node.op in _OF_BATCHES or is_embedding(NodeView(node)) for node in graph.nodes)
+
+
+def _is_shuffle(turn: NodeView) -> bool:
+    """Say whether a Transpose between two Reshapes shuffles channels or pixels.
+
+    Sizes that are not known may be any.
+    """
+    if turn.op != "Transpose":
+        return False
+    split, y = turn.need(0), turn.output(0)
+    front = split.producer
+    if front is None or front.op != "Reshape" or y is None:
+        return False
+    if len(split.consumers) != 1 or len(y.consumers) != 1 or y.consumers[0].op != "Reshape":
+        return False
+    back, perm = y.consumers[0], list(turn.attr("perm", ()))
+    end = back.output(0)
+    if end is None or end.rank != RANK:
+        return False
+    parts, ends = split.static_shape, end.static_shape
+    if perm == _CHANNELS:
+        return parts is None or ends is None or (parts[0], *parts[3:]) == (ends[0], *ends[2:])
+    if perm not in (_PIXELS, _PIXELS_BACK) or not all(map(_has_all_sizes, (front, back))):
+        return False
+    return parts is None or ends is None or ends == _shuffled(perm, parts)
+
+
+def _has_all_sizes(reshape: NodeView) -> bool:
+    """Say whether no size but that of the batch is left to be found out."""
+    sizes = reshape.need(1).array()
+    return sizes is None or bool((sizes[1:] >= 0).all())
+
+
+def _shuffled(perm: list[int], parts: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the sizes behind a shuffle of pixels; None where its blocks are no squares."""
+    batch, one, two, three, four, five = parts
+    if perm == _PIXELS:
+        return (batch, one, four * two, five * three) if two == three else None
+    return (batch, one * three * five, two, four) if three == five else None
+
+
+@rule(
+    _OF_AXES,
+    feature="rank:{op}",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{FACTS}: five axes where no operator tells which one is the batch; what computes with"
+    " each number for itself is equal",
+)
+def axes_of_five(node: NodeView, target: Target) -> Answer:
+    """Of five axes {op} takes others than are meant."""
+    x, y = node.input(0), node.output(0)
+    value = y if node.op == "Expand" else x
+    if value is None:
+        return None
+    rank = value.rank if value.rank is not None else len(node.attr("perm", ())) or None
+    if rank is None:
+        return Unknown(f"rank of {value.name}")
+    if rank <= RANK or (node.op == "Transpose" and _is_shuffle(node)):
+        return False
+    if rank == RANK + 1 and _tells_batches(node.graph):
+        return False
+    return Yes(feature=f"rank:{node.op}.{rank}")
+
+
+@rule(
+    _JOINED,
+    feature="rank:{op}",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{FACTS}: here the repairs of what stands in front begin",
+)
+def reshape_from_five_axes(node: NodeView, target: Target) -> Answer:
+    """{op} reads what comes of five axes that are not taken as they are meant."""
+    y, x = node.output(0), node.input(0)
+    if y is None or x is None or y.rank is None or y.rank > RANK:
+        return None
+    entered = x
+    while x is not None and (x.rank or 0) > RANK and x.producer is not None:
+        front = x.producer
+        judge = axes_of_five if front.op in _OF_AXES else reshape_to_five_axes
+        judged = front.op in _OF_AXES or front.op in _JOINED
+        if judged and isinstance(judge.check(front, target), Yes):
+            return Yes(feature=f"rank:{node.op}.{entered.rank}", severity=judge.severity)
+        x = front.input(0)
+    return False
+
+
+@model_rule(
+    feature="rank:input.5",
+    versions="ncnn",
+    severity=REJECT,
+    text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
+    source=f"{MEASURED}: with a batch of 1 that an operator of images tells they are taken",
+)
+def input_of_five_axes(model: Model, target: Target) -> list[Answer]:
+    """An input of five axes has no batch of 1 that could be left out."""
+    told = _tells_batches(model.graph)
+    return [
+        Yes(message=f"input {tensor.name} has {value.rank} axes, and {target.title} takes {RANK}")
+        for tensor in given_inputs(model)
+        if (value := Value(tensor)).rank is not None
+        and value.rank > RANK
+        and not (told and value.rank == RANK + 1 and value.dim(0) == 1)
+    ]
+
+
+@rule(
+    "MatMul",
+    feature="rank:MatMul.*",
+    versions="ncnn",
+    severity=REJECT,
+    text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
+    source=f"{MEASURED}: a batch of 1 in front is not left out",
+)
+def product_of_five_axes(node: NodeView, target: Target) -> Answer:
+    """A tensor has at most four axes."""
+    return has_rank_above(node, RANK)

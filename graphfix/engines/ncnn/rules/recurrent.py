@@ -1,0 +1,113 @@
+"""ncnn: the layers that pnnx makes of recurrences, which it knows by the node behind them."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.ncnn.rules import FACTS
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+_ACTIVATIONS = {
+    "GRU": ("Sigmoid", "Tanh"),
+    "LSTM": ("Sigmoid", "Tanh", "Tanh"),
+    "RNN": ("Tanh",),
+}
+_STATES = (5, 6)  # the inputs initial_h and initial_c
+_BIAS, _LENGTHS = 3, 4  # the inputs B and sequence_lens
+_STEPS_FIRST = [0, 2, 1, 3]
+# Of what stands in front of the last node that turns or counts axes, these alone leave it known
+# which axis is the batch.
+_LAID_OUT = frozenset({"Reshape", "Squeeze", "Transpose"})
+_PASSED = frozenset({"Relu"})
+
+
+@rule(
+    ("GRU", "LSTM", "RNN"),
+    feature="op:{op}",
+    versions="ncnn",
+    severity=REJECT,
+    text="ncnn does not load what pnnx wrote",
+    source=FACTS,
+)
+def recurrence_in_a_form(node: NodeView, target: Target) -> Answer:
+    """{op} is a layer where its directions are joined behind it and its weights are stored."""
+    if not _is_known(node) or not _is_joined(node.output(0)):
+        return True
+    wrong = _computes_otherwise(node) or not _has_known_batch(node.input(0))
+    states = [_is_read(output) for output in node.outputs[1:]]
+    if not any(states):
+        return wrong and Yes(severity=WRONG)
+    if _are_given(node) and all(states) and len(states) == _count(node):
+        x = node.need(0)  # the states of one sequence alone are in their places
+        return (wrong or x.dim(1) != 1) and Yes(severity=WRONG)
+    return True if node.op == "LSTM" or node.input(_BIAS) is None else Yes(severity=WRONG)
+
+
+def _is_known(node: NodeView) -> bool:
+    """Say whether pnnx reads the attributes and the inputs."""
+    names = [str(name) for name in node.attr("activations", ())]
+    usual = list(_ACTIVATIONS[node.op]) * _directions(node)
+    stored = [value for value in node.inputs[1:4] if value is not None]
+    return (
+        (node.op == "RNN" or names in ([], usual))
+        and node.attr("direction", "forward") != "reverse"
+        and not node.attr("layout", 0)
+        and node.input(_LENGTHS) is None
+        and all(value.is_constant for value in stored)
+    )
+
+
+def _directions(node: NodeView) -> int:
+    return 2 if node.attr("direction", "forward") == "bidirectional" else 1
+
+
+def _count(node: NodeView) -> int:
+    return 2 if node.op == "LSTM" else 1
+
+
+def _are_given(node: NodeView) -> bool:
+    return all(node.input(place) is not None for place in _STATES[: _count(node)])
+
+
+def _is_read(value: Value | None) -> bool:
+    return value is not None and (bool(value.consumers) or value.is_graph_output)
+
+
+def _is_joined(sequence: Value | None) -> bool:
+    """Say whether the axis of directions is taken away by the one node that reads the sequence."""
+    reader = _reader(sequence)
+    if sequence is None or reader is None:
+        return False
+    if reader.op == "Squeeze":
+        return sequence.dim(1) == 1
+    turned = reader.op == "Transpose" and list(reader.attr("perm", ())) == _STEPS_FIRST
+    behind = _reader(reader.output(0)) if turned else None
+    return behind is not None and behind.op == "Reshape"
+
+
+def _reader(value: Value | None) -> NodeView | None:
+    """Return the one node that reads the numbers of a tensor, not its sizes."""
+    if value is None or value.is_graph_output:
+        return None
+    readers = [user for user in value.consumers if user.op != "Shape"]
+    return readers[0] if len(readers) == 1 else None
+
+
+def _computes_otherwise(node: NodeView) -> bool:
+    """Say whether it is taken for a layer that computes other numbers."""
+    if node.has("clip") or node.attr("input_forget", 0):
+        return True
+    if _directions(node) > 1 and any(node.input(place) is not None for place in _STATES):
+        return True
+    if node.op == "RNN":
+        return any(str(name) != "Tanh" for name in node.attr("activations", ()))
+    return node.op == "GRU" and not node.attr("linear_before_reset", 0)
+
+
+def _has_known_batch(x: Value | None) -> bool:
+    """Say whether what makes the sequence leaves the batch where it is: its second axis."""
+    while x is not None and x.producer is not None and x.producer.op not in _LAID_OUT:
+        if x.producer.op not in _PASSED:
+            return False
+        x = x.producer.input(0)
+    return True

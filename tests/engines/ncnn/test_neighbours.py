@@ -1,0 +1,25 @@
+"""What check says of the graphs that ncnn was asked about is what ncnn made of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import graphfix
+from benchmarks.engines.neighbours import facts_of, model_of
+from graphfix.report import Severity
+
+NAME = "ncnn1.0"
+ROWS: list[dict[str, Any]] = json.loads(facts_of(NAME).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["graph"][:60])
+def test_check_says_what_ncnn_does(row: dict[str, Any]) -> None:
+    found = graphfix.check(model_of(row), NAME)
+    rejects = [f.feature for f in found if f.severity is Severity.REJECT]
+    blocks = rejects + [f.feature for f in found if f.severity is Severity.WRONG]
+    assert bool(blocks) == (row["verdict"] != "equal"), blocks
+    if row["verdict"] != "wrong":  # what computes otherwise may be told with what is refused
+        assert bool(rejects) == (row["verdict"] in ("refused", "crashed")), rejects
