@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from graphfix.authoring.views import Value
+from graphfix.operators.table import RANDOM
 
 # Operators that give sizes of a tensor, and those whose sizes depend on numbers.
 _MEASURES = frozenset({"Shape", "Size"})
@@ -24,7 +25,9 @@ def of_shapes_alone(value: Value) -> bool:
         maker = found.producer
         if found.is_constant:
             continue
-        if maker is None or (_measures(found) and not _is_sized_early(maker.need(0))):
+        if maker is None or maker.op in RANDOM or any(True for _ in maker.node.graphs()):
+            return False  # bodies read tensors around them
+        if _measures(found) and not _is_sized_early(maker.need(0)):
             return False
     return True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import Value
+from graphfix.authoring.views import NodeView, Value
 
 _SIZES = frozenset({"Shape", "Size"})
 _MOST = 200  # nodes that are looked at
@@ -23,6 +23,8 @@ def known_with_sizes(value: Value) -> bool:
         maker = one.producer
         if maker is None or maker.op in _DRAWN or len(seen) > _MOST:
             return False
+        if any(True for _ in maker.node.graphs()):  # bodies read tensors around them
+            return False
         if maker.op in _SIZES:
             measured = maker.input(0)
             if measured is None or measured.static_shape is None:
@@ -34,3 +36,11 @@ def known_with_sizes(value: Value) -> bool:
         pending += [operand for operand in given if operand not in seen]
         seen.update(given)
     return True
+
+
+def are_known_with_sizes(node: NodeView) -> bool:
+    """Say whether all that a node gives follows so, and none of it is what a graph gives."""
+    outputs = [value for value in node.outputs if value is not None]
+    return bool(outputs) and all(
+        known_with_sizes(value) and not value.is_graph_output for value in outputs
+    )

@@ -1,4 +1,4 @@
-"""Write reductions of float64 and int64 as a sum, or as products of pairs.
+"""Write reductions as a sum, or as products of pairs.
 
 What it does:
     ReduceL1 sums absolute values and ReduceSumSquare squares; ReduceL2 takes the root and
@@ -7,7 +7,8 @@ What it does:
 
 Why engines need it:
     onnxruntime had ReduceSum of every type from the beginning, the others of float64 and int64 only
-    later. QNN has no ReduceProd.
+    later. QNN has no ReduceProd. onnx2tf refuses ReduceL1 and ReduceL2 whose axes are an input, or
+    more than two.
 
 Before:
     y = ReduceL1 <axes = [1]> (x)            # float64
@@ -26,7 +27,7 @@ Accuracy:
 
 References:
     https://onnx.ai/onnx/operators/onnx__ReduceL1.html; onnxruntime 1.10.0 and
-    onnxruntime-qnn 2.7.0, measured
+    onnxruntime-qnn 2.7.0 and onnx2tf 1.29.24, measured
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from graphfix.passes.arithmetic._reductions import Reduced, reduced
 
 _EITHER = ("ReduceL1", "ReduceSumSquare")
 _FLOATS = ("ReduceL2", "ReduceLogSum", "ReduceProd")
+_NORMS = ("ReduceL1", "ReduceL2")
 _OPERATORS = (*_EITHER, *_FLOATS, "ReduceMean")
 
 
@@ -49,6 +51,8 @@ _OPERATORS = (*_EITHER, *_FLOATS, "ReduceMean")
         "op:ReduceProd",
         *(f"dtype:{op}.float64" for op in (*_EITHER, *_FLOATS)),
         *(f"dtype:{op}.int64" for op in (*_EITHER, "ReduceMean")),
+        *(f"form:{op}.axes-input" for op in _NORMS),
+        *(f"attr:{op}.axes" for op in _NORMS),
     ),
     emits="Abs Concat Div Log Mul ReduceSum Slice Sqrt Squeeze Unsqueeze",
     since=7,

@@ -42,12 +42,9 @@ class NCNN(Engine):
 
     def computes_early(self, node: NodeView) -> bool:
         """Say whether pnnx computes a node: its fold_constants runs what hangs on no input."""
-        from graphfix.engines.known_values import known_with_sizes
+        from graphfix.engines.known_values import are_known_with_sizes
 
-        outputs = [value for value in node.outputs if value is not None]
-        return bool(outputs) and all(
-            known_with_sizes(value) and not value.is_graph_output for value in outputs
-        )
+        return are_known_with_sizes(node)
 
     def blamed(self, said: str) -> tuple[str, str]:
         """Return the operator and the name of the node in a message of pnnx or ncnn."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graphfix.engines.engine import Engine
 
 if TYPE_CHECKING:
-    from graphfix.authoring.views import Value
+    from graphfix.authoring.views import NodeView, Value
 
 # Without what it lists for quantization and other frameworks: PyTorch alone is a gigabyte.
 _LINES = (
@@ -34,6 +34,8 @@ _LINES = (
 )
 # "The input 0 of NonZero('y') need to be constant!"
 _NAMED = re.compile(r"\b(?P<op>[A-Z]\w+)\('(?P<name>[^']*)'\)")
+# What gives constants is read before anything is computed.
+_READ_FIRST = frozenset({"Constant", "ConstantOfShape"})
 
 
 class RKNN(Engine):
@@ -52,6 +54,12 @@ class RKNN(Engine):
         """Return the operator and the output of the node in a message of the toolkit."""
         match = _NAMED.search(said)
         return (match["op"], match["name"]) if match else ("", "")
+
+    def computes_early(self, node: NodeView) -> bool:
+        """Say whether the toolkit computes a node: what hangs on no input; facts/graphs.json."""
+        from graphfix.engines.known_values import are_known_with_sizes
+
+        return node.op not in _READ_FIRST and are_known_with_sizes(node)
 
     def is_constant(self, value: Value) -> bool:
         """Say whether a tensor is computed when a model of fixed sizes is read."""

@@ -13,6 +13,7 @@ from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
 
 if TYPE_CHECKING:
+    from graphfix.authoring.views import NodeView
     from graphfix.engines.profile import Target
 
 _NODE = re.compile(r"onnx_op_name: (?P<name>\S+)")
@@ -28,6 +29,15 @@ class TFLite(Engine):
     order = 14
     requirements = MappingProxyType({"tflite1.29": ("onnx2tf==1.29.24",)})
     newest_python = MappingProxyType({"tflite1.29": "3.12"})
+
+    def computes_early(self, node: NodeView) -> bool:
+        """Say whether onnxsim computes a node: it runs for fixed sizes, whatever the file says."""
+        from graphfix.engines.known_early import of_shapes_alone
+
+        outputs = [value for value in node.outputs if value is not None]
+        return bool(outputs) and all(
+            of_shapes_alone(value) and not value.is_graph_output for value in outputs
+        )
 
     def blamed(self, said: str) -> tuple[str, str]:
         """Return the operator and the name of the node in a message of onnx2tf."""

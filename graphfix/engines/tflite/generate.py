@@ -22,6 +22,7 @@ _NEWEST = 26  # the newest opset that was asked for
 # What these do depends on attributes and parameters that were drawn, which rules judge.
 _RULED = (
     "ArgMax",
+    "Attention",
     "Clip",
     "ConvTranspose",
     "Einsum",
@@ -43,7 +44,7 @@ _RULED = (
     "Softmax",
 )
 # Refused in most of the models that were asked for, or wrong.
-_UNTAKEN = ("Attention", "MaxUnpool", "Scan")
+_UNTAKEN = ("MaxUnpool", "Scan")
 _NOTES = (
     "Measured on up to four models of each form, converted by onnx2tf for inputs of fixed sizes"
     " and run in LiteRT without TensorFlow's own operators (Flex).",

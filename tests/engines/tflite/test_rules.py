@@ -124,12 +124,53 @@ YES = [
         T,
     ),
     Yes(
-        "(float[1,1,2,1,2,3] x) => (float[A,B,C,D,E,F] y) "
-        "{ y = Transpose <perm = [5, 4, 3, 2, 1, 0]> (x) }",
-        "transpose-of-many-axes",
-        "rank:Transpose.6",
+        "(float[3,3,4] x) => (float[3,3,4] y) { y = Transpose <perm = [1, 0, 2]> (x) }",
+        "transpose-of-equal-sizes",
+        "form:Transpose.equal-sizes",
         "wrong",
         "",
+        T,
+    ),
+    Yes(
+        "(float[2,3,3] x) => (float[2,1,3] y) { t = Neg (x) y = ReduceMax <axes = [1]> (t) }",
+        "tensor-of-equal-sizes",
+        "form:ReduceMax.equal-sizes",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
+        "(float[2,3] x, int64[1] a) => (float[2,1] y) { y = ReduceL2 (x, a) }",
+        "norm-by-axes-input",
+        "form:ReduceL2.axes-input",
+        "reject",
+        "unique integers",
+        T,
+        18,
+    ),
+    Yes(
+        "(float[2,3] x) => (float[1,1] y) { y = ReduceL1 (x) }",
+        "norm-over-many-axes",
+        "attr:ReduceL1.axes",
+        "reject",
+        "NoneType",
+        T,
+    ),
+    Yes(
+        "(float[3] x, float[3,2] w) => (float[2] y) { y = MatMul (x, w) }",
+        "matmul-of-a-vector",
+        "rank:MatMul.1",
+        "reject",
+        "batch_matmul",
+        T,
+    ),
+    Yes(
+        "(float[2,3,4] x) => (float[2,1,1] y) <int64[2,1,1] i = {0, 1}> "
+        "{ y = GatherElements <axis = 1> (x, i) }",
+        "elements-by-constants",
+        "op:GatherElements",
+        "reject",
+        "Functional model",
         T,
     ),
     Yes(
@@ -251,6 +292,19 @@ YES = [
 ]
 
 NO = [
+    No("(float[3,4] x) => (float[4,3] y) { y = Transpose (x) }", "transpose-of-equal-sizes", T),
+    No(
+        "(float[2,3,3] x) => (float[2,1,3] y) { t = Neg (x) y = ReduceMax <axes = [1]> (t) }",
+        "input-of-equal-sizes",
+        T,
+        13,
+    ),
+    No(
+        "(float[2,3] x, int64[1] a) => (float[2,1] y) { y = ReduceSum (x, a) }",
+        "norm-by-axes-input",
+        T,
+        18,
+    ),
     No(
         X + "<float[2,3] k = {1.0,2.0,3.0,4.0,5.0,6.0}, int64[1] s = {-1}, int64[1] e = {-9},"
         " int64[1] a = {1}> { c = Neg (k) d = Slice (c, s, e, a, s) y = Add (x, d) }",
@@ -293,6 +347,12 @@ NO = [
 ]
 
 UNKNOWN = [
+    Unknown(
+        "(float[N,3] x) => (float[3,N] y) { y = Transpose (x) }",
+        "transpose-of-equal-sizes",
+        "sizes of x",
+        T,
+    ),
     Unknown(
         "(float[N,M] x) => (float[A,B] y) <float[2] s = {1.5, 2.0}> "
         '{ y = Resize <mode = "linear"> (x, , s) }',

@@ -11,6 +11,7 @@ from graphfix.engines.rule import REJECT, Answer, Yes, rule
 from graphfix.operators.table import REDUCTIONS
 
 _UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})
+_REFUSED_DROPOUT = 9  # the opset
 # Operator -> what its sizes depend on.
 _COUNTING = {
     "ConstantOfShape": (0,),
@@ -84,6 +85,19 @@ def layer_normalization_of_the_last_axis(node: NodeView, target: Target) -> Answ
     if axis == -1 or x is None:
         return axis == -1
     return Unknown(f"rank of {x.name}") if x.rank is None else axis == x.rank - 1
+
+
+@rule(
+    "Dropout",
+    feature="form:Dropout.mask",
+    versions="rknn",
+    severity=REJECT,
+    text="Not support 'Dropout' of opset-9!",
+    source=f"{TOOLKIT}: facts/graphs.json; opsets 7, 8 and 10 to 13 are taken, and 9 without it",
+)
+def mask_of_opset_9(node: NodeView, target: Target) -> Answer:
+    """Dropout of opset 9 names its mask, be it read or not."""
+    return node.opset == _REFUSED_DROPOUT and node.output(1) is not None
 
 
 @rule(

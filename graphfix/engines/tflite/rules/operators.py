@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.operands import (
-    has_rank_above,
     is_fmod_of_floats,
     joins_axes,
     normalizes_several_axes,
@@ -21,28 +17,8 @@ from graphfix.engines.tflite.rules import MEASURED
 from graphfix.model import Model
 
 _CELLS = {"GRU": (3, 5), "LSTM": (3, 5, 6), "RNN": (3, 5)}  # bias and first states
-_MOST = 5  # axes that are put into another order
+_MATRIX = 2  # the rank
 _VOLUME = 5  # the rank of what has three dimensions beside batch and channels
-
-
-@model_rule(
-    feature="io:square-input",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: Gather, Slice, Softmax and ReduceSum of [1,3,3], [2,3,3], [2,5,5] and"
-    " [2,3,3,3]; those of [3,3], [3,3,4] and [2,3,3,5] are right",
-)
-def input_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
-    """All sizes of an input behind the batch are equal, so that the axes are confused."""
-    return [
-        Yes(message=f"all sizes of {tensor.name} behind the first are equal")
-        for tensor in given_inputs(model)
-        if _is_square(Value(tensor).static_shape or ())
-    ]
-
-
-def _is_square(shape: Sequence[int]) -> bool:
-    return len(shape) > 2 and shape[1] > 1 and len({*shape[1:]}) == 1
 
 
 @model_rule(
@@ -169,15 +145,51 @@ def one_hot_values(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Transpose",
-    feature="rank:Transpose",
+    "MatMul",
+    feature="rank:MatMul.1",
     versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: perm 5, 3, 1, 0, 2, 4",
+    severity=REJECT,
+    text="'tfl.batch_matmul' op failed to verify that operand 0 is 2-D or higher",
+    source=f"{MEASURED}: facts/graphs.json; constants of more dimensions, and a vector that comes"
+    " second, are taken",
 )
-def transpose_of_many_axes(node: NodeView, target: Target) -> Answer:
-    """A tensor of six axes or more is put into another order."""
-    return has_rank_above(node, _MOST)
+def matmul_of_a_vector(node: NodeView, target: Target) -> Answer:
+    """A vector is multiplied by a vector, or by a matrix that is fed or computed."""
+    left, right = node.input(0), node.input(1)
+    if left is None or right is None or left.rank not in (None, 1):
+        return None
+    if left.rank is None or right.rank is None:
+        return Unknown(f"rank of {(left if left.rank is None else right).name}")
+    return right.rank == 1 or (right.rank == _MATRIX and not right.is_constant)
+
+
+@rule(
+    "Attention",
+    feature="op:Attention",
+    versions="tflite",
+    severity=REJECT,
+    source=f"{MEASURED}: facts/graphs.json; past keys, groups of heads, softcap and is_causal are"
+    " taken",
+)
+def attention_behind_a_mask(node: NodeView, target: Target) -> Answer:
+    """Attention has a mask, or gives the products of queries and keys."""
+    return node.input(3) is not None or node.output(3) is not None
+
+
+@rule(
+    "GatherElements",
+    feature="op:GatherElements",
+    versions="tflite",
+    severity=REJECT,
+    text="Output tensors of a Functional model must be the output of a TensorFlow `Layer`",
+    source=f"{MEASURED}: facts/graphs.json; of matrices, and by indices that are fed, it is taken",
+)
+def elements_by_constants(node: NodeView, target: Target) -> Answer:
+    """The indices of GatherElements are constant, and of more than two dimensions."""
+    indices = node.input(1)
+    if indices is None or not known_with_sizes(indices):
+        return None
+    return Unknown(f"rank of {indices.name}") if indices.rank is None else indices.rank > _MATRIX
 
 
 @model_rule(

@@ -1,0 +1,236 @@
+"""TFLite: sizes that are equal, by which onnx2tf takes one axis for another.
+
+onnx2tf tells from the sizes of a tensor whether it has put its channels last. Where all behind the
+first are equal it takes a tensor for one of which it has (``inverted_operation_enable_disable`` of
+its ``utils/common_functions.py``), whatever computed it, MatMul alone left out, and an input for
+one of which it has not. Some operators it runs with inputs of ones, and takes the axes that come
+nearest to what onnxruntime gives, which helps where numbers differ then. Its Transpose finds the
+axes anew by their sizes where the first one moves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from math import prod
+from pathlib import Path
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.common_rules import given_inputs
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.tflite.rules import MEASURED
+from graphfix.model import Model
+from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
+
+_GRAPHS = f"{MEASURED}: facts/graphs.json"
+_IMAGING = json.loads(Path(__file__).parent.with_name("imaging.json").read_text(encoding="utf-8"))
+_PICTURES = frozenset(_IMAGING["operators"])
+_BY_AXIS = frozenset({"Concat", "Gather"})  # constants are moved, too
+_MEASURING = frozenset({"Shape", "Size"})
+_UNASKING = frozenset({"GatherND", "MatMul"})
+# What onnx2tf tries with inputs of ones and puts right, where the numbers differ that it sees.
+_TRIED = frozenset({"LayerNormalization", "Reshape", "Softmax", "Unsqueeze", *REDUCTIONS})
+_TRIED_WITH_CONSTANTS = frozenset({"Add", "Div", "Mul", "Sub"})
+_LINES = 3  # the rank
+_MOST = 200  # nodes that are looked at
+_FEW = 64  # numbers that are compared
+
+
+@model_rule(feature="io:square-input", versions="tflite", severity=WRONG, source=_GRAPHS)
+def input_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
+    """A picture whose sizes behind the batch are equal is read by its axes."""
+    if not _has_pictures(model):
+        return []
+    return [
+        Yes(message=f"all sizes of {tensor.name} behind the first are equal")
+        for tensor in given_inputs(model)
+        if _is_square(Value(tensor))
+        and any(node.op not in _PICTURES for node in _by_axes(Value(tensor)))
+    ]
+
+
+@model_rule(feature="form:{op}.equal-sizes", versions="tflite", severity=WRONG, source=_GRAPHS)
+def tensor_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
+    """The axes of a tensor whose sizes behind the first are equal are confused."""
+    if _has_pictures(model):
+        return []
+    found: dict[NodeView, Value] = {}
+    turned: set[int] = set()  # tensors that lie as onnx2tf takes them to
+    for node in map(NodeView, model.graph.nodes):
+        for value in node.outputs:
+            if value is None or not _is_mistaken(value):
+                continue
+            if _is_turned(node, turned):
+                turned.add(id(value.tensor))
+                found |= dict.fromkeys(_regardless(value, turned), value)
+            else:
+                found |= dict.fromkeys(_by_axes(value), value)
+    return [
+        Yes(
+            node=node,
+            message=f"{node.op} reads {value.name}, whose sizes behind the first are equal, by"
+            f" other axes",
+        )
+        for node, value in found.items()
+    ]
+
+
+def _is_mistaken(value: Value) -> bool:
+    """Say whether onnx2tf takes the channels of a computed tensor to be last."""
+    maker = value.producer
+    if maker is None or maker.op == "MatMul" or not _is_square(value):
+        return False
+    return not known_with_sizes(value)
+
+
+def _is_turned(maker: NodeView, turned: set[int]) -> bool:
+    """Say whether what a node gives lies as it is taken to, for a Transpose did nothing."""
+    given = [value for value in maker.inputs if value is not None]
+    before = [id(value.tensor) in turned for value in given]
+    if maker.op == "Transpose" and list(maker.attr("perm", ())) == [0, 2, 1]:
+        return _is_mistaken(given[0]) and not before[0]
+    return maker.op in ELEMENTWISE and any(before)
+
+
+def _regardless(value: Value, turned: set[int]) -> Iterator[NodeView]:
+    """Walk the readers that do not ask how a tensor lies, for one that lies otherwise."""
+    for node in value.consumers:
+        others = [other for other in node.inputs if other is not None]
+        mixed = node.op in ELEMENTWISE and not all(
+            id(other.tensor) in turned or _is_one_number(other) for other in others
+        )
+        perm = list(node.attr("perm", ())) if node.op == "Transpose" else []
+        if mixed or node.op in _UNASKING or (node.op == "Transpose" and perm != [0, 2, 1]):
+            yield node
+
+
+def _has_pictures(model: Model) -> bool:
+    """Say whether inputs are given as pictures, as `program.py` does it."""
+    ranks = {Value(tensor).rank for tensor in model.graph.inputs}
+    operators = {node.op for node in model.graph.nodes}
+    return not ranks.isdisjoint(_IMAGING["ranks"]) and not operators.isdisjoint(_PICTURES)
+
+
+def _is_square(value: Value) -> bool:
+    shape = value.static_shape or ()
+    return len(shape) > 2 and shape[1] > 1 and len({*shape[1:]}) == 1
+
+
+def _by_axes(value: Value) -> Iterator[NodeView]:
+    """Walk the readers for which it matters how the axes of a tensor lie."""
+    for node in value.consumers:
+        if not _is_indifferent(node, value) and not (_is_tried(node) and _varies(value)):
+            yield node
+
+
+def _is_tried(node: NodeView) -> bool:
+    given = [operand for operand in node.inputs if operand is not None]
+    constants = node.op in _TRIED_WITH_CONSTANTS and any(map(known_with_sizes, given))
+    return constants or node.op in _TRIED
+
+
+def _varies(value: Value) -> bool:
+    """Say whether numbers of a tensor differ where all inputs are ones: weights differ."""
+    pending, seen = [value], {value}
+    while pending and len(seen) < _MOST:
+        one = pending.pop()
+        if one.is_constant:
+            if _differs(one):
+                return True
+            continue
+        maker = one.producer
+        for operand in maker.inputs if maker is not None else ():
+            if operand is not None and operand not in seen:
+                seen.add(operand)
+                pending.append(operand)
+    return False
+
+
+def _differs(constant: Value) -> bool:
+    """Say whether a constant has floats that differ; many are taken to."""
+    if constant.dtype is None or constant.dtype.kind != "f":
+        return False
+    count = prod(constant.static_shape or ())
+    if count > _FEW:
+        return True
+    array = constant.array()
+    return array is not None and bool((array != array.reshape(-1)[:1]).any())
+
+
+def _is_indifferent(node: NodeView, value: Value) -> bool:
+    """Say whether a reader gives the same whichever axis comes first behind the batch."""
+    given = [operand for operand in node.inputs if operand is not None]
+    if node.op in ELEMENTWISE:
+        return all(
+            _is_one_number(operand)
+            or (operand.static_shape == value.static_shape and not known_with_sizes(operand))
+            for operand in given
+        )
+    if node.op == "Transpose":  # where the first axis moves, the sizes of all decide
+        perm = list(node.attr("perm", ()))
+        return perm[:1] != [0] or value.rank == _LINES
+    if node.op in _BY_AXIS and not int(node.attr("axis", 0)):
+        return node.op == "Gather" or not any(map(known_with_sizes, given))
+    if node.op == "ScatterND":
+        return given[0] != value and given[-1] != value
+    if node.op == "Slice" or node.op in REDUCTIONS:
+        return _reads_first_or_all(node)
+    if node.op == "MatMul":
+        return value.rank == _LINES or not any(operand.is_constant for operand in given)
+    return node.op in _MEASURING or node.op == "GatherND" or _is_seen_right(node, value)
+
+
+def _reads_first_or_all(node: NodeView) -> bool:
+    """Say whether a Slice or a reduction goes along the first axis, or a reduction along all."""
+    given = node.input(3 if node.op == "Slice" else 1)
+    if given is not None:
+        array = given.array()
+        return array is not None and array.tolist() == [0]
+    axes = node.attr("axes", None)
+    return list(axes) == [0] if axes is not None else node.op in REDUCTIONS
+
+
+def _is_seen_right(node: NodeView, value: Value) -> bool:
+    last = int(node.attr("axis", -1)) in (-1, _LINES - 1)
+    return node.op in ("LayerNormalization", "Softmax") and last and value.rank == _LINES
+
+
+def _is_one_number(value: Value) -> bool:
+    shape = value.static_shape
+    return shape is not None and all(size == 1 for size in shape)
+
+
+@rule(
+    "Transpose",
+    feature="form:Transpose.equal-sizes",
+    versions="tflite",
+    severity=WRONG,
+    source=_GRAPHS,
+)
+def transpose_of_equal_sizes(node: NodeView, target: Target) -> Answer:
+    """A Transpose that moves the first axis confuses axes of one size."""
+    x = node.input(0)
+    if x is None or (x.rank is None and not node.has("perm")):
+        return Unknown("rank of the input") if x is not None else None
+    perm = list(node.attr("perm", None) or reversed(range(x.rank or 0)))
+    if not perm or perm[0] == 0:
+        return None
+    if x.shape is None or not all(isinstance(size, int) for size in x.shape):
+        return Unknown(f"sizes of {x.name}")
+    shape = [int(size) for size in x.shape if isinstance(size, int)]
+    return [at for at in _found_by_size(shape, perm) if shape[at] > 1] != [
+        at for at in perm if shape[at] > 1
+    ]
+
+
+def _found_by_size(shape: Sequence[int], perm: Sequence[int]) -> list[int]:
+    """Return the order in which onnx2tf puts axes: each where its size is first free."""
+    sizes = [shape[axis] for axis in perm]
+    places = [-1] * len(sizes)
+    for axis, size in enumerate(shape):
+        free = [at for at, wanted in enumerate(sizes) if wanted == size and places[at] < 0]
+        places[free[0]] = axis
+    return places

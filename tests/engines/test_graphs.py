@@ -1,0 +1,45 @@
+"""What real engines made of small graphs, beside what `graphfix check` says of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import graphfix
+from benchmarks import ROOT
+from benchmarks.engines.graphs import GRAPHS, model_of
+
+_SEVERITIES = {
+    "equal": set[str](),
+    "wrong": {"wrong"},
+    "refused": {"reject"},
+    "crashed": {"reject"},
+}
+_FILES = sorted((ROOT / "graphfix" / "engines").glob(f"*/{GRAPHS.as_posix()}"))
+# Right by luck: Unsqueeze of such a tensor is wrong for other readers of what it gives.
+_CAUTIOUS = {
+    "17 (float[2,3,3] x) => (float[A,B,C,D] y) <int64[1] i1 = {1}, int64[1] i2 = {2}> "
+    "{ t = Neg (x) u = Unsqueeze (t, i1) r = ReduceSum <keepdims = 1> (u, i2) y = Exp (r) }"
+}
+_ASKED = [
+    (target, key, verdict)
+    for path in _FILES
+    for target, verdicts in json.loads(path.read_text(encoding="utf-8")).items()
+    for key, verdict in verdicts.items()
+]
+
+
+def test_families_are_asked_about() -> None:
+    assert {path.parent.parent.name for path in _FILES} >= {"rknn", "tflite"}
+
+
+@pytest.mark.parametrize(("target", "key", "verdict"), _ASKED)
+def test_check_says_what_the_engine_did(target: str, key: str, verdict: str) -> None:
+    said = {finding.severity.value for finding in graphfix.check(model_of(key), target=target)}
+    expected = {"wrong"} if key in _CAUTIOUS else _SEVERITIES[verdict]
+    assert said & {"reject", "builder", "wrong"} == expected
+
+
+def test_the_cautious_are_asked_about() -> None:
+    assert {key for _, key, verdict in _ASKED if verdict == "equal"} >= _CAUTIOUS
