@@ -173,6 +173,7 @@ YES = [
         "form:MaxPool.no-pads",
         "SIGSEGV",
     ),
+    wrong("(float[7] x) => (float[7] y) { y = Round (x) }", "halves-away-from-zero", "op:Round"),
     wrong("(float[7] x) => (float[7] y) { y = Gelu (x) }", "gelu-by-tanh", "op:Gelu", 20),
     *(
         wrong(CURVE + f"{{ {form} }}", "gelu-of-erf", "form:Add.of-erf")

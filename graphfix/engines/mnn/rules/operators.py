@@ -33,6 +33,18 @@ def mod_truncated(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "Round",
+    feature="op:Round",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: 0.5, 2.5 and -0.5 become 1, 3 and -1",
+)
+def halves_away_from_zero(node: NodeView, target: Target) -> Answer:
+    """Round takes halves to the number further from 0, and ONNX to the even one."""
+    return True
+
+
+@rule(
     ("GatherND", "GatherElements"),
     feature="form:{op}.negative-indices",
     versions="mnn",
