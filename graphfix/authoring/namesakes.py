@@ -1,11 +1,11 @@
-"""Constants whose copies would bear names that others have."""
+"""Constants whose copies would bear names that others have, and Loops named as outer ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
 from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Graph
+from graphfix.graph import Graph, Node
 
 
 def _is_constant(value: Value) -> bool:
@@ -61,3 +61,15 @@ def _is_left(value: Value, known: Callable[[Value], bool]) -> bool:
 def _is_known(node: NodeView, known: Callable[[Value], bool]) -> bool:
     """Say whether a node is computed beforehand, so that it reads nothing any more."""
     return all(value is not None and known(value) for value in node.outputs)
+
+
+def outer_namesake(node: Node) -> Node | None:
+    """Return the Loop around a Loop whose first output bears the name of the first of this one."""
+    if node.op != "Loop" or not node.outputs:
+        return None
+    outer = node.graph.parent
+    while outer is not None:
+        if outer.op == "Loop" and outer.outputs and outer.outputs[0].name == node.outputs[0].name:
+            return outer
+        outer = outer.graph.parent
+    return None

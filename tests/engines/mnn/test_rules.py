@@ -15,6 +15,12 @@ GRU = "(float[4,1,3] x, float[1,6,3] w, float[1,6,2] r) => (float[4,1,1,2] y) "
 SCATTER = "(float[3,3] x, int64[1,3] i, float[1,3] u) => (float[3,3] y) "
 POOL = "(float[1,1,8,8] x) => (float[1,1,A,B] y) "
 SCALED = POOL + "<float[4] s = {{1, 1, 2, 2}}> {{ y = Resize <{}> (x, , s) }}"
+LOOPS = (
+    "(int64 t, bool c, float[1] x) => (float[1] y) {{ m = Loop (t, c, x) <body = b1 "
+    "(int64 i, bool d, float[1] u) => (bool e, float[1] w) {{ e = Identity (d) {0} = Loop (t, d, u)"
+    " <body = b2 (int64 j, bool f, float[1] v) => (bool g, float[1] z) {{ g = Identity (f) "
+    "z = Neg (v) }}> w = Identity ({0}) }}> y = Neg (m) }}"
+)
 CURVE = (
     "(float[7] x) => (float[7] y) <float r = {1.4142135}, float i = {0.70710677}, "
     "float h = {0.5}, float o = {1.0}, float two = {2.0}, float s = {0.8}> "
@@ -173,6 +179,7 @@ YES = [
         "form:MaxPool.no-pads",
         "SIGSEGV",
     ),
+    reject(LOOPS.format("m"), "loop-named-as-its-outer", "form:Loop.namesake", "SIGSEGV"),
     wrong("(float[7] x) => (float[7] y) { y = Round (x) }", "halves-away-from-zero", "op:Round"),
     wrong("(float[7] x) => (float[7] y) { y = Gelu (x) }", "gelu-by-tanh", "op:Gelu", 20),
     *(
@@ -331,6 +338,7 @@ NO = [
         M,
         20,
     ),
+    No(LOOPS.format("k"), "loop-named-as-its-outer", M),
     No(IMAGE + "{ y = ConvTranspose (x, w, b) }", "bias-of-a-volume", M),
     No(VOLUME + "{ y = ConvTranspose (x, w) }", "bias-of-a-volume", M),
     No(VOLUME + "{ y = ConvTranspose <dilations = [1, 2, 2]> (x, w) }", "dilated-in-depth", M),

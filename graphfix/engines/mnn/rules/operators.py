@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.namesakes import outer_namesake
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.operands import holds_negatives, is_fmod_of_floats
@@ -327,3 +328,16 @@ def loop_that_reads_halves(node: NodeView, target: Target) -> Answer:
     inner |= {id(t) for body in bodies for made in body.nodes for t in made.outputs}
     read = [Value(t) for body in bodies for made in body.nodes for t in made.inputs]
     return any(one.type_name == "float16" and id(one.tensor) not in inner for one in read)
+
+
+@rule(
+    "Loop",
+    feature="form:Loop.namesake",
+    versions="mnn",
+    severity=REJECT,
+    text="SIGSEGV",
+    source=f"{WHEEL}: a body is known by that name; other names may be alike",
+)
+def loop_named_as_its_outer(node: NodeView, target: Target) -> Answer:
+    """What a Loop gives first is called as what a Loop around it gives."""
+    return outer_namesake(node.node) is not None
