@@ -9,19 +9,51 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.rule import Answer, Yes
 from graphfix.graph import Constant
 
+_SOFTMAX_OF_ONE_AXIS = 13  # the opset
+_DEEP = 12  # nodes that are looked at upwards
+_NEVER_NEGATIVE = frozenset(
+    {
+        *("Abs", "Exp", "HardSigmoid", "ReduceL1", "ReduceL2", "ReduceSumSquare", "Relu"),
+        *("Sigmoid", "Softmax", "Softplus", "Sqrt"),
+    }
+)
+_WITH_SIGNS_KEPT = frozenset(
+    {
+        *("AveragePool", "Expand", "Flatten", "Gather", "GlobalAveragePool", "GlobalMaxPool"),
+        *("Identity", "MaxPool", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"),
+        *("Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"),
+    }
+)
+_OF_SIGNS = frozenset({"Add", "Concat", "Div", "Max", "Mul", "Sum"})
+
 
 def is_stored(value: Value) -> bool:
     """Say whether a tensor is an initializer, overridable or not, or what a Constant node gives."""
     return value.is_constant or isinstance(value.tensor, Constant)
 
 
-_SOFTMAX_OF_ONE_AXIS = 13  # the opset
-
-
 def holds_negatives(value: Value | None) -> bool:
     """Say whether a constant has numbers below 0; False where it is computed or not there."""
     array = None if value is None else value.array()
     return array is not None and bool((array < 0).any())
+
+
+def is_never_negative(value: Value | None, depth: int = _DEEP) -> bool:
+    """Say whether what computes a tensor, in few nodes, gives no number below 0."""
+    if value is None or depth == 0:
+        return False
+    maker, known = value.producer, value.array()
+    if known is not None or maker is None:
+        return known is not None and known.dtype.kind in "fiu" and bool((known >= 0).all())
+    if maker.op == "Pow":
+        powers = None if maker.input(1) is None else maker.need(1).array()
+        even = powers is not None and bool((powers % 2 == 0).all())
+        return even or is_never_negative(maker.input(0), depth - 1)
+    if maker.op in _WITH_SIGNS_KEPT:
+        return is_never_negative(maker.input(0), depth - 1)
+    if maker.op in _OF_SIGNS:
+        return all(is_never_negative(operand, depth - 1) for operand in maker.inputs)
+    return maker.op in _NEVER_NEGATIVE
 
 
 def has_negative_pads(node: NodeView) -> bool:

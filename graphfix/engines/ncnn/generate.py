@@ -39,10 +39,11 @@ _RULED = (
     "Resize",
     "Softmax",
     "Transpose",
+    "Upsample",
 )
 # No layer of their own: right in models that hold others, or with inputs that were not drawn.
 _RIGHT_BESIDE = frozenset(
-    {"Dropout", "GRU", "Gather", "Identity", "LSTM", "LayerNormalization", "RNN"}
+    {"Dropout", "GRU", "Gather", "Identity", "LSTM", "LayerNormalization", "RNN", "Upsample"}
 )
 _NOTES = (
     "Measured on up to four models of each form in float32, with inputs of fixed sizes, converted"

@@ -336,7 +336,7 @@ NO = [
         T,
     ),
     No(
-        IMAGE + "<float[4] s = {1.0,1.0,2.0,2.0}> { y = Upsample (x, s) }",
+        IMAGE + '<float[4] s = {1.0,1.0,2.0,2.0}> { y = Upsample <mode = "nearest"> (x, s) }',
         "resize-of-old-opset",
         T,
         9,

@@ -41,12 +41,13 @@ def _is_fed(value: Value, reader: NodeView) -> bool:
 
 
 def is_of_indices(value: Value | None) -> bool:
-    """Say whether all that reads integers takes rows of a table by them."""
-    if value is None or value.is_graph_output or not value.consumers:
+    """Say whether all that reads integers, but for their sizes, takes rows of a table by them."""
+    if value is None or value.is_graph_output:
         return False
-    return all(
+    users = [user for user in value.consumers if user.op != "Shape"]
+    return bool(users) and all(
         is_of_indices(user.output(0)) if user.op in _COUNTED else _takes_rows(user)
-        for user in value.consumers
+        for user in users
     )
 
 

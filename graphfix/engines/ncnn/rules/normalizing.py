@@ -1,11 +1,12 @@
-"""ncnn: the layer that pnnx makes of rows that are divided by their norm."""
+"""ncnn: the layers that pnnx makes of norms and of groups that are normalized."""
 
 from __future__ import annotations
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.ncnn.rules import MEASURED
+from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
 _CHAIN = ("Expand", "Clip")
 
@@ -37,3 +38,38 @@ def _made_once(value: Value | None, op: str) -> Value | None:
         return None
     limited = maker.has("max") or maker.input(2) is not None
     return None if op == "Clip" and limited else maker.input(0)
+
+
+@rule(
+    "InstanceNormalization",
+    feature="rank:InstanceNormalization.3",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer nn.InstanceNorm1d not exists or registered",
+    source=f"{FACTS}: between two Reshapes, with scales of 1, biases of 0 and an epsilon that is"
+    " written down, it is the GroupNorm of PyTorch",
+)
+def normalization_of_rows(node: NodeView, target: Target) -> Answer:
+    """InstanceNormalization is for images."""
+    x = node.input(0)
+    if x is None or x.rank == RANK:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return not _is_of_groups(node) and Yes(feature=f"rank:InstanceNormalization.{x.rank}")
+
+
+def _is_of_groups(node: NodeView) -> bool:
+    """Say whether groups of channels are rows, normalized and made channels again."""
+    rows, y = node.need(0), node.output(0)
+    front = rows.producer
+    if y is None or front is None or front.op != "Reshape" or len(y.consumers) != 1:
+        return False
+    (back,) = y.consumers
+    end = back.output(0)
+    if back.op != "Reshape" or end is None or end.shape != front.need(0).shape:
+        return False
+    scales, biases = node.need(1).array(), node.need(2).array()
+    if scales is None or biases is None or not node.has("epsilon"):
+        return False
+    return bool((scales == 1).all()) and not biases.any()

@@ -7,8 +7,8 @@ from math import prod
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.known_values import known_with_sizes
-from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
-from graphfix.engines.operands import joins_axes
+from graphfix.engines.ncnn.rules import FACTS, MEASURED
+from graphfix.engines.operands import is_never_negative, joins_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.operators.table import REDUCTIONS
@@ -169,26 +169,6 @@ def transpose_without_order(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "InstanceNormalization",
-    feature="rank:InstanceNormalization.3",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer nn.InstanceNorm1d not exists or registered",
-    source=MEASURED,
-)
-def normalization_of_rows(node: NodeView, target: Target) -> Answer:
-    """InstanceNormalization is for images."""
-    x = node.input(0)
-    if x is None or x.rank == RANK:
-        return None
-    return (
-        Unknown(f"rank of {x.name}")
-        if x.rank is None
-        else Yes(feature=f"rank:InstanceNormalization.{x.rank}")
-    )
-
-
-@rule(
     "LayerNormalization",
     feature="form:LayerNormalization.no-bias",
     versions="ncnn",
@@ -250,14 +230,12 @@ def extremes_over_several_axes(node: NodeView, target: Target) -> Answer:
     feature="form:Pow.negative",
     versions="ncnn",
     severity=WRONG,
-    source=f"{MEASURED}: the exponent 3; 2 is equal",
+    source=f"{FACTS}: exponents but 1 and 2",
 )
 def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
     """A power of a number below 0 is another one, unless it is the square."""
     base, exponent = node.input(0), node.input(1)
-    if base is None or exponent is None:
+    if base is None or exponent is None or is_never_negative(base):
         return None
-    known, powers = base.array(), exponent.array()
-    if known is not None and bool((known >= 0).all()):
-        return None
-    return powers is None or bool((powers != 2).any())
+    powers = exponent.array()
+    return powers is None or not bool(((powers == 1) | (powers == 2)).all())

@@ -6,6 +6,8 @@ tells it. What it recognizes as a shuffle of channels or pixels becomes one laye
 
 from __future__ import annotations
 
+from math import prod
+
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
@@ -40,8 +42,9 @@ _PIXELS_BACK = [0, 1, 3, 5, 2, 4]
     severity=REJECT,
     text="layer Tensor.reshape not exists or registered",
     source=f"{FACTS}: Squeeze and Unsqueeze behind a Reshape are one with it; five axes are taken"
-    " where the first stays and an operator of images tells pnnx that it is the batch, or channels"
-    " or pixels are shuffled, and where one that follows takes them away",
+    " where an operator of images or a LayerNormalization tells pnnx which axis is the batch, and"
+    " it stays behind as many, or channels or pixels are shuffled, and where one that follows"
+    " takes them away",
 )
 def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     """A tensor has at most four axes beside the batch."""
@@ -54,7 +57,7 @@ def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
         return Unknown(f"rank of {y.name}")
     if y.rank <= RANK or _goes_on(y):
         return False
-    if y.rank == RANK + 1 and x.dim(0) == y.dim(0) and _tells_batches(node.graph):
+    if y.rank == RANK + 1 and _keeps_batch(x, y, node.graph) and _tells_batches(node.graph):
         return False
     turn = y.consumers[0] if len(y.consumers) == 1 else None
     return not (turn is not None and _is_shuffle(turn)) and Yes(feature=f"rank:{node.op}.{y.rank}")
@@ -66,8 +69,43 @@ def _goes_on(value: Value) -> bool:
     return not value.is_graph_output and len(readers) == 1 and readers[0].op in _JOINED
 
 
+def _keeps_batch(x: Value, y: Value, graph: Graph) -> bool:
+    """Say whether an axis that may be the batch has as many numbers in front of it as before.
+
+    It has the first size of an input. Sizes that are not known may be any.
+    """
+    before, after = x.static_shape, y.static_shape
+    if before is None or after is None:
+        return True
+    batches = {Value(tensor).dim(0) for tensor in graph.root.inputs}
+    places = [{(size, prod(s[:at])) for at, size in enumerate(s)} for s in (before, after)]
+    return any(size in batches for size, _ in places[0] & places[1])
+
+
 def _tells_batches(graph: Graph) -> bool:
-    return any(node.op in _OF_BATCHES or is_embedding(NodeView(node)) for node in graph.nodes)
+    return any(_tells_batch(NodeView(node)) for node in graph.nodes)
+
+
+def _tells_batch(node: NodeView) -> bool:
+    """Say whether pnnx takes the first axis of what a node reads, or stands for, for the batch."""
+    return node.op in _OF_BATCHES or is_embedding(node) or _is_normalized(node)
+
+
+def _is_normalized(node: NodeView) -> bool:
+    """Say whether a Div is that of a LayerNormalization that is written out."""
+    if node.op != "Div":
+        return False
+    numbers, root = _made(node.input(0), "Sub"), _made(node.input(1), "Sqrt")
+    if numbers is None or root is None or _made(numbers.input(1), "ReduceMean") is None:
+        return False
+    spread = _made(root.input(0), "Add")
+    return spread is not None and _made(spread.input(0), "ReduceMean") is not None
+
+
+def _made(value: Value | None, op: str) -> NodeView | None:
+    """Return the node that computes a tensor where it is of this operator."""
+    maker = value.producer if value is not None else None
+    return maker if maker is not None and maker.op == op else None
 
 
 def _is_shuffle(turn: NodeView) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.ncnn.rules import MEASURED, RANK
+from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.pool_windows import (
     window_begins_behind,
     window_is_larger,
@@ -136,6 +136,32 @@ def average_beyond_the_end(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "AveragePool",
+    feature="form:AveragePool.norm",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer F.lp_pool2d not exists or registered",
+    source=f"{FACTS}: with both ends a Pow, and sign times size of the mean times the window, as"
+    " PyTorch writes LPPool; in all other forms they are equal",
+)
+def pool_of_powers(node: NodeView, target: Target) -> Answer:
+    """What is averaged are powers, and it is taken for LPPool."""
+    x, mean = node.input(0), node.output(0)
+    if x is None or mean is None or x.producer is None or x.producer.op != "Pow":
+        return False
+    for sign in mean.consumers:
+        last: NodeView | None = sign
+        for op in ("Sign", "Mul", "Mul", "Pow"):
+            if last is None or last.op != op:
+                break
+            readers = last.outputs[0].consumers if last.outputs[0] is not None else ()
+            if op == "Pow":
+                return True
+            last = readers[0] if len(readers) == 1 else None
+    return False
+
+
+@rule(
     "MaxPool",
     feature="form:MaxPool.indices",
     versions="ncnn",
@@ -232,14 +258,17 @@ def resize_of_no_image(node: NodeView, target: Target) -> Answer:
     versions="ncnn",
     severity=REJECT,
     text="layer Resize not exists or registered",
-    source=f"{MEASURED}: all of opset 10; Upsample is wrong where it is linear, nearest is equal",
+    source=f"{FACTS}: all of opset 10; Upsample is wrong where it is linear, nearest is equal, and"
+    " the mode must be written down",
 )
 def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
     """Resize of opset 10 becomes no layer, and linear Upsample another one."""
     mode = node.attr("mode", "nearest")
     feature = f"attr:{node.op}.mode={mode}"
-    if node.op == "Upsample":
+    if node.op == "Upsample" and node.has("mode"):
         return mode == "linear" and Yes(feature=feature, severity=WRONG)
+    if node.op == "Upsample":
+        return Yes(feature=feature)
     return node.opset < _WITH_PLACES and Yes(feature=feature)
 
 
