@@ -208,9 +208,21 @@ YES = [
         "attr:ConvTranspose.auto_pad",
     ),
     wrong(
-        "(float[3,2] x, int64 n) => (seq(float[2]) y) { y = SplitToSequence <keepdims = 0> (x) }",
-        "sequence-of-single-elements",
+        "(int64[3,2] x) => (seq(int64[1,2]) y) { y = SplitToSequence (x) }",
+        "sequence-of-integers",
         "op:SplitToSequence",
+    ),
+    wrong(
+        "(int64[3,2] x, int64 i) => (int64[1,2] y) { s = SplitToSequence (x) "
+        "y = SequenceAt (s, i) }",
+        "reads-split-integers",
+        "op:SequenceAt",
+    ),
+    reject(
+        "(seq(float[2]) x) => (float[A,B] y) { y = ConcatFromSequence <axis = -1> (x) }",
+        "joined-along-axis-from-behind",
+        "op:ConcatFromSequence",
+        "SIGABRT",
     ),
     reject(
         "(float[1,1,4,4] x, float[4] s) => (float[A,B,C,D] y) { y = Resize (x, , s) }",
@@ -339,6 +351,16 @@ NO = [
         20,
     ),
     No(LOOPS.format("k"), "loop-named-as-its-outer", M),
+    No(
+        "(float[3,2] x) => (seq(float[2]) y) { y = SplitToSequence <keepdims = 0> (x) }",
+        "sequence-of-integers",
+        M,
+    ),
+    No(
+        "(seq(float[2]) x) => (float[A,B] y) { y = ConcatFromSequence <axis = 1> (x) }",
+        "joined-along-axis-from-behind",
+        M,
+    ),
     No(IMAGE + "{ y = ConvTranspose (x, w, b) }", "bias-of-a-volume", M),
     No(VOLUME + "{ y = ConvTranspose (x, w) }", "bias-of-a-volume", M),
     No(VOLUME + "{ y = ConvTranspose <dilations = [1, 2, 2]> (x, w) }", "dilated-in-depth", M),

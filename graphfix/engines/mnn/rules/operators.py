@@ -280,11 +280,42 @@ def quantized_in_place(node: NodeView, target: Target) -> Answer:
     feature="op:SplitToSequence",
     versions="mnn",
     severity=WRONG,
-    source=f"{WHEEL}: what is made of the sequence again has another shape",
+    source=f"{WHEEL}: of int32, int64 and bool; floats are equal, with keepdims or not",
 )
-def sequence_of_single_elements(node: NodeView, target: Target) -> Answer:
-    """Single elements of a sequence are joined along another axis."""
-    return not node.attr("keepdims", 1)
+def sequence_of_integers(node: NodeView, target: Target) -> Answer:
+    """What is split into a sequence is read as floats, whatever it is."""
+    x = node.input(0)
+    if x is None:
+        return None
+    return Unknown(f"dtype of {x.name}") if x.dtype is None else x.dtype.kind != "f"
+
+
+@rule(
+    ("ConcatFromSequence", "SequenceAt"),
+    feature="op:{op}",
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: of int32, int64 and bool",
+)
+def reads_split_integers(node: NodeView, target: Target) -> Answer:
+    """What a sequence was split to is read as floats, whatever it is."""
+    sequence = node.input(0)
+    made = None if sequence is None else sequence.producer
+    x = made.input(0) if made is not None and made.op == "SplitToSequence" else None
+    return x is not None and x.dtype is not None and x.dtype.kind != "f"
+
+
+@rule(
+    "ConcatFromSequence",
+    feature="op:ConcatFromSequence",
+    versions="mnn",
+    severity=REJECT,
+    text="run returned 0 of 1 outputs; SIGABRT",
+    source=f"{WHEEL}: with new_axis and without; counted from the front it is equal",
+)
+def joined_along_axis_from_behind(node: NodeView, target: Target) -> Answer:
+    """A sequence is joined along an axis that is counted from behind."""
+    return int(node.attr("axis", 0)) < 0
 
 
 @model_rule(
