@@ -15,8 +15,12 @@ from typing import Any
 
 from onnx import defs
 
+from graphfix.engines.common_rules import main_type
 from graphfix.engines.versioned import unpacked
+from graphfix.schemas import form_of
 
+_NAMES = {"float": "float32", "double": "float64"}
+_FAILED = ("refused", "crashed")
 OLDEST = 7  # the oldest opset that was asked for
 Kinds = Mapping[str, Sequence[str]]
 
@@ -195,6 +199,29 @@ def of_all_forms(found: Mapping[str, Kinds], newest: int) -> dict[str, Kinds]:
         if (key := f"{op} {forms[-1]}") in found
         for since in forms
     }
+
+
+def with_types(
+    refused: Mapping[str, Kinds], plain: Mapping[str, Mapping[str, str]], newest: int
+) -> dict[str, Kinds]:
+    """Return what is refused, and the element types of which one plain model was refused besides.
+
+    Args:
+        refused: Of the facts.
+        plain: Operator -> type -> verdict, as `benchmarks.engines.plain` wrote it: of all forms.
+        newest: The newest opset.
+    """
+    found = dict(refused)
+    for op, types in plain.items():
+        names = {_NAMES.get(name, name) for name, said in types.items() if said in _FAILED}
+        for since in _forms(newest).get(op, ()) if names else ():
+            kinds = found.get(f"{op} {since}", {"": []})
+            if not kinds:
+                continue  # the whole form is refused
+            parameter = main_type(form_of(op, since))
+            both = sorted(names.union(kinds.get(parameter, ())))
+            found[f"{op} {since}"] = {**{k: v for k, v in kinds.items() if k}, parameter: both}
+    return found
 
 
 def with_since(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graphfix.engines.engine import Engine
 
 if TYPE_CHECKING:
-    from graphfix.authoring.views import Value
+    from graphfix.authoring.views import NodeView, Value
 
 # "left to the CPU: Acosh('y'), Det('z')"
 _LEFT = re.compile(r"left to the CPU: (?P<op>\w+)\('(?P<name>[^']*)'\)")
@@ -35,6 +35,15 @@ class QNN(Engine):
 
     def is_constant(self, value: Value) -> bool:
         """Say whether a tensor is computed when a model of fixed sizes is read."""
-        from graphfix.engines.known_values import known_with_sizes
+        from graphfix.engines.qnn.folding import is_folded
 
-        return known_with_sizes(value)
+        return is_folded(value)
+
+    def computes_early(self, node: NodeView) -> bool:
+        """Say whether onnxruntime computes a node before QNN is asked about it."""
+        from graphfix.engines.qnn.folding import is_folded
+
+        outputs = [value for value in node.outputs if value is not None]
+        return bool(outputs) and all(
+            is_folded(value) and not value.is_graph_output for value in outputs
+        )

@@ -2,18 +2,28 @@
 
     python -m graphfix.engines.qnn.generate
 
-Facts: ``facts/kernels.json`` (`benchmarks.engines.kernels --opset 26` and `.facts`) and
-``facts/constants.json`` (`benchmarks.engines.parameters`). The opsets, and whether local
+Facts: ``facts/kernels.json`` (`benchmarks.engines.kernels --opset 26` and `.facts`),
+``facts/plain.json`` (`benchmarks.engines.plain`), ``facts/asked.json`` (`benchmarks.engines.asked`)
+and ``facts/constants.json`` (`benchmarks.engines.parameters`). The opsets, and whether local
 functions are read, are what `benchmarks.engines.limits` said.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.measured import of_all_forms, operator_rows, profile_table, without
+from graphfix.engines.measured import (
+    Kinds,
+    of_all_forms,
+    operator_rows,
+    profile_table,
+    with_types,
+    without,
+)
 from graphfix.engines.versioned import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
@@ -36,7 +46,6 @@ _UNTAKEN = (
     "GlobalLpPool",
     "HammingWindow",
     "HannWindow",
-    "If",
     "ImageDecoder",
     "LinearAttention",
     "Loop",
@@ -81,20 +90,15 @@ _UNTAKEN = (
     "Trilu",
     "Unique",
 )
-# All but float64, which no Cast, Reshape or Transpose takes from an input or gives to an output.
-_BOUND = (
-    "bool",
-    "float16",
-    "float32",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-)
+# Taken between other nodes, though not at the ends of a graph, or within Gelu: rules judge these.
+_JUDGED_TYPES = {"GatherND": ("int64",), "Transpose": ("int64",)}
+# MaxPool was asked with it where a window would begin behind the input; else it is taken.
+_JUDGED_ATTRIBUTES = {"MaxPool": "ceil_mode"}
+_CAST_ALONE = "int16"  # Cast takes it to int32 alone
+_ENDS = ("casts", "ends")  # subjects of the facts that show which types are bound
+_TYPED = re.compile(r"\((\w+)\[[\d,]*\] [xy]\)")
+_READ = ("equal", "wrong")
+_NAMES = {"float": "float32", "double": "float64"}
 _NOTES = (
     "Measured in the simulation of the HTP of a Snapdragon X Elite, in float16, with inputs of"
     " fixed sizes and no node left to the CPU: onnxruntime itself would leave some there.",
@@ -103,10 +107,15 @@ _NOTES = (
 
 def profile() -> dict[str, Any]:
     """Return the table of the profile."""
-    store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
-    known = unpacked(store, "2")
+    known = unpacked(_facts("kernels"), "2")
+    plain = _facts("plain")[_NAME]["types"]
+    types = {
+        op: {name: said for name, said in found.items() if name not in _JUDGED_TYPES.get(op, ())}
+        for op, found in plain.items()
+    }
+    refused = of_all_forms(_without_attributes(known.get("refused", {})), _NEWEST)
     ops = operator_rows(
-        without(of_all_forms(known.get("refused", {}), _NEWEST), _TAKEN),
+        without(with_types(refused, types, _NEWEST), _TAKEN),
         without(of_all_forms(known.get("wrong", {}), _NEWEST), _UNSURE),
         _NEWEST,
     )
@@ -120,10 +129,37 @@ def profile() -> dict[str, Any]:
         source="measured with onnxruntime-qnn 2.7.0, which simulates an HTP on the CPU",
         functions=True,
         static_shapes=True,
-        io_dtypes=list(_BOUND),
+        io_dtypes=sorted(_bound()),
         constants=FACTS / "constants.json",
         notes=list(_NOTES),
     )
+
+
+def _facts(name: str) -> Any:
+    return json.loads((FACTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _without_attributes(refused: Mapping[str, Kinds]) -> dict[str, Kinds]:
+    """Return what is refused, without the attributes and the type that rules judge."""
+    return {
+        form: {
+            key: [name for name in names if (form[:5], key, name) != ("Cast ", "T1", _CAST_ALONE)]
+            for key, names in kinds.items()
+            if key != _JUDGED_ATTRIBUTES.get(form.split()[0])
+        }
+        for form, kinds in refused.items()
+    }
+
+
+def _bound() -> set[str]:
+    """Return the element types that an input or an output of a model had that was taken."""
+    asked = _facts("asked")
+    models = [
+        model for subject in _ENDS for said in asked[subject].values() for model in said.items()
+    ]
+    taken = [text for text, verdict in models if verdict in _READ]
+    ends = {str(match[1]) for text in taken for match in _TYPED.finditer(text)}
+    return {_NAMES.get(name, name) for name in ends}
 
 
 if __name__ == "__main__":

@@ -32,6 +32,21 @@ GRU = (
 SIXTH = "{ h = HardSigmoid <alpha = 0.1666666716> (x) "
 IMAGE = "(float[1,3,5,6] x) => (float[1,3,{}] y) "
 
+ROIS = (
+    "(float[1,1,9,9] x, float[2,4] r, int64[2] b) => (float[2,1,3,3] y) "
+    "{{ y = RoiAlign <output_height = 3, output_width = 3 {mode}> (x, r, b) }}"
+)
+EARLY = (
+    "(float[2,2] x) => (float[2,2] y) { g = Shape (x) o = ConstantOfShape <value = float[1] {2}> "
+    '(g) c = Einsum <equation = "ij,jk->ik"> (o, o) y = Add (x, c) }'
+)
+# The shape of b is what constants say, though nothing infers it before they are computed.
+LATE = (
+    "(float[2,3] x) => (float[A,B] y) <float[1,1] k = {1}, int64[2] s = {-1, 3}, int64[2] t = "
+    "{2, 3}, int64 m = {-1}> { e = Equal (s, m) w = Where (e, t, s) b = Expand (k, w) "
+    "g = Shape (b) y = Expand (x, g) }"
+)
+
 YES = [
     Yes("(float[64] x) => (float[2,2,2,2,2,2] y) <int64[6] s = {2,2,2,2,2,2}> "
         "{ y = Reshape (x, s) }", "many-dimensions", "rank:Reshape.6", "reject", "left to the CPU",
@@ -120,6 +135,48 @@ YES = [
         "io:float64-input", "reject", "", Q),
     Yes("(uint8[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "bytes-as-bools",
         "form:Cast.uint8-to-float32", "wrong", "", Q),
+    Yes(IMAGE.format("9,13") + "<float[4] s = {1, 1, 1.8, 2.1666667}> { y = Upsample (x, s) }",
+        "scale-that-falls-short", "op:Upsample", "reject", "left to the CPU", Q, 9),
+    Yes(IMAGE.format("9,13") + "{ y = Upsample <scales = [1.0, 1.0, 1.8, 2.1666667]> (x) }",
+        "scale-that-falls-short", "op:Upsample", "reject", "left to the CPU", Q, 8),
+    Yes(IMAGE.format("9,13") + "<float[4] s = {1, 1, 1.8, 2.1666667}> { y = Resize (x, s) }",
+        "scale-that-falls-short", "form:Resize.10", "reject", "left to the CPU", Q, 10),
+    Yes(IMAGE.format("8,9") + "<float[4] s = {1, 1, 1.75, 1.5}> { y = Upsample (x, s) }",
+        "scale-of-the-sizes", "op:Upsample", "wrong", "", Q, 9),
+    Yes("(float[1,3,8] x) => (float[1,3,16] y) <float[3] s = {1, 1, 2}> { y = Upsample (x, s) }",
+        "resized-rank", "rank:Upsample.3", "reject", "left to the CPU", Q, 9),
+    Yes('(float[3,4] x) => (float[6,8] y) <float[2] s = {2, 2}> { y = Resize <mode = "linear"> '
+        "(x, , s) }", "resized-rank", "rank:Resize.2", "reject", "left to the CPU", Q),
+    Yes("(float[1,2,9,9] x) => (float[1,2,3,3] y) { y = MaxPool <kernel_shape = [2,2], strides = "
+        "[3,3], ceil_mode = 1> (x) }", "window-in-the-padding", "attr:MaxPool.ceil_mode", "reject",
+        "left to the CPU", Q),
+    Yes("(float16[2] x) => (bool[2] y) { y = Cast <to = 9> (x) }", "cast-between",
+        "dtype:Cast.float16", "reject", "left to the CPU", Q),
+    Yes("(int16[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "cast-between",
+        "dtype:Cast.int16", "reject", "left to the CPU", Q),
+    Yes("(int64[2] x) => (bool[2] y) { y = Cast <to = 9> (x) }", "negatives-to-bool",
+        "form:Cast.negatives", "note", "", Q),
+    Yes("(float[2] x) => (float[2] y) <int64[2] a = {0, 1}, int64 z = {1}, float o = {0}> "
+        "{ g = LessOrEqual (a, z) y = Where (g, x, o) }", "compared-constants", "op:LessOrEqual",
+        "reject", "left to the CPU", Q, 14),
+    Yes("(float[2,3] x) => (float[2] y) <int64[2,1] i = {0, 1}> { y = GatherND <batch_dims = 1> "
+        "(x, i) }", "gathered-in-batches", "attr:GatherND.batch_dims", "reject", "left", Q),
+    Yes("(float[2,3] x) => (float y) <int64[2] i = {0, 1}> { y = GatherND (x, i) }",
+        "gathered-by-many-axes", "rank:GatherND.1", "reject", "left to the CPU", Q),
+    Yes("(int64[2,3] x) => (int64[2,3] y) <int64[2,1] i = {0, 1}> { y = GatherND (x, i) }",
+        "gathered-int64", "dtype:GatherND.int64", "reject", "left to the CPU", Q),
+    Yes("(int64[2] x) => (int64[2,3] y) <int64 d = {3}, int64[2] v = {0, 1}> "
+        "{ y = OneHot (x, d, v) }", "integers-of-one-hot", "dtype:OneHot.int64", "reject", "left",
+        Q),
+    Yes("(float[2,2,2,3,4] x, float[4] w) => (float[2,2,2,3] y) { y = MatMul (x, w) }",
+        "batches-by-a-vector", "rank:MatMul.1", "reject", "left to the CPU", Q),
+    Yes("(float[2,2,2,3,4] x, float[1,2,2,4,5] w) => (float[2,2,2,3,5] y) { y = MatMul (x, w) }",
+        "batches-repeated", "shape:MatMul.batches", "reject", "SIGSEGV", Q),
+    Yes(ROIS.format(mode=', mode = "max"'), "greatest-of-regions", "op:RoiAlign", "reject", "left",
+        Q),
+    Yes(ROIS.format(mode=""), "regions-of-opset-10", "op:RoiAlign", "wrong", "", Q, 10),
+    Yes("(int8[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "stated-io-types",
+        "io:int8-input", "reject", "", Q),
 ]  # fmt: skip
 
 NO = [
@@ -163,6 +220,24 @@ NO = [
        "resize-of-opset-10", Q, 10),
     No("(uint8[2] x) => (float[2] y) { i = Cast <to = 6> (x) y = Cast <to = 1> (i) }",
        "bytes-as-bools", Q),
+    No("(bool[2] x) => (float[2] y) { i = Cast <to = 2> (x) y = Cast <to = 1> (i) }",
+       "bytes-as-bools", Q),
+    No(X + "{ i = Cast <to = 6> (x) b = Cast <to = 9> (i) y = Cast <to = 1> (b) }",
+       "cast-there-and-back", Q),
+    No(POOL + "{ y = AveragePool <kernel_shape=[3,3], strides=[2,2], pads=[0,0,1,1]> (x) }",
+       "averaged-padding", Q),
+    No(POOL + "{ y = MaxPool <kernel_shape=[3,3], strides=[2,2], ceil_mode=1> (x) }",
+       "measured-attribute", Q),
+    No("(float[2] x, float[2] z) => (bool[2] y) { y = LessOrEqual (x, z) }", "compared-constants",
+       Q, 14),
+    No("(float[2] x, bool c) => (float[2] y) { y = If (c) <then_branch = f () => (float[2] a) "
+       "{ a = Neg (x) }, else_branch = g () => (float[2] b) { b = Abs (x) }> }", "stated-operator",
+       Q),
+    No("(float[2,2,2,3,4] x, float[2,1,2,4,5] w) => (float[2,2,2,3,5] y) { y = MatMul (x, w) }",
+       "batches-repeated", Q),
+    No(ROIS.format(mode=""), "regions-of-opset-10", Q),
+    No(EARLY, "stated-operator", Q),
+    No(LATE, "stated-constant", Q),
 ]  # fmt: skip
 
 

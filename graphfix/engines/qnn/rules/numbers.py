@@ -6,10 +6,15 @@ import math
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
+from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import PROVIDER
-from graphfix.engines.rule import WRONG, Answer, Yes, rule
+from graphfix.engines.rule import NOTE, WRONG, Answer, Yes, rule
+
+_HALF_PIXELS_SINCE = 16  # the opset whose RoiAlign has them
+_FLAT = 2  # dimensions of an image
+_ALWAYS_RIGHT = 3  # the step with which no window was wrong
+_ODD = (3, 5)  # windows whose counted padding is right in steps of 1
 
 
 @rule(
@@ -39,23 +44,69 @@ def averaged_beyond_the_end(node: NodeView, target: Target) -> Answer:
     feature="form:AveragePool.padding",
     versions="qnn",
     severity=WRONG,
-    source=f"{PROVIDER}: a window of 3 with pads of 1 and 1, 2 and 0, 0 and 2 in each dimension; a "
-    "Pad before it is drawn into it",
+    source=f"{PROVIDER}: facts/asked.json, average-pool and average-pool-line: windows of 2 to 7 in"
+    " steps of 1 to 3; with larger steps some sizes are wrong, or end the process; a Pad before it"
+    " is drawn into it",
 )
 def averaged_padding(node: NodeView, target: Target) -> Answer:
-    """Padding counts in one or three dimensions, or is unlike at both ends and does not count."""
+    """Windows with padding are divided by other counts, or read what lies outside."""
     x, window = node.input(0), node.attr("kernel_shape", ())
     if x is None:
         return None
-    pads = list(node.attr("pads", ()))
+    count = len(window)
+    pads = list(node.attr("pads", ())) or [0] * 2 * count
     maker = x.producer
-    if len(window) != 2 and maker is not None and maker.op == "Pad":
+    if count != _FLAT and maker is not None and maker.op == "Pad":
         return True
     if not any(pads):
         return None
-    if node.attr("count_include_pad", 0):
-        return len(window) != 2
-    return pads[: len(window)] != pads[len(window) :]
+    counted = bool(node.attr("count_include_pad", 0))
+    if count > _FLAT:
+        return counted or pads[:count] != pads[count:]
+    sizes = x.shape[-count:] if x.shape is not None else [None] * count
+    steps = node.attr("strides", ()) or [1] * count
+    ends = [_reached(*axis) for axis in zip(sizes, pads, pads[count:], window, steps, strict=False)]
+    axes = zip(pads, ends, window, steps, strict=False)
+    return any(_divides_otherwise(*axis, counted=counted, flat=count == _FLAT) for axis in axes)
+
+
+def _reached(size: int | str | None, begin: int, end: int, width: int, step: int) -> int:
+    """Return how far the last window reaches beyond the end."""
+    if not isinstance(size, int):
+        return end
+    windows = (size + begin + end - width) // step + 1
+    return max((windows - 1) * step + width - begin - size, 0)
+
+
+def _divides_otherwise(
+    begin: int, end: int, width: int, step: int, *, counted: bool, flat: bool
+) -> bool:
+    """Say whether windows along an axis are measured to be wrong, or were in steps as large."""
+    if step > _ALWAYS_RIGHT:
+        return counted or begin != end
+    if step == _ALWAYS_RIGHT or (step == 2 and not flat):
+        return False
+    if counted:
+        if step == 1:
+            return begin > 0 and not (flat and width in _ODD)
+        return begin > 0 and width == 2
+    if step == 2:
+        return begin > 0 if width == 2 else (begin, end, width) == (0, 2, 3)
+    if step == 1 and width == 3 and flat:
+        return (begin, end) not in ((0, 0), (1, 1))
+    return begin == 0 and end > 0
+
+
+@rule(
+    "RoiAlign",
+    feature="op:RoiAlign",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: facts/asked.json, roi-align; from opset 16 on it is right",
+)
+def regions_of_opset_10(node: NodeView, target: Target) -> Answer:
+    """RoiAlign of opset 10, which knows no half pixels, is computed with them."""
+    return node.opset < _HALF_PIXELS_SINCE
 
 
 @rule(
@@ -101,7 +152,13 @@ def cast_there_and_back(node: NodeView, target: Target) -> Answer:
         return None
     maker = x.producer
     whole = maker is not None and (maker.op in ("Ceil", "Floor", "Round") or _is_cut(maker))
-    return not whole and any(user.op == "Cast" for user in y.consumers)
+    return not whole and any(_keeps_fraction(user) for user in y.consumers)
+
+
+def _keeps_fraction(user: NodeView) -> bool:
+    """Say whether a user of integers is a Cast to more than 0 or 1, or bytes."""
+    cast = user.output(0) if user.op == "Cast" else None
+    return cast is not None and cast.type_name not in ("bool", "uint8")
 
 
 def _is_cut(maker: NodeView) -> bool:
@@ -124,7 +181,7 @@ def divided_integers(node: NodeView, target: Target) -> Answer:
     if x is None or divisor is None or x.dtype is None or x.dtype.kind != "i":
         return None
     known, by = x.array(), divisor.array()
-    if known_with_sizes(x) or (known is not None and bool((known >= 0).all())):
+    if is_folded(x) or (known is not None and bool((known >= 0).all())):
         return None
     if by is None or by.size != 1 or int(by.item()) < 2 or int(by.item()).bit_count() != 1:
         return None
@@ -153,6 +210,23 @@ def hard_swish_in_two(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "Cast",
+    feature="form:Cast.negatives",
+    versions="qnn",
+    severity=NOTE,
+    source=f"{PROVIDER}: facts/asked.json, casts: -3 becomes false, and 0 of bytes",
+)
+def negatives_to_bool(node: NodeView, target: Target) -> Answer:
+    """Integers below 0 become false, and floats and integers below 0 become 0 in bytes."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None or x.dtype is None:
+        return None
+    if y.type_name == "bool":
+        return x.dtype.kind == "i"
+    return y.type_name == "uint8" and x.dtype.kind in "fi"
+
+
+@rule(
+    "Cast",
     feature="form:Cast.uint8-to-float32",
     versions="qnn",
     severity=WRONG,
@@ -164,4 +238,8 @@ def bytes_as_bools(node: NodeView, target: Target) -> Answer:
     x, y = node.input(0), node.output(0)
     if x is None or y is None:
         return None
+    maker = x.producer
+    given = maker.input(0) if maker is not None and maker.op == "Cast" else None
+    if given is not None and given.type_name == "bool":
+        return None  # they are 0 or 1
     return x.type_name == "uint8" and y.type_name == "float32"

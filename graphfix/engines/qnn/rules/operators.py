@@ -6,13 +6,19 @@ import math
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.operands import holds_negatives, normalizes_several_axes
 from graphfix.engines.profile import Target
+from graphfix.engines.qnn.folding import is_folded, is_unordered
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 
 _MOST = 5  # dimensions
+_UNCAST = {
+    ("float16", "bool"),
+    ("float16", "uint8"),
+    ("float16", "uint32"),
+    ("uint32", "float16"),
+}
 
 
 @rule(
@@ -148,6 +154,32 @@ def maxpool_of_three_dimensions(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    ("AveragePool", "MaxPool"),
+    feature="attr:{op}.ceil_mode",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, max-pool-ceil and average-pool-ceil: ONNX leaves such a"
+    " window out",
+)
+def window_in_the_padding(node: NodeView, target: Target) -> Answer:
+    """A window of {op} that ceil_mode adds would begin behind the input."""
+    x, y = node.input(0), node.output(0)
+    before = None if x is None else x.static_shape
+    after = None if y is None else y.static_shape
+    if not node.attr("ceil_mode", 0) or before is None or after is None:
+        return None
+    window = node.attr("kernel_shape", ())
+    pads = node.attr("pads", ()) or (0,) * 2 * len(window)
+    strides = node.attr("strides", ()) or (1,) * len(window)
+    ends = zip(before[2:], after[2:], pads, pads[len(window) :], window, strides, strict=False)
+    return any(
+        -(-(size + one + two - width) // step) + 1 != end
+        for size, end, one, two, width, step in ends
+    )
+
+
+@rule(
     "MaxPool",
     feature="form:MaxPool.indices",
     versions="qnn",
@@ -192,7 +224,7 @@ def computed_limits(node: NodeView, target: Target) -> Answer:
     """The limits of Clip must be constant."""
     for index, name in ((1, "min"), (2, "max")):
         limit = node.input(index)
-        if limit is not None and not known_with_sizes(limit):
+        if limit is not None and not is_folded(limit):
             return Yes(feature=f"const:Clip.{name}")
     return None
 
@@ -249,11 +281,112 @@ def transposed_int64(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: between other nodes it is taken",
 )
 def cast_to_an_output(node: NodeView, target: Target) -> Answer:
-    """Floats are cast to int64 for an output of the graph."""
+    """Floats, bools or bytes are cast to int64 for an output of the graph."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None or y.type_name != "int64" or not y.is_graph_output:
         return None
-    return x.dtype is None or x.dtype.kind == "f"
+    return x.dtype is None or x.dtype.kind in "fb" or x.type_name == "uint8"
+
+
+@rule(
+    "Cast",
+    feature="dtype:Cast.*",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, casts",
+)
+def cast_between(node: NodeView, target: Target) -> Answer:
+    """A Cast from one of these types to the other is left to the CPU."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None or x.dtype is None or y.dtype is None:
+        return None
+    pair = (x.type_name, y.type_name)
+    if pair not in _UNCAST and (pair[0] != "int16" or pair[1] == "int32"):
+        return None
+    return Yes(
+        feature=f"dtype:Cast.{pair[0]}",
+        message=f"A Cast from {pair[0]} to {pair[1]} is left to the CPU",
+    )
+
+
+@rule(
+    ("GreaterOrEqual", "LessOrEqual"),
+    feature="op:{op}",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, compared-constants; from opset 16 on, and of a computed"
+    " tensor, it is taken",
+)
+def compared_constants(node: NodeView, target: Target) -> Answer:
+    """{op} of constants is left to the CPU before opset 16, with all that its result decides on."""
+    given = [value for value in node.inputs if value is not None]
+    return is_unordered(node) and all(is_folded(value) for value in given)
+
+
+@rule(
+    "GatherND",
+    feature="attr:GatherND.batch_dims",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, gather-nd",
+)
+def gathered_in_batches(node: NodeView, target: Target) -> Answer:
+    """GatherND with batches is left to the CPU."""
+    return bool(node.attr("batch_dims", 0))
+
+
+@rule(
+    "GatherND",
+    feature="rank:GatherND.*",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, gather-nd",
+)
+def gathered_by_many_axes(node: NodeView, target: Target) -> Answer:
+    """Indices of GatherND have two to four dimensions."""
+    indices = node.input(1)
+    if indices is None:
+        return None
+    if indices.rank is None:
+        return Unknown(f"rank of {indices.name}")
+    return indices.rank not in (2, 3, 4) and Yes(
+        feature=f"rank:GatherND.{indices.rank}",
+        message=f"GatherND by indices of rank {indices.rank} is left to the CPU",
+    )
+
+
+@rule(
+    "GatherND",
+    feature="dtype:GatherND.int64",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, gather-nd and gather-nd-inner",
+)
+def gathered_int64(node: NodeView, target: Target) -> Answer:
+    """GatherND picks from an input of the graph of int64, or gives an output of it."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None or x.type_name != "int64":
+        return None
+    return y.is_graph_output or (x.producer is None and not x.is_constant)
+
+
+@rule(
+    "OneHot",
+    feature="dtype:OneHot.int64",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, one-hot",
+)
+def integers_of_one_hot(node: NodeView, target: Target) -> Answer:
+    """OneHot that gives integers is left to the CPU."""
+    values = node.input(2)
+    return values is not None and values.type_name == "int64"
 
 
 @rule(
@@ -276,6 +409,19 @@ def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
     """Cubic GridSample is left to the CPU."""
     mode = node.attr("mode", "linear")
     return mode in ("bicubic", "cubic") and Yes(feature=f"attr:GridSample.mode={mode}")
+
+
+@rule(
+    "RoiAlign",
+    feature="op:RoiAlign",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, roi-align",
+)
+def greatest_of_regions(node: NodeView, target: Target) -> Answer:
+    """RoiAlign that takes the greatest is left to the CPU."""
+    return bool(node.attr("mode", "avg") == "max")
 
 
 @rule(
@@ -302,15 +448,53 @@ def scattered_floats_combined(node: NodeView, target: Target) -> Answer:
     versions="qnn",
     severity=REJECT,
     text=LEFT,
-    source=f"{PROVIDER}: refused by constants of one to five dimensions; constants by a tensor"
-    " of five, and of two computed ones, are taken",
+    source=f"{PROVIDER}: facts/asked.json, matmul-constant: refused by constants of one to five"
+    " dimensions; constants by a tensor of five are taken",
 )
 def batches_by_a_constant(node: NodeView, target: Target) -> Answer:
-    """Five dimensions are not multiplied by a constant."""
+    """MatMul of a tensor by a constant, one of which has five dimensions, is left to the CPU."""
     x, by = node.input(0), node.input(1)
-    if x is None or by is None or not known_with_sizes(by):
+    if x is None or by is None or not is_folded(by):
         return None
+    if by.rank == _MOST:
+        return True
     return Unknown(f"rank of {x.name}") if x.rank is None else x.rank == _MOST
+
+
+@rule(
+    "MatMul",
+    feature="rank:MatMul.1",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, matmul-vector: of up to four dimensions it is taken",
+)
+def batches_by_a_vector(node: NodeView, target: Target) -> Answer:
+    """MatMul of a tensor of five dimensions by a vector is left to the CPU."""
+    x, by = node.input(0), node.input(1)
+    if x is None or by is None or is_folded(by):
+        return None
+    return x.rank == _MOST and by.rank == 1
+
+
+@rule(
+    "MatMul",
+    feature="shape:MatMul.batches",
+    versions="qnn",
+    severity=REJECT,
+    text="it crashed (SIGSEGV",
+    source=f"{PROVIDER}: facts/asked.json, matmul-computed: sizes that are unlike further back, and"
+    " an operand of four dimensions, are taken",
+)
+def batches_repeated(node: NodeView, target: Target) -> Answer:
+    """MatMul of two tensors of five dimensions that differ in the first size ends the process."""
+    x, by = node.input(0), node.input(1)
+    if x is None or by is None or x.rank != _MOST or by.rank != _MOST:
+        return None
+    first, second = x.dim(0), by.dim(0)
+    if first is None or second is None:
+        return Unknown(f"the first sizes of {x.name} and {by.name}")
+    return first != second
 
 
 @rule(
@@ -340,6 +524,6 @@ def computed_range(node: NodeView, target: Target) -> Answer:
     """The limits of Range must be constant."""
     for index, name in enumerate(("start", "limit", "delta")):
         limit = node.input(index)
-        if limit is not None and not known_with_sizes(limit):
+        if limit is not None and not is_folded(limit):
             return Yes(feature=f"const:Range.{name}")
     return None

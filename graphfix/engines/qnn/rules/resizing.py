@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
-from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
 _NEAR = 1e-2  # of a place, what linear resizing may be off
+_SCALED = ("Resize", "Upsample")
+_ASYMMETRIC_UP_TO = 10  # the newest opset whose Resize says nothing of coordinates
+
+
+@rule(
+    _SCALED,
+    feature="rank:{op}.*",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, resize-ranks, resize-10 and upsample",
+)
+def resized_rank(node: NodeView, target: Target) -> Answer:
+    """{op} of two dimensions is left to the CPU, and to the nearest all but four."""
+    x = node.input(0)
+    if x is None or (node.op == "Resize" and node.opset > _ASYMMETRIC_UP_TO and x.rank != 2):
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    if x.rank == 2 or (node.attr("mode", "nearest") == "nearest" and x.rank != 4):
+        return Yes(feature=f"rank:{node.op}.{x.rank}")
+    return None
 
 
 @rule(
@@ -34,8 +58,8 @@ def nearest(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Resize",
-    feature="rank:Resize.5",
+    _SCALED,
+    feature="rank:{op}.5",
     versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: of four dimensions it is right",
@@ -56,7 +80,7 @@ def resized_in_three_dimensions(node: NodeView, target: Target) -> Answer:
 )
 def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
     """Resize of opset 10 takes other elements, as if pixels stood at half places."""
-    if node.opset != 10:
+    if node.opset != _ASYMMETRIC_UP_TO or _keeps_sizes(node):
         return None
     return node.attr("mode", "nearest") != "nearest" or not _by_whole_factors(node)
 
@@ -80,42 +104,70 @@ def nearest_of_other_places(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Resize",
+    _SCALED,
     feature="form:Resize.scales",
     versions="qnn",
     severity=REJECT,
     text=LEFT,
-    source=f"{PROVIDER}: 5 by 1.8, which is 9 in float32 and less than 9 otherwise",
+    source=f"{PROVIDER}: facts/asked.json, resize-scales, resize-10 and upsample: 5 by 1.8, 10 by"
+    " 0.7 and 20 by 2.3 are such, which are whole in float32 and less otherwise",
 )
 def scale_that_falls_short(node: NodeView, target: Target) -> Answer:
     """A size by its scale, in float64, is less than the size that is meant."""
     known = _scaled(node)
     if known is None:
         return None
-    return any(int(size * scale) != end for size, scale, end in known)
+    return any(int(size * scale) != end for size, scale, end in known) and Yes(
+        feature=_of_scales(node)
+    )
 
 
 @rule(
-    "Resize",
+    _SCALED,
     feature="form:Resize.scales",
     versions="qnn",
     severity=WRONG,
-    source=f"{PROVIDER}: 3 by 1.8 makes 5, of which the scale is 5 / 3",
+    source=f"{PROVIDER}: facts/asked.json, resize-scales and upsample: 3 by 1.8 makes 5, of which"
+    " the scale is 5 / 3",
 )
 def scale_of_the_sizes(node: NodeView, target: Target) -> Answer:
     """The scales are computed again from the sizes, which gives others."""
     known = _scaled(node)
     if known is None or node.attr("coordinate_transformation_mode", "") == "align_corners":
         return None
-    for size, scale, end in known:
-        places = np.arange(end)
-        meant, found = places / np.float32(scale), places * (size / end)
-        if node.attr("mode", "nearest") == "nearest":
-            if not np.array_equal(np.floor(meant), np.floor(found)):
-                return True
-        elif float(np.abs(meant - found).max(initial=0)) > _NEAR:
-            return True
-    return None
+    if _keeps_sizes(node):
+        return None
+    if node.op == "Resize" and node.opset <= _ASYMMETRIC_UP_TO:
+        return None  # `resize_of_opset_10` judges it
+    nearest = node.attr("mode", "nearest") == "nearest"
+    return any(_reads_others(*axis, nearest=nearest) for axis in known) and Yes(
+        feature=_of_scales(node)
+    )
+
+
+def _reads_others(size: int, scale: float, end: int, *, nearest: bool) -> bool:
+    """Say whether the scale that is computed again leads to other places of an axis."""
+    places = np.arange(end, dtype=np.float32)
+    meant, found = places / np.float32(scale), places * np.float32(size / end)
+    if nearest:
+        return not np.array_equal(np.floor(meant), np.floor(found))
+    last = size - 1  # what lies beyond the last element is that
+    apart = np.abs(np.minimum(meant, last) - np.minimum(found, last))
+    return float(apart.max(initial=0)) > _NEAR
+
+
+def _of_scales(node: NodeView) -> str:
+    """Return the feature of a node that gives its scales."""
+    if node.op == "Upsample":
+        return "op:Upsample"
+    return "form:Resize.10" if node.opset <= _ASYMMETRIC_UP_TO else "form:Resize.scales"
+
+
+def _keeps_sizes(node: NodeView) -> bool:
+    """Say whether the tensor comes out as large as it was: it is given as it is, then."""
+    x, y = node.input(0), node.output(0)
+    known = None if x is None else x.static_shape
+    return known is not None and y is not None and y.static_shape == known
 
 
 def _by_whole_factors(node: NodeView) -> bool:
@@ -130,10 +182,19 @@ def _by_whole_factors(node: NodeView) -> bool:
 
 def _scaled(node: NodeView) -> list[tuple[int, float, int]] | None:
     """Return the size, the scale and the size after it of each axis, where scales are given."""
-    x, y, scales = node.input(0), node.output(0), node.input(2)
-    if x is None or y is None or scales is None or node.opset < 11 or node.attr("axes", ()):
+    x, y, by = node.input(0), node.output(0), _scales(node)
+    if x is None or y is None or by is None or node.attr("axes", ()):
         return None
-    by, before, after = scales.array(), x.static_shape, y.static_shape
-    if by is None or before is None or after is None or by.size != len(before):
+    before, after = x.static_shape, y.static_shape
+    if before is None or after is None or by.size != len(before):
         return None
     return [(a, float(s), b) for a, s, b in zip(before, by, after, strict=True)]
+
+
+def _scales(node: NodeView) -> np.ndarray[Any, Any] | None:
+    """Return the scales, where they are given and known."""
+    if node.has("scales"):
+        return np.array(node.attr("scales"), np.float32)
+    modern = node.op == "Resize" and node.opset > _ASYMMETRIC_UP_TO
+    given = node.input(2 if modern else 1)
+    return None if given is None else given.array()
