@@ -34,8 +34,9 @@ def model_of(key: str) -> ModelProto:
 
 
 def _drawn(model: ModelProto) -> dict[str, Array]:
-    """Return inputs: floats around 0, integers below 3 and bools."""
+    """Return inputs: floats around 0, integers below 3, divisors from 1 on, and bools."""
     numbers = np.random.default_rng(0)
+    divisors = {node.input[1] for node in model.graph.node if node.op_type in ("Div", "Mod")}
     feed: dict[str, Array] = {}
     for info in model.graph.input:
         tensor = info.type.tensor_type
@@ -43,7 +44,7 @@ def _drawn(model: ModelProto) -> dict[str, Array]:
         dtype = dtype_of(tensor.elem_type)
         assert dtype is not None, info.name
         drawn = numbers.normal(size=shape) if dtype.kind == "f" else numbers.integers(0, 3, shape)
-        feed[info.name] = np.asarray(drawn).astype(dtype)
+        feed[info.name] = np.asarray(drawn + (info.name in divisors)).astype(dtype)
     return feed
 
 

@@ -185,6 +185,29 @@ def ignores_sparse_initializers(*, versions: str, source: str, text: str = "") -
     )(sparse_initializer)
 
 
+def wants_nodes_in_order(*, versions: str, text: str, source: str) -> Rule:
+    """Return the rule that nodes have to stand in order; feature ``model:unsorted``.
+
+    Args:
+        versions: The range of targets.
+        text: The engine's own error text.
+        source: Where it was measured or read.
+    """
+
+    def unsorted_nodes(model: Model, target: Target) -> Answer:
+        """A node stands before the one that makes what it reads."""
+        later = {name for node in model.proto.graph.node for name in node.output if name}
+        for node in model.proto.graph.node:
+            if later & set(node.input):
+                return True
+            later -= set(node.output)
+        return None
+
+    return model_rule(
+        feature="model:unsorted", versions=versions, severity=REJECT, text=text, source=source
+    )(unsorted_nodes)
+
+
 def refuses_empty_outputs(*, versions: str, text: str, source: str) -> Rule:
     """Return the rule that no output of the graph may be empty; feature ``io:empty-output``.
 

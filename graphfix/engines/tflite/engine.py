@@ -56,7 +56,11 @@ class TFLite(Engine):
         words = ["onnx2tf", "-i", written.path, "-o", "converted", "-osd"]
         pictures = [name for name, shape in inputs if len(shape) in imaging["ranks"]]
         if pictures and not operators.isdisjoint(imaging["operators"]):
-            words += ["-k", *pictures]
+            # Grids have a coordinate for each axis of space, and lie as they are.
+            known = dict(inputs) if "GridSample" in operators else {}
+            grids = [n for n in pictures if n in known and known[n][-1] == len(known[n]) - 2]
+            kept = [name for name in pictures if name not in grids]
+            words += [*(["-k", *kept] if kept else []), *(["-kat", *grids] if grids else [])]
         elif inputs:
             words += ["-kat", *(name for name, _ in inputs)]
         sizes = [

@@ -226,14 +226,33 @@ def _complaint(said: str) -> str:
 
 
 def _layouts(model: Any) -> dict[str, list[str]]:
-    """Return the options that say how inputs lie: as pictures (``-k``) or as they are."""
+    """Return the options that say how inputs lie: as pictures (``-k``) or as they are (``-kat``).
+
+    Grids of places, whose last axis are coordinates, are no pictures.
+    """
     ranks = {info.name: len(info.type.tensor_type.shape.dim) for info in model.graph.input}
+    grids = _grids(model.graph)
     pictures = [name for name, rank in ranks.items() if rank in _IMAGING["ranks"]]
     if not pictures or {node.op_type for node in model.graph.node}.isdisjoint(
         _IMAGING["operators"]
     ):
         return {"keep_shape_absolutely_input_names": list(ranks)}
-    return {"keep_ncw_or_nchw_or_ncdhw_input_names": pictures}
+    options = {
+        "keep_ncw_or_nchw_or_ncdhw_input_names": [n for n in pictures if n not in grids],
+        "keep_shape_absolutely_input_names": [n for n in pictures if n in grids],
+    }
+    return {option: names for option, names in options.items() if names}
+
+
+def _grids(graph: Any) -> set[str]:
+    """Return what goes into the grids of GridSample, through operators that keep axes apart."""
+    found: set[str] = set()
+    for node in reversed(graph.node):
+        if node.op_type == "GridSample":
+            found.add(node.input[1])
+        elif node.op_type in _IMAGING["keeping"] and not found.isdisjoint(node.output):
+            found |= set(node.input)
+    return found
 
 
 def _written(model: Any) -> bytes:

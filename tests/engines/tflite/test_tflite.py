@@ -60,6 +60,15 @@ def test_the_next_step_keeps_pictures_as_they_lie() -> None:
     assert found == NextStep(line, "Convert it", "Put a size for each <name>.")
 
 
+def test_the_next_step_keeps_grids_as_they_are() -> None:
+    found = next_step(("x", (1, 3, 8, 8)), ("g", (1, 4, 5, 2)), op="GridSample")
+    assert found is not None
+    assert found.command.endswith("-osd -k x -kat g")
+    found = next_step(("g", (1, 4, 5, 2)), op="GridSample")
+    assert found is not None
+    assert found.command.endswith("-osd -kat g")
+
+
 def test_the_next_step_keeps_other_inputs_whatever_their_rank() -> None:
     found = next_step(("x", (1, 3, 8)), ("n", (2,)), op="MatMul")
     line = "onnx2tf -i 'a b.onnx' -o converted -osd -kat x n"

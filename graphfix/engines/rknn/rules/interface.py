@@ -9,7 +9,11 @@ from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule
-from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
+from graphfix.engines.rule_makers import (
+    ignores_sparse_initializers,
+    refuses_empty_outputs,
+    wants_nodes_in_order,
+)
 from graphfix.graph import Graph, Variable
 from graphfix.model import Model
 from graphfix.storage.weights import type_name
@@ -132,4 +136,9 @@ SPARSE_INITIALIZER = ignores_sparse_initializers(versions="rknn", source=TOOLKIT
 
 EMPTY_OUTPUT = refuses_empty_outputs(
     versions="rknn", text="of model are constants, The model is invalid!", source=TOOLKIT
+)
+UNSORTED = wants_nodes_in_order(
+    versions="rknn",
+    text="KeyError of the name of a tensor",
+    source=f"{TOOLKIT}: facts/graphs.json",
 )

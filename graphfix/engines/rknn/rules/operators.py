@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
-from graphfix.engines.rule import REJECT, Answer, Yes, rule
-from graphfix.operators.table import REDUCTIONS
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})
 _REFUSED_DROPOUT = 9  # the opset
@@ -160,16 +162,34 @@ def cubic(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "Upsample",
+    feature="form:Upsample.nearest",
+    versions="rknn",
+    severity=WRONG,
+    source=f"{TOOLKIT}: facts/graphs.json; whole scales and halves are equal, as is Resize",
+)
+def upsampled_by_other_parts(node: NodeView, target: Target) -> Answer:
+    """Nearest Upsample by what is no multiple of a half takes other neighbours."""
+    scales = node.input(1)
+    if node.attr("mode", "nearest") != "nearest" or scales is None:
+        return None
+    factors = scales.array()
+    if factors is None:
+        return Unknown(f"values of {scales.name}")
+    return bool((factors * 2 != np.floor(factors * 2)).any())
+
+
+@rule(
     ("Div", "Mod"),
     feature="const:{op}.B",
     versions="rknn",
     severity=REJECT,
-    source=f"{TOOLKIT}: SIGFPE, for it is tried with zeros when it is built",
+    source=f"{TOOLKIT}: SIGFPE, for it is tried with zeros when it is built; Mod with fmod is not",
 )
 def computed_divisor(node: NodeView, target: Target) -> Answer:
     """The divisor of integers must be constant."""
     divisor = node.input(1)
-    if divisor is None or known_with_sizes(divisor):
+    if divisor is None or known_with_sizes(divisor) or node.attr("fmod", 0):
         return None
     if not divisor.elem_type:
         return Unknown(f"dtype of {divisor.name}")
@@ -220,14 +240,21 @@ def unwritten_axes(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: it ends the process",
 )
 def with_its_own_transpose(node: NodeView, target: Target) -> Answer:
-    """MatMul of a tensor with its own transpose ends the process."""
+    """MatMul of a tensor, or of what is made of it alone, with its transpose ends the process."""
     left, right = node.input(0), node.input(1)
     if left is None or right is None:
         return None
     return any(
-        maker is not None and maker.op == "Transpose" and maker.input(0) == other
+        maker is not None and maker.op == "Transpose" and maker.input(0) in (other, _before(other))
         for maker, other in ((left.producer, right), (right.producer, left))
     )
+
+
+def _before(value: Value) -> Value | None:
+    """Return what an operator on numbers alone makes a tensor of: it is moved behind others."""
+    maker = value.producer
+    alone = maker is not None and maker.op in ELEMENTWISE and len(maker.inputs) == 1
+    return maker.input(0) if maker is not None and alone else None
 
 
 @rule(

@@ -131,6 +131,24 @@ def linear_of_opset_10(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    ("Resize", "Upsample"),
+    feature="form:{op}.nearest",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/graphs.json; asymmetric Resize that rounds down is equal",
+)
+def nearest_of_opset_10(node: NodeView, target: Target) -> Answer:
+    """Nearest Resize and Upsample before opset 11 by no whole number take other neighbours."""
+    scales = node.input(1)
+    if node.opset >= _SCALES_THIRD or node.attr("mode", "nearest") != "nearest" or scales is None:
+        return None
+    factors = scales.array()
+    if factors is None:
+        return Unknown(f"values of {scales.name}")
+    return bool((factors != np.floor(factors)).any())
+
+
+@rule(
     "Resize",
     feature="attr:Resize.coordinate_transformation_mode",
     versions="tflite",
@@ -160,7 +178,7 @@ def resize_by_part_of_a_pixel(node: NodeView, target: Target) -> Answer:
     feature="attr:GridSample.mode=cubic",
     versions="tflite",
     severity=REJECT,
-    source=f"{MEASURED}: linear and nearest are equal with every padding",
+    source=f"{MEASURED}: facts/graphs.json; linear and nearest are equal with every padding",
 )
 def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
     """Cubic sampling is not converted."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 from graphfix.authoring.views import NodeView
 from graphfix.engines.known_early import counted_late, is_made_of, of_shapes_alone
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.rule_makers import ignores_sparse_initializers
-from graphfix.model import Model
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule_makers import ignores_sparse_initializers, wants_nodes_in_order
 
 _WHEEL = "measured on apache-tvm 0.27.0.post1"
 
@@ -222,21 +221,9 @@ def pads_of_unpooled(node: NodeView, target: Target) -> Answer:
     )
 
 
-@model_rule(
-    feature="model:unsorted",
+UNSORTED = wants_nodes_in_order(
     versions="tvm",
-    severity=REJECT,
     text="KeyError of the name of a tensor",
     source=f"{_WHEEL}: it takes the nodes in the order of the file",
 )
-def unsorted_nodes(model: Model, target: Target) -> Answer:
-    """A node stands before the one that makes what it reads."""
-    later = {name for node in model.proto.graph.node for name in node.output if name}
-    for node in model.proto.graph.node:
-        if later & set(node.input):
-            return True
-        later -= set(node.output)
-    return None
-
-
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="tvm", source=_WHEEL)
