@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import pytest
 
 from tests.engines.cases import (
@@ -27,9 +29,15 @@ TOKEN = (
 )
 ROTATED = (
     "(float[{x}] x) => (float[{x}] y) <int64[1] z = {{0}}, int64[1] h = {{4}}, int64[1] n = {{8}},"
-    " int64[1] a = {{3}}, float c = {{2.0}}> {{ b = Slice (x, h, n, a) d = Slice (x, z, h, a)"
+    " int64[1] a = {{3}}, float[{table}] c = {{{numbers}}}> {{ b = Slice (x, h, n, a)"
+    " d = Slice (x, z, h, a)"
     " e = Neg (b) j = Concat <axis = -1> (e, d) p = Mul (x, c) q = Mul (j, c) y = Add (p, q) }}"
 )
+
+
+def rotated(x: str, table: str = "1,1,5,8") -> str:
+    numbers = ", ".join(["2.0"] * prod(map(int, table.split(","))))
+    return ROTATED.format(x=x, table=table, numbers=numbers)
 
 
 NORM = (
@@ -321,7 +329,8 @@ YES = [
         "attr:AveragePool.count_include_pad",
         "wrong",
     ),
-    yes(ROTATED.format(x="1,2,5,8"), "rotation-of-halves", "form:Add.rotation", "wrong"),
+    yes(rotated("1,1,5,8", "1,1,1,8"), "rotation-of-halves", "form:Add.rotation", "wrong"),
+    yes(rotated("1,2,5,8"), "rotation-of-halves", "form:Add.rotation", "wrong"),
     yes(masked(3), "mask-of-several-batches", "form:Add.mask", "wrong"),
 ]
 
@@ -359,8 +368,8 @@ NO = [
         "input-of-five-axes",
         T,
     ),
-    No(ROTATED.format(x="1,1,5,8"), "rotation-of-halves", T, 13),
-    No(ROTATED.format(x="1,2,5,8").replace("(p, q)", "(q, p)"), "rotation-of-halves", T, 13),
+    No(rotated("1,1,5,8"), "rotation-of-halves", T, 13),
+    No(rotated("1,2,5,8").replace("(p, q)", "(q, p)"), "rotation-of-halves", T, 13),
     No(masked(1), "mask-of-several-batches", T, 13),
     No(masked(3, "(m, t)"), "mask-of-several-batches", T, 13),
     No(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
-from graphfix.engines.ncnn.rules import MEASURED, RANK
+from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
+from graphfix.engines.ncnn.rules.ranks import tells_batches
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
 
@@ -16,21 +17,36 @@ _FAR = 9  # nodes between a Conv and what its result is joined with
     feature="form:Add.rotation",
     versions="ncnn",
     severity=WRONG,
-    source=f"{MEASURED}: they become RotaryEmbed, which reads behind its tables where there are"
-    " several heads; equal where any of the operands stand in another order",
+    source=f"{FACTS}: they become RotaryEmbed, which reads behind its tables where they are not of"
+    " each place in the sequence and of one head, and where several heads are no batch that pnnx"
+    " knows; equal with a number for a table, and where any of the operands stand in another order",
 )
 def rotation_of_halves(node: NodeView, target: Target) -> Answer:
     """Halves of several heads are rotated: x * c + concat(-x[n/2:], x[:n/2]) * s."""
-    first, second = node.input(0), node.input(1)
-    x = _factor(first)
-    if x is None or (x.rank is not None and (x.rank < RANK or x.dim(1) == 1)):
+    first, second = _maker(node.input(0), "Mul"), _maker(node.input(1), "Mul")
+    if first is None or second is None:
         return False
-    joined = _maker(_factor(second), "Concat")
+    x, tables = first.need(0), (first.need(1), second.need(1))
+    if (x.rank is not None and x.rank < RANK) or any(table.rank == 0 for table in tables):
+        return False
+    joined = _maker(second.input(0), "Concat")
     if joined is None or len(joined.inputs) != 2:
         return False
     negated = _maker(joined.input(0), "Neg")
     halves = (negated.input(0) if negated is not None else None, joined.input(1))
-    return all(_is_half(half, x) for half in halves)
+    if not all(_is_half(half, x) for half in halves):
+        return False
+    known = x.dim(1) == 1 or tells_batches(node.graph)
+    return not known or not all(_is_of_one_head(table, x) for table in tables)
+
+
+def _is_of_one_head(table: Value, x: Value) -> bool:
+    """Say whether a table has a row for each place in the sequence, and no more."""
+    shape = table.shape
+    if shape is None:
+        return True
+    rows = len(shape) > 1 and table.dim(-2) == x.dim(-2)
+    return rows and all(size == 1 for size in shape[:-2])
 
 
 def _maker(value: Value | None, op: str) -> NodeView | None:

@@ -57,7 +57,7 @@ def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
         return Unknown(f"rank of {y.name}")
     if y.rank <= RANK or _goes_on(y):
         return False
-    if y.rank == RANK + 1 and _keeps_batch(x, y, node.graph) and _tells_batches(node.graph):
+    if y.rank == RANK + 1 and _keeps_batch(x, y, node.graph) and tells_batches(node.graph):
         return False
     turn = y.consumers[0] if len(y.consumers) == 1 else None
     return not (turn is not None and _is_shuffle(turn)) and Yes(feature=f"rank:{node.op}.{y.rank}")
@@ -82,7 +82,8 @@ def _keeps_batch(x: Value, y: Value, graph: Graph) -> bool:
     return any(size in batches for size, _ in places[0] & places[1])
 
 
-def _tells_batches(graph: Graph) -> bool:
+def tells_batches(graph: Graph) -> bool:
+    """Say whether some operator of a graph tells pnnx which axis is the batch."""
     return any(_tells_batch(NodeView(node)) for node in graph.nodes)
 
 
@@ -166,7 +167,7 @@ def axes_of_five(node: NodeView, target: Target) -> Answer:
         return Unknown(f"rank of {value.name}")
     if rank <= RANK or (node.op == "Transpose" and _is_shuffle(node)):
         return False
-    if rank == RANK + 1 and _tells_batches(node.graph):
+    if rank == RANK + 1 and tells_batches(node.graph):
         return False
     return Yes(feature=f"rank:{node.op}.{rank}")
 
@@ -203,7 +204,7 @@ def reshape_from_five_axes(node: NodeView, target: Target) -> Answer:
 )
 def input_of_five_axes(model: Model, target: Target) -> list[Answer]:
     """An input of five axes has no batch of 1 that could be left out."""
-    told = _tells_batches(model.graph)
+    told = tells_batches(model.graph)
     return [
         Yes(message=f"input {tensor.name} has {value.rank} axes, and {target.title} takes {RANK}")
         for tensor in given_inputs(model)
