@@ -323,13 +323,19 @@ def main() -> None:
         "--sample", type=int, metavar="N", help="N of the models, the same each time"
     )
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after these")
+    parser.add_argument(
+        "--patience", type=float, default=_SECONDS, metavar="S", help="an engine's for each form"
+    )
     parser.add_argument("--rows", type=Path, help="JSON lines, or a folder of them")
     parser.add_argument("-o", "--output", type=Path, help="the page, or a folder of them")
     given = parser.parse_args()
     files = sorted(given.folder.rglob("*.onnx"))
     random.Random(0).shuffle(files)
     folder: Path = given.rows or Path(tempfile.gettempdir())
-    books = {engine: Book(engine, _in(folder, engine, "jsonl")) for engine in given.engine}
+    books = {
+        engine: Book(engine, _in(folder, engine, "jsonl"), given.patience)
+        for engine in given.engine
+    }
     began, graphfix = time.monotonic(), graphfix_main()
     import_module("onnxsim")  # once for all children
     for path in files[: given.sample]:
@@ -358,13 +364,13 @@ def _in(place: Path, engine: str, suffix: str) -> Path:
 class Book:
     """The rows of an engine, in a file that a further run goes on with."""
 
-    def __init__(self, engine: str, file: Path) -> None:
+    def __init__(self, engine: str, file: Path, seconds: float = _SECONDS) -> None:
         """Read the rows that are there."""
         self.engine, self._file = engine, file
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
         self.rows: list[Row] = [json.loads(line) for line in lines]
         self.done = {row["file"] for row in self.rows}
-        self.asker = Asker(engine, seconds=_SECONDS, memory=_MEMORY)
+        self.asker = Asker(engine, seconds=seconds, memory=_MEMORY)
 
     def write(self, tried: Tried | None, name: str, graphfix: Callable[..., int]) -> None:
         """Add the row of a model; None for one that onnxruntime does not run."""
