@@ -5,9 +5,10 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of
 from graphfix.graph import Graph
+from graphfix.operators.table import ELEMENTWISE
 
 
 def _branches(node: NodeView) -> tuple[Graph, Graph] | None:
@@ -156,6 +157,84 @@ def _counted(node: NodeView, target: Target) -> bool:
         return True
     # Up to 9.3 weights of int64 are clamped to int32, and compared for that largest number.
     return int(values.flatten()[0]) < 2**31 - 1
+
+
+@rule(
+    "Loop",
+    feature="form:Loop.counter",
+    versions="trt7.0",
+    severity=WRONG,
+    source="builtin_op_importers.cpp:1709 (7.0): registerTensor(tripLimit, body.input(0).name())",
+)
+def loop_counts_trips(node: NodeView, target: Target) -> Answer:
+    """The body of Loop gets the trip count wherever it reads the number of the round."""
+    return node.input(0) is not None and _counter_is_used(node)
+
+
+@rule(
+    "Loop",
+    feature="form:Loop.counter",
+    versions="trt7.1",
+    severity=REJECT,
+    text="Assertion failed: ctx->tensors().count(inputName)",
+    source="builtin_op_importers.cpp:1712, ModelImporter.cpp:124 (7.1)",
+)
+def loop_counts_nothing(node: NodeView, target: Target) -> Answer:
+    """The body of Loop reads the number of the round, which the engine does not give."""
+    return _counter_is_used(node)
+
+
+@rule(
+    "Loop",
+    feature="form:Loop.counter",
+    versions="trt7.2..",
+    severity=WRONG,
+    source="LoopHelpers.cpp:13 (7.2.1 to 8.6): Dims{1, 1}; builtin_op_importers.cpp:2375 (8.6): "
+    "convertToScalar; tensorrt-rtx 1.7.1 for a vector",
+)
+def loop_counter_rank(node: NodeView, target: Target) -> Answer:
+    """The number of the round of Loop is of another rank in the engine than in the file."""
+    body = dict(node.node.graphs()).get("body")
+    if body is None or not body.inputs or not _counted(node, target):
+        return None
+    counter = Value(body.inputs[0])
+    declared, engine = counter.rank or 0, 0 if target.level >= (8, 6) else 1
+    if declared == engine or not _rank_matters(counter, declared, engine, body):
+        return None
+    kinds = ("a scalar", "a vector of one number")
+    return Yes(
+        message=f"the number of the round, {counter.name}, is {kinds[engine]} in the engine, and "
+        f"{kinds[min(declared, 1)]} in the body of Loop"
+    )
+
+
+def _counter_is_used(node: NodeView) -> bool:
+    body = dict(node.node.graphs()).get("body")
+    return body is not None and bool(body.inputs) and Value(body.inputs[0]).is_used
+
+
+def _rank_matters(value: Value, declared: int, engine: int, body: Graph) -> bool:
+    """Say whether what is computed differs where a tensor of one number has another rank."""
+    results = {id(tensor) for tensor in body.outputs[1:]}  # a condition is made a scalar
+    front, seen = [(value, declared, engine)], {id(value.tensor)}
+    while front:
+        read, declared, engine = front.pop()
+        if id(read.tensor) in results:
+            return True
+        for reader in read.consumers:
+            if reader.op == "Reshape" and reader.node.inputs[0] is read.tensor:
+                continue
+            given = [one for one in reader.inputs if one is not None]
+            others = [one.rank for one in given if one.tensor is not read.tensor]
+            if reader.domain or reader.op not in ELEMENTWISE or None in others:
+                return True
+            highest = max((rank or 0 for rank in others), default=0)
+            result = reader.output(0)
+            if highest >= max(declared, engine) or result is None or id(result.tensor) in seen:
+                continue
+            seen.add(id(result.tensor))
+            front.append((result, declared, engine))
+    return False
 
 
 @rule(

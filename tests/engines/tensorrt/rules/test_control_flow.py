@@ -10,6 +10,15 @@ BODY = (
 )
 LOOP = "(float[2] x, bool c) => (float[2] y) <int64 n = {%s}> { y = Loop (%s, x)" + BODY
 BLIND = LOOP.replace("r = Add (s, f)", "r = Add (s, s)").replace("f = Cast <to = 1> (i) ", "")
+COUNT = (
+    "(int64 n, bool t, float[4,2] x, float[2] h) => (float[2] y) { y = Loop (n, t, h) "
+    "<body = b (int64%s i, bool c, float[2] s) => (bool d, float[2] r) <int64[1] one = {1}, "
+    "int64[1] two = {2}> { d = Identity (c) %s }> }"
+)
+PICKED = "row = Gather (x, i) flat = Reshape (row, two) r = Add (s, flat)"
+SQUEEZED = "k = Squeeze (i) row = Gather (x, k) flat = Reshape (row, two) r = Add (s, flat)"
+FACTOR = "f = Cast <to = 1> (i) g = Neg (f) r = Mul (s, g)"
+SHAPED = "k = Reshape (i, one) row = Gather (x, k) flat = Reshape (row, two) r = Add (s, flat)"
 CHOICE = (
     "(float[2] x) => (float[2] y) %s { y = If (c) "
     "<then_branch = t () => (float[2] a) { a = Relu (x) }, "
@@ -54,6 +63,25 @@ YES = [
         "reject",
         "trip-count",
     ),
+    Yes(COUNT % ("", PICKED), "loop-counts-trips", "form:Loop.counter", "wrong", "", "trt7.0"),
+    Yes(
+        COUNT % ("", FACTOR),
+        "loop-counts-nothing",
+        "form:Loop.counter",
+        "reject",
+        "tensors().count(inputName)",
+        "trt7.1",
+    ),
+    *(
+        Yes(COUNT % (size, read), "loop-counter-rank", "form:Loop.counter", "wrong", "", target)
+        for size, read, target in (
+            ("", PICKED, "trt7.2"),
+            ("", PICKED, "trt8.5"),
+            ("[1]", SQUEEZED, "trt8.6"),
+            ("[1]", PICKED, "trt10.1"),
+            ("[1]", PICKED, "trt-rtx1.7"),
+        )
+    ),
 ]
 NO = [
     No(LOOP % ("9", "n, c"), "loop-unset-input"),
@@ -68,6 +96,19 @@ NO = [
         "(int64 n, float[2] x) => (float[2] y) { y = Loop (n, , x) <body = b (int64 i, bool "
         "c, float[2] p) => (bool d, float[2] q) { d = Identity (c) q = Relu (p) }> }",
         "loop-trip-count",
+    ),
+    No(COUNT % ("", "r = Relu (s)"), "loop-counts-trips", "trt7.0"),
+    No(COUNT % ("", "r = Relu (s)"), "loop-counts-nothing", "trt7.1"),
+    No(COUNT % ("", PICKED), "loop-counts-trips", "trt7.1"),
+    *(
+        No(COUNT % (size, read), "loop-counter-rank", target)
+        for size, read, target in (
+            ("", PICKED, "trt8.6"),
+            ("", FACTOR, "trt8.5"),
+            ("", SHAPED, "trt8.5"),
+            ("[1]", PICKED, "trt8.5"),
+            ("[1]", SHAPED, "trt10.1"),
+        )
     ),
 ]
 
