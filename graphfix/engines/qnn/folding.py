@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
 
-_MOST = 400  # values that are looked at
+_Wanted = tuple[Value, bool]  # whether its sizes alone are wanted
+_MOST, _MOST_OF_FLOATS = 5000, 200  # values that are looked at; activations are floats, in depth
 _SIZES = frozenset({"Shape", "Size"})
 # onnxruntime's ConstantFolding leaves these out; of Compress and NonZero it was seen.
 _NEVER = frozenset(
@@ -60,8 +61,24 @@ _BY_SIZES = frozenset(
 
 
 def is_folded(value: Value) -> bool:
-    """Say whether a tensor follows from constants and from sizes alone, and is computed early."""
-    return _Walk().folded(value)
+    """Say whether a tensor follows from constants and from sizes alone, and is computed early.
+
+    Args:
+        value: The tensor; types and shapes of the model are inferred.
+    """
+    pending, seen = [(value, False)], {(value, False)}
+    floats = value.dtype is not None and value.dtype.kind == "f"
+    most = _MOST_OF_FLOATS if floats else _MOST
+    while pending:
+        one, sizes_alone = pending.pop()
+        needed = _needed_for_sizes(one) if sizes_alone else _needed(one)
+        if needed is None or len(seen) > most:
+            return False
+        for entry in needed:
+            if entry not in seen:
+                seen.add(entry)
+                pending.append(entry)
+    return True
 
 
 def is_unordered(node: NodeView) -> bool:
@@ -69,44 +86,29 @@ def is_unordered(node: NodeView) -> bool:
     return node.op in _ORDERED and node.opset < _ORDERED_SINCE
 
 
-class _Walk:
-    """One walk back from a value, each value of which is looked at once."""
+def _needed(value: Value) -> list[_Wanted] | None:
+    """Return what the numbers of a tensor follow from; None where they are not known early."""
+    maker = value.producer
+    if value.is_constant:
+        return []
+    if maker is None or maker.domain or maker.op in _NEVER or is_unordered(maker):
+        return None
+    given = [operand for operand in maker.inputs if operand is not None]
+    if maker.op in _SIZES:
+        return [(given[0], True)]
+    return [(operand, False) for operand in given] or None
 
-    def __init__(self) -> None:
-        self._folded: dict[Value, bool] = {}
-        self._sized: dict[Value, bool] = {}
 
-    def folded(self, value: Value) -> bool:
-        """Say whether the numbers of a tensor are known early."""
-        if value not in self._folded:
-            self._folded[value] = len(self._folded) <= _MOST and self._computes(value)
-        return self._folded[value]
-
-    def _computes(self, value: Value) -> bool:
-        maker = value.producer
-        if value.is_constant:
-            return True
-        if maker is None or maker.domain or maker.op in _NEVER or is_unordered(maker):
-            return False
-        given = [operand for operand in maker.inputs if operand is not None]
-        if maker.op in _SIZES:
-            return self._has_sizes(given[0])
-        return bool(given) and all(self.folded(operand) for operand in given)
-
-    def _has_sizes(self, value: Value) -> bool:
-        """Say whether the sizes of a tensor are known early."""
-        if value not in self._sized:
-            known = value.static_shape is not None or value.is_constant
-            self._sized[value] = known or (len(self._sized) <= _MOST and self._follows(value))
-        return self._sized[value]
-
-    def _follows(self, value: Value) -> bool:
-        maker = value.producer
-        if maker is None or maker.domain:
-            return False
-        given = [operand for operand in maker.inputs if operand is not None]
-        if maker.op in _BY_SIZES:
-            return all(self._has_sizes(operand) for operand in given)
-        if maker.op in _BY_NUMBERS:
-            return self._has_sizes(given[0]) and all(self.folded(one) for one in given[1:])
-        return self.folded(value)
+def _needed_for_sizes(value: Value) -> list[_Wanted] | None:
+    """Return what the sizes of a tensor follow from; None where they are not known early."""
+    if value.static_shape is not None or value.is_constant:
+        return []
+    maker = value.producer
+    if maker is None or maker.domain:
+        return None
+    given = [operand for operand in maker.inputs if operand is not None]
+    if maker.op in _BY_SIZES:
+        return [(operand, True) for operand in given]
+    if maker.op in _BY_NUMBERS:
+        return [(operand, index == 0) for index, operand in enumerate(given)]
+    return _needed(value)

@@ -269,3 +269,12 @@ def test_windows_of_several_batches_keep_their_six_axes(batch: int, order: str) 
         "rank:Reshape.6",
         "rank:Transpose.6",
     }
+
+
+def test_a_deep_chain_is_walked_without_recursion() -> None:
+    chain = " ".join(f"t{n + 1} = Abs (t{n})" for n in range(1500))
+    graph = f"(float[2] x) => (float[2] y) {{ t0 = Neg (x) {chain} y = Sinh (t1500) }}"
+    assert [f.feature for f in check(model_of(graph), Q) if f.blocks] == ["op:Sinh"]
+    early = f"(float[2] x) => (float[2] y) <int64[2] t0 = {{1, 2}}> {{ {chain} c = Cast <to = 1> "
+    found = check(model_of(early + "(t1500) s = Sinh (c) y = Add (s, x) }"), Q)
+    assert [f.feature for f in found if f.blocks] == ["op:Sinh"]  # too far to look
