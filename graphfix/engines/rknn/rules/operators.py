@@ -187,13 +187,27 @@ def upsampled_by_other_parts(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: SIGFPE, for it is tried with zeros when it is built; Mod with fmod is not",
 )
 def computed_divisor(node: NodeView, target: Target) -> Answer:
-    """The divisor of integers must be constant."""
+    """The divisor of integers must be constant, or have 1 added where it is 0."""
     divisor = node.input(1)
     if divisor is None or known_with_sizes(divisor) or node.attr("fmod", 0):
         return None
     if not divisor.elem_type:
         return Unknown(f"dtype of {divisor.name}")
-    return divisor.type_name.startswith("int")
+    return divisor.type_name.startswith("int") and not _is_never_zero(divisor)
+
+
+def _is_never_zero(divisor: Value) -> bool:
+    """Say whether a tensor is the sum of another and of where that one is 0."""
+    added = divisor.producer
+    if added is None or added.op != "Add":
+        return False
+    for base, ones in (added.inputs, added.inputs[::-1]):
+        cast = ones.producer if ones is not None else None
+        asked = cast.need(0).producer if cast is not None and cast.op == "Cast" else None
+        if asked is not None and asked.op == "Equal" and asked.input(0) == base:
+            zero = asked.need(1).array()
+            return zero is not None and not zero.any()
+    return False
 
 
 @rule(

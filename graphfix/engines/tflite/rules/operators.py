@@ -6,7 +6,6 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.operands import (
-    is_fmod_of_floats,
     joins_axes,
     normalizes_several_axes,
 )
@@ -42,11 +41,11 @@ def name_beyond_ascii(model: Model, target: Target) -> list[Answer]:
     feature="attr:Mod.fmod=1",
     versions="tflite",
     severity=WRONG,
-    source=f"{MEASURED}: the remainder has the sign of the divisor",
+    source=f"{MEASURED}: facts/graphs.json; of floats and integers",
 )
 def mod_truncated(node: NodeView, target: Target) -> Answer:
-    """Mod with fmod of floats gives the sign of the divisor."""
-    return is_fmod_of_floats(node)
+    """Mod with fmod gives the sign of the divisor."""
+    return bool(node.attr("fmod", 0))
 
 
 @rule(
@@ -154,13 +153,22 @@ def one_hot_values(node: NodeView, target: Target) -> Answer:
     " second, are taken",
 )
 def matmul_of_a_vector(node: NodeView, target: Target) -> Answer:
-    """A vector is multiplied by a vector, or by a matrix that is fed or computed."""
+    """A vector is multiplied by a vector, or it or its row by a matrix that is computed."""
     left, right = node.input(0), node.input(1)
-    if left is None or right is None or left.rank not in (None, 1):
+    if left is None or right is None or left.rank not in (None, 1, _MATRIX):
         return None
     if left.rank is None or right.rank is None:
         return Unknown(f"rank of {(left if left.rank is None else right).name}")
-    return right.rank == 1 or (right.rank == _MATRIX and not right.is_constant)
+    if left.rank == _MATRIX and not _is_row_of_vector(left):
+        return None
+    computed = right.rank == _MATRIX and not right.is_constant
+    column = right.producer is not None and right.producer.op == "Unsqueeze"
+    return (computed and not column) or (left.rank == 1 and right.rank == 1)
+
+
+def _is_row_of_vector(value: Value) -> bool:
+    maker = value.producer
+    return maker is not None and maker.op == "Unsqueeze" and maker.need(0).rank == 1
 
 
 @rule(
@@ -232,7 +240,7 @@ def normalization_of_several_axes(node: NodeView, target: Target) -> Answer:
 def computed_weights(node: NodeView, target: Target) -> Answer:
     """The weights are fed or computed."""
     weights = node.input(1)
-    return weights is not None and not weights.is_constant
+    return weights is not None and not known_with_sizes(weights)
 
 
 @rule(
