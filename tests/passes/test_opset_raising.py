@@ -31,6 +31,17 @@ def test_topk(opset: int) -> None:
     assert len(done.after.graph.node[0].input) == 2
 
 
+@pytest.mark.parametrize("opset", [7, 10])
+def test_limits_of_clip(opset: int) -> None:
+    body = "@y = Clip <min = -0.5, max = 0.25> (x)"
+    model = written(body, "float[N,4] x", "float[N,4]", opset=opset)
+    done = assert_rewrite(PASS, model, feeds=[{"x": X[0, 0]}], after=["Clip"])
+    assert len(done.after.graph.node[0].input) == 3
+    result = run(parser.parse_model(model), "qnn2")
+    assert "form:Clip.6" in [f.feature for f in result.report.findings_before]
+    assert not [f for f in result.report.findings_after if f.rule == "unclipped"]
+
+
 def test_upsample_by_computed_scales() -> None:
     body = '@y = Upsample <mode = "nearest"> (x, s)'
     model = written(body, "float[1,2,3,4] x, float[4] s", "float[1,2,H,W]", opset=9)

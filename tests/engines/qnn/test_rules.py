@@ -175,6 +175,10 @@ YES = [
     Yes(ROIS.format(mode=', mode = "max"'), "greatest-of-regions", "op:RoiAlign", "reject", "left",
         Q),
     Yes(ROIS.format(mode=""), "regions-of-opset-10", "op:RoiAlign", "wrong", "", Q, 10),
+    Yes(X + "{ y = Clip <min = 0.0, max = 6.0> (x) }", "unclipped", "form:Clip.6", "wrong", "", Q,
+        10),
+    Yes("(float[8] x) => (float[2] y, int64[2] i) { y, i = TopK <k = 2> (x) }", "topk-of-old",
+        "form:TopK.1", "reject", "left to the CPU", Q, 9),
     Yes("(int8[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "stated-io-types",
         "io:int8-input", "reject", "", Q),
 ]  # fmt: skip
@@ -236,6 +240,8 @@ NO = [
     No("(float[2,2,2,3,4] x, float[2,1,2,4,5] w) => (float[2,2,2,3,5] y) { y = MatMul (x, w) }",
        "batches-repeated", Q),
     No(ROIS.format(mode=""), "regions-of-opset-10", Q),
+    No(X + "{ y = Clip (x) }", "unclipped", Q, 10),
+    No(X + "<float low = {0}> { y = Clip (x, low) }", "unclipped", Q, 11),
     No(EARLY, "stated-operator", Q),
     No(LATE, "stated-constant", Q),
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import PROVIDER
 from graphfix.engines.rule import NOTE, WRONG, Answer, Yes, rule
 
+_CLIP_BY_INPUTS = 11  # the opset whose Clip has its limits as inputs
 _HALF_PIXELS_SINCE = 16  # the opset whose RoiAlign has them
 _FLAT = 2  # dimensions of an image
 _ALWAYS_RIGHT = 3  # the step with which no window was wrong
@@ -95,6 +96,19 @@ def _divides_otherwise(
     if step == 1 and width == 3 and flat:
         return (begin, end) not in ((0, 0), (1, 1))
     return begin == 0 and end > 0
+
+
+@rule(
+    "Clip",
+    feature="form:Clip.6",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: facts/asked.json, clip-attributes",
+)
+def unclipped(node: NodeView, target: Target) -> Answer:
+    """Clip of opset 10 or older, whose limits are attributes, gives its input as it is."""
+    limits = (node.attr("min", None), node.attr("max", None))
+    return node.opset < _CLIP_BY_INPUTS and any(limit is not None for limit in limits)
 
 
 @rule(

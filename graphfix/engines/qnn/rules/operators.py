@@ -13,6 +13,7 @@ from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 
 _MOST = 5  # dimensions
+_TOPK_BY_INPUT = 10  # the opset whose TopK has k as an input
 _UNCAST = {
     ("float16", "bool"),
     ("float16", "uint8"),
@@ -217,6 +218,12 @@ def remainder_of_floats(node: NodeView, target: Target) -> Answer:
 def cumulated_otherwise(node: NodeView, target: Target) -> Answer:
     """CumSum in reverse, or without the number itself, is left to the CPU."""
     return bool(node.attr("reverse", 0)) or bool(node.attr("exclusive", 0))
+
+
+@rule("TopK", feature="form:TopK.1", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
+def topk_of_old(node: NodeView, target: Target) -> Answer:
+    """TopK that is told how many by an attribute, before opset 10, is left to the CPU."""
+    return node.opset < _TOPK_BY_INPUT
 
 
 @rule("Clip", feature="const:Clip.max", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
