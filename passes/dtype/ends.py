@@ -2,7 +2,8 @@
 
 What it does:
     Declares inputs and outputs of bfloat16, float16 and float64 as float32, of uint8, int16 and
-    uint16 as int32, of uint32 as int64, and of bool, int32 and int64 as float32, one pass for each,
+    uint16 as int32, of uint32 as int64, and of bool, int32 and int64 as float32, one pass for each
+    (and one for int32 and int64 that leaves alone inputs that are indices of stored tables),
     and casts behind inputs and before outputs, so that the model computes as before; what is
     computed in between is for bfloat16-to-float32 and its like. Inputs of uint8 that are only cast
     are left to uint8-input-by-cast. It runs only with --allow-io-change (float64, int32 and int64
@@ -11,7 +12,8 @@ What it does:
 Why engines need it:
     TensorRT before 8.0 takes no float64, before 8.5 no uint8 ("Unsupported ONNX data type: UINT8
     (2)"), before 9.0 no bfloat16, and none takes int16, uint16 and uint32 ("Failed to convert ONNX
-    date type to TensorRT data type."). ncnn has float32 alone.
+    date type to TensorRT data type."). ncnn has float32 alone, and reads
+    indices of tables.
 
 Before:
     x: uint16[4]
@@ -37,7 +39,7 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 
 from onnx import TensorProto
@@ -55,6 +57,7 @@ from graphfix.authoring import (
 )
 from graphfix.passes.dtype._retyping import unchanged
 
+_WHOLE = dict.fromkeys((int(TensorProto.INT32), int(TensorProto.INT64)), int(TensorProto.FLOAT))
 _ROUNDED = (TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
 
 
@@ -63,17 +66,26 @@ def _ends_of(*names: str) -> tuple[str, ...]:
     return tuple(f"io:{name}-{end}" for name in names for end in ("input", "output"))
 
 
-def _retype_ends(editor: Editor, wider: Mapping[int, int], *, but_for_casts: bool = False) -> None:
+def _retype_ends(
+    editor: Editor,
+    wider: Mapping[int, int],
+    *,
+    but_for_casts: bool = False,
+    but: Collection[Value] = (),
+) -> None:
     """Declare inputs and outputs wider, and cast where the model reads or computes them.
 
     Args:
         editor: What to edit with.
         wider: Element type -> the one that is declared instead.
         but_for_casts: Leave inputs alone that nothing but Cast reads.
+        but: Inputs that are left alone.
     """
     graph = editor.model.graph
     for tensor in list(graph.inputs):
         if not isinstance(tensor, Variable) or tensor.elem_type not in wider:
+            continue
+        if Value(tensor) in but:
             continue
         uses = Value(tensor).consumers
         if any(any(True for _ in use.node.graphs()) for use in uses):
@@ -176,10 +188,34 @@ def integer_ends_to_wider(editor: Editor) -> None:
 
 
 @graph_pass(removes=_ends_of("int32", "int64"), emits="*::*", stage=INTERFACE, accuracy=LOSSY)
+def integer_ends_beside_indices_to_float32(editor: Editor) -> None:
+    """Declare int32 and int64 inputs and outputs as float32, but for indices of stored tables.
+
+    Where no input is such indices it does nothing: integer-ends-to-float32 does the same.
+    """
+    inputs = [Value(tensor) for tensor in editor.model.graph.inputs]
+    indices = [value for value in inputs if _takes_rows_alone(value)]
+    if indices:
+        _retype_ends(editor, _WHOLE, but=indices)
+
+
+def _takes_rows_alone(value: Value) -> bool:
+    """Say whether an input has its sizes read, and else only takes rows of stored tables."""
+    users = [user for user in value.consumers if user.op != "Shape"]
+    return bool(users) and all(
+        user.op == "Gather"
+        and not user.domain
+        and not user.attr("axis", 0)
+        and user.need(0).is_constant
+        and user.need(1) == value
+        for user in users
+    )
+
+
+@graph_pass(removes=_ends_of("int32", "int64"), emits="*::*", stage=INTERFACE, accuracy=LOSSY)
 def integer_ends_to_float32(editor: Editor) -> None:
     """Declare int32 and int64 inputs and outputs as float32."""
-    whole = (TensorProto.INT32, TensorProto.INT64)
-    _retype_ends(editor, dict.fromkeys(map(int, whole), int(TensorProto.FLOAT)))
+    _retype_ends(editor, _WHOLE)
 
 
 @graph_pass(removes=_ends_of("uint8"), emits="*::*", stage=INTERFACE)

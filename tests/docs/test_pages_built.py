@@ -104,6 +104,7 @@ TWINS = {
         "bool-ends-to-float32",
         "float16-ends-to-float32",
         "float64-ends-to-float32",
+        "integer-ends-beside-indices-to-float32",
         "integer-ends-to-float32",
         "integer-ends-to-wider",
         "uint8-ends-to-int32",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from importlib import import_module
@@ -105,6 +106,7 @@ class _Loaded:
         self._scalar = [kind.HasField("shape") and not kind.shape.dim for kind in kinds]
         with tempfile.TemporaryDirectory() as folder:
             stem = os.path.join(folder, "model")
+            _copy_weights(path, graph, folder)
             sizes = ",".join(_text(info, shapes.get(info.name, [])) for info in inputs)
             _convert(path, stem, sizes)
             with open(f"{stem}.pnnx.param", encoding="utf-8") as stream:
@@ -135,6 +137,23 @@ class _Loaded:
                 fits = shape is not None and int(np.prod(shape)) == array.size
                 found[name] = array.reshape(shape) if fits else array
         return found
+
+
+def _copy_weights(path: str, graph: Any, folder: str) -> None:
+    """Put copies of the files of weights beside what pnnx is given: it follows no link to them."""
+    beside = os.path.dirname(os.path.abspath(path))
+    names = {
+        os.path.normpath(entry.value)
+        for tensor in graph.initializer
+        for entry in tensor.external_data
+        if entry.key == "location"
+    }
+    for name in names:
+        inside = not os.path.isabs(name) and not name.startswith(os.pardir)
+        if inside and os.path.isfile(os.path.join(beside, name)):
+            copy = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            shutil.copyfile(os.path.join(beside, name), copy)
 
 
 def _text(info: Any, sizes: list[int]) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from onnx import external_data_helper, numpy_helper
 
 import graphfix
+from benchmarks.engines.kernels import Asker
 from graphfix.cli import main
 from graphfix.engines.engine import engine_of
 from graphfix.engines.interface import NextStep, Written
@@ -76,3 +79,20 @@ def test_a_result_runs_in_ncnn(tmp_path: Path, capsys: pytest.CaptureFixture[str
     words = ["run", str(path), "--target", NAME, "--verify", "engine"]
     assert main([*words, "-o", str(tmp_path / "out.onnx")]) == 0
     assert "ncnn by pnnx 1.0" in capsys.readouterr().out
+
+
+def test_weights_in_files_of_their_own_are_found(tmp_path: Path) -> None:
+    graph = "(float[1,2] x) => (float[1,3] y) <float[2,3] w = {1,2,3,4,5,6}> { y = MatMul (x, w) }"
+    model, path = model_of(graph), tmp_path / "model.onnx"
+    numbers = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
+    model.graph.initializer[0].CopyFrom(numpy_helper.from_array(numbers, "w"))
+    external_data_helper.convert_model_to_external_data(model, location="w.bin", size_threshold=0)
+    external_data_helper.write_external_data_tensors(model, str(tmp_path))
+    path.write_bytes(model.SerializeToString())
+    found = graphfix.check(path, NAME)
+    assert [(f.feature, f.severity) for f in found] == [("form:external-data", Severity.WRONG)]
+    if engine_of("ncnn").has(load_target(NAME)):
+        asker, x = Asker(NAME), np.array([[1, -2]], np.float32)
+        verdict, _ = asker.verdict(path, {"x": x}, {"y": x @ numbers})
+        asker.close()
+        assert verdict == "wrong"

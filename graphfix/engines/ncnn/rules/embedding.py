@@ -18,10 +18,10 @@ _INTEGERS = ("int32", "int64")
 
 def is_embedding(node: NodeView) -> bool:
     """Say whether a Gather becomes Embed, which has no axis that could be written down."""
-    return not node.has("axis") and _takes_rows(node)
+    return not node.has("axis") and takes_rows(node)
 
 
-def _takes_rows(node: NodeView) -> bool:
+def takes_rows(node: NodeView) -> bool:
     """Say whether a Gather takes whole rows of a matrix by integers that are fed."""
     if node.op != "Gather" or node.attr("axis", 0):
         return False
@@ -46,8 +46,7 @@ def is_of_indices(value: Value | None) -> bool:
         return False
     users = [user for user in value.consumers if user.op != "Shape"]
     return bool(users) and all(
-        is_of_indices(user.output(0)) if user.op in _COUNTED else _takes_rows(user)
-        for user in users
+        is_of_indices(user.output(0)) if user.op in _COUNTED else takes_rows(user) for user in users
     )
 
 
@@ -65,7 +64,7 @@ def gather_by_computed(node: NodeView, target: Target) -> Answer:
     indices = node.input(1)
     if indices is None or known_with_sizes(indices) or is_embedding(node):
         return False
-    return Yes(feature="attr:Gather.axis=0") if _takes_rows(node) else True
+    return Yes(feature="attr:Gather.axis=0") if takes_rows(node) else True
 
 
 @model_rule(feature="io:int64-input", versions="ncnn", severity=REJECT, source=FACTS)

@@ -1,12 +1,13 @@
-"""ncnn: outputs of the graph that no layer computes, and what it ignores."""
+"""ncnn: outputs that no layer computes, and weights that are not read."""
 
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.common_rules import weights_in_files
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS, MEASURED
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, Answer, Yes, model_rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
 from graphfix.graph import Tensor
 from graphfix.model import Model
@@ -38,6 +39,18 @@ def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
             found.append(Yes(message=f"output {tensor.name} is not computed by a layer of its own"))
         seen.add(id(tensor))
     return found
+
+
+@model_rule(
+    feature="form:external-data",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{MEASURED}: one file and several, beside the model; other numbers are in their place,"
+    " and without the files pnnx ends",
+)
+def weights_in_other_files(model: Model, target: Target) -> Answer:
+    """Weights in files of their own are read wrongly."""
+    return weights_in_files(model)
 
 
 def _is_left_out(value: Value, inputs: list[Tensor]) -> bool:

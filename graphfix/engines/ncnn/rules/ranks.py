@@ -12,7 +12,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
-from graphfix.engines.ncnn.rules.embedding import is_embedding
+from graphfix.engines.ncnn.rules.embedding import takes_rows
 from graphfix.engines.operands import has_rank_above
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
@@ -30,6 +30,7 @@ _OF_BATCHES = frozenset(
 )
 _JOINED = ("Reshape", "Squeeze", "Unsqueeze")  # one Reshape, where they follow each other
 _OF_AXES = ("Expand", "LogSoftmax", "Softmax", "Transpose", *REDUCTIONS)
+_MATRIX = 2  # what has one axis has no batch
 _CHANNELS = [0, 2, 1, 3, 4]
 _PIXELS = [0, 1, 4, 2, 5, 3]
 _PIXELS_BACK = [0, 1, 3, 5, 2, 4]
@@ -89,7 +90,7 @@ def tells_batches(graph: Graph) -> bool:
 
 def _tells_batch(node: NodeView) -> bool:
     """Say whether pnnx takes the first axis of what a node reads, or stands for, for the batch."""
-    return node.op in _OF_BATCHES or is_embedding(node) or _is_normalized(node)
+    return node.op in _OF_BATCHES or takes_rows(node) or _is_normalized(node)
 
 
 def _is_normalized(node: NodeView) -> bool:
@@ -170,6 +171,26 @@ def axes_of_five(node: NodeView, target: Target) -> Answer:
     if rank == RANK + 1 and tells_batches(node.graph):
         return False
     return Yes(feature=f"rank:{node.op}.{rank}")
+
+
+@rule(
+    "Expand",
+    feature="form:Expand.batch",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{FACTS}: a batch of 1 stays one where an operator tells pnnx of it; a Reshape behind"
+    " it then gives nothing",
+)
+def expansion_of_the_batch(node: NodeView, target: Target) -> Answer:
+    """A batch of 1 is not repeated."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None or x.rank != y.rank or x.dim(0) != 1 or y.dim(0) == 1:
+        return False
+    batches = {Value(tensor).dim(0) for tensor in node.graph.root.inputs}
+    if (x.rank or 0) < _MATRIX or 1 not in batches or not tells_batches(node.graph):
+        return False
+    counted = any(reader.op in _JOINED for reader in y.consumers)
+    return Yes(severity=REJECT) if counted else True
 
 
 @rule(

@@ -1,0 +1,74 @@
+"""integer-ends-beside-indices-to-float32: what is fed as rows to take stays an integer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import graphfix
+from graphfix.report import IoChange, Status
+from graphfix.testing import assert_untouched, outputs_of
+
+PASS = "integer-ends-beside-indices-to-float32"
+TABLE = ", ".join(str(number / 4) for number in range(32))
+TEXT = f"""<ir_version: 8, opset_import: ["" : 17]> g (KIND[1,3] i, KIND[1,3] m) => (float[1,3,4] y)
+<float[8,4] w = {{{TABLE}}}, int64[1] a = {{2}}> {{ e = Gather (w, i) c = Cast <to = 1> (m)
+u = Unsqueeze (c, a) y = Mul (e, u) }}"""
+NUMPY: dict[str, Any] = {"int32": np.int32, "int64": np.int64}
+
+
+@pytest.mark.parametrize("kind", sorted(NUMPY))
+def test_by_consent(kind: str) -> None:
+    model = onnx.parser.parse_model(TEXT.replace("KIND", kind))
+    result = graphfix.run(model, target="ncnn1.0", allow_io_change=True, allow_lossy=True)
+    assert (result.exit_code, result.report.findings_after) == (0, ())
+    assert result.report.io_changes == (IoChange("m", kind, "float32"),)
+    feed: dict[str, Any] = {
+        "i": np.array([[7, 0, 2]], NUMPY[kind]),
+        "m": np.array([[1, 0, 3]], np.float32),
+    }
+    table = (np.arange(32, dtype=np.float32) / 4).reshape(8, 4)
+    expected = table[feed["i"]] * feed["m"][..., None]
+    np.testing.assert_array_equal(outputs_of(result.model.to_proto(), feed)["y"], expected)
+
+
+def test_sizes_may_be_read_as_well() -> None:
+    sized = TEXT.replace(
+        "u = Unsqueeze (c, a)", "s = Shape (i) n = Reshape (c, s) u = Unsqueeze (n, a)"
+    )
+    model = onnx.parser.parse_model(sized.replace("KIND", "int64"))
+    result = graphfix.run(model, target="ncnn1.0", allow_io_change=True, allow_lossy=True)
+    assert result.report.io_changes == (IoChange("m", "int64", "float32"),)
+
+
+def test_not_without_consent() -> None:
+    model = onnx.parser.parse_model(TEXT.replace("KIND", "int64"))
+    result = graphfix.run(model, target="ncnn1.0", verify="off")
+    assert (result.exit_code, result.report.io_changes) == (1, ())
+    refused = [(o.pass_id, o.reason) for o in result.report.outcomes if o.status is Status.REFUSED]
+    assert (PASS, "needs --allow-io-change and --allow-lossy") in refused
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Neg (i)",  # no table
+        "y = Gather <axis = 1> (w, i)",  # other than rows
+        "k = Add (i, i) y = Gather (w, k)",  # computed
+        "e = Gather (w, i) k = Cast <to = 1> (i) y = Add (e, k)",  # read otherwise as well
+        "k = Exp (w) y = Gather (k, i)",  # not stored
+    ],
+)
+def test_it_does_nothing_without_indices_of_rows(body: str) -> None:
+    head = '<ir_version: 8, opset_import: ["" : 17]> g (int64[1,4] i) => (NONE y) '
+    kind = "int64[1,4]" if "Neg" in body else "float[A,B,C]"
+    text = f"{head.replace('NONE', kind)}<float[8,4] w = {{{TABLE}}}> {{ {body} }}"
+    assert_untouched(PASS, text)
+
+
+def test_other_types_are_left_alone() -> None:
+    head = '<ir_version: 8, opset_import: ["" : 17]> g (float[4] x) => (float[4] y) '
+    assert_untouched(PASS, head + "{ y = Neg (x) }")
