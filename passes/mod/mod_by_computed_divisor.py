@@ -7,7 +7,8 @@ What it does:
     same where the divisor is known not to be 0.
 
 Why engines need it:
-    TensorRT has an importer for Mod from 8.5 on.
+    TensorRT has an importer for Mod from 8.5 on. onnx2tf gives the remainder of ``fmod=1`` the sign
+    of the divisor.
 
 Before:
     z = Mod (x, y)                     y: int64, computed
@@ -37,7 +38,9 @@ import numpy as np
 from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("Mod", removes="op:Mod", emits="Add Div Equal Less Mul Sub Where", since=10)
+@rewrite(
+    "Mod", removes="op:Mod attr:Mod.fmod=1", emits="Add Div Equal Less Mul Sub Where", since=10
+)
 def mod_by_computed_divisor(node: NodeView, build: Builder) -> Value:
     """Return the remainder, see the module."""
     a, b = node.need(0), node.need(1)

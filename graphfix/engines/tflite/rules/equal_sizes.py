@@ -115,8 +115,9 @@ def _has_pictures(model: Model) -> bool:
 
 
 def _is_square(value: Value) -> bool:
-    shape = value.static_shape or ()
-    return len(shape) > 2 and shape[1] > 1 and len({*shape[1:]}) == 1
+    behind = (value.shape or ())[1:]
+    sizes = [size for size in behind if isinstance(size, int)]
+    return len(sizes) == len(behind) > 1 and sizes[0] > 1 and len({*sizes}) == 1
 
 
 def _by_axes(value: Value) -> Iterator[NodeView]:
@@ -166,7 +167,7 @@ def _is_indifferent(node: NodeView, value: Value) -> bool:
     if node.op in ELEMENTWISE:
         return all(
             _is_one_number(operand)
-            or (operand.static_shape == value.static_shape and not known_with_sizes(operand))
+            or (operand.shape == value.shape and not known_with_sizes(operand))
             for operand in given
         )
     if node.op == "Transpose":  # where the first axis moves, the sizes of all decide
