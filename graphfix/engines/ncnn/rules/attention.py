@@ -96,6 +96,26 @@ def constant_of_several_batches(node: NodeView, target: Target) -> Answer:
     return several and any(_is_of_conv(value) for value in values)
 
 
+@rule(
+    ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub"),
+    feature="form:{op}.constant",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{FACTS}: beside what has a batch that an operator tells pnnx of, which is left out"
+    " there and not in the constant; a constant of one batch is equal",
+)
+def operand_of_several_batches(node: NodeView, target: Target) -> Answer:
+    """A constant has several batches, where the batch of the other operand is left out."""
+    values = [value for value in node.inputs if value is not None]
+    stored = [value for value in values if known_with_sizes(value)]
+    if len(values) != 2 or len(stored) != 1 or (stored[0].rank or 0) < RANK - 1:
+        return False
+    batches = {Value(tensor).dim(0) for tensor in node.graph.root.inputs}
+    same = all(value.rank == stored[0].rank for value in values)
+    several = (stored[0].dim(0) or 0) > 1 and stored[0].dim(0) in batches
+    return same and several and tells_batches(node.graph)
+
+
 def _is_of_conv(value: Value) -> bool:
     """Say whether a Conv is found upwards along first inputs."""
     for _ in range(_FAR):
