@@ -179,6 +179,10 @@ YES = [
         10),
     Yes("(float[8] x) => (float[2] y, int64[2] i) { y, i = TopK <k = 2> (x) }", "topk-of-old",
         "form:TopK.1", "reject", "left to the CPU", Q, 9),
+    Yes("(float[2] x, bool c) => (float[2] y) <float[2] k = {1, 2}> { y = If (c) <then_branch = f "
+        "() => (float[2] a) { a = Add (x, k) }, else_branch = g () => (float[2] b) "
+        "{ b = Abs (x) }> }", "constants-of-the-outer-graph", "scope:outer-constant", "reject",
+        "left to the CPU", Q),
     Yes("(int8[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "stated-io-types",
         "io:int8-input", "reject", "", Q),
 ]  # fmt: skip
@@ -242,6 +246,9 @@ NO = [
     No(ROIS.format(mode=""), "regions-of-opset-10", Q),
     No(X + "{ y = Clip (x) }", "unclipped", Q, 10),
     No(X + "<float low = {0}> { y = Clip (x, low) }", "unclipped", Q, 11),
+    No("(float[2] x, bool c) => (float[2] y) { y = If (c) <then_branch = f () => (float[2] a) "
+       "{ a = Neg (x) }, else_branch = g () => (float[2] b) { b = Abs (x) }> }",
+       "constants-of-the-outer-graph", Q),
     No(EARLY, "stated-operator", Q),
     No(LATE, "stated-constant", Q),
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.outer_scopes import reads_of_outer_scopes
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import holds_negatives, normalizes_several_axes
 from graphfix.engines.profile import Target
@@ -218,6 +219,23 @@ def remainder_of_floats(node: NodeView, target: Target) -> Answer:
 def cumulated_otherwise(node: NodeView, target: Target) -> Answer:
     """CumSum in reverse, or without the number itself, is left to the CPU."""
     return bool(node.attr("reverse", 0)) or bool(node.attr("exclusive", 0))
+
+
+@rule(
+    "If",
+    feature="scope:outer-constant",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, if-constants; those that a branch stores are taken",
+)
+def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
+    """A branch of If reads a constant of the graph around it."""
+    for _, body in node.node.graphs():
+        for _, value in reads_of_outer_scopes(body):
+            if is_folded(value):
+                return Yes(message=f"a branch of If reads {value.name}, which it does not store")
+    return None
 
 
 @rule("TopK", feature="form:TopK.1", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
