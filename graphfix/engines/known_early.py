@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from graphfix.authoring.views import Value
+from graphfix.authoring.views import NodeView, Value
 from graphfix.operators.table import RANDOM
 
 # Operators that give sizes of a tensor, and those whose sizes depend on numbers.
@@ -30,6 +30,14 @@ def of_shapes_alone(value: Value) -> bool:
         if _measures(found) and not _is_sized_early(maker.need(0)):
             return False
     return True
+
+
+def gives_shapes_alone(node: NodeView) -> bool:
+    """Say whether all that a node gives follows so, and none of it is what a graph gives."""
+    outputs = [value for value in node.outputs if value is not None]
+    return bool(outputs) and all(
+        of_shapes_alone(value) and not value.is_graph_output for value in outputs
+    )
 
 
 def sized_with(value: Value, data: Value) -> bool:

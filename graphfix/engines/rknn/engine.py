@@ -57,9 +57,9 @@ class RKNN(Engine):
 
     def computes_early(self, node: NodeView) -> bool:
         """Say whether the toolkit computes a node: what hangs on no input; facts/graphs.json."""
-        from graphfix.engines.known_values import are_known_with_sizes
+        from graphfix.engines.known_early import gives_shapes_alone
 
-        return node.op not in _READ_FIRST and are_known_with_sizes(node)
+        return node.op not in _READ_FIRST and gives_shapes_alone(node)
 
     def is_constant(self, value: Value) -> bool:
         """Say whether a tensor is computed when a model of fixed sizes is read."""

@@ -32,12 +32,9 @@ class TFLite(Engine):
 
     def computes_early(self, node: NodeView) -> bool:
         """Say whether onnxsim computes a node: it runs for fixed sizes, whatever the file says."""
-        from graphfix.engines.known_early import of_shapes_alone
+        from graphfix.engines.known_early import gives_shapes_alone
 
-        outputs = [value for value in node.outputs if value is not None]
-        return bool(outputs) and all(
-            of_shapes_alone(value) and not value.is_graph_output for value in outputs
-        )
+        return gives_shapes_alone(node)
 
     def blamed(self, said: str) -> tuple[str, str]:
         """Return the operator and the name of the node in a message of onnx2tf."""
