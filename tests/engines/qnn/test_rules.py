@@ -183,6 +183,8 @@ YES = [
         "() => (float[2] a) { a = Add (x, k) }, else_branch = g () => (float[2] b) "
         "{ b = Abs (x) }> }", "constants-of-the-outer-graph", "scope:outer-constant", "reject",
         "left to the CPU", Q),
+    Yes("(float[1,2,3,2,2] x) => (float[A,B,C,D,E] y) { y = Sqrt (x) }", "five-dimensions",
+        "rank:Sqrt.5", "reject", "left to the CPU", Q),
     Yes("(int8[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "stated-io-types",
         "io:int8-input", "reject", "", Q),
 ]  # fmt: skip
@@ -249,6 +251,7 @@ NO = [
     No("(float[2] x, bool c) => (float[2] y) { y = If (c) <then_branch = f () => (float[2] a) "
        "{ a = Neg (x) }, else_branch = g () => (float[2] b) { b = Abs (x) }> }",
        "constants-of-the-outer-graph", Q),
+    No("(float[1,2,3,2,2] x) => (float[A,B,C,D,E] y) { y = Exp (x) }", "five-dimensions", Q),
     No(EARLY, "stated-operator", Q),
     No(LATE, "stated-constant", Q),
 ]  # fmt: skip

@@ -15,6 +15,24 @@ from graphfix.engines.rule import REJECT, Answer, Yes, rule
 
 _MOST = 5  # dimensions
 _TOPK_BY_INPUT = 10  # the opset whose TopK has k as an input
+_OF_FOUR = (  # operators of one tensor that take four dimensions at most
+    "Asin",
+    "Atan",
+    "Ceil",
+    "Cos",
+    "Elu",
+    "Floor",
+    "HardSigmoid",
+    "HardSwish",
+    "LogSoftmax",
+    "Neg",
+    "Round",
+    "Sign",
+    "Sin",
+    "Softplus",
+    "Sqrt",
+    "Tanh",
+)
 _UNCAST = {
     ("float16", "bool"),
     ("float16", "uint8"),
@@ -236,6 +254,19 @@ def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
             if is_folded(value):
                 return Yes(message=f"a branch of If reads {value.name}, which it does not store")
     return None
+
+
+@rule(
+    _OF_FOUR,
+    feature="rank:{op}.5",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, one-tensor",
+)
+def five_dimensions(node: NodeView, target: Target) -> Answer:
+    """{op} of five dimensions is left to the CPU."""
+    return node.need(0).rank == _MOST
 
 
 @rule("TopK", feature="form:TopK.1", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
