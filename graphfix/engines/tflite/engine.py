@@ -27,6 +27,7 @@ class TFLite(Engine):
     title = "TFLite by onnx2tf"
     spellings = ("onnx2tf", "litert")
     order = 14
+    wants_sizes = True
     requirements = MappingProxyType({"tflite1.29": ("onnx2tf==1.29.24",)})
     newest_python = MappingProxyType({"tflite1.29": "3.12"})
 
