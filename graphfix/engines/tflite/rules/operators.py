@@ -11,7 +11,7 @@ from graphfix.engines.operands import (
 )
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.rule_makers import ignores_sparse_initializers, wants_nodes_in_order
+from graphfix.engines.rule_makers import ignores_sparse_initializers
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.model import Model
 
@@ -286,8 +286,3 @@ def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
 
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="tflite", source=MEASURED)
-UNSORTED = wants_nodes_in_order(
-    versions="tflite",
-    text="Nodes in a graph must be topologically sorted",
-    source=f"{MEASURED}: onnxsim gives up on such a file, and onnx2tf refuses it or not as it is",
-)
