@@ -18,6 +18,7 @@ from pathlib import Path
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
+from graphfix.engines.known_early import counted_late
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, model_rule, rule
@@ -219,15 +220,15 @@ def transpose_of_equal_sizes(node: NodeView, target: Target) -> Answer:
     perm = list(node.attr("perm", None) or reversed(range(x.rank or 0)))
     if not perm or perm[0] == 0:
         return None
-    if x.shape is None or not all(isinstance(size, int) for size in x.shape):
+    # onnx2tf knows nothing of sizes that numbers decide on, and takes any two of them for equal.
+    sizes = [size if isinstance(size, int) else None for size in x.shape or ()]
+    if not sizes or (None in sizes and not counted_late(x)):
         return Unknown(f"sizes of {x.name}")
-    shape = [int(size) for size in x.shape if isinstance(size, int)]
-    return [at for at in _found_by_size(shape, perm) if shape[at] > 1] != [
-        at for at in perm if shape[at] > 1
-    ]
+    moved = [at for at in _found_by_size(sizes, perm) if sizes[at] != 1]
+    return moved != [at for at in perm if sizes[at] != 1]
 
 
-def _found_by_size(shape: Sequence[int], perm: Sequence[int]) -> list[int]:
+def _found_by_size(shape: Sequence[int | None], perm: Sequence[int]) -> list[int]:
     """Return the order in which onnx2tf puts axes: each where its size is first free."""
     sizes = [shape[axis] for axis in perm]
     places = [-1] * len(sizes)
