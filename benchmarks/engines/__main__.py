@@ -51,7 +51,8 @@ FORMS = ("as it is", "onnxsim", "graphfix")
 VERDICTS = ("equal", "wrong", "refused", "crashed", "none")
 _TAKES_NOT = ("refused", "crashed")
 _REFUSED = {"reject", "builder"}
-_BLOCKS = {*_REFUSED, "wrong"}
+_POSSIBLY = "possibly wrong"  # where no finding is sure of it
+_BLOCKS = {*_REFUSED, "wrong", _POSSIBLY}
 Row = dict[str, Any]
 
 
@@ -165,7 +166,10 @@ def _severities(said: str) -> list[str]:
         findings = json.loads(said)["findings"]
     except (ValueError, KeyError):  # it ended with an error
         return []
-    return sorted({finding["severity"] for finding in findings})
+    found = {finding["severity"] for finding in findings}
+    if not any(each["certain"] for each in findings if each["severity"] == "wrong"):
+        found = {_POSSIBLY if severity == "wrong" else severity for severity in found}
+    return sorted(found)
 
 
 def _drawn(path: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -302,7 +306,7 @@ def _agreement(known: Sequence[Row]) -> list[str]:
     agree = sum(one == two for one, two in refused)
     wrong = [found & _BLOCKS for found, said in pairs if said == "wrong"]
     equal = [found for found, said in pairs if said == "equal"]
-    lone = sum("wrong" in found for found in equal)
+    lone, doubted = (sum(word in found for found in equal) for word in ("wrong", _POSSIBLY))
     blocked = sum(bool(found & _BLOCKS) == (said != "equal") for found, said in pairs)
     return [
         "",
@@ -310,7 +314,7 @@ def _agreement(known: Sequence[Row]) -> list[str]:
         f" {len(pairs)}; a finding where the engine refuses or errs and none where it is right"
         f" {blocked} of {len(pairs)}; warned of what the engine computes wrongly"
         f" {sum(map(bool, wrong))} of {len(wrong)}; called wrong though it is right {lone} of"
-        f" {len(equal)}.",
+        f" {len(equal)}{f', possibly wrong {doubted}' if doubted else ''}.",
     ]
 
 
