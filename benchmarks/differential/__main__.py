@@ -35,7 +35,7 @@ import graphfix
 from benchmarks import RESULTS
 from benchmarks.children import call_in_child
 from benchmarks.differential.cases import Case, family, random_graph
-from benchmarks.differential.exemptions import exemption
+from benchmarks.differential.exemptions import exemption, lost_body
 from benchmarks.differential.judge import Judgement, judge, runs_once, samples_of
 from benchmarks.differential.recipes import RECIPES
 from benchmarks.differential.scope import Impossible
@@ -133,6 +133,8 @@ def _one(case: Case, job: str, verify: str, samples: Sequence[Any]) -> Row:
     claimed = all({"nan", "inf"} <= claims.get(o.pass_id, frozenset()) for o in applied)
     if (found.wild and not claimed) or (found.wide and approximate):
         row["status"] = "wild"
+    elif reason := lost_body(case.model, after, found):
+        row |= {"status": "exempt", "exemption": reason}
     elif found.status in ("differs", "raises"):
         sample = next(s for s in samples if s.draw == found.draw)
         reason = exemption(case.model, found, sample)

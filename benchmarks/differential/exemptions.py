@@ -7,16 +7,19 @@ onnxruntime that the original shows. Each has a test that it is real
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from onnx import ModelProto, NodeProto, ValueInfoProto, helper
+from onnx import ModelProto, NodeProto, ValueInfoProto, defs, helper
 from onnx.reference import ReferenceEvaluator
 
 from benchmarks.differential.judge import EPS, Judgement, Sample, difference, run, session
 from benchmarks.differential.scope import Array
 from benchmarks.mutants.judge import widened
+
+_NO_KERNEL = re.compile(r"NOT_IMPLEMENTED : Could not find an implementation for (\w+)\(")
 
 Covers = Callable[[ModelProto, Sample, Judgement], bool]
 
@@ -24,6 +27,27 @@ Covers = Callable[[ModelProto, Sample, Judgement], bool]
 def exemption(original: ModelProto, found: Judgement, sample: Sample) -> str:
     """Return the name of the exemption that covers a difference; empty where none does."""
     return next((name for name, covers in EXEMPTIONS if covers(original, sample, found)), "")
+
+
+def lost_body(original: ModelProto, result: ModelProto, found: Judgement) -> str:
+    """Return the name of the exemption for a result whose operator onnxruntime has no kernel of.
+
+    Of an operator without a kernel for a type, Softplus of float64, onnxruntime runs the function
+    body that its schema has from opset 18 on. Below it, the same operator cannot be run there.
+    """
+    named = _NO_KERNEL.search(found.text)
+    if found.status != "unloadable" or named is None:
+        return ""
+    op = named.group(1)
+    if _has_body(op, original) and not _has_body(op, result):
+        return "onnxruntime has the operator as a function of later opsets alone"
+    return ""
+
+
+def _has_body(op: str, model: ModelProto) -> bool:
+    version = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
+    first = cast("Any", defs.get_schema(op, version)).function_opset_versions
+    return any(since <= version for since in first)
 
 
 def beyond_the_axis(original: ModelProto, sample: Sample, found: Judgement) -> bool:
