@@ -7,6 +7,7 @@ RK3588, in float16 and not quantized.
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import re
 import sys
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _PLATFORM = "rk3588"
+# "You can add disable_rules=['swap_expand_transpose'] in rknn.config() to temporarily disable ..."
+_ADVICE = re.compile(r"disable_rules=\['(\w+)'\]")
 _TRACED = re.compile(r"Traceback \(most recent call last\):\n(?:  .*\n)*(?P<said>(?:.|\n)*)")
 
 
@@ -134,10 +137,7 @@ def load(
     names = [info.name for info in given]
     sizes = [shapes.get(name, []) for name in names]
     bound = {"inputs": names, "input_size_list": sizes} if any(map(_is_open, given)) else {}
-    toolkit = rknn.RKNN(verbose=False)
-    _staged("load", toolkit.config, target_platform=_PLATFORM)
-    _staged("load", toolkit.load_onnx, model=path, **bound)
-    _staged("build", toolkit.build, do_quantization=False)
+    toolkit = _built(path, bound)
     _staged("simulate", toolkit.init_runtime)
     ranks = [len(info.type.tensor_type.shape.dim) for info in graph.output]
 
@@ -156,6 +156,42 @@ def load(
         ]
 
     return run
+
+
+class _Advice(logging.Handler):
+    """Collects the rewrites of its own that the toolkit says to leave out, for they fail."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rules: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take what a line of the log names."""
+        self.rules += _ADVICE.findall(record.getMessage())
+
+
+def _built(path: str, bound: dict[str, Any]) -> Any:
+    """Build a file, again without the rewrites that the toolkit says to leave out."""
+    left_out: list[str] = []
+    while True:
+        advice = _Advice()
+        toolkit = rknn.RKNN(verbose=False)
+        logger = logging.getLogger("rknnLogger")
+        logger.addHandler(advice)
+        without = {"disable_rules": left_out} if left_out else {}
+        try:
+            _staged("load", toolkit.config, target_platform=_PLATFORM, **without)
+            _staged("load", toolkit.load_onnx, model=path, **bound)
+            _staged("build", toolkit.build, do_quantization=False)
+        except RefusedError:
+            advised = [rule for rule in advice.rules if rule not in left_out]
+            if not advised:
+                raise
+            left_out += advised
+        else:
+            return toolkit
+        finally:
+            logger.removeHandler(advice)
 
 
 def _is_open(info: Any) -> bool:
