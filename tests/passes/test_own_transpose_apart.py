@@ -1,0 +1,68 @@
+"""own-transpose-apart: the same products, Max before one operand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "own-transpose-apart"
+X = np.arange(-3, 9, dtype=np.float32).reshape(2, 2, 3)
+RIGHT = "@t = Transpose <perm = [0, 2, 1]> (x)\n@y = MatMul (x, @t)"
+LEFT = "@t = Transpose <perm = [0, 2, 1]> (x)\n@y = MatMul (@t, x)"
+
+
+@pytest.mark.parametrize("opset", [8, 12, 13, 17])
+@pytest.mark.parametrize("sizes", ["2, 2, 3", "B, N, M"])
+def test_values_of_either_side(sizes: str, opset: int) -> None:
+    text = written(RIGHT, f"float[{sizes}] x", "float[b, n, m]", opset=opset)
+    done = assert_rewrite(PASS, text, feeds=[{"x": X}], rtol=1e-6)
+    found = outputs_of(done.after, {"x": X})["y"]
+    np.testing.assert_allclose(found, X @ X.transpose(0, 2, 1), rtol=1e-6)
+    text = written(LEFT, f"float[{sizes}] x", "float[b, n, m]", opset=opset)
+    done = assert_rewrite(PASS, text, feeds=[{"x": X}], rtol=1e-6)
+    found = outputs_of(done.after, {"x": X})["y"]
+    np.testing.assert_allclose(found, X.transpose(0, 2, 1) @ X, rtol=1e-6)
+
+
+def test_what_is_made_of_the_tensor() -> None:
+    text = written("@n = Neg (x)\n" + RIGHT.replace("(x, @t)", "(@n, @t)"), "float[2, 2, 3] x",
+                   "float[2, 2, 2]")  # fmt: skip
+    done = assert_rewrite(PASS, text, feeds=[{"x": X}], rtol=1e-6)
+    assert "Max" in [node.op_type for node in done.after.graph.node]
+
+
+@pytest.mark.parametrize("kind", ["float16", "double"])
+def test_other_floats(kind: str) -> None:
+    x = X.astype({"double": "float64"}.get(kind, kind))
+    text = written(RIGHT, f"{kind}[2, 2, 3] x", f"{kind}[2, 2, 2]")
+    assert_rewrite(PASS, text, feeds=[{"x": x}], rtol=1e-3)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_everywhere(place: str) -> None:
+    text = written(RIGHT, "float[2, 2, 3] x", "float[2, 2, 2]", place=place)
+    feed = {"x": X} | ({"c": np.array(True)} if place == "branch" else {})
+    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-6)
+
+
+def test_refused() -> None:
+    other = written("@y = MatMul (x, z)", "float[2, 2] x, float[2, 2] z", "float[2, 2]")
+    assert_refused(PASS, other, "one operand must be the transpose of the other; neither is")
+    whole = written(RIGHT, "int32[2, 2, 3] x", "int32[2, 2, 2]")
+    assert_refused(PASS, whole, "the operands must be floats; they are int32")
+
+
+def test_others_are_left_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
+
+
+def test_it_repairs_for_the_engine_that_ends() -> None:
+    result = graphfix.run(
+        parse(written(RIGHT, "float[2, 2, 3] x", "float[2, 2, 2]")), target="rknn2.3"
+    )
+    assert result.exit_code == 0
+    assert result.report.findings_after == ()
