@@ -112,7 +112,7 @@ def _row(name: str, verdict: Mapping[str, Any], load: Any, target: Target) -> Ro
 
 def _read(path: Path) -> Model:
     read = read_model(path)
-    return Model(read.proto, path=read.path)
+    return Model(read.proto, path=read.path, is_text=read.is_text)
 
 
 def backend_rows(facts: Path, target: Target) -> Iterator[Row]:
