@@ -40,8 +40,6 @@ _HOW = {
     "plugin": "the user names the operators that the engine has as plugins",
     _REFUSED: "nothing done is right, or the file does not hold what is needed",
 }
-_SECONDS = 600  # for a file
-_MEMORY_BYTES = 12 * 1024**3
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +138,7 @@ def run(
     def row_of(entry: Entry, options: tuple[str, ...]) -> Row:
         name = " ".join((entry.file, *options))
         if name not in done:
-            job = Job(
-                file=name,
-                path=folder / entry.file,
-                target=target,
-                references=None,
-                against_original=False,
-                options=options,
-                timeout=_SECONDS,
-                memory_bytes=_MEMORY_BYTES,
-            )
+            job = Job(name, folder / entry.file, target, options)
             done[name] = run_job(job, main)
             if rows is not None:
                 with rows.open("a", encoding="utf-8") as stream:

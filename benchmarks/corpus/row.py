@@ -23,9 +23,9 @@ class Job:
         file: The model's path below the root, as the table shows it.
         path: Where it lies.
         target: The target's name.
+        options: Further words for the command line.
         references: The `.npz` beside it, or None.
         against_original: Whether the exported file itself differs from the stored results.
-        options: Further words for the command line.
         timeout: Seconds that the run, and then the comparison, may take.
         memory_bytes: Address space of each process.
     """
@@ -33,11 +33,11 @@ class Job:
     file: str
     path: Path
     target: str
-    references: Path | None
-    against_original: bool
-    options: tuple[str, ...]
-    timeout: float
-    memory_bytes: int
+    options: tuple[str, ...] = ()
+    references: Path | None = None
+    against_original: bool = False
+    timeout: float = 600
+    memory_bytes: int = 12 << 30
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def open_rows(corpus: Path, target: Target) -> Iterator[Row]:
 
         def load(path: Path = corpus / name) -> Model:
             read = read_model(path)
-            return Model(read.proto, path=read.path)
+            return Model(read.proto, path=read.path, is_text=read.is_text)
 
         yield _row(name, verdict, load, target)
 

@@ -51,7 +51,7 @@ def with_graphfix(path: Path, target: str, main: Callable[[Sequence[str]], int])
     Where a refusal asks for the consent to other inputs and outputs (texts, maps), it is run again
     with that, and `consent` says whether it is done then.
     """
-    job = Job(path.name, path, target, None, False, (), _SECONDS, _MEMORY)
+    job = Job(path.name, path, target, timeout=_SECONDS, memory_bytes=_MEMORY)
     row = run_job(job, main)
     found = {**asdict(row), "done": is_done(row), "consent": is_done(row)}
     if not any(CONSENT in why for why in row.left_because):
