@@ -51,8 +51,9 @@ def questions(store: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
 
 
 def model_of(graph: str, opset: int) -> ModelProto:
-    """Parse a graph."""
-    return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> g {graph}')
+    """Parse a graph, which may have operators of com.microsoft."""
+    imports = f'"" : {opset}' + (', "com.microsoft" : 1' if "com.microsoft." in graph else "")
+    return onnx.parser.parse_model(f"<ir_version: 8, opset_import: [{imports}]> g {graph}")
 
 
 def feed_of(model: ModelProto) -> dict[str, Array]:

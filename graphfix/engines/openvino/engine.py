@@ -25,6 +25,10 @@ class OpenVINO(Engine):
             for version, release in RELEASES.items()
         }
     )
+    tolerates = frozenset({"repeated-node-name"})
+    sources = MappingProxyType(
+        {"repeated-node-name": "OpenVINO 2026.4.1 takes them, in all graphs that were tried"}
+    )
     newest_python = MappingProxyType({"openvino2023.0": "3.11", "openvino2024.0": "3.12"})
 
     def blamed(self, said: str) -> tuple[str, str]:

@@ -12,6 +12,19 @@ from graphfix.schemas import form_of
 _MEASURED = "measured with benchmarks.engines.kernels on the wheels"
 _AXES_SINCE = 18
 _AXES = tuple(op for op in REDUCTIONS if op != "ReduceSum")  # which took them from 13 on
+_BYTES = tuple(
+    f"com.microsoft::QLinear{name}"
+    for name in (
+        "Add",
+        "AveragePool",
+        "Concat",
+        "LeakyRelu",
+        "Mul",
+        "Sigmoid",
+        "Softmax",
+        "Where",
+    )
+)
 
 grid_sample_of_images = refuses_rank(
     "GridSample",
@@ -85,6 +98,38 @@ def window_beyond_data(node: NodeView, target: Target) -> Answer:
         ):
             return True
     return None
+
+
+@rule(
+    "AveragePool",
+    feature="shape:AveragePool.pads",
+    versions="openvino2026.4..",
+    severity=REJECT,
+    text="Check '!op->get_exclude_pad() || ((kernel > pad_begin) && (kernel > pad_end))' failed",
+    source="avg_pool_shape_inference.hpp:24 (2026.4.1), as its refusal says; measured at opsets 7 "
+    "to 19: MaxPool and padding that counts are taken",
+)
+def pads_as_wide_as_the_window(node: NodeView, target: Target) -> Answer:
+    """Padding that does not count is as wide as the window."""
+    kernel = [int(size) for size in node.attr("kernel_shape", ())]
+    if node.attr("count_include_pad", 0) or node.attr("auto_pad", "NOTSET") != "NOTSET":
+        return None
+    gaps = node.attr("dilations", [1] * len(kernel))
+    wide = [(size - 1) * int(gap) + 1 for size, gap in zip(kernel, gaps, strict=True)]
+    pads = [int(size) for size in node.attr("pads", ())]
+    return any(pad >= size for pad, size in zip(pads, wide * 2, strict=False))
+
+
+@rule(
+    _BYTES,
+    feature="op:com.microsoft::{op}",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source="measured on 2026.4.1, graphfix/engines/openvino/facts/asked.json: qlinear and others",
+)
+def bytes_cut_off(node: NodeView, target: Target) -> Answer:
+    """{op} cuts the fraction of its results off and keeps the lowest 8 bits of what is beyond."""
+    return True
 
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(

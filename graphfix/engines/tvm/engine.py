@@ -15,4 +15,8 @@ class TVM(Engine):
     spellings = ("apache-tvm",)
     order = 30
     wants_sizes = True
+    tolerates = frozenset({"repeated-node-name"})
+    sources = MappingProxyType(
+        {"repeated-node-name": "TVM 0.27.0 takes them, in all graphs that were tried"}
+    )
     requirements = MappingProxyType({"tvm0.27": ("apache-tvm==0.27.0.post1", "numpy", "onnx")})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from onnx import parser
 
 from graphfix.checking import check_model
+from graphfix.cli import main
 from graphfix.engines.engine import engine_of
 from graphfix.engines.targets import load_target
 from graphfix.inference import infer_model
@@ -43,6 +46,13 @@ VOLUME = (
 )
 RANK = ("gridsample-rank-of-input-0", "reject")
 SAME = ("dilated-pool-of-same-size", "wrong")
+PADDED = (
+    "g (float[1, 1, 9, 9] x) => (float[1, 1, a, b] y) "
+    "{ y = %s <kernel_shape = [3, 3], pads = [%s]%s> (x) }"
+)
+PADS = ("pads-as-wide-as-the-window", "reject")
+
+KNOWN = (AXES, DILATED, SAME, WINDOW, RANK, PADS)
 
 
 @pytest.mark.parametrize(
@@ -60,12 +70,21 @@ SAME = ("dilated-pool-of-same-size", "wrong")
         (NEW, WIDE % "0, 0, 1, 0", None),
         (NEW, GRID % ("4, 4", "3, 3", "3, 3"), None),
         (NEW, VOLUME, RANK),
+        (NEW, PADDED % ("AveragePool", "1, 1, 2, 3", ""), PADS),
+        (NEW, PADDED % ("AveragePool", "3, 0, 0, 0", ""), PADS),
+        (OLD, PADDED % ("AveragePool", "3, 0, 0, 0", ""), None),
+        (NEW, PADDED % ("AveragePool", "2, 2, 2, 2", ""), None),
+        (NEW, PADDED % ("AveragePool", "3, 3, 3, 3", ", dilations = [2, 2]"), None),
+        (NEW, PADDED % ("AveragePool", "5, 3, 3, 3", ", dilations = [2, 2]"), PADS),
+        (NEW, PADDED % ("AveragePool", "1, 1, 2, 3", ", count_include_pad = 1"), None),
+        (NEW, PADDED % ("AveragePool", "0, 0, 0, 0", ', auto_pad = "VALID"'), None),
+        (NEW, PADDED % ("MaxPool", "1, 1, 2, 3", ""), None),
     ],
 )
 def test_what_is_refused_or_computed_wrongly_is_told(
     target: str, text: str, expected: tuple[str, str] | None
 ) -> None:
-    said = [pair for pair in found(target, text) if pair in (AXES, DILATED, SAME, WINDOW, RANK)]
+    said = [pair for pair in found(target, text) if pair in KNOWN]
     assert (said[-1] if said else None) == expected
 
 
@@ -80,3 +99,11 @@ def test_a_refusal_names_its_node() -> None:
     assert engine_of("openvino").blamed("No conversion rule found") == ("", "")
     follows = f"{said} While validating ONNX node '<Node(Conv): d>'"
     assert engine_of("openvino").blamed(follows) == ("", ""), "which is first is not said"
+
+
+@pytest.mark.parametrize(("target", "code"), [(NEW, 0), ("tvm0.27", 0), ("tract0.23", 1)])
+def test_names_of_nodes_may_repeat(target: str, code: int, tmp_path: Path) -> None:
+    text = 'g (float[2] x) => (float[2] y) { ["n"] a = Relu (x) ["n"] y = Neg (a) }'
+    model = parser.parse_model(f'<ir_version: 9, opset_import: ["": 17]> {text}')
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    assert main(["check", str(tmp_path / "m.onnx"), "--target", target]) == code

@@ -1,0 +1,1 @@
+"""What tract refuses or computes otherwise, beyond single types, ranks and attributes."""
