@@ -6,7 +6,8 @@ What it does:
 
 Why engines need it:
     tract knows TopK with two inputs and Resize, and neither TopK of opset 9 nor Upsample, which
-    cannot be written otherwise where sizes are computed. TVM reads Slice with inputs alone. The
+    cannot be written otherwise where sizes are computed. TVM reads Slice with inputs alone,
+    of which unrolled recurrences are made, and no axis of ArgMax from the end below opset 11. The
     trees of ai.onnx.ml are walked with GatherElements, which came with opset 11. TensorRT takes a
     BatchNormalization with statistics of each channel, not of each place, as spatial = 0 asks for
     below opset 9. Integers are compared from opset 9 on, and quantized from opset 10 on, as repairs
@@ -41,9 +42,10 @@ _TO = 11
 
 @graph_pass(
     removes="form:Clip.6 form:TopK.1 form:Resize.10 form:Slice.1 op:Upsample op:ReverseSequence "
-    "op:ai.onnx.ml::TreeEnsemble* rank:BatchNormalization.parameters dtype:Abs.int* "
-    "dtype:Concat.int8-constant dtype:Greater.int8-constant dtype:Less.int8-constant "
-    "dtype:ReduceL2.* dtype:ReduceLogSum.* dtype:ReduceLogSumExp.*",
+    "attr:ArgMax.axis attr:ArgMin.axis op:GRU op:LSTM op:RNN op:ai.onnx.ml::TreeEnsemble* "
+    "rank:BatchNormalization.parameters dtype:Abs.int* dtype:Concat.int8-constant "
+    "dtype:Greater.int8-constant dtype:Less.int8-constant dtype:ReduceL2.* dtype:ReduceLogSum.* "
+    "dtype:ReduceLogSumExp.*",
     emits="*::*",
 )
 def opset_raising(editor: Editor) -> None:

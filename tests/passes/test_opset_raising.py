@@ -92,3 +92,28 @@ def test_reverse_sequence_of_open_sizes_is_counted_by_range() -> None:
     x = np.arange(8, dtype=np.float32).reshape(4, 2)
     y = outputs_of(result.model.to_proto(), {"x": x})["y"]
     assert y.tolist() == [[0, 5], [2, 3], [4, 1], [6, 7]]
+
+
+def test_an_axis_from_the_end_is_raised_where_an_engine_reads_none_before() -> None:
+    text = (
+        '<ir_version: 4, opset_import: ["" : 9]> g (float[2,3] x) => (int64[2] y) '
+        "{ y = ArgMin <axis = -1, keepdims = 0> (x) }"
+    )
+    result = run(parse(text), "tvm0.27")
+    assert [f.feature for f in result.report.findings_before] == ["attr:ArgMin.axis"]
+    assert result.exit_code == 0
+    x = np.array([[2, 1, 3], [0, 4, -1]], np.float32)
+    assert outputs_of(result.model.to_proto(), {"x": x})["y"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("op", ["GRU", "LSTM"])
+def test_recurrences_are_unrolled_by_slices_of_a_later_opset(op: str) -> None:
+    gates = {"GRU": 3, "LSTM": 4}[op]
+    text = (
+        '<ir_version: 4, opset_import: ["" : 9]> g '
+        f"(float[2,1,3] x, float[1,{gates * 2},3] w, float[1,{gates * 2},2] r) "
+        f"=> (float[2,1,1,2] y) {{ y = {op} <hidden_size = 2> (x, w, r) }}"
+    )
+    result = run(parse(text), "tvm0.27")
+    assert (result.exit_code, result.report.verification.status) == (0, Verdict.EQUAL)
+    assert result.model.to_proto().opset_import[0].version == 11

@@ -9,17 +9,18 @@ import numpy as np
 from graphfix.authoring.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE
 
-_KEEPING = frozenset({"Concat", "Cos", "Expand", "Sin"})
+_KEEPING = frozenset({"Concat", "Cos", "Expand", "Sin", "Slice"})
 Marks = tuple[bool, ...]  # of the axes of a tensor, those that are as long as the Range
 
 
 def meets_its_length(counted: Value) -> bool:
     """Say whether a vector meets, element by element, what is as long by another name or number.
 
-    Or is expanded to sizes that are numbers.
+    Or is expanded to sizes that are numbers, or counts the indices of a ScatterND whose updates are
+    counted elsewhere.
 
-    It is followed through what keeps its length: Cast, Cos, Unsqueeze, Reshape, Transpose, Concat
-    along another axis, and as indices of Gather.
+    It is followed through what keeps its length, or a part of it: Cast, Cos, Unsqueeze, Reshape,
+    Transpose, Slice, Concat along another axis, and as indices of Gather and GatherND.
     """
     marks: dict[Value, Marks] = {counted: (True,)}
     front = deque(counted.consumers)
@@ -31,6 +32,8 @@ def meets_its_length(counted: Value) -> bool:
         if node.op in ELEMENTWISE and _is_met(node, marks):
             return True
         if node.op == "Expand" and any(marks.get(node.need(0), ())) and node.need(1).is_constant:
+            return True
+        if node.op == "ScatterND" and _scatters_others(node, marks):
             return True
         moved = _moved(node, result, marks)
         if moved is not None and any(moved):
@@ -47,6 +50,13 @@ def _is_met(node: NodeView, marks: dict[Value, Marks]) -> bool:
             if marked and any(_differs(other, back, marks) for other in operands):
                 return True
     return False
+
+
+def _scatters_others(node: NodeView, marks: dict[Value, Marks]) -> bool:
+    """Say whether indices have the length where the updates have another one."""
+    counted = marks.get(node.need(1), ())[:-1]
+    updates = marks.get(node.need(2), (False,) * len(counted))
+    return any(mine and not theirs for mine, theirs in zip(counted, updates, strict=False))
 
 
 def _differs(other: Value, back: int, marks: dict[Value, Marks]) -> bool:
@@ -66,6 +76,9 @@ def _moved(node: NodeView, result: Value, marks: dict[Value, Marks]) -> Marks | 
         return _summed(node, marks)
     if node.op == "Gather":
         return _gathered(node, rank, marks)
+    if node.op == "GatherND":
+        places = marks.get(node.need(1), ())
+        return (*places[:-1], *[False] * (rank - len(places) + 1)) if places else None
     if node.op == "Unsqueeze" and known is not None:
         return _with_new_axes(node, rank, known)
     if node.op == "Reshape":

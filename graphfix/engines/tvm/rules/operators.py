@@ -10,7 +10,11 @@ from graphfix.authoring.views import NodeView
 from graphfix.engines.known_early import counted_late, is_made_of, of_shapes_alone
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import ignores_sparse_initializers, wants_nodes_in_order
+from graphfix.engines.rule_makers import (
+    ignores_sparse_initializers,
+    refuses_types,
+    wants_nodes_in_order,
+)
 
 _WHEEL = "measured on apache-tvm 0.27.0.post1"
 
@@ -153,7 +157,7 @@ def updates_counted_elsewhere(node: NodeView, target: Target) -> Answer:
     versions="tvm",
     severity=REJECT,
     text="Axis is out of bounds",
-    source=f"{_WHEEL}: from opset 11 on it is taken",
+    source=f"{_WHEEL}: facts/asked.json, arg-axis; from opset 11 on it is taken",
 )
 def axis_from_the_end(node: NodeView, target: Target) -> Answer:
     """The axis is counted from the end, which ONNX allows from opset 11 on."""
@@ -221,6 +225,25 @@ def pads_of_unpooled(node: NodeView, target: Target) -> Answer:
     )
 
 
+EQUAL_BOOLS = refuses_types(
+    "equal-of-bools",
+    "Equal",
+    ["bool"],
+    versions="tvm",
+    text="LLVM module verification failed with the following errors: Invalid operand types for"
+    " FCmp instruction",
+    source=f"{_WHEEL}: facts/asked.json, equal-bools; And, Or, Xor and Not of bools are taken",
+    unknown=False,
+)
+REDUCED_BOOLS = refuses_types(
+    "reduction-of-bools",
+    ("ReduceMax", "ReduceMin"),
+    ["bool"],
+    versions="tvm",
+    text="Cannot decide min_value for type T.bool",
+    source=f"{_WHEEL}: facts/asked.json, reduced-bools",
+    unknown=False,
+)
 UNSORTED = wants_nodes_in_order(
     versions="tvm",
     text="KeyError of the name of a tensor",
