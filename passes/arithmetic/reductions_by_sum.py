@@ -8,7 +8,8 @@ What it does:
 Why engines need it:
     onnxruntime had ReduceSum of every type from the beginning, the others of float64 and int64 only
     later. QNN has no ReduceProd. onnx2tf refuses ReduceL1 and ReduceL2 whose axes are an input, or
-    more than two.
+    more than two. OpenVINO 2026.4 does not read the axes of ReduceL1 and ReduceLogSum from opset 13
+    to 17.
 
 Before:
     y = ReduceL1 <axes = [1]> (x)            # float64
@@ -27,7 +28,7 @@ Accuracy:
 
 References:
     https://onnx.ai/onnx/operators/onnx__ReduceL1.html; onnxruntime 1.10.0 and
-    onnxruntime-qnn 2.7.0 and onnx2tf 1.29.24, measured
+    onnxruntime-qnn 2.7.0, onnx2tf 1.29.24 and openvino 2026.4.1, measured
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _OPERATORS = (*_EITHER, *_FLOATS, "ReduceMean")
         *(f"dtype:{op}.float64" for op in (*_EITHER, *_FLOATS)),
         *(f"dtype:{op}.int64" for op in (*_EITHER, "ReduceMean")),
         *(f"form:{op}.axes-input" for op in _NORMS),
-        *(f"attr:{op}.axes" for op in _NORMS),
+        *(f"attr:{op}.axes" for op in (*_NORMS, "ReduceLogSum")),
     ),
     emits="Abs Concat Div Log Mul ReduceSum Slice Sqrt Squeeze Unsqueeze",
     since=7,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.known_early import of_shapes_alone
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_rank
 from graphfix.operators.table import REDUCTIONS
 from graphfix.schemas import form_of
 
 _MEASURED = "measured with benchmarks.engines.kernels on the wheels"
 _AXES_SINCE = 18
+_AXES_IGNORED = 13
 _AXES = tuple(op for op in REDUCTIONS if op != "ReduceSum")  # which took them from 13 on
 _BYTES = tuple(
     f"com.microsoft::QLinear{name}"
@@ -130,6 +133,79 @@ def pads_as_wide_as_the_window(node: NodeView, target: Target) -> Answer:
 def bytes_cut_off(node: NodeView, target: Target) -> Answer:
     """{op} cuts the fraction of its results off and keeps the lowest 8 bits of what is beyond."""
     return True
+
+
+@rule(
+    ("ReduceL1", "ReduceLogSum", "ReduceLogSumExp"),
+    feature="attr:{op}.axes",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source="measured on 2026.4.1: facts/asked.json, reduction-axes-attribute",
+)
+def reduction_ignores_axes_attribute(node: NodeView, target: Target) -> Answer:
+    """{op} of opset 13 to 17 does not read its axes, and reduces all of them."""
+    form, axes, x = form_of(node.op, node.opset), node.attr("axes"), node.need(0)
+    if form is None or not _AXES_IGNORED <= form.since < _AXES_SINCE or not axes:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    return len({int(axis) % x.rank for axis in axes}) < x.rank
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.coordinate_transformation_mode",
+    versions="openvino",
+    severity=REJECT,
+    text="this type of coordinate transformation mode is not supported",
+    source="resize.cpp:91 of the ONNX frontend (2026.4.1), as its refusal says; facts/asked.json,"
+    " resize-coordinates; the profiles have it of opset 19",
+)
+def resize_coordinates(node: NodeView, target: Target) -> Answer:
+    """Resize takes no tf_crop_and_resize and no half_pixel_symmetric."""
+    where = node.attr("coordinate_transformation_mode", "half_pixel")
+    if where not in ("half_pixel_symmetric", "tf_crop_and_resize") or node.opset >= 19:
+        return None
+    return Yes(feature=f"attr:Resize.coordinate_transformation_mode={where}")
+
+
+@rule(
+    "If",
+    feature="shape:If.branches",
+    versions="openvino2026.4..",
+    severity=REJECT,
+    text="CPU plug-in doesn't support If operation with dynamic rank",
+    source="node.cpp:108 of the CPU plugin (2026.4.1), as its refusal says; facts/asked.json,"
+    " branches: a number beside a vector is taken; so is a condition that it folds",
+)
+def branches_of_unlike_ranks(node: NodeView, target: Target) -> Answer:
+    """The branches of If give tensors of unlike ranks."""
+    return any(one != two and {one, two} != {0, 1} for _, one, two in _branch_ranks(node))
+
+
+@rule(
+    "If",
+    feature="shape:If.branches",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source="measured on 2026.4.1: facts/asked.json, branches and branches-inside",
+)
+def number_beside_a_vector(node: NodeView, target: Target) -> Answer:
+    """A branch of If gives a number and the other a vector: the number comes out as a vector."""
+    return any({one, two} == {0, 1} and y.is_graph_output for y, one, two in _branch_ranks(node))
+
+
+def _branch_ranks(node: NodeView) -> list[tuple[Value, int, int]]:
+    """Return the results of an If, and their ranks in the branches, as far as they are known."""
+    if of_shapes_alone(node.need(0)):
+        return []
+    then, other = (node.attr(name).outputs for name in ("then_branch", "else_branch"))
+    found = zip(node.outputs, map(Value, then), map(Value, other), strict=False)
+    return [
+        (result, one.rank, two.rank)
+        for result, one, two in found
+        if result is not None and one.rank is not None and two.rank is not None
+    ]
 
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(
