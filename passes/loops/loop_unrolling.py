@@ -10,7 +10,8 @@ What it does:
 
 Why engines need it:
     TensorRT's loops take no sequences, and nothing that a loop carries along may be the bound of
-    a Slice or the shape of a Reshape. OpenCV has no Loop before 5.0, and reads few there.
+    a Slice or the shape of a Reshape. OpenVINO crops nothing in a Resize: with a constant region
+    that becomes a product. OpenCV has no Loop before 5.0, and reads few there.
 
 Before:
     y = Loop (2, true) <body (i, c) => (c, r) { r = Slice (x, starts[i], ends[i]) ... }>
@@ -69,7 +70,11 @@ _LIMITS = {
 
 
 @graph_pass(
-    removes=(*(f"shape:{op}.loop-variable" for op in _SIZED), "op:SequenceEmpty op:SequenceInsert"),
+    removes=(
+        *(f"shape:{op}.loop-variable" for op in _SIZED),
+        "op:SequenceEmpty op:SequenceInsert",
+        "attr:Resize.coordinate_transformation_mode=tf_crop_and_resize",
+    ),
     emits="*::*",
     options=_LIMITS,
 )

@@ -113,3 +113,31 @@ def test_any_bounds(ends: list[int]) -> None:
     done = assert_rewrite(PASS, text(bounds), feeds=[FEED], rtol=1e-6)
     wanted = [X[a:b].max() for a, b in pairwise(bounds)]
     np.testing.assert_array_equal(outputs_of(done.after, FEED)["rows"], np.array(wanted))
+
+
+CROP = """<ir_version: 8, opset_import: ["" : 13]>
+g (float[1,1,4,4] x) => (float[R,1,1,2,2] y)
+<int64 n = {2}, bool t = {1}, float[2,8] rois = {0,0,0,0,1,1,0.5,1,0,0,0.5,0,1,1,1,1},
+ int64[4] s = {1,1,2,2}> {
+  y = Loop (n, t) <body = b (int64 i, bool c) => (bool d, float[1,1,2,2] r) {
+    d = Identity (c)
+    roi = Gather <axis = 0> ($from, i)
+    r = Resize <mode = "linear", coordinate_transformation_mode = "$how"> (x, roi, , s) }>
+}"""
+
+
+def test_a_region_that_changes_becomes_constant() -> None:
+    x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+    crop = CROP.replace("$from", "rois").replace("$how", "tf_crop_and_resize")
+    done = assert_rewrite(PASS, crop, feeds=[{"x": x}])
+    assert done.ops.count("Resize") == 2
+    assert "Gather" not in done.ops
+    first, second = outputs_of(done.after, {"x": x})["y"].reshape(2, 2, 2).tolist()
+    assert first == [[0, 3], [6, 9]]
+    assert second == [[6, 9], [12, 15]]
+
+
+def test_a_region_that_is_the_same_each_round_is_left_alone() -> None:
+    crop = CROP.replace("Gather <axis = 0> ($from, i)", "Gather <axis = 0> (rois, n)")
+    crop = crop.replace("$how", "tf_crop_and_resize").replace("(rois, n)", "(rois, o)")
+    assert_untouched(PASS, crop.replace("int64 n = {2}", "int64 n = {2}, int64 o = {1}"))
