@@ -60,7 +60,7 @@ def _length(node: NodeView, build: Builder, size: int, *, to_real: bool) -> int:
 
 @rewrite(
     "DFT",
-    removes="op:DFT",
+    removes="op:DFT attr:DFT.*",
     emits="Cast MatMul Reshape Slice Transpose",
     options={"max_elements": Option(int, 1 << 24, "Larger matrices are refused.")},
 )

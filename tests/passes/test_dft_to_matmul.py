@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from onnx import parser
 
+import graphfix
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
@@ -138,3 +140,11 @@ def test_leaves_others_alone() -> None:
 def test_any_length(size: int, parts: int, flag: bool, opset: int) -> None:
     sided = int(flag and parts == 1)
     check((1, size, parts), 1, onesided=sided, inverse=int(flag and not sided), opset=opset)
+
+
+def test_is_offered_where_only_one_side_is_wrong() -> None:
+    text = "(float[2,8,1] x) => (float[2,5,2] y) { y = DFT <axis = 1, onesided = 1> (x) }"
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {text}')
+    found = [f for f in graphfix.check(model, "openvino2026.4") if f.rule == "measured-wrong"]
+    assert [f.feature for f in found] == ["attr:DFT.onesided=1"]
+    assert PASS in found[0].removed_by

@@ -15,6 +15,7 @@ _MEASURED = "measured with benchmarks.engines.kernels on the wheels"
 _AXES_SINCE = 18
 _AXES_IGNORED = 13
 _AXES = tuple(op for op in REDUCTIONS if op != "ReduceSum")  # which took them from 13 on
+_OF_SEQUENCES = ("ConcatFromSequence", "SequenceAt", "SequenceLength")
 _BYTES = tuple(
     f"com.microsoft::QLinear{name}"
     for name in (
@@ -121,6 +122,38 @@ def pads_as_wide_as_the_window(node: NodeView, target: Target) -> Answer:
     wide = [(size - 1) * int(gap) + 1 for size, gap in zip(kernel, gaps, strict=True)]
     pads = [int(size) for size in node.attr("pads", ())]
     return any(pad >= size for pad, size in zip(pads, wide * 2, strict=False))
+
+
+@rule(
+    ("SplitToSequence", *_OF_SEQUENCES),
+    feature="op:{op}",
+    versions="openvino2026.4..",
+    severity=REJECT,
+    text="SplitToSequence: scalar 'split' input requires static dimension on the split axis",
+    source="split_to_sequence.cpp:48 of the ONNX frontend (2026.4.1), as its refusal says; "
+    "measured with fixed and free sizes, split in ones, by one size and by a list",
+)
+def pieces_of_an_unknown_size(node: NodeView, target: Target) -> Answer:
+    """SplitToSequence cuts a size that is not fixed in pieces of one size."""
+    split = node if node.op == "SplitToSequence" else node.need(0).producer
+    if split is None or split.op != "SplitToSequence" or _is_told_behind(split) is (split == node):
+        return None
+    data, sizes = split.need(0), split.input(1)
+    if sizes is not None and sizes.rank != 0:
+        return Unknown(f"rank of {sizes.name}") if sizes.rank is None else None
+    if data.shape is None:
+        return Unknown(f"shape of {data.name}")
+    if data.dim(int(split.attr("axis", 0))) is not None:
+        return None
+    free = any(Value(given).static_shape is None for given in split.graph.root.inputs)
+    return True if free else Unknown(f"sizes of {data.name}")
+
+
+def _is_told_behind(split: NodeView) -> bool:
+    """Say whether all that reads a sequence can be written out without it: it is told of there."""
+    sequence = split.output(0)
+    readers = () if sequence is None else sequence.consumers
+    return bool(readers) and all(reader.op in _OF_SEQUENCES for reader in readers)
 
 
 @rule(

@@ -52,7 +52,13 @@ PADDED = (
 )
 PADS = ("pads-as-wide-as-the-window", "reject")
 
-KNOWN = (AXES, DILATED, SAME, WINDOW, RANK, PADS)
+PIECES = ("pieces-of-an-unknown-size", "reject")
+CUT = (
+    "g (float[%s] x) => (float[a, b] y) <int64 one = {1}, int64[2] two = {1, 2}> "
+    "{ s = SplitToSequence <axis = %d> (x%s) y = ConcatFromSequence <axis = 0> (s) }"
+)
+HELD = "g (float[N, 3] x) => (seq(float[]) s) { s = SplitToSequence (x) }"
+KNOWN = (AXES, DILATED, SAME, WINDOW, RANK, PADS, PIECES)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +85,13 @@ KNOWN = (AXES, DILATED, SAME, WINDOW, RANK, PADS)
         (NEW, PADDED % ("AveragePool", "1, 1, 2, 3", ", count_include_pad = 1"), None),
         (NEW, PADDED % ("AveragePool", "0, 0, 0, 0", ', auto_pad = "VALID"'), None),
         (NEW, PADDED % ("MaxPool", "1, 1, 2, 3", ""), None),
+        (NEW, CUT % ("N, 3", 0, ""), PIECES),
+        (NEW, CUT % ("N, 3", 0, ", one"), PIECES),
+        (NEW, CUT % ("N, 3", 0, ", two"), None),
+        (NEW, CUT % ("N, 3", 1, ""), None),
+        (NEW, CUT % ("3, 3", 0, ""), None),
+        (OLD, CUT % ("N, 3", 0, ""), None),
+        (NEW, HELD, PIECES),
     ],
 )
 def test_what_is_refused_or_computed_wrongly_is_told(
