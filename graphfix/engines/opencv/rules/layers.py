@@ -8,6 +8,7 @@ import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.engines.opencv.blocks import is_in_blocks
 from graphfix.engines.opencv.bounds import least
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
@@ -54,31 +55,13 @@ def mod_of_floats(node: NodeView, target: Target) -> Answer:
     versions="opencv5.0..",
     severity=REJECT,
     text="DNN/InstanceNorm: only 5D block layout is supported",
-    source="instance_norm_layer.cpp:60 (5.0.0): what stands behind a Conv of three dimensions",
+    source="instance_norm_layer.cpp:60 (5.0.0): what stands behind a Conv of three dimensions;"
+    " facts/asked.json, instance-norm-behind-*",
 )
 def instance_norm_behind_conv(node: NodeView, target: Target) -> Answer:
     """InstanceNormalization of three dimensions is refused behind a Conv."""
     value = node.input(0)
-    if value is None or value.rank != 3:
-        return False
-    seen = 0
-    while value is not None and seen < 9:
-        maker = value.producer
-        if maker is None:
-            return False
-        if maker.op == "Conv":
-            return True
-        if maker.op not in _KEEP_LAYOUT:
-            return False
-        value, seen = maker.input(0), seen + 1
-    return True
-
-
-_KEEP_LAYOUT = frozenset({
-    "Add", "AveragePool", "BatchNormalization", "Clip", "Div", "Dropout", "Elu", "Erf",
-    "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "MaxPool", "Mul", "PRelu", "Relu",
-    "Reshape", "Sigmoid", "Sub", "Tanh",
-})  # fmt: skip
+    return value is not None and value.rank == 3 and is_in_blocks(value)
 
 
 @rule(

@@ -8,9 +8,9 @@ from math import ceil, floor
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.opencv.blocks import is_in_blocks
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.operators.table import ELEMENTWISE
 
 _MODES = {"linear": "linear", "bilinear": "linear", "nearest": "nearest", "cubic": "cubic"}
 _HALF = Fraction(1, 2)
@@ -222,35 +222,7 @@ def resize_of_one_behind_conv(node: NodeView, target: Target) -> Answer:
     if before is None or after is None or len(before) != 4 or len(after) != 4:
         return False
     grows = any(one == 1 and two != 1 for one, two in zip(before, after, strict=True))
-    value: Value | None = data
-    for _ in range(4):
-        maker = value.producer if grows and value is not None else None
-        if maker is None or maker.op in _PLAIN or _meets_another(maker):
-            return False
-        if maker.op == "Conv":
-            return True
-        value = maker.input(0)
-    return False
-
-
-# What leaves nothing in the blocks of channels that a Conv writes.
-_PLAIN = frozenset({"Identity", "Transpose"})
-
-
-def _meets_another(node: NodeView) -> bool:
-    """Say whether a number by number operator has an operand that no Conv has written in blocks."""
-    if node.op not in ELEMENTWISE:
-        return False
-    return any(value is not None and not _is_in_blocks(value) for value in node.inputs)
-
-
-def _is_in_blocks(value: Value, depth: int = 4) -> bool:
-    node = value.producer
-    if node is None or not depth or node.op in _PLAIN:
-        return False
-    if node.op == "Conv":
-        return True
-    return any(v is not None and _is_in_blocks(v, depth - 1) for v in node.inputs)
+    return grows and is_in_blocks(data)
 
 
 @rule(
