@@ -217,7 +217,7 @@ def test_the_node_that_a_message_names() -> None:
 def bytes_of(call: str, size: int = 4) -> onnx.ModelProto:
     """Return an operator of com.microsoft between bytes, such as ``QLinearAdd (q, s, z)``."""
     model = model_of(
-        f"(float[1,2,{size},{size}] x) => (uint8[a,b,c,d] r) <float s = {{0.25}}, uint8 z = {{3}}> "
+        f"(float[1,2,{size},{size}] x) => (uint8[a,b,c,d] r) <float s = {{0.25}}, uint8 z = {{4}}> "
         f"{{ q = QuantizeLinear (x, s, z) r = com.microsoft.{call} }}"
     )
     model.opset_import.add(domain="com.microsoft", version=1)
