@@ -106,3 +106,20 @@ def is_fmod_of_floats(node: NodeView) -> bool | Unknown | None:
     if not x.elem_type:
         return Unknown(f"dtype of {x.name}")
     return x.dtype is None or x.dtype.kind == "f"
+
+
+def quantizer_told_at(node: NodeView) -> NodeView | None:
+    """Return the QuantizeLinear that a rule tells of at a node; None at another place.
+
+    What all that reads it dequantizes again is told of there, where passes write out the pair.
+
+    Args:
+        node: A QuantizeLinear or a DequantizeLinear.
+    """
+    maker = node if node.op == "QuantizeLinear" else node.need(0).producer
+    if maker is None or maker.op != "QuantizeLinear":
+        return None
+    result = maker.output(0)
+    readers = () if result is None else result.consumers
+    paired = bool(readers) and all(reader.op == "DequantizeLinear" for reader in readers)
+    return maker if paired is (node.op == "DequantizeLinear") else None

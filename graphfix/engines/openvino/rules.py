@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.engines.known_early import of_shapes_alone
+from graphfix.engines.operands import quantizer_told_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_rank
@@ -154,6 +157,69 @@ def _is_told_behind(split: NodeView) -> bool:
     sequence = split.output(0)
     readers = () if sequence is None else sequence.consumers
     return bool(readers) and all(reader.op in _OF_SEQUENCES for reader in readers)
+
+
+@rule(
+    ("DequantizeLinear", "QuantizeLinear"),
+    feature="op:{op}",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source="measured on 2026.4.1, graphfix/engines/openvino/facts/asked.json: "
+    "quantized-product-inside and those behind it; in the main graph it is right",
+)
+def quantized_product_in_a_body(node: NodeView, target: Target) -> Answer:
+    """A product by constants of each channel is quantized in a body, by the first of them alone."""
+    quantizer = quantizer_told_at(node)
+    if quantizer is None or quantizer.graph is quantizer.graph.root:
+        return None
+    product = quantizer.need(0).producer
+    while product is not None and product.op in ("Identity", "Neg"):
+        product = product.need(0).producer
+    if product is None or product.op not in ("Div", "Mul"):
+        return None
+    scale = quantizer.need(1).array()
+    pairs = [(product.need(0), product.need(1))]
+    pairs += [(product.need(1), product.need(0))] if product.op == "Mul" else []
+    for data, factors in pairs:
+        if scale is not None and scale.size == 1 and _differ_by_channel(product.op, data, factors):
+            maker = _named(data).producer
+            inside = maker is not None and maker.graph is product.graph
+            return Unknown(f"whether {data.name} is computed with it") if inside else True
+    return None
+
+
+def _differ_by_channel(op: str, data: Value, factors: Value) -> bool:
+    """Say whether constants differ along axis 1 alone, and some are below 0; none is by Mul."""
+    numbers = _constants(factors)
+    if numbers is None or data.rank is None or not 1 < data.rank >= numbers.ndim:
+        return False
+    sizes = (*[1] * (data.rank - numbers.ndim), *numbers.shape)
+    if any(size != 1 for axis, size in enumerate(sizes) if axis != 1):
+        return False
+    if op == "Mul" and not np.all(numbers):
+        return False
+    return bool(np.any(numbers < 0) and np.any(numbers != numbers.flat[0]))
+
+
+def _constants(value: Value) -> Array | None:
+    """Return constants, which may be dequantized ones; None where they are not known."""
+    value = _named(value)
+    maker = value.producer
+    if value.array() is not None or maker is None or maker.op != "DequantizeLinear":
+        return value.array()
+    stored = maker.need(0).array()
+    scale, zero = maker.need(1).array(), maker.input(2)
+    none = np.zeros(1) if zero is None else zero.array()
+    if stored is None or scale is None or none is None or scale.size != 1:
+        return None
+    return (stored.astype(np.float64) - float(none.flat[0])) * float(scale.flat[0])
+
+
+def _named(value: Value) -> Value:
+    """Return what a value is another name of."""
+    while (maker := value.producer) is not None and maker.op == "Identity":
+        value = maker.need(0)
+    return value
 
 
 @rule(

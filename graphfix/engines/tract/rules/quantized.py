@@ -11,7 +11,7 @@ import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.operands import is_stored
+from graphfix.engines.operands import is_stored, quantizer_told_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 
@@ -85,13 +85,9 @@ def table_of_other_bytes(node: NodeView, target: Target) -> Answer:
 )
 def quantized_quotient(node: NodeView, target: Target) -> Answer:
     """A quotient by what was dequantized, which can be 0, is quantized with a zero point."""
-    maker = node if node.op == "QuantizeLinear" else node.need(0).producer
-    if maker is None or maker.op != "QuantizeLinear":
+    maker = quantizer_told_at(node)
+    if maker is None:
         return None
-    result = maker.output(0)
-    paired = result is not None and all(u.op == "DequantizeLinear" for u in result.consumers)
-    if paired is (node.op == "QuantizeLinear"):
-        return None  # what goes in a pair is told of the second, which is where it is written out
     zero = maker.input(2)
     known = None if zero is None else zero.array()
     if zero is None or (known is not None and not np.any(known)):
