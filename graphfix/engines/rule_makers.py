@@ -12,6 +12,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Rule, Yes, model_rule, rule
 from graphfix.model import Model
 from graphfix.report import Severity
+from graphfix.sorting import first_misplaced
 
 
 def refused_type(
@@ -196,12 +197,7 @@ def wants_nodes_in_order(*, versions: str, text: str, source: str) -> Rule:
 
     def unsorted_nodes(model: Model, target: Target) -> Answer:
         """A node stands before the one that makes what it reads."""
-        later = {name for node in model.proto.graph.node for name in node.output if name}
-        for node in model.proto.graph.node:
-            if later & set(node.input):
-                return True
-            later -= set(node.output)
-        return None
+        return first_misplaced(model.graph) is not None
 
     return model_rule(
         feature="model:unsorted", versions=versions, severity=REJECT, text=text, source=source

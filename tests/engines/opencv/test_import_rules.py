@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 
+import graphfix
 from tests.engines.cases import No, Yes, assert_no, assert_yes, check, model_of
 
 OLD, NEW = "opencv4.10", "opencv5.0"
@@ -160,3 +161,13 @@ def test_attention_and_a_graph_without_nodes() -> None:
     bare = model_of("(float[2] x) => (float[2] x) { }")
     assert "io:no-layers" in [f.feature for f in check(bare, OLD)]
     assert "io:no-layers" not in [f.feature for f in check(bare, NEW)]
+
+
+@pytest.mark.parametrize("target", [NEW, "tvm0.27"])
+def test_nodes_out_of_order_are_put_in_order(target: str) -> None:
+    model = model_of("(float[2] x) => (float[2] y) { y = Neg (h) h = Abs (x) }")
+    result = graphfix.run(model, target)
+    assert [f.feature for f in result.report.findings_before if f.blocks] == ["model:unsorted"]
+    assert not [f for f in result.report.findings_after if f.blocks]
+    assert result.exit_code == 0
+    assert [node.op_type for node in result.model.to_proto().graph.node] == ["Abs", "Neg"]

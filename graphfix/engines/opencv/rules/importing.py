@@ -7,6 +7,7 @@ from graphfix.engines.common_rules import undeclared_outputs
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.rule_makers import wants_nodes_in_order
 from graphfix.model import Model
 from graphfix.operators.table import REDUCTIONS
 
@@ -97,3 +98,11 @@ def computed_operand(node: NodeView, target: Target) -> Answer:
 def computed_axes(node: NodeView, target: Target) -> Answer:
     """The axes of {op} are computed; OpenCV 4 reduces all of them then."""
     return not is_known_at_import(node.input(1))
+
+
+UNSORTED = wants_nodes_in_order(
+    versions="opencv5.0..",
+    text="unknown input of node; inputs.size() in function 'getMemoryShapes'",
+    source="onnx_importer2.cpp:1043 and layer.cpp:255 (5.0.0): neither of its two importers takes"
+    " what is computed further on; facts/asked.json, unsorted",
+)
