@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from onnx import SparseTensorProto
+
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import empty_outputs
@@ -174,8 +176,11 @@ def ignores_sparse_initializers(*, versions: str, source: str, text: str = "") -
 
     def sparse_initializer(model: Model, target: Target) -> list[Answer]:
         """A sparse initializer is not read."""
-        sparse = model.proto.graph.sparse_initializer
-        return [Yes(message=f"{one.values.name} is a sparse initializer") for one in sparse]
+        return [
+            Yes(message=f"{stored.name} is a sparse initializer")
+            for stored in model.graph.initializers
+            if isinstance(stored.weights.proto, SparseTensorProto)
+        ]
 
     return model_rule(
         feature="io:sparse-initializer",

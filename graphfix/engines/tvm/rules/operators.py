@@ -6,7 +6,7 @@ apache/tvm@5d4dc87213 python/tvm/relax/frontend/onnx/onnx_frontend.py.
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_early import counted_late, is_made_of, of_shapes_alone
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
@@ -15,6 +15,7 @@ from graphfix.engines.rule_makers import (
     refuses_types,
     wants_nodes_in_order,
 )
+from graphfix.inference import shapes_contradict
 
 _WHEEL = "measured on apache-tvm 0.27.0.post1"
 
@@ -244,6 +245,74 @@ REDUCED_BOOLS = refuses_types(
     source=f"{_WHEEL}: facts/asked.json, reduced-bools",
     unknown=False,
 )
+
+
+@rule(
+    "If",
+    feature="shape:If.branches",
+    versions="tvm",
+    severity=REJECT,
+    text="CodeGenVM cannot emit this Relax operator directly",
+    source=f"{_WHEEL}: facts/asked.json, branches; as an output of the model it is taken",
+)
+def branches_of_unlike_shapes(node: NodeView, target: Target) -> Answer:
+    """The branches of If give tensors of unlike shapes, with which something is computed."""
+    then, other = (node.attr(name).outputs for name in ("then_branch", "else_branch"))
+    return any(
+        result is not None and shapes_contradict(one.shape, two.shape) and _is_computed_with(result)
+        for result, one, two in zip(node.outputs, then, other, strict=False)
+    )
+
+
+def _is_computed_with(value: Value) -> bool:
+    """Say whether an operator other than Identity reads a value."""
+    for reader in value.consumers:
+        result = reader.output(0)
+        if reader.op != "Identity" or (result is not None and _is_computed_with(result)):
+            return True
+    return False
+
+
+@rule(
+    "com.microsoft::SkipLayerNormalization",
+    feature="op:com.microsoft::SkipLayerNormalization",
+    versions="tvm",
+    severity=REJECT,
+    text="SkipLayerNormalization import currently only supports required beta and bias",
+    source=f"{_WHEEL}: facts/asked.json, skip-layer-normalization",
+)
+def normalization_without_bias(node: NodeView, target: Target) -> Answer:
+    """SkipLayerNormalization has no beta or no bias."""
+    return node.input(3) is None or node.input(4) is None
+
+
+@rule(
+    "com.microsoft::SkipLayerNormalization",
+    feature="op:com.microsoft::SkipLayerNormalization",
+    versions="tvm",
+    severity=REJECT,
+    text="Missing outputs during conversion. Expected 4 but Got 3 in SkipLayerNormalization.",
+    source=f"{_WHEEL}: facts/asked.json, skip-layer-normalization",
+)
+def normalization_with_its_sum(node: NodeView, target: Target) -> Answer:
+    """SkipLayerNormalization gives the sum of input, skip and bias as well."""
+    return node.output(3) is not None
+
+
+@rule(
+    "OneHot",
+    feature="const:OneHot.depth",
+    versions="tvm",
+    severity=REJECT,
+    text="Mismatched type on argument #3 when calling: `relax.op.one_hot`. Expected `int`",
+    source=f"{_WHEEL}: facts/asked.json, one-hot-depth",
+)
+def stored_depth_of_one_hot(node: NodeView, target: Target) -> Answer:
+    """The depth of OneHot is a vector or no whole number."""
+    depth = node.need(1)
+    return depth.is_constant and (depth.rank != 0 or depth.type_name not in ("int32", "int64"))
+
+
 UNSORTED = wants_nodes_in_order(
     versions="tvm",
     text="KeyError of the name of a tensor",

@@ -141,3 +141,21 @@ def computed_range(model: Model, target: Target) -> list[Answer]:
     ranges = [node for node in holding.nodes if holding.is_computed_range(node)]
     made = [(node, node.output(0)) for node in ranges]
     return [Yes(node=node) for node, y in made if y is not None and meets_its_length(y)]
+
+
+@model_rule(
+    feature="const:OneHot.depth",
+    versions="tvm",
+    severity=REJECT,
+    text="Only constant depth currently supported.",
+    source=f"{_WHEEL}: facts/asked.json, one-hot-sizes",
+)
+def depth_of_one_hot(model: Model, target: Target) -> list[Answer]:
+    """The depth of OneHot is no number that the importer knows when it reads the model."""
+    holding = Holding(model)
+    depths = [(node, node.need(1)) for node, _ in _nodes(holding) if node.op == "OneHot"]
+    return [
+        Yes(node=node)
+        for node, depth in depths
+        if not depth.is_constant and (holding.of(depth) is not Held.CONSTANT or depth.rank != 0)
+    ]
