@@ -9,8 +9,10 @@ from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.engines.known_early import of_shapes_alone
 from graphfix.engines.operands import quantizer_told_at
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_rank
+from graphfix.graph import Variable
+from graphfix.model import Model
 from graphfix.operators.table import REDUCTIONS
 from graphfix.schemas import form_of
 
@@ -305,6 +307,42 @@ def _branch_ranks(node: NodeView) -> list[tuple[Value, int, int]]:
         for result, one, two in found
         if result is not None and one.rank is not None and two.rank is not None
     ]
+
+
+@model_rule(
+    feature="io:constant-output",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source="measured on 2026.4.1, graphfix/engines/openvino/facts/asked.json: constant-outputs and "
+    "others; a Constant without elements becomes one 0, what is stored without elements is right",
+)
+def constant_output_held_otherwise(model: Model, target: Target) -> list[Answer]:
+    """A constant output has no elements, or numbers beyond int32 or float32."""
+    ends = [Value(end) for end in model.graph.outputs if isinstance(end, Variable)]
+    return [
+        Yes(message=f"{end.name} is a constant {what}", node=end.producer)
+        for end in ends
+        for what in (_held_otherwise(_named(end)),)
+        if what
+    ]
+
+
+def _held_otherwise(value: Value) -> str:
+    """Say what of a constant is not as it is stored; empty where all is, or it is computed."""
+    numbers = value.array()
+    if numbers is None:
+        return ""
+    if not numbers.size:
+        return "without elements" if value.producer is not None else ""
+    if numbers.dtype.kind in "iu":
+        most = np.iinfo(np.int32)
+        beyond = int(numbers.min()) < most.min or int(numbers.max()) > most.max
+        return "beyond int32, which holds its numbers" if beyond else ""
+    if numbers.dtype != np.float64:
+        return ""
+    finite = np.abs(numbers[np.isfinite(numbers)])
+    beyond = bool((finite > np.finfo(np.float32).max).any())
+    return "beyond float32, which holds its numbers" if beyond else ""
 
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(
