@@ -265,7 +265,8 @@ def file_findings(complaints: Iterable[Complaint], target: Target | None) -> tup
 
 def _of_file(complaint: Complaint, target: Target | None) -> Finding:
     known = file_rules()[complaint.kind]
-    tolerated = target is not None and known.id in engine_of(target.family).tolerates
+    ids = {known.id} if complaint.node is None else {known.id, f"{known.id}:{complaint.node.op}"}
+    tolerated = target is not None and not ids.isdisjoint(engine_of(target.family).tolerates)
     return Finding(
         rule=known.id,
         feature=(complaint.feature or known.feature).replace(

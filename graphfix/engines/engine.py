@@ -61,7 +61,8 @@ class Engine:
         order: Where the family stands in lists; those of one number stand by name.
         own_words: The id of a rule of `graphfix.engines.common_rules` -> the range of targets for
             which the family's own rules say that, with the engine's words, or nothing does.
-        tolerates: The rules of `graphfix.engines.file_rules` that are only notes for it.
+        tolerates: The rules of `graphfix.engines.file_rules` that are only notes for it, or such a
+            rule of one operator, ``element-type:Not``.
         sources: The id of such a rule -> what is known of the family there.
         known: How its profiles came to be known: ``sources`` (of the engine), ``measured`` (in it)
             or ``tables`` (that its makers publish; never run); empty is measured where there is a

@@ -25,9 +25,12 @@ class OpenVINO(Engine):
             for version, release in RELEASES.items()
         }
     )
-    tolerates = frozenset({"repeated-node-name"})
+    tolerates = frozenset({"element-type:Not", "repeated-node-name"})
     sources = MappingProxyType(
-        {"repeated-node-name": "OpenVINO 2026.4.1 takes them, in all graphs that were tried"}
+        {
+            "element-type": "OpenVINO 2026.4.1 takes Not of numbers: float32, int64, int32, uint8",
+            "repeated-node-name": "OpenVINO 2026.4.1 takes them, in all graphs that were tried",
+        }
     )
     newest_python = MappingProxyType({"openvino2023.0": "3.11", "openvino2024.0": "3.12"})
 

@@ -120,3 +120,17 @@ def test_names_of_nodes_may_repeat(target: str, code: int, tmp_path: Path) -> No
     model = parser.parse_model(f'<ir_version: 9, opset_import: ["": 17]> {text}')
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     assert main(["check", str(tmp_path / "m.onnx"), "--target", target]) == code
+
+
+@pytest.mark.parametrize("kind", ["float", "int64", "int32", "uint8"])
+@pytest.mark.parametrize(
+    ("node", "target", "code"),
+    [("Not (x)", NEW, 0), ("Not (x)", "tvm0.27", 1), ("And (x, x)", NEW, 1)],
+)
+def test_not_of_numbers_is_taken(
+    kind: str, node: str, target: str, code: int, tmp_path: Path
+) -> None:
+    text = f"g ({kind}[2] x) => (bool[2] y) {{ y = {node} }}"
+    model = parser.parse_model(f'<ir_version: 9, opset_import: ["": 17]> {text}')
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    assert main(["check", str(tmp_path / "m.onnx"), "--target", target]) == code
