@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
@@ -11,7 +13,7 @@ from graphfix.engines.operands import quantizer_told_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_rank
-from graphfix.graph import Variable
+from graphfix.graph import Tensor, Variable
 from graphfix.model import Model
 from graphfix.operators.table import REDUCTIONS
 from graphfix.schemas import form_of
@@ -343,6 +345,52 @@ def _held_otherwise(value: Value) -> str:
     finite = np.abs(numbers[np.isfinite(numbers)])
     beyond = bool((finite > np.finfo(np.float32).max).any())
     return "beyond float32, which holds its numbers" if beyond else ""
+
+
+_UNTYPED = ("HardSigmoid", "LeakyRelu", "LpNormalization", "Pad", "Selu", "ThresholdedRelu")
+_TYPED = tuple(op for op in REDUCTIONS if not op.startswith("ReduceLog"))
+_COUNTED = 2  # inputs of a body that are not carried along
+_MOVES = frozenset({"Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
+
+
+@rule(
+    (*_TYPED, *_UNTYPED, "Slice"),
+    feature="form:Loop.untyped-state",
+    versions="openvino2026.4..",
+    severity=REJECT,
+    text="Unsupported input type dynamic; Element not supported",
+    source="measured on 2026.4.1: facts/asked.json, untyped-state and untyped-bounds",
+)
+def untyped_loop_state(node: NodeView, target: Target) -> Answer:
+    """{op} is given what a Loop carries along, and the body does not declare its type."""
+    read = node.inputs[1:3] if node.op == "Slice" else node.inputs[:1]
+    states = [tensor for tensor in _states_around(node) if not _is_declared(tensor)]
+    return any(
+        value is not None and _moved(value).tensor is tensor for value in read for tensor in states
+    )
+
+
+def _moved(value: Value) -> Value:
+    """Return what a value is that nothing was computed of but another shape."""
+    maker = value.producer
+    while maker is not None and maker.op in _MOVES and not maker.domain:
+        value = maker.need(0)
+        maker = value.producer
+    return value
+
+
+def _states_around(node: NodeView) -> Iterator[Tensor]:
+    """Yield what the loops carry along whose bodies a node stands in."""
+    graph = node.graph
+    while graph.parent is not None:
+        if graph.parent.op == "Loop":
+            yield from graph.inputs[_COUNTED:]
+        graph = graph.parent.graph
+
+
+def _is_declared(tensor: Tensor) -> bool:
+    info = tensor.info if isinstance(tensor, Variable) else None
+    return info is not None and info.type.WhichOneof("value") is not None
 
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(
