@@ -7,6 +7,7 @@ from collections import deque
 import numpy as np
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.known_early import is_made_of
 from graphfix.operators.table import ELEMENTWISE
 
 _KEEPING = frozenset({"Concat", "Cos", "Expand", "Sin", "Slice"})
@@ -54,6 +55,8 @@ def _is_met(node: NodeView, marks: dict[Value, Marks]) -> bool:
 
 def _scatters_others(node: NodeView, marks: dict[Value, Marks]) -> bool:
     """Say whether indices have the length where the updates have another one."""
+    if is_made_of(node.need(2), "Range"):  # by its Shape, they may be as many
+        return False
     counted = marks.get(node.need(1), ())[:-1]
     updates = marks.get(node.need(2), (False,) * len(counted))
     return any(mine and not theirs for mine, theirs in zip(counted, updates, strict=False))

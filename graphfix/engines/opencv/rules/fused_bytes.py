@@ -71,6 +71,8 @@ def dequantize_others(node: NodeView, target: Target) -> Answer:
     data = node.input(0)
     if data is None or node.attr("block_size", 0):
         return True
+    if data.dtype is None:
+        return Unknown(f"dtype of {data.name}")
     return data.type_name not in {*_BYTES, "int32"}
 
 

@@ -36,8 +36,9 @@ def cast_left_out(node: NodeView, target: Target) -> Answer:
     lost = [value for value in values if held_type(value) != value.type_name]
     if not lost:
         return False
-    if node.op == "Pow":
-        return values[0] in lost
+    if node.op == "Pow":  # a single number as the exponent makes a layer that takes integers
+        exponent = node.need(1)
+        return values[0] in lost and not (exponent.rank == 0 and exponent.array() is not None)
     if len(values) > 1:
         return len({held_type(value) for value in values}) > 1
     return lost[0].type_name.startswith("float")
@@ -59,7 +60,7 @@ def held_type(value: Value, depth: int = _DEEPEST) -> str:
     if node.op == "Cast":
         same = source.type_name == value.type_name
         return held_type(source, depth - 1) if same or _is_left_out(source) else value.type_name
-    if node.op not in _KEEPS and node.op not in ELEMENTWISE:
+    if node.op == "Pow" or (node.op not in _KEEPS and node.op not in ELEMENTWISE):
         return value.type_name
     if source.type_name != value.type_name:
         return value.type_name
