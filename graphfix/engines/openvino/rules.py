@@ -393,6 +393,24 @@ def _is_declared(tensor: Tensor) -> bool:
     return info is not None and info.type.WhichOneof("value") is not None
 
 
+@rule(
+    "Loop",
+    feature="form:Loop.outer-condition",
+    versions="openvino2026.4..",
+    severity=REJECT,
+    text="Model references undeclared parameters: opset1::Parameter",
+    source="measured on 2026.4.1: facts/asked.json, loops-in-loops",
+)
+def condition_of_the_loop_around(node: NodeView, target: Target) -> Answer:
+    """Loop goes on by the condition that the Loop around it gives to its body."""
+    given, loop = node.input(1), node.graph.parent
+    while given is not None and given.producer is not None and given.producer.op == "Identity":
+        given = given.producer.need(0)
+    if given is None or loop is None or loop.op != "Loop":
+        return None
+    return given.tensor is node.graph.inputs[_COUNTED - 1]
+
+
 SPARSE_INITIALIZER = ignores_sparse_initializers(
     versions="openvino2026.4..", source='measured on 2026.4.1: "pop from empty list"'
 )
