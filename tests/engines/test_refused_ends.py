@@ -10,6 +10,8 @@ from tests.engines.cases import No, Yes, assert_no, assert_yes, check, model_of
 
 EMPTY = "(float[2,3] x) => (float[2,3] y, float[0,3] z) <int64[1] a = {0}, int64[1] b = {0}>"
 
+WEIGHTS = ", ".join(str(k / 8) for k in range(16))
+
 
 def with_sparse() -> onnx.ModelProto:
     model = model_of("(float[2,2] x) => (float[2,2] y) { y = Add (x, k) }")
@@ -48,7 +50,8 @@ def test_an_empty_output_is_refused(target: str) -> None:
     ("graph", "rule", "feature", "severity", "target"),
     [
         (
-            "(float[2,3,3] x) => (float[2,3,3] y) { y = Relu (x) }",
+            f"(float[1,4,4,4] x) => (float[1,8,4,4] y) <float[4,4,1,1] w = {{{WEIGHTS}}}> "
+            "{ q = Conv (x, w) y = Concat <axis = 1> (q, x) }",
             "input-of-equal-sizes",
             "io:square-input",
             "wrong",
@@ -88,6 +91,11 @@ def test_what_was_measured_is_found(
     ("graph", "rule", "target"),
     [
         ("(float[3,3] x) => (float[3,3] y) { y = Relu (x) }", "input-of-equal-sizes", "tflite1.29"),
+        (
+            "(float[2,3,3] x) => (float[2,3,3] y) { y = Relu (x) }",
+            "input-of-equal-sizes",
+            "tflite1.29",
+        ),
         (
             "(float[2,3,3,5] x) => (float[2,3,3,5] y) { y = Relu (x) }",
             "input-of-equal-sizes",
