@@ -42,7 +42,7 @@ ELSEWHERE = {
         "texts_to_class_numbers._MOVES squeeze_axes_by_reader._RANKS comparison_of_expanded.OPS "
         "quantized_constant_to_quantizelinear._OPERATORS contrib_without_equivalent._REASONS "
         "aten_comparison._TABLE aten_reduction._TABLE aten_segment_reduce._OPERATORS "
-        "reduction_of_fewer_dimensions._OPS "
+        "reduction_of_fewer_dimensions._OPS elementwise_of_four_dimensions._OPS "
         "pairwise.EMITS_OF_ANY_SIZE scatternd_of_grid_to_where._BY_ELEMENT"
     ),
 }
