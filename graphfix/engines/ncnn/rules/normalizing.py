@@ -65,6 +65,8 @@ def _is_of_groups(node: NodeView) -> bool:
     front = rows.producer
     if y is None or front is None or front.op != "Reshape" or len(y.consumers) != 1:
         return False
+    if front.need(0).shape == rows.shape:  # each channel is a group: pnnx drops that Reshape
+        return False
     (back,) = y.consumers
     end = back.output(0)
     if back.op != "Reshape" or end is None or end.shape != front.need(0).shape:
