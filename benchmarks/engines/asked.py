@@ -15,10 +15,8 @@ import argparse
 import itertools
 import json
 import re
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -27,7 +25,7 @@ import onnx
 from onnx import ModelProto, helper
 
 from benchmarks.differential.judge import run, session
-from benchmarks.engines.kernels import Asker, family_of
+from benchmarks.engines.kernels import Asker, facts_of, written
 
 Array = np.ndarray[Any, Any]
 Answer = tuple[str, str, str, str]
@@ -91,21 +89,20 @@ def settled(graph: str, opset: int) -> tuple[str, ModelProto, dict[str, Array], 
     return text, model_of(text, opset), feed, expected
 
 
-def answers(asker: Asker, asked: Iterator[tuple[str, int, str]], path: Path) -> Iterator[Answer]:
+def answers(asker: Asker, asked: Iterator[tuple[str, int, str]]) -> Iterator[Answer]:
     """Yield what the engine says of each question.
 
     Args:
         asker: The engine.
         asked: Subjects, opsets and graphs.
-        path: Where a model is put.
     """
     for subject, opset, graph in asked:
         try:
             text, model, feed, expected = settled(graph, opset)
         except Exception:  # of ONNX's parser, or of onnxruntime
             continue
-        path.write_bytes(model.SerializeToString())
-        yield subject, str(opset), text, asker.verdict(path, feed, expected)[0]
+        with written(model) as path:
+            yield subject, str(opset), text, asker.verdict(path, feed, expected)[0]
 
 
 def main() -> None:
@@ -114,23 +111,20 @@ def main() -> None:
     parser.add_argument("--engine", required=True, metavar="TARGET")
     parser.add_argument("--only", nargs="+", default=[], metavar="SUBJECT")
     given = parser.parse_args()
-    family = family_of(given.engine).folder
-    assert family is not None
-    store = tomllib.loads((family / "facts" / "asked.toml").read_text(encoding="utf-8"))
-    path = family / "facts" / "asked.json"
+    questioned = facts_of(given.engine, "asked.toml")
+    store = tomllib.loads(questioned.read_text(encoding="utf-8"))
+    path = facts_of(given.engine, "asked.json")
     asker = Asker(given.engine)
-    with tempfile.TemporaryDirectory() as folder:
-        for name in given.only or store:
-            found: dict[str, dict[str, str]] = {}
-            asked = questions({name: store[name]})
-            for _, opset, text, verdict in answers(asker, asked, Path(folder, "model.onnx")):
-                found.setdefault(opset, {})[text] = verdict
-            merged: dict[str, Any] = {}
-            if path.is_file():
-                merged = json.loads(path.read_text(encoding="utf-8"))
-            merged[name] = found
-            kept = {key: merged[key] for key in store if key in merged}
-            path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    for name in given.only or store:
+        found: dict[str, dict[str, str]] = {}
+        for _, opset, text, verdict in answers(asker, questions({name: store[name]})):
+            found.setdefault(opset, {})[text] = verdict
+        merged: dict[str, Any] = {}
+        if path.is_file():
+            merged = json.loads(path.read_text(encoding="utf-8"))
+        merged[name] = found
+        kept = {key: merged[key] for key in store if key in merged}
+        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     asker.close()
 
 

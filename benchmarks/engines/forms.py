@@ -12,16 +12,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import ModelProto, numpy_helper
 
-from benchmarks.engines.kernels import Asker, family_of
+from benchmarks.engines.kernels import Asker, facts_of, written
 from graphfix.proving.models import run_model
 
 Array = np.ndarray[Any, Any]
@@ -57,14 +55,13 @@ def _drawn(info: onnx.ValueInfoProto, numbers: np.random.Generator) -> Array:
     return np.asarray(numbers.integers(0, _COUNT, shape)).astype(dtype)
 
 
-def asked(asker: Asker, forms: Sequence[Mapping[str, Any]], folder: Path) -> Iterator[str]:
+def asked(asker: Asker, forms: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield what becomes of each form."""
     for form in forms:
         model, feed = model_of(form)
-        path = folder / "model.onnx"
-        path.write_bytes(model.SerializeToString())
-        (expected,) = run_model(path, [feed])
-        yield asker.verdict(path, feed, expected)[0]
+        with written(model) as path:
+            (expected,) = run_model(path, [feed])
+            yield asker.verdict(path, feed, expected)[0]
 
 
 def main() -> None:
@@ -72,13 +69,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--engine", required=True, metavar="TARGET")
     given = parser.parse_args()
-    family = family_of(given.engine).folder
-    assert family is not None
-    path = family / "facts" / "forms.json"
+    path = facts_of(given.engine, "forms.json")
     forms = json.loads(path.read_text(encoding="utf-8"))
     asker = Asker(given.engine, seconds=60.0)
-    with tempfile.TemporaryDirectory() as folder:
-        verdicts = list(asked(asker, forms, Path(folder)))
+    verdicts = list(asked(asker, forms))
     asker.close()
     told = [{**form, "verdict": said} for form, said in zip(forms, verdicts, strict=True)]
     lines = ",\n".join(f" {json.dumps(form)}" for form in told)

@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import tempfile
-from pathlib import Path
 
 import numpy as np
 from onnx import ModelProto, parser
 
 from benchmarks.differential.judge import run, session
 from benchmarks.differential.scope import Array
-from benchmarks.engines.kernels import Asker, family_of
+from benchmarks.engines.kernels import Asker, facts_of, written
 from graphfix.storage.weights import dtype_of
 
-GRAPHS = Path("facts") / "graphs.json"
+GRAPHS = "graphs.json"
 _SECONDS = 300.0
 
 
@@ -48,16 +46,14 @@ def _drawn(model: ModelProto) -> dict[str, Array]:
     return feed
 
 
-def verdict(key: str, asker: Asker, folder: Path) -> str:
+def verdict(key: str, asker: Asker) -> str:
     """Return what becomes of one graph."""
     model = model_of(key)
     feed = _drawn(model)
     names = [info.name for info in model.graph.output]
     expected = dict(zip(names, run(session(model), feed), strict=True))
-    path = folder / "graph.onnx"
-    path.write_bytes(model.SerializeToString())
-    said, _ = asker.verdict(path, feed, expected)
-    return said
+    with written(model) as path:
+        return asker.verdict(path, feed, expected)[0]
 
 
 def main() -> None:
@@ -66,17 +62,14 @@ def main() -> None:
     command.add_argument("engine", metavar="TARGET")
     command.add_argument("--new", action="store_true", help="only graphs without a verdict")
     given = command.parse_args()
-    engine = family_of(given.engine)
-    assert engine.folder is not None, given.engine
-    path = engine.folder / GRAPHS
+    path = facts_of(given.engine, GRAPHS)
     store: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
     asker = Asker(given.engine, seconds=_SECONDS)
-    with tempfile.TemporaryDirectory() as folder:
-        for key, said in store[given.engine].items():
-            if not (given.new and said):
-                store[given.engine][key] = verdict(key, asker, Path(folder))
-                text = json.dumps(store, indent=1, ensure_ascii=False)
-                path.write_text(text + "\n", encoding="utf-8")
+    for key, said in store[given.engine].items():
+        if not (given.new and said):
+            store[given.engine][key] = verdict(key, asker)
+            text = json.dumps(store, indent=1, ensure_ascii=False)
+            path.write_text(text + "\n", encoding="utf-8")
     asker.close()
 
 

@@ -21,7 +21,8 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -115,6 +116,22 @@ class Asker:
 def family_of(target: str) -> Engine:
     """Return the family of a target, which may have no profile yet."""
     return engine_of(load_target(target).family if _is_target(target) else _family(target))
+
+
+@contextmanager
+def written(model: onnx.ModelProto) -> Iterator[Path]:
+    """Give a file of a model, for as long as it is asked about."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.onnx")
+        path.write_bytes(model.SerializeToString())
+        yield path
+
+
+def facts_of(target: str, name: str) -> Path:
+    """Return a file of facts of a target's family."""
+    folder = family_of(target).folder
+    assert folder is not None, target
+    return folder / "facts" / name
 
 
 def _is_target(name: str) -> bool:

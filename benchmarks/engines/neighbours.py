@@ -14,17 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import tempfile
 from collections.abc import Iterator
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from onnx import ModelProto, parser
 
-from benchmarks import ROOT
-from benchmarks.engines.kernels import Asker, family_of
+from benchmarks.engines.kernels import Asker, facts_of, written
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
 
@@ -45,18 +42,11 @@ def model_of(row: Row) -> ModelProto:
     return parser.parse_model(head + _DRAWN.sub(drawn, row["graph"]))
 
 
-def facts_of(target: str) -> Path:
-    """Return the file of a target's family."""
-    return ROOT / "graphfix" / "engines" / family_of(target).family / "facts" / "neighbours.json"
-
-
 def asked(row: Row, asker: Asker) -> Row:
     """Return a graph with what the engine makes of it."""
     model = model_of(row)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.onnx"
-        path.write_bytes(model.SerializeToString())
-        feed: dict[str, Any] = FeedMaker(model).draw(0, 0)
+    feed: dict[str, Any] = FeedMaker(model).draw(0, 0)
+    with written(model) as path:
         verdict, words = asker.verdict(path, feed, run_model(path, [feed])[0])
     kept = {"opset": row["opset"], "graph": row["graph"], "verdict": verdict}
     return {**kept, "words": _brief(words)}
@@ -79,7 +69,7 @@ def main() -> None:
     line.add_argument("--engine", required=True, metavar="TARGET")
     line.add_argument("--again", action="store_true", help="ask about all of them")
     given = line.parse_args()
-    path = facts_of(given.engine)
+    path = facts_of(given.engine, "neighbours.json")
     asker = Asker(given.engine)
     rows = list(_answered(json.loads(path.read_text(encoding="utf-8")), asker, again=given.again))
     asker.close()

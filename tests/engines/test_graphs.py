@@ -16,7 +16,7 @@ _SEVERITIES = {
     "refused": {"reject"},
     "crashed": {"reject"},
 }
-_FILES = sorted((ROOT / "graphfix" / "engines").glob(f"*/{GRAPHS.as_posix()}"))
+_FILES = sorted((ROOT / "graphfix" / "engines").glob(f"*/facts/{GRAPHS}"))
 # Right by luck: Unsqueeze of such a tensor is wrong for other readers of what it gives, and a
 # divisor that Where keeps from 0 ends the process as int32.
 _WHERE = "{{ q = Equal (z, o) w = Where (q, one, z) y = {} (x, w) }}"

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 import graphfix
-from benchmarks.engines.neighbours import facts_of, model_of
+from benchmarks.engines.kernels import facts_of
+from benchmarks.engines.neighbours import model_of
 from graphfix.report import Severity
 
 NAME = "ncnn1.0"
-ROWS: list[dict[str, Any]] = json.loads(facts_of(NAME).read_text(encoding="utf-8"))
+ROWS: list[dict[str, Any]] = json.loads(
+    facts_of(NAME, "neighbours.json").read_text(encoding="utf-8")
+)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["graph"][:60])
