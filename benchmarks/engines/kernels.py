@@ -21,7 +21,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -119,7 +119,7 @@ def family_of(target: str) -> Engine:
 
 
 @contextmanager
-def written(model: onnx.ModelProto) -> Iterator[Path]:
+def written(model: onnx.ModelProto) -> Generator[Path]:
     """Give a file of a model, for as long as it is asked about."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.onnx")
