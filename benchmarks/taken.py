@@ -16,7 +16,7 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
-from benchmarks.engines.__main__ import FORMS
+from benchmarks.engines.rows import FORMS
 from graphfix.engines.engine import CORPUS, engines
 from graphfix.engines.interface import Taken
 from graphfix.engines.targets import load_target

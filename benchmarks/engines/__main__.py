@@ -9,7 +9,8 @@ what it finds in the model as it is, beside what the engine makes of that. An en
 as it is and has inputs or outputs of types that the engine does not bind, graphfix runs anew with
 ``--allow-io-change``, and then with ``--allow-lossy`` as well, and the same numbers are fed in the
 types that it has declared. Several engines share the inputs and what onnxsim writes. A further run
-goes on behind the rows of the last, in a file for each engine; the tables are
+goes on behind the rows of the last, ``results/engines-E.tsv``, and with ``--again`` asks once more
+about what graphfix did not make equal or `check` did not foresee; the pages are
 ``results/engines-E.md``. It needs POSIX: graphfix and onnxsim run in forked children.
 """
 
@@ -18,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import re
 import sys
 import tempfile
 import time
@@ -35,6 +35,8 @@ import onnx
 from benchmarks import RESULTS
 from benchmarks.children import call_in_child, graphfix_main
 from benchmarks.engines.kernels import Asker, difference, family_of
+from benchmarks.engines.page import table
+from benchmarks.engines.rows import FORMS, POSSIBLY, Row, append, read, write
 from graphfix.engines.targets import load_target
 from graphfix.errors import GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker
@@ -46,14 +48,6 @@ _SECONDS = 120.0
 _MEMORY = 4 << 30
 _MILLIONTH = 1e-6
 _CONSENTS = (["--allow-io-change"], ["--allow-io-change", "--allow-lossy"])
-_FOLDERS = re.compile(r"/\S*/(?=site-packages/)")  # where an engine happens to be installed
-FORMS = ("as it is", "onnxsim", "graphfix")
-VERDICTS = ("equal", "wrong", "refused", "crashed", "none")
-_TAKES_NOT = ("refused", "crashed")
-_REFUSED = {"reject", "builder"}
-_POSSIBLY = "possibly wrong"  # where no finding is sure of it
-_BLOCKS = {*_REFUSED, "wrong", _POSSIBLY}
-Row = dict[str, Any]
 
 
 @dataclass
@@ -96,11 +90,20 @@ class Tried:
         return self.simplified[path]
 
 
-def measured(tried: Tried, asker: Asker, target: str, graphfix: Callable[..., int]) -> Row:
-    """Return what becomes of one model in one engine."""
+def measured(
+    tried: Tried, asker: Asker, target: str, graphfix: Callable[..., int], known: Row | None
+) -> Row:
+    """Return what becomes of one model in one engine.
+
+    Args:
+        tried: The model.
+        asker: The engine.
+        target: Its name.
+        graphfix: The command.
+        known: What became of it before: of what graphfix has no part in, that is kept.
+    """
     sized = family_of(target).wants_sizes and bool(tried.sizes)
     plain, fixed = tried.as_it_is(sized=sized), tried.folder / f"{target}.onnx"
-    made = {"as it is": plain, "onnxsim": tried.by_onnxsim(plain)}
     command = ["run", str(tried.path), "--target", target, "--force", "-o", str(fixed)]
     command += tried.sizes if sized else []
     code, _ = _called(lambda: graphfix(command), tried.folder)
@@ -110,24 +113,36 @@ def measured(tried: Tried, asker: Asker, target: str, graphfix: Callable[..., in
         code, _ = _called(partial(graphfix, words), tried.folder)
         if code != 1:
             break
-    made["graphfix"] = fixed if fixed.is_file() else None
-    row: Row = {"file": tried.name}
-    for form, file in made.items():
-        if file is None:
-            row[form] = ["none", ""]
-            continue
-        inputs = onnx.ModelProto.FromString(file.read_bytes()).graph.input
-        types = {info.name: info.type.tensor_type.elem_type for info in inputs}
-        given = {
-            name: value.astype(dtype_of(types[name]), copy=False) if consent else value
-            for name, value in tried.feed.items()
-            if name in types
-        }
-        row[form] = list(asker.verdict(file, given, tried.expected))
+    verdicts = dict(known.verdicts) if known is not None else {}
+    said = ""
+    for form in FORMS if known is None else FORMS[-1:]:
+        file = _form(form, tried, plain, fixed)
+        verdicts[form], said = ("none", "") if file is None else _asked(file, tried, asker, consent)
     checking = ["check", str(plain), "--target", target, "--json"]
-    _, said = _called(lambda: graphfix(checking), tried.folder)
-    row |= {"runs": True, "code": code, "found": _severities(said)}
-    return {**row, "sized": sized, "consent": consent}
+    _, findings = _called(lambda: graphfix(checking), tried.folder)
+    found = tuple(_severities(findings))
+    return Row(tried.name, verdicts, code, found, sized, tuple(consent), said)
+
+
+def _form(form: str, tried: Tried, plain: Path, fixed: Path) -> Path | None:
+    """Return the file of a form, or None where there is none."""
+    if form == FORMS[0]:
+        return plain
+    if form == FORMS[1]:
+        return tried.by_onnxsim(plain)
+    return fixed if fixed.is_file() else None
+
+
+def _asked(file: Path, tried: Tried, asker: Asker, consent: Sequence[str]) -> tuple[str, str]:
+    """Return what becomes of a file in an engine, given the inputs in the types it declares."""
+    inputs = onnx.ModelProto.FromString(file.read_bytes()).graph.input
+    types = {info.name: info.type.tensor_type.elem_type for info in inputs}
+    given = {
+        name: value.astype(dtype_of(types[name]), copy=False) if consent else value
+        for name, value in tried.feed.items()
+        if name in types
+    }
+    return asker.verdict(file, given, tried.expected)
 
 
 def _with_sizes(path: Path, feed: Mapping[str, Any], out: Path) -> list[str]:
@@ -168,7 +183,7 @@ def _severities(said: str) -> list[str]:
         return []
     found = {finding["severity"] for finding in findings}
     if not any(each["certain"] for each in findings if each["severity"] == "wrong"):
-        found = {_POSSIBLY if severity == "wrong" else severity for severity in found}
+        found = {POSSIBLY if severity == "wrong" else severity for severity in found}
     return sorted(found)
 
 
@@ -225,99 +240,6 @@ def _called(call: Callable[[], int], folder: Path) -> tuple[int, str]:
     return -1 if ended.timed_out else ended.code, ended.stdout
 
 
-def table(engine: str, rows: Sequence[Row]) -> str:
-    """Return the page."""
-    known = [row for row in rows if row["runs"]]
-    sized = sum(row.get("sized", False) for row in known)
-    lines = [
-        f"# {engine} on networks",
-        "",
-        f"{len(known)} models that onnxruntime runs, of {len(rows)} that were tried, in the engine"
-        f" itself; {_closeness(engine)}. Made by `python -m"
-        f" benchmarks.engines FOLDER --engine {engine}`.",
-        *_note_on_engine(engine),
-        *_note_on_sizes(sized),
-        *_note_on_consent(known),
-        "",
-        "| form | " + " | ".join(VERDICTS) + " |",
-        "|---" * (len(VERDICTS) + 1) + "|",
-    ]
-    for form in FORMS:
-        counts = [sum(row[form][0] == verdict for row in known) for verdict in VERDICTS]
-        lines.append(f"| {form} | " + " | ".join(map(str, counts)) + " |")
-    fixed = [row for row in known if row["code"] == 0]
-    broken = [row for row in fixed if row["graphfix"][0] != "equal"]
-    lines += [
-        "",
-        f"graphfix calls {len(fixed)} of them fixed; of these the engine refuses or computes"
-        f" wrongly {len(broken)}.",
-        *_agreement(known),
-    ]
-    left = [row for row in known if row["graphfix"][0] != "equal"]
-    if left:
-        lines += ["", "| not equal after graphfix | exit code | verdict | the engine's words |"]
-        lines += ["|---|---|---|---|"]
-        for row in left:
-            verdict, words = row["graphfix"]
-            said = _FOLDERS.sub("", words).replace("|", "/").replace("<", "&lt;")[:160]
-            lines.append(f"| {row['file']} | {row['code']} | {verdict} | {said} |")
-    return "\n".join(lines) + "\n"
-
-
-def _closeness(engine: str) -> str:
-    if family_of(engine).arithmetic == "float16":
-        return "it computes in float16: floats within 1e-2 of each and of the largest number"
-    return "floats within 1e-3 of each and 1e-4 of the largest number"
-
-
-def _note_on_engine(engine: str) -> list[str]:
-    caution = family_of(engine).caution
-    return ["", f"Of the engine is to be known: {caution}."] if caution else []
-
-
-def _note_on_sizes(sized: int) -> list[str]:
-    if not sized:
-        return []
-    said = f"{sized} of them leave sizes of inputs open; these were fixed in all three forms"
-    return ["", f"{said}, for graphfix with `--shape`."]
-
-
-def _note_on_consent(known: Sequence[Row]) -> list[str]:
-    asked = [row for row in known if row.get("consent")]
-    if not asked:
-        return []
-    lossy = sum("--allow-lossy" in (row["consent"] or ()) for row in asked)
-    equal = sum(row["graphfix"][0] == "equal" for row in asked)
-    return [
-        "",
-        f"{len(asked)} of them have inputs or outputs of types that the engine does not bind, and"
-        f" were not fixed with these kept: `--allow-io-change`, and for {lossy} `--allow-lossy` as"
-        f" well; the same numbers are fed in the types that were declared. {equal} of these are"
-        " equal afterwards.",
-    ]
-
-
-def _agreement(known: Sequence[Row]) -> list[str]:
-    """Say how what graphfix finds in models as they are agrees with the engine."""
-    pairs = [(set(row["found"]), row["as it is"][0]) for row in known if "found" in row]
-    if not pairs:
-        return []
-    refused = [(bool(found & _REFUSED), said in _TAKES_NOT) for found, said in pairs]
-    agree = sum(one == two for one, two in refused)
-    wrong = [found & _BLOCKS for found, said in pairs if said == "wrong"]
-    equal = [found for found, said in pairs if said == "equal"]
-    lone, doubted = (sum(word in found for found in equal) for word in ("wrong", _POSSIBLY))
-    blocked = sum(bool(found & _BLOCKS) == (said != "equal") for found, said in pairs)
-    return [
-        "",
-        f"What `check` says of the models as they are: taken or not as by the engine {agree} of"
-        f" {len(pairs)}; a finding where the engine refuses or errs and none where it is right"
-        f" {blocked} of {len(pairs)}; warned of what the engine computes wrongly"
-        f" {sum(map(bool, wrong))} of {len(wrong)}; called wrong though it is right {lone} of"
-        f" {len(equal)}{f', possibly wrong {doubted}' if doubted else ''}.",
-    ]
-
-
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -330,14 +252,17 @@ def main() -> None:
     parser.add_argument(
         "--patience", type=float, default=_SECONDS, metavar="S", help="an engine's for each form"
     )
-    parser.add_argument("--rows", type=Path, help="JSON lines, or a folder of them")
+    parser.add_argument(
+        "--again", action="store_true", help="of rows that are there, ask those that fail anew"
+    )
+    parser.add_argument("--rows", type=Path, help="a table, or a folder of them")
     parser.add_argument("-o", "--output", type=Path, help="the page, or a folder of them")
     given = parser.parse_args()
     files = sorted(given.folder.rglob("*.onnx"))
     random.Random(0).shuffle(files)
-    folder: Path = given.rows or Path(tempfile.gettempdir())
+    folder: Path = given.rows or RESULTS
     books = {
-        engine: Book(engine, _in(folder, engine, "jsonl"), given.patience)
+        engine: Book(engine, _in(folder, engine, "tsv"), given.patience, again=given.again)
         for engine in given.engine
     }
     began, graphfix = time.monotonic(), graphfix_main()
@@ -346,18 +271,17 @@ def main() -> None:
         if time.monotonic() - began > given.seconds:
             break
         name = path.relative_to(given.folder).as_posix()
-        left = [book for book in books.values() if name not in book.done]
+        left = [book for book in books.values() if book.wants(name)]
         if not left:
             continue
         drawn = _drawn(path)
         with tempfile.TemporaryDirectory(prefix="engines-") as made:
             tried = None if drawn is None else Tried(path, name, *drawn, Path(made))
             for book in left:
-                book.write(tried, name, graphfix)
+                book.add(tried, name, graphfix)
     for book in books.values():
-        book.asker.close()
         page = _in(given.output or RESULTS, book.engine, "md")
-        page.write_text(table(book.engine, book.rows), encoding="utf-8")
+        page.write_text(table(book.engine, book.closed()), encoding="utf-8")
 
 
 def _in(place: Path, engine: str, suffix: str) -> Path:
@@ -366,24 +290,35 @@ def _in(place: Path, engine: str, suffix: str) -> Path:
 
 
 class Book:
-    """The rows of an engine, in a file that a further run goes on with."""
+    """The rows of an engine, in a table that a further run goes on with."""
 
-    def __init__(self, engine: str, file: Path, seconds: float = _SECONDS) -> None:
+    def __init__(self, engine: str, file: Path, seconds: float, *, again: bool) -> None:
         """Read the rows that are there."""
-        self.engine, self._file = engine, file
-        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-        self.rows: list[Row] = [json.loads(line) for line in lines]
-        self.done = {row["file"] for row in self.rows}
-        self.asker = Asker(engine, seconds=seconds, memory=_MEMORY)
+        self.engine, self._file, self._again = engine, file, again
+        self._rows = {row.file: row for row in read(file)}
+        self._asker = Asker(engine, seconds=seconds, memory=_MEMORY)
 
-    def write(self, tried: Tried | None, name: str, graphfix: Callable[..., int]) -> None:
+    def wants(self, name: str) -> bool:
+        """Say whether a model is to be asked about."""
+        row = self._rows.get(name)
+        if row is None or not row.runs:
+            return row is None
+        return self._again and not (row.equal and row.foreseen)
+
+    def add(self, tried: Tried | None, name: str, graphfix: Callable[..., int]) -> None:
         """Add the row of a model; None for one that onnxruntime does not run."""
-        row: Row = {"file": name, "runs": False}
+        row = Row(name, {})
         if tried is not None:
-            row = measured(tried, self.asker, self.engine, graphfix)
-        self.rows.append(row)
-        with self._file.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(row) + "\n")
+            row = measured(tried, self._asker, self.engine, graphfix, self._rows.get(name))
+        self._rows[name] = row
+        append(self._file, row)
+
+    def closed(self) -> list[Row]:
+        """End the engine, put the table in order, and return its rows."""
+        self._asker.close()
+        rows = list(self._rows.values())
+        write(self._file, rows)
+        return rows
 
 
 if __name__ == "__main__":

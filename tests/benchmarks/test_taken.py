@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import taken as module
-from benchmarks.engines.__main__ import FORMS, table
+from benchmarks.engines.page import table
+from benchmarks.engines.rows import FORMS, Row
 from benchmarks.taken import taken
 from graphfix.engines.engine import engines
 from graphfix.engines.interface import Taken
@@ -23,10 +24,9 @@ def test_the_families_hold_what_the_results_say() -> None:
 
 
 def test_a_page_on_a_real_engine_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    forms = {form: ["equal", ""] for form in FORMS}
-    other = {**forms, FORMS[0]: ["refused", "no"]}
-    rows = [{"file": name, "runs": True, "code": 0} for name in "abc"]
-    page = table("tvm0.27", [{**rows[0], **forms}, {**rows[1], **other}, {**rows[2], **other}])
+    forms = dict.fromkeys(FORMS, "equal")
+    other = {**forms, FORMS[0]: "refused"}
+    page = table("tvm0.27", [Row("a", forms), Row("b", other), Row("c", other), Row("d", {})])
     (tmp_path / "engines-tvm0.27.md").write_text(page, encoding="utf-8")
     (tmp_path / "old-runtimes.md").write_text("", encoding="utf-8")
     monkeypatch.setattr(module, "RESULTS", tmp_path)
