@@ -10,6 +10,8 @@ from tests.engines.cases import No, Yes, assert_no, assert_yes, check, model_of
 
 OLD, NEW = "opencv4.10", "opencv5.0"
 ROW = "<int64 i = {0}, float k = {2.0}> { r = Gather (x, i) y = Mul (r, k) }"
+PLACE = "i = Constant <value = int64[1] {1}> () z = Gather <axis = 1> (x, i)"
+CAST = f"{PLACE} y = Cast <to = 7> (z)"
 POOL = "kernel_shape = [3, 3], strides = [2, 2]"
 IMAGE = "(float[1,2,8,8] x) => (float[1,2,A,B] y)"
 
@@ -55,9 +57,22 @@ YES = [
     Yes("(float[2,3] x) => (float[2,3] y) <float[3] k = {1.0, 2.0, 3.0}>"
         " { s = Sqrt (x) d = Div (x, s) y = Mul (k, d) }",
         "weights-first", "form:Mul.constant-first", "reject", "LayerNorm2", NEW),
+    Yes(f"(float[2,3] x) => (int64[2,1] y) {{ {CAST} }}",
+        "axis-left-out", "form:Constant.place-of-a-cast", "wrong", "", OLD),
+    Yes(f"(float[1,3] x) => (int64[1,1] y) {{ {CAST} }}",
+        "axis-left-out", "form:Constant.place-of-a-cast", "reject", "axis >= -dims", OLD),
+    Yes(f"(float[2,3] x) => (int64[2,1] y, float[2,1] z) {{ {CAST} }}",
+        "axis-left-out", "form:Constant.place-of-a-cast", "reject", "", OLD),
 ]  # fmt: skip
 
 NO = [
+    No("(float[2,3] x) => (int64[1,3] y) { i = Constant <value = int64[1] {1}> ()"
+       " z = Gather (x, i) y = Cast <to = 7> (z) }", "axis-left-out", OLD),
+    No("(float[2,3] x) => (int64[2,1] y) <int64[1] i = {1}>"
+       " { z = Gather <axis = 1> (x, i) y = Cast <to = 7> (z) }", "axis-left-out", OLD),
+    No(f"(float[2,3] x) => (int64[2,1] y, float[2,1] w) {{ {CAST} w = Neg (z) }}",
+       "axis-left-out", OLD),
+    No(f"(float[2,3] x) => (int64[2,1] y) {{ {CAST} }}", "axis-left-out", NEW),
     No("(float[2,3] x) => (float[2,3] y) <float[3] k = {1.0, 2.0, 3.0}>"
        " { s = Sqrt (x) d = Div (x, s) y = Mul (d, k) }", "weights-first", NEW),
     No("(float[1,2,2] x) => (float[1,2,2] y, float[1,2,2] n) <float[2] k = {1.0, 2.0},"

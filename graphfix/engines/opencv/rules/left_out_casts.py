@@ -1,14 +1,16 @@
-"""Casts that OpenCV 5 leaves out, and what the numbers then meet.
+"""Casts that OpenCV leaves out, and what the numbers then meet.
 
 Its ``GatherCastSubgraph`` takes a Gather at the place of a Constant node, and the Cast behind it,
-for the Gather alone. What is gathered keeps its element type, where ONNX has another one.
+for the Gather alone. What is gathered keeps its element type, where ONNX has another one. OpenCV 4
+forgets the axis as well.
 """
 
 from __future__ import annotations
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.operators.table import ELEMENTWISE, OPERATORS
 
 _DEEPEST = 20
@@ -44,6 +46,38 @@ def cast_left_out(node: NodeView, target: Target) -> Answer:
     return lost[0].type_name.startswith("float")
 
 
+@rule(
+    "Cast",
+    feature="form:Constant.place-of-a-cast",
+    versions="..opencv4.10",
+    severity=WRONG,
+    text="axis >= -dims && axis < dims",
+    source="onnx_graph_simplifier.cpp, GatherCastSubgraph, which writes no axis;"
+    " shape_utils.hpp:243 (4.10.0) where the place is behind the first axis; measured on 4.8.1"
+    " and 4.10.0: along the first axis, at an initializer, and where more than one node reads it,"
+    " it is right",
+)
+def axis_left_out(node: NodeView, target: Target) -> Answer:
+    """What a Cast alone reads of a Gather at a Constant is taken along the first axis."""
+    gathered = node.input(0)
+    gather = _gather_at_constant(gathered)
+    if gathered is None or gather is None or len(gathered.consumers) != 1:
+        return False
+    if gathered.is_graph_output:
+        return Yes(message=f"{gathered.name} is one with its Cast", severity=REJECT)
+    data, axis = gather.need(0), int(gather.attr("axis", 0))
+    if axis < 0 and data.rank is None:
+        return Unknown(f"rank of {data.name}")
+    if axis in (0, -(data.rank or 0)):
+        return False
+    places, size = gather.need(1).array(), data.dim(0)
+    behind = isinstance(size, int) and places is not None and bool((places >= size).any())
+    return Yes(
+        message=f"the Gather before this Cast goes along axis 0 in place of {axis}",
+        severity=REJECT if behind else WRONG,
+    )
+
+
 def held_type(value: Value, depth: int = _DEEPEST) -> str:
     """Return the element type that a tensor has to OpenCV 5.
 
@@ -69,8 +103,14 @@ def held_type(value: Value, depth: int = _DEEPEST) -> str:
 
 def _is_left_out(gathered: Value) -> bool:
     """Say whether a Cast of this is taken for a part of the Gather."""
-    gather = gathered.producer
-    if gather is None or gather.op != "Gather" or gathered.is_graph_output:
-        return False
+    alone = not gathered.is_graph_output and len(gathered.consumers) == 1
+    return alone and _gather_at_constant(gathered) is not None
+
+
+def _gather_at_constant(gathered: Value | None) -> NodeView | None:
+    """Return the Gather that gives this, where it takes at a Constant."""
+    gather = None if gathered is None else gathered.producer
+    if gather is None or gather.op != "Gather":
+        return None
     place = gather.need(1).producer
-    return place is not None and place.op == "Constant" and len(gathered.consumers) == 1
+    return gather if place is not None and place.op == "Constant" else None

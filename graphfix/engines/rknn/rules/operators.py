@@ -14,6 +14,7 @@ from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})
 _REFUSED_DROPOUT = 9  # the opset
+_PARAMETERS = ("scale", "B", "mean", "var")  # of BatchNormalization
 # Operator -> what its sizes depend on.
 _COUNTING = {
     "ConstantOfShape": (0,),
@@ -114,6 +115,27 @@ def slope_of_prelu(node: NodeView, target: Target) -> Answer:
     """The slope of PRelu must be constant."""
     slope = node.input(1)
     return slope is not None and not known_with_sizes(slope)
+
+
+@rule(
+    "BatchNormalization",
+    feature="const:BatchNormalization.*",
+    versions="rknn",
+    severity=REJECT,
+    text="unsupported operand type(s) for",
+    source=f"{TOOLKIT}: facts/graphs.json; where mean and variance are both computed it ends the"
+    " process",
+)
+def computed_normalization(node: NodeView, target: Target) -> Answer:
+    """A parameter of BatchNormalization is computed."""
+    for place, name in enumerate(_PARAMETERS, 1):
+        value = node.input(place)
+        if value is not None and not known_with_sizes(value):
+            return Yes(
+                feature=f"const:BatchNormalization.{name}",
+                message=f"{target.title} takes constants for the {name} of BatchNormalization",
+            )
+    return None
 
 
 @rule(
