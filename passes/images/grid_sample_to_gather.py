@@ -54,7 +54,8 @@ _MODES = {
 
 @rewrite(
     "GridSample",
-    removes="op:GridSample rank:GridSample.* form:GridSample.* attr:GridSample.*",
+    removes="op:GridSample rank:GridSample.* form:GridSample.mode=*"
+    " form:GridSample.1* form:GridSample.2* attr:GridSample.*",
     emits=sampling.EMITS,
 )
 def grid_sample_to_gather(node: NodeView, build: Builder) -> Value:

@@ -10,14 +10,14 @@ Before:
     y = IsNaN (x)
 
 After:
-    y = Not (Or (Less (x, 1), Greater (x, -1)))
+    y = Not (Or (Greater (1, x), Greater (x, -1)))
 
 When it refuses:
     The dtype is not a floating point type that this opset compares.
 
 Accuracy:
     Exact, infinities included. It takes that the engine's comparisons follow IEEE 754, under
-    which a comparison with NaN is false.
+    which a comparison with NaN is false; MNN's Less does not (it compares bits), Greater does.
 
 References:
     https://onnx.ai/onnx/operators/onnx__IsNaN.html
@@ -32,9 +32,9 @@ from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
 
-@rewrite("IsNaN", removes="op:IsNaN dtype:IsNaN.*", emits="Greater Less Not Or", since=9)
+@rewrite("IsNaN", removes="op:IsNaN dtype:IsNaN.*", emits="Greater Not Or", since=9)
 def is_nan_to_comparisons(node: NodeView, build: Builder) -> Value:
     """Compare twice, see the module."""
     x = node.need(0)
     need_type(x, _FLOATS)
-    return build.Not(build.Or(build.Less(x, 1), build.Greater(x, -1)))
+    return build.Not(build.Or(build.Greater(1, x), build.Greater(x, -1)))

@@ -85,7 +85,14 @@ YES = [
         "shape:Greater.broadcast",
     ),
     wrong(
-        "(float[4] x, float[4] z) => (bool[4] y) { y = Less (x, z) }", "order-by-bits", "op:Less"
+        "(float[4] x) => (bool[4] y) <float[4] z = {1, -1, 0, 2}> { y = Less (x, z) }",
+        "order-by-bits",
+        "op:Less",
+    ),
+    wrong(
+        "(float[4] x) => (bool[4] y) <float z = {-1}> { y = Less (z, x) }",
+        "order-by-bits",
+        "op:Less",
     ),
     wrong(
         "(float[4] x, int64[1] k) => (int64[a] y) { v, y = TopK (x, k) }",
@@ -276,6 +283,12 @@ YES = [
 
 SHOWS = "whether 5e-4 shows in what the network gives out"
 UNKNOWN = [
+    Unknown(
+        "(float[4] x, float[4] z) => (bool[4] y) { y = Less (x, z) }",
+        "order-by-bits",
+        "whether x and z are ever negative at once",
+        M,
+    ),
     Unknown("(float[7] x) => (float[7] y) { y = Gelu (x) }", "gelu-by-tanh", SHOWS, M, 20),
     *(
         Unknown(CURVE + f"{{ {form} }}", "gelu-of-erf", SHOWS, M)
@@ -288,6 +301,12 @@ UNKNOWN = [
 NO = [
     No("(int32[4] x, int32[4] z) => (bool[4] y) { y = Less (x, z) }", "order-by-bits", M),
     No("(float[4] x) => (bool[4] y) <float z = {0.5}> { y = Less (x, z) }", "order-by-bits", M),
+    No("(float[4] x) => (bool[4] y) <float[2] z = {1, 0}> { y = Less (x, z) }", "order-by-bits", M),
+    No(
+        "(float[4] x, float[4] z) => (bool[4] y) { a = Abs (x) y = Less (a, z) }",
+        "order-by-bits",
+        M,
+    ),
     No(
         "(int32[6,1] x, int32[4] z) => (bool[6,4] y) { y = Less (x, z) }", "broadcast-comparison", M
     ),

@@ -6,7 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.namesakes import outer_namesake
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.mnn.rules.wheel import WHEEL
-from graphfix.engines.operands import holds_negatives, is_fmod_of_floats
+from graphfix.engines.operands import holds_negatives, is_fmod_of_floats, is_never_negative
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
@@ -137,16 +137,21 @@ def broadcast_comparison(node: NodeView, target: Target) -> Answer:
     feature="op:Less",
     versions="mnn",
     severity=WRONG,
-    source=f"{WHEEL}: -0.5 counts as less than -1.5; one number as second operand is equal",
+    source=f"{WHEEL}: -0.5 counts as less than -1.5, with a number, a vector or a tensor beside it;"
+    " where an operand is not negative it is equal",
 )
 def order_by_bits(node: NodeView, target: Target) -> Answer:
-    """Floats are ordered by their bits, which is another order for negative ones."""
+    """Floats are ordered by their bits, which is another order where both are negative."""
     x, z = node.input(0), node.input(1)
     if x is None or z is None or (x.dtype is not None and x.dtype.kind != "f"):
         return None
-    if z.is_constant and z.rank == 0:
+    if is_never_negative(x) or is_never_negative(z):
         return None
-    return True if x.elem_type else Unknown(f"dtype of {x.name}")
+    if not x.elem_type:
+        return Unknown(f"dtype of {x.name}")
+    if holds_negatives(x) or holds_negatives(z):
+        return True
+    return Unknown(f"whether {x.name} and {z.name} are ever negative at once")
 
 
 def _aligned(value: Value, rank: int) -> list[int | str | None]:

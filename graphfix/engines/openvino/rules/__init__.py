@@ -1,0 +1,1 @@
+"""What OpenVINO refuses or computes otherwise, beyond single types, ranks and attributes."""

@@ -1,0 +1,13 @@
+"""tract: what reads pixels at places that are computed."""
+
+from __future__ import annotations
+
+from graphfix.engines.grids_of_nan import reads_grids_of_nan_otherwise
+
+GRID_OF_NAN = reads_grids_of_nan_otherwise(
+    {
+        "linear": frozenset({"border", "reflection", "zeros"}),
+    },
+    versions="tract",
+    source="measured on 0.23.9: facts/asked.json, grid-of-nan",
+)
