@@ -204,15 +204,16 @@ YES = [
     ),
     yes(
         SCALED.format('mode = "linear", coordinate_transformation_mode = "asymmetric"'),
-        "linear-of-other-places",
+        "mixture-of-other-places",
         "attr:Resize.coordinate_transformation_mode=asymmetric",
         "wrong",
     ),
     yes(
-        SCALED.format('nearest_mode = "ceil"'),
-        "nearest-above",
+        SCALED.format('mode = "linear", nearest_mode = "ceil"'),
+        "rounding-that-is-written",
         "attr:Resize.nearest_mode=ceil",
     ),
+    yes(SCALED.format('nearest_mode = "floor"'), "resize-without-mode", "attr:Resize.no-mode"),
     yes(
         SCALED.format('mode = "cubic", cubic_coeff_a = -0.5'),
         "cubic-of-another-slope",
@@ -433,7 +434,7 @@ NO = [
         T,
     ),
     No(POOLED.format("AveragePool", "pads = [1, 1, 1, 1]"), "pads-of-two-sizes", T),
-    No(SCALED.format('mode = "linear"'), "linear-of-other-places", T, 13),
+    No(SCALED.format('mode = "linear"'), "mixture-of-other-places", T, 13),
 ]
 
 UNKNOWN = [

@@ -1,4 +1,4 @@
-"""ncnn: padding, pooling and resizing."""
+"""ncnn: padding and pooling."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from graphfix.engines.pool_windows import (
 )
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-
-_PLACES = "coordinate_transformation_mode"
-_WITH_PLACES = 11  # the opset from which on Resize has them
 
 
 @rule(
@@ -185,101 +182,3 @@ def pool_with_places(node: NodeView, target: Target) -> Answer:
 def pool_with_gaps(node: NodeView, target: Target) -> Answer:
     """A window has no gaps."""
     return any(int(step) != 1 for step in node.attr("dilations", ()))
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.coordinate_transformation_mode",
-    versions="ncnn",
-    severity=WRONG,
-    source=f"{MEASURED}: linear of half_pixel and align_corners is equal",
-)
-def linear_of_other_places(node: NodeView, target: Target) -> Answer:
-    """Linear Resize knows half pixels and aligned corners."""
-    how = node.attr(_PLACES, "half_pixel")
-    linear = node.attr("mode", "nearest") == "linear"
-    other = linear and how not in ("half_pixel", "align_corners")
-    return other and Yes(feature=f"attr:Resize.{_PLACES}={how}")
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.nearest_mode",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer Resize not exists or registered",
-    source=MEASURED,
-)
-def nearest_above(node: NodeView, target: Target) -> Answer:
-    """Nearest Resize does not round up."""
-    how = node.attr("nearest_mode", "round_prefer_floor")
-    nearest = node.attr("mode", "nearest") == "nearest"
-    up = nearest and how in ("ceil", "round_prefer_ceil")
-    return up and Yes(feature=f"attr:Resize.nearest_mode={how}")
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.mode=cubic",
-    versions="ncnn",
-    severity=WRONG,
-    source=f"{MEASURED}: the default of -0.75 is equal",
-)
-def cubic_of_another_slope(node: NodeView, target: Target) -> Answer:
-    """The coefficient of cubic Resize is not read."""
-    cubic = node.attr("mode", "nearest") == "cubic"
-    return cubic and float(node.attr("cubic_coeff_a", -0.75)) != -0.75
-
-
-@rule(
-    ("Resize", "Upsample"),
-    feature="rank:{op}",
-    versions="ncnn",
-    severity=WRONG,
-    source=f"{MEASURED}: of five axes linear and nearest give the sizes that went in, of two they"
-    " become no layer, and of three and four they are equal",
-)
-def resize_of_no_image(node: NodeView, target: Target) -> Answer:
-    """Resize leaves the sizes of volumes as they are, and does not take matrices."""
-    x = node.input(0)
-    if x is None:
-        return None
-    if x.rank is None:
-        return Unknown(f"rank of {x.name}")
-    if RANK - 1 <= x.rank <= RANK:
-        return False
-    severity = WRONG if x.rank > RANK else REJECT
-    return Yes(feature=f"rank:{node.op}.{x.rank}", severity=severity)
-
-
-@rule(
-    ("Resize", "Upsample"),
-    feature="attr:{op}.mode",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer Resize not exists or registered",
-    source=f"{FACTS}: all of opset 10; Upsample is wrong where it is linear, nearest is equal, and"
-    " the mode must be written down",
-)
-def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
-    """Resize of opset 10 becomes no layer, and linear Upsample another one."""
-    mode = node.attr("mode", "nearest")
-    feature = f"attr:{node.op}.mode={mode}"
-    if node.op == "Upsample" and node.has("mode"):
-        return mode == "linear" and Yes(feature=feature, severity=WRONG)
-    if node.op == "Upsample":
-        return Yes(feature=feature)
-    return node.opset < _WITH_PLACES and Yes(feature=feature)
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.antialias=1",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer Resize not exists or registered",
-    source=MEASURED,
-)
-def resize_that_smooths(node: NodeView, target: Target) -> Answer:
-    """Resize does not smooth."""
-    return bool(node.attr("antialias", 0))
