@@ -77,6 +77,47 @@ _BROADCASTING = frozenset({
 
 
 @rule(
+    ("Add", "Div", "Equal", "Greater", "Less", "Max", "Min", "Mod", "Mul", "Pow", "Sub", "Sum"),
+    feature="rank:{op}.1",
+    versions="..opencv4.10",
+    severity=WRONG,
+    text="shape[i] == 1 || outShape[i] == 1 in function 'findCommonShape'",
+    source="nary_eltwise_layers.cpp:321 (4.10.0); measured on 4.10.0: a constant [3,1] + [3] is"
+    " wrong, and [2,1] + [3] refused, as [3] is a column where it is stored or computed by most;"
+    " what Gather takes by a vector, Shape, ConstantOfShape and Tile are right",
+)
+def known_vector_with_another(node: NodeView, target: Target) -> Answer:
+    """A vector that is known at import meets a matrix that is, and is a column."""
+    if not is_computed_at_import(node):
+        return False
+    values = [value for value in node.inputs if value is not None]
+    matrices = [value.static_shape for value in values if (value.rank or 0) >= _MATRIX]
+    columns = [value for value in values if value.rank == 1 and _is_known_column(value)]
+    sizes = {value.dim(0) for value in columns} - {1}
+    if not matrices or not sizes or None in matrices:
+        return False
+    heights = {shape[-2] for shape in matrices if shape is not None} - {1}
+    return Yes(severity=WRONG if heights <= sizes else REJECT)
+
+
+def _is_known_column(value: Value) -> bool:
+    """Say whether a vector that the importer knows is a column to it."""
+    maker = value.producer
+    if is_stored(value) or maker is None or maker.op in _COLUMNS_OF_ANY:
+        return True
+    if maker.op == "Cast":
+        return _is_known_column(maker.need(0))
+    return maker.op == "Gather" and maker.need(1).rank == 0
+
+
+_MATRIX = 2  # the rank
+# What the importer was seen to make columns of.
+_COLUMNS_OF_ANY = frozenset({
+    "Add", "Concat", "Expand", "Identity", "Mul", "Reshape", "Slice", "Transpose", "Where",
+})  # fmt: skip
+
+
+@rule(
     "Gather",
     feature="rank:Gather.1",
     versions="..opencv4.10",
