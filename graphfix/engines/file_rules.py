@@ -135,6 +135,12 @@ COMPUTES_OTHERWISE = file_rule(
     WRONG,
     source="the engine on this machine, asked by --engine",
 )
+BEYOND_FLOAT16 = file_rule(
+    "beyond-float16",
+    "An engine that holds every float in float16 computes other numbers than onnxruntime.",
+    WRONG,
+    source="the model itself, run in onnxruntime with every float rounded to float16",
+)
 NOT_OPENED = file_rule(
     "not-opened",
     "The engine that is installed here could not be asked whether it loads the model.",

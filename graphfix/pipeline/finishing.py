@@ -17,6 +17,7 @@ from graphfix.pipeline.attempts import attempts, first_attempt
 from graphfix.pipeline.blame import Attempt, Stage, settled
 from graphfix.pipeline.certifying import certified, differing, outcomes_of
 from graphfix.pipeline.faults import Faults, Kind, Specimen
+from graphfix.pipeline.float16 import in_float16
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.removers import opsets_of, with_removers
 from graphfix.pipeline.results import Result
@@ -72,6 +73,7 @@ def finish(
     known = (*file_findings(before.validity.complaints, settings.target), *run.findings_before)
     if settings.installed:
         known, attempt = in_session(before, attempt, known)
+    known, attempt = in_float16(before, attempt, known)
     sites = outcomes_of(attempt)
     outcomes = (*sites, *attempt.left_out)
     for hook in hooks:

@@ -53,7 +53,7 @@ def verify(
         return Verification(Verdict.OFF, "verification was switched off")
     if settings.verify == "sites":
         return Verification(Verdict.SKIPPED, "only the sites were compared (--verify sites)")
-    options = _options(before, settings, lossy=lossy)
+    options = comparison_options(before, settings, lossy=lossy)
     if approximate:
         options = replace(options, edges=(1,))
     with _on_disk_both(before, after, prepared) as (old, new):
@@ -117,13 +117,15 @@ def verify_in_engine(
     target = settings.target
     assert target is not None, "check_engine has been asked"
     options = replace(
-        _options(before, settings, lossy=lossy), samples=_ENGINE_SAMPLES, timeout=_ENGINE_SECONDS
+        comparison_options(before, settings, lossy=lossy),
+        samples=_ENGINE_SAMPLES,
+        timeout=_ENGINE_SECONDS,
     )
     with _on_disk_both(before, after, prepared) as (old, new):
         return compare_in_engine(old, new, options, target, settings.capability)
 
 
-def _options(before: Original, settings: Settings, *, lossy: bool) -> ComparisonOptions:
+def comparison_options(before: Original, settings: Settings, *, lossy: bool) -> ComparisonOptions:
     return ComparisonOptions(
         inputs=settings.inputs,
         seed=settings.seed,

@@ -17,6 +17,7 @@ from graphfix.errors import EngineFailed
 from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.runners.evaluators import OpKey, listed
 from graphfix.proving.whole.options import ComparisonOptions, ComparisonRequest, RunRequest
+from graphfix.proving.whole.rounding import Rounding
 from graphfix.report import Verdict, Verification
 from graphfix.worker.limits import Limits, engine_seconds
 from graphfix.worker.service import Crashed, OutOfTime, ask
@@ -42,7 +43,7 @@ def compare_files(
         UsageError: `inputs`, `bindings` or `evaluators` do not fit the model.
         InvalidModel: A file is missing or not a model.
     """
-    answer = _asked("compare", _request(before, after, options), Verification)
+    answer = _asked("compare", _request((before, after), options), Verification)
     return _inconclusive(answer) if isinstance(answer, EngineFailed) else answer
 
 
@@ -68,10 +69,28 @@ def compare_in_engine(
     """
     aliases = dict(target.dtype_aliases)
     meant = Meant(target.version, aliases, target.name, target.static_shapes, capability)
-    request = replace(_request(before, after, options), family=target.family, meant=meant)
+    request = replace(_request((before, after), options), family=target.family, meant=meant)
     held = not engine_of(target.family).on_device
     answer = _asked("compare_in_engine", request, Verification, held=held)
     return _inconclusive(answer) if isinstance(answer, EngineFailed) else answer
+
+
+def changed_by_rounding(path: Path, options: ComparisonOptions) -> Rounding:
+    """Run a model as it is and with every float rounded to float16, and return where they part.
+
+    What does not run, or takes too long, parts nowhere.
+
+    Raises:
+        UsageError: The options do not fit the model.
+        InvalidModel: The file is missing or not a model.
+    """
+    request = _request((path,), options)
+    limits = Limits(options.timeout, options.memory_limit)
+    with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
+        try:
+            return ask(TASKS + "round_floats", Path(folder), request, limits, Rounding)
+        except EngineFailed:
+            return Rounding()
 
 
 def compare_side_by_side(
@@ -89,18 +108,18 @@ def compare_side_by_side(
         UsageError: The models have different inputs, or the options do not fit them.
         InvalidModel: A file is missing or not a model.
     """
-    request = replace(_request(before, after, options), layers=layers)
+    request = replace(_request((before, after), options), layers=layers)
     answer = _asked("compare_side_by_side", request, Comparison)
     if isinstance(answer, EngineFailed):
         return Comparison(_inconclusive(answer), layers_reason=answer.message if layers else "")
     return answer
 
 
-def _request(before: Path, after: Path, options: ComparisonOptions | None) -> ComparisonRequest:
+def _request(paths: tuple[Path, ...], options: ComparisonOptions | None) -> ComparisonRequest:
     options = options or ComparisonOptions()
     inputs = None if options.inputs is None else options.inputs.absolute()
     return ComparisonRequest(
-        (before.absolute(), after.absolute()),
+        tuple(path.absolute() for path in paths),
         replace(options, inputs=inputs, samples=max(1, options.samples), evaluators={}),
         listed(options.evaluators),
     )

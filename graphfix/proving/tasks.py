@@ -15,8 +15,9 @@ from graphfix.proving.sites.cases import CertificationRequest
 from graphfix.proving.sites.certifying import certify_cases
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.whole import comparison as whole
-from graphfix.proving.whole import loading
+from graphfix.proving.whole import loading, rounded_model
 from graphfix.proving.whole.options import ComparisonRequest, RunRequest
+from graphfix.proving.whole.rounding import Rounding
 from graphfix.report import Verdict, Verification
 from graphfix.worker.limits import Limits
 
@@ -54,6 +55,17 @@ def compare_in_engine(folder: Path, request: ComparisonRequest, limits: Limits) 
     with _quiet():
         engine = engine_of(request.family)
         return whole.compare_in_engine(task, request.paths[1], engine, request.meant)
+
+
+def round_floats(folder: Path, request: ComparisonRequest, limits: Limits) -> Rounding:
+    """Compare a model with itself where every float is rounded to 16 bits."""
+    evaluators = Evaluators.of(request.evaluators)
+    loaded = loading.load(request.paths, evaluators, limits.memory, folder, at_once=True)
+    if isinstance(loaded, str):
+        return Rounding()
+    options = replace(request.options, timeout=limits.timeout)
+    with _quiet():
+        return rounded_model.changed_by_rounding(loaded[0], options)
 
 
 def compare_side_by_side(folder: Path, request: ComparisonRequest, limits: Limits) -> Comparison:

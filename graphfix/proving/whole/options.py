@@ -52,7 +52,7 @@ class ComparisonRequest(Struct, frozen=True):
     """What a child is to compare.
 
     Attributes:
-        paths: The files of both models.
+        paths: The files of the models.
         options: How; its numpy models are listed beside it.
         evaluators: See `graphfix.proving.runners.evaluators.listed`.
         layers: Compare every tensor that both have, too, where they stand side by side.
@@ -60,7 +60,7 @@ class ComparisonRequest(Struct, frozen=True):
         meant: The version of it.
     """
 
-    paths: tuple[Path, Path]
+    paths: tuple[Path, ...]
     options: ComparisonOptions
     evaluators: Listed = ()
     layers: bool = False
