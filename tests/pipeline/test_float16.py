@@ -67,11 +67,9 @@ def test_only_where_the_whole_is_compared(verify: str) -> None:
 
 
 def test_what_is_lost_without_overflow_names_the_output() -> None:
-    model = parse(
-        HEAD
-        + "(float[4,5] x) => (float[4,5] y) <float[4,5] c = {%s}> { a = Add (x, c) y = Sub (a, c) }"
-        % ", ".join(["30000.0"] * 20),
-    )
+    constant = "{" + ", ".join(["30000.0"] * 20) + "}"
+    ends = f"(float[4,5] x) => (float[4,5] y) <float[4,5] c = {constant}> "
+    model = parse(HEAD + ends + "{ a = Add (x, c) y = Sub (a, c) }")
     code, found = _found(model, "qnn2")
     assert code == 1
     assert found[0].node.op == ""
@@ -82,7 +80,8 @@ def test_what_is_lost_without_overflow_names_the_output() -> None:
 def test_masks_are_clipped_as_converters_do() -> None:
     model = parse(
         HEAD
-        + "(float[2,4] x, float[2,4] m) => (float[2,4] y) <float[1] big = {-3.4e38}, float[1] one = {1.0}> "
+        + "(float[2,4] x, float[2,4] m) => (float[2,4] y) "
+        "<float[1] big = {-3.4e38}, float[1] one = {1.0}> "
         "{ f = Sign (m) i = Sub (one, f) k = Mul (i, big) s = Add (x, k) y = Softmax (s) }",
     )
     assert [f for f in _found(model, "qnn2")[1] if f.node.name] == []
