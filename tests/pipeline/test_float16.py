@@ -79,8 +79,7 @@ def test_what_is_lost_without_overflow_names_the_output() -> None:
 
 def test_masks_are_clipped_as_converters_do() -> None:
     model = parse(
-        HEAD
-        + "(float[2,4] x, float[2,4] m) => (float[2,4] y) "
+        HEAD + "(float[2,4] x, float[2,4] m) => (float[2,4] y) "
         "<float[1] big = {-3.4e38}, float[1] one = {1.0}> "
         "{ f = Sign (m) i = Sub (one, f) k = Mul (i, big) s = Add (x, k) y = Softmax (s) }",
     )
