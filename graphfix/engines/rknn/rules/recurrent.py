@@ -1,0 +1,69 @@
+"""RKNN: recurrences whose outputs are read in part, and their layout."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rknn.rules.toolkit import TOOLKIT
+from graphfix.engines.rule import REJECT, Answer, Yes, rule
+
+_GRAPHS = f"{TOOLKIT}: facts/graphs.json"
+_SHAPING = frozenset({"Reshape", "Squeeze"})
+
+
+@rule(
+    ("GRU", "LSTM", "RNN"),
+    feature="form:{op}.outputs",
+    versions="rknn",
+    severity=REJECT,
+    text="allocation_planner.cc:224",
+    source=f"{_GRAPHS}; read together with what is computed before it, an output is right, and so"
+    " is the last hidden state of LSTM alone",
+)
+def outputs_in_part(node: NodeView, target: Target) -> Answer:
+    """A state of {op} is read, and what is computed before it is not, or has no name."""
+    given = list(node.outputs)
+    read = [value is not None and value.is_used for value in given]
+    last = max((place for place, is_read in enumerate(read) if is_read), default=0)
+    missing = [place for place, value in enumerate(given[:last]) if value is None]
+    if missing:
+        return Yes(message=f"{node.op} gives output {last}, and output {missing[0]} has no name")
+    before = 1 if node.op == "LSTM" else 0  # the output that has to be read
+    if last <= before or read[before]:
+        return False
+    return Yes(message=f"output {last} of {node.op} is read, and output {before} is not")
+
+
+@rule(
+    ("GRU", "LSTM", "RNN"),
+    feature="form:{op}.layout",
+    versions="rknn",
+    severity=REJECT,
+    text="Unrecognized attribute: layout for operator {op}; layout_ == 0 was false",
+    source=f"{_GRAPHS}; that of 0 is refused where Squeeze or Reshape reads the result of GRU or"
+    " LSTM, a Transpose before it or not, and nothing else does",
+)
+def written_layout(node: NodeView, target: Target) -> Answer:
+    """The batch comes first, or it is written that it does not where the result is reshaped."""
+    if node.attr("layout", 0):
+        return True
+    result = node.output(0)
+    if node.op == "RNN" or result is None or not node.has("layout"):
+        return False
+    return _is_reshaped(result) and Yes(feature=f"attr:{node.op}.layout=0")
+
+
+def _is_reshaped(value: Value) -> bool:
+    reader = _only_reader(value)
+    while reader is not None and reader.op == "Identity":
+        reader = _only_reader(reader.output(0))
+    if reader is not None and reader.op == "Transpose":
+        reader = _only_reader(reader.output(0))
+    if reader is None or reader.op not in _SHAPING:
+        return False
+    return reader.op == "Reshape" or reader.has("axes") or reader.input(1) is not None
+
+
+def _only_reader(value: Value | None) -> NodeView | None:
+    readers = () if value is None else value.consumers
+    return readers[0] if len(readers) == 1 else None
